@@ -1,0 +1,2 @@
+//! The Torg binary.
+fn main() {}
