@@ -1,0 +1,174 @@
+//! The committer: gathers the batches of all callers into groups, has the engine apply them, and tells each caller what
+//! became of its batch. It turns an unknown outcome into a known one before it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::batch::Batch;
+use crate::engine::{ApplyError, Engine};
+use crate::group::{Group, Verdict};
+use crate::hints::HintSender;
+use crate::key::Key;
+use crate::limits::{GROUP_BYTES_MAX, QUEUE_BATCHES_MAX};
+use crate::options::StoreOptions;
+use crate::{Error, Result};
+
+/// Shortest and longest pause between two attempts to learn an unknown outcome.
+const RESOLVE_PAUSE_MIN: Duration = Duration::from_millis(20);
+const RESOLVE_PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a batch may be refused because of a conflict"]
+pub enum Outcome {
+    /// All of it is written, durably.
+    Applied,
+    /// None of it is written: the rows of these keys did not have the versions that the batch expected.
+    Conflict(Vec<Key>),
+}
+
+impl Outcome {
+    /// Whether the batch was applied.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        matches!(self, Self::Applied)
+    }
+}
+
+/// One caller's batch on its way.
+pub(crate) struct Request {
+    pub(crate) batch: Batch,
+    pub(crate) reply: oneshot::Sender<Result<Outcome>>,
+}
+
+/// Batches on their way to one engine.
+pub(crate) struct Committer {
+    requests: Mutex<mpsc::Receiver<Request>>,
+    engine: Arc<dyn Engine>,
+    hints: HintSender,
+    group_max: usize,
+    group_wait: Duration,
+}
+
+impl Committer {
+    /// Starts one task for each lane of the engine. They end when the sender is dropped and nothing is left.
+    pub(crate) fn start(
+        engine: Arc<dyn Engine>,
+        hints: HintSender,
+        options: &StoreOptions,
+    ) -> (mpsc::Sender<Request>, JoinSet<()>) {
+        let (sender, receiver) = mpsc::channel(QUEUE_BATCHES_MAX);
+        let lanes = engine.lanes().max(1);
+        let (group_max, group_wait) = (options.group_max.max(1), options.group_wait);
+        let committer =
+            Arc::new(Self { requests: Mutex::new(receiver), engine, hints, group_max, group_wait });
+        let mut tasks = JoinSet::new();
+        for _ in 0..lanes {
+            tasks.spawn(Arc::clone(&committer).run());
+        }
+        (sender, tasks)
+    }
+
+    async fn run(self: Arc<Self>) {
+        while let Some(requests) = self.gather().await {
+            let (batches, replies) = requests.into_iter().map(|r| (r.batch, r.reply)).unzip();
+            self.commit(Group::new(batches), replies).await;
+        }
+    }
+
+    /// The next group: whatever waits, up to the limits. `None` when the store is closed and nothing is left.
+    async fn gather(&self) -> Option<Vec<Request>> {
+        let mut waiting = self.requests.lock().await;
+        let first = waiting.recv().await?;
+        let mut bytes = first.batch.bytes();
+        let mut group = vec![first];
+        while group.len() < self.group_max && bytes < GROUP_BYTES_MAX {
+            let next = match waiting.try_recv() {
+                Ok(request) => request,
+                Err(_) if self.group_wait.is_zero() => break,
+                Err(_) => match tokio::time::timeout(self.group_wait, waiting.recv()).await {
+                    Ok(Some(request)) => request,
+                    Ok(None) | Err(_) => break,
+                },
+            };
+            bytes += next.batch.bytes();
+            group.push(next);
+        }
+        Some(group)
+    }
+
+    async fn commit(&self, mut group: Group, replies: Vec<oneshot::Sender<Result<Outcome>>>) {
+        let answer = self.apply(&mut group).await;
+        if let Err(Error::CounterOverflow { .. }) = &answer
+            && group.batches.len() > 1
+        {
+            // One batch would take a counter over its limit: the others must not suffer for it.
+            for (batch, reply) in group.batches.into_iter().zip(replies) {
+                Box::pin(self.commit(Group::new(vec![batch]), vec![reply])).await;
+            }
+            return;
+        }
+        if answer.is_ok() {
+            self.hints.group_applied(&group);
+        }
+        reply_to_all(&group, replies, answer);
+    }
+
+    /// Applies a group, and does not return before it is known what became of it.
+    async fn apply(&self, group: &mut Group) -> Result<Vec<Verdict>> {
+        loop {
+            let (verdicts, error) = match self.engine.apply(group).await {
+                Ok(verdicts) => return Ok(verdicts),
+                Err(ApplyError::NotApplied(error)) => return Err(error),
+                Err(ApplyError::Unknown { verdicts, error }) => (verdicts, error),
+            };
+            tracing::warn!(group = %group.id(), %error, "outcome of a commit is unknown, asking the store");
+            if self.resolve(group).await? {
+                return Ok(verdicts);
+            }
+            group.attempt += 1;
+        }
+    }
+
+    async fn resolve(&self, group: &Group) -> Result<bool> {
+        let mut pause = RESOLVE_PAUSE_MIN;
+        loop {
+            match self.engine.resolve(group).await {
+                Ok(applied) => return Ok(applied),
+                Err(error) if error.is_passing() => tracing::warn!(%error, "still unknown, asking again"),
+                Err(error) => {
+                    return Err(Error::Unresolved { batch: group.id(), detail: error.to_string() });
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(RESOLVE_PAUSE_MAX);
+        }
+    }
+}
+
+/// A caller that has gone away does not hear its answer; that is its own choice.
+fn reply_to_all(group: &Group, replies: Vec<oneshot::Sender<Result<Outcome>>>, answer: Result<Vec<Verdict>>) {
+    match answer {
+        Ok(verdicts) => {
+            for (reply, verdict) in replies.into_iter().zip(verdicts) {
+                let _ = reply.send(Ok(match verdict {
+                    Verdict::Applied => Outcome::Applied,
+                    Verdict::Conflict(keys) => Outcome::Conflict(keys),
+                }));
+            }
+        }
+        Err(error) => {
+            for (reply, batch) in replies.into_iter().zip(&group.batches) {
+                let _ = reply.send(Err(match (&error, batch.id()) {
+                    (Error::Unresolved { detail, .. }, Some(batch)) => {
+                        Error::Unresolved { batch, detail: detail.clone() }
+                    }
+                    _ => error.clone(),
+                }));
+            }
+        }
+    }
+}

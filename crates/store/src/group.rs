@@ -1,0 +1,92 @@
+//! Groups: the batches that one durable write carries, and the rule that decides each of them.
+
+use std::collections::BTreeMap;
+
+use crate::batch::{Batch, BatchId, Write};
+use crate::key::Key;
+use crate::{Error, Result};
+
+/// Batches that are applied together, in this order: each sees what those before it wrote.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The batches, each with an id.
+    pub batches: Vec<Batch>,
+    /// Counts from zero; an attempt that was found not to be applied is followed by the next one.
+    pub attempt: u32,
+}
+
+impl Group {
+    pub(crate) fn new(batches: Vec<Batch>) -> Self {
+        Self { batches, attempt: 0 }
+    }
+
+    /// The group's own id: that of its first batch. Together with the attempt it names one try to commit.
+    #[must_use]
+    pub fn id(&self) -> BatchId {
+        self.ids().next().unwrap_or(BatchId(0))
+    }
+
+    /// The ids of the batches.
+    pub fn ids(&self) -> impl Iterator<Item = BatchId> {
+        self.batches.iter().filter_map(Batch::id)
+    }
+}
+
+/// What became of one batch of an applied group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All checks held; its writes are part of the group's.
+    Applied,
+    /// These checks failed; nothing of it was written.
+    Conflict(Vec<Key>),
+}
+
+/// A decided group: a verdict for each batch, and the writes of the winners, one for each key.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// In the order of the batches.
+    pub verdicts: Vec<Verdict>,
+    /// The last put or delete of each row, and the sum of each counter's adds.
+    pub writes: BTreeMap<Key, Write>,
+}
+
+/// Decides every batch of a group. `stored_version` gives the version of a row before the group (zero: absent).
+pub fn decide(group: &Group, mut stored_version: impl FnMut(&Key) -> Result<u64>) -> Result<Decision> {
+    let mut decision = Decision::default();
+    for batch in &group.batches {
+        let mut failed = Vec::new();
+        for (key, expected) in batch.checks() {
+            let current = match decision.writes.get(key) {
+                Some(Write::Put { version, .. }) => *version,
+                Some(Write::Delete | Write::Add(_)) => 0,
+                None => stored_version(key)?,
+            };
+            if current != *expected {
+                failed.push(key.clone());
+            }
+        }
+        if failed.is_empty() {
+            for (key, write) in batch.writes() {
+                merge(&mut decision.writes, key, write)?;
+            }
+            decision.verdicts.push(Verdict::Applied);
+        } else {
+            decision.verdicts.push(Verdict::Conflict(failed));
+        }
+    }
+    Ok(decision)
+}
+
+fn merge(writes: &mut BTreeMap<Key, Write>, key: &Key, write: &Write) -> Result<()> {
+    let merged = match (writes.get(key), write) {
+        (Some(Write::Add(sum)), Write::Add(delta)) => Write::Add(add(key, *sum, *delta)?),
+        _ => write.clone(),
+    };
+    writes.insert(key.clone(), merged);
+    Ok(())
+}
+
+/// The sum, or the error that names the counter.
+pub(crate) fn add(key: &Key, amount: i64, delta: i64) -> Result<i64> {
+    amount.checked_add(delta).ok_or_else(|| Error::CounterOverflow { key: key.to_string() })
+}

@@ -1,0 +1,81 @@
+//! Hints: wake-ups for readers of queues. A hint says "look here"; it is never a promise: hints may come twice, late,
+//! for nothing, or not at all, so a reader also looks by itself now and then.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+
+use crate::batch::Batch;
+use crate::group::Group;
+
+/// How many groups of hints a slow reader may fall behind before it is told to look everywhere.
+const HINTS_KEPT: usize = 256;
+
+/// Where something was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hint {
+    /// Rows of this table and shard changed.
+    Changed {
+        /// The table's name.
+        table: &'static str,
+        /// The first key column.
+        shard: u32,
+    },
+    /// Hints were missed: anything may have changed.
+    Anything,
+}
+
+/// The sending half, held by the committer.
+#[derive(Clone, Debug)]
+pub struct HintSender(broadcast::Sender<Arc<[Hint]>>);
+
+impl HintSender {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::channel(HINTS_KEPT).0)
+    }
+
+    pub(crate) fn subscribe(&self) -> Hints {
+        Hints { receiver: self.0.subscribe(), waiting: Vec::new() }
+    }
+
+    /// Tells the readers what a group wrote. Costs nothing while nobody listens.
+    pub(crate) fn group_applied(&self, group: &Group) {
+        if self.0.receiver_count() == 0 {
+            return;
+        }
+        let written = group.batches.iter().flat_map(Batch::writes);
+        let hints: BTreeSet<Hint> =
+            written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
+        self.send(hints.into_iter().collect());
+    }
+
+    /// Tells the readers what another process wrote.
+    pub fn send(&self, hints: Vec<Hint>) {
+        // An error only means that nobody listens.
+        let _ = self.0.send(hints.into());
+    }
+}
+
+/// A stream of hints.
+#[derive(Debug)]
+pub struct Hints {
+    receiver: broadcast::Receiver<Arc<[Hint]>>,
+    waiting: Vec<Hint>,
+}
+
+impl Hints {
+    /// The next hint; `None` when the store is closed. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Hint> {
+        loop {
+            if let Some(hint) = self.waiting.pop() {
+                return Some(hint);
+            }
+            match self.receiver.recv().await {
+                Ok(hints) => self.waiting.extend(hints.iter().rev()),
+                Err(broadcast::error::RecvError::Lagged(_)) => return Some(Hint::Anything),
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Scans: the rows of one table between two bounds, in key order or against it, page by page.
+
+use std::ops::Bound;
+
+use crate::key::{Key, KeyValue, encode_prefix, prefix_end};
+use crate::limits::SCAN_ROWS_MAX;
+use crate::row::Row;
+use crate::table::TableDef;
+use crate::{Error, Result};
+
+/// Which rows to read.
+///
+/// A bound gives the first key columns. Rows that start with them are *at* the bound: [`from`](Self::from) and
+/// [`through`](Self::through) take them in, [`above`](Self::above) and [`below`](Self::below) leave them out.
+/// A later call replaces an earlier one at the same end; [`within`](Self::within) sets both.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub(crate) table: &'static TableDef,
+    pub(crate) lower: Bound<Vec<KeyValue>>,
+    pub(crate) upper: Bound<Vec<KeyValue>>,
+    pub(crate) descending: bool,
+    pub(crate) limit: usize,
+    pub(crate) after: Option<Key>,
+}
+
+impl Scan {
+    /// All rows of a table, in key order.
+    #[must_use]
+    pub const fn all(table: &'static TableDef) -> Self {
+        let (lower, upper) = (Bound::Unbounded, Bound::Unbounded);
+        Self { table, lower, upper, descending: false, limit: SCAN_ROWS_MAX, after: None }
+    }
+
+    /// Only rows whose first columns have these values.
+    #[must_use]
+    pub fn within(mut self, prefix: Vec<KeyValue>) -> Self {
+        self.lower = Bound::Included(prefix.clone());
+        self.upper = Bound::Included(prefix);
+        self
+    }
+
+    /// Only rows at this bound or higher.
+    #[must_use]
+    pub fn from(mut self, bound: Vec<KeyValue>) -> Self {
+        self.lower = Bound::Included(bound);
+        self
+    }
+
+    /// Only rows higher than this bound.
+    #[must_use]
+    pub fn above(mut self, bound: Vec<KeyValue>) -> Self {
+        self.lower = Bound::Excluded(bound);
+        self
+    }
+
+    /// Only rows at this bound or lower.
+    #[must_use]
+    pub fn through(mut self, bound: Vec<KeyValue>) -> Self {
+        self.upper = Bound::Included(bound);
+        self
+    }
+
+    /// Only rows lower than this bound.
+    #[must_use]
+    pub fn below(mut self, bound: Vec<KeyValue>) -> Self {
+        self.upper = Bound::Excluded(bound);
+        self
+    }
+
+    /// Highest key first.
+    #[must_use]
+    pub fn descending(mut self) -> Self {
+        self.descending = true;
+        self
+    }
+
+    /// At most so many rows in the page. Pages are never longer than
+    /// [`SCAN_ROWS_MAX`](crate::limits::SCAN_ROWS_MAX) rows.
+    #[must_use]
+    pub fn limit(mut self, rows: usize) -> Self {
+        self.limit = rows.min(SCAN_ROWS_MAX);
+        self
+    }
+
+    /// Goes on behind this key, in the direction of the scan. The key need not exist any more.
+    #[must_use]
+    pub fn after(mut self, key: Key) -> Self {
+        self.after = Some(key);
+        self
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn table(&self) -> &'static TableDef {
+        self.table
+    }
+
+    pub(crate) fn validate(&self) -> Result<()> {
+        for bound in [&self.lower, &self.upper] {
+            if let Bound::Included(values) | Bound::Excluded(values) = bound {
+                self.validate_bound(values)?;
+            }
+        }
+        match &self.after {
+            Some(key) if key.table().name != self.table.name => {
+                let reason = format!("a scan cannot go on after a key of table {}", key.table());
+                Err(Error::BadKey { table: self.table.name, reason })
+            }
+            Some(key) => key.validate(),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_bound(&self, values: &[KeyValue]) -> Result<()> {
+        let fits = values.len() <= self.table.types.len()
+            && values.iter().zip(self.table.types).all(|(value, ty)| value.ty() == *ty);
+        let text_is_fine = !values.iter().any(|v| matches!(v, KeyValue::Text(t) if t.contains('\0')));
+        if fits && text_is_fine {
+            return Ok(());
+        }
+        let reason =
+            format!("a bound must give the first of the columns ({})", self.table.columns.join(", "));
+        Err(Error::BadKey { table: self.table.name, reason })
+    }
+
+    /// The bounds as encoded keys: from the first, included, to the second, excluded (`None`: to the end).
+    pub(crate) fn encoded_range(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+        let mut from = match &self.lower {
+            Bound::Unbounded => Vec::new(),
+            Bound::Included(values) => encode_prefix(values),
+            Bound::Excluded(values) => match prefix_end(encode_prefix(values)) {
+                Some(end) => end,
+                None => return (vec![0xFF], Some(Vec::new())),
+            },
+        };
+        let mut to = match &self.upper {
+            Bound::Unbounded => None,
+            Bound::Included(values) => prefix_end(encode_prefix(values)),
+            Bound::Excluded(values) => Some(encode_prefix(values)),
+        };
+        if let Some(after) = &self.after {
+            if self.descending {
+                let cursor = after.bytes().to_vec();
+                to = Some(to.map_or_else(|| cursor.clone(), |to| to.min(cursor.clone())));
+            } else {
+                let mut cursor = after.bytes().to_vec();
+                cursor.push(0);
+                from = from.max(cursor);
+            }
+        }
+        (from, to)
+    }
+}
+
+/// Some rows, and where to go on.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The rows, in the direction of the scan.
+    pub rows: Vec<Row>,
+    /// Give this to [`Scan::after`] for the next page; `None` when the scan has come to its end. A page may be
+    /// shorter than the limit and still have a next one, because pages are limited in bytes too.
+    pub next: Option<Key>,
+}

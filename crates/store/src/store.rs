@@ -1,0 +1,202 @@
+//! The store: what the rest of Torg holds in its hands.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use rand::rngs::{StdRng, SysRng};
+use rand::{Rng, SeedableRng, TryRng};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::batch::{Batch, BatchId};
+use crate::committer::{Committer, Outcome, Request};
+use crate::engine::{Engine, Read};
+use crate::hints::{HintSender, Hints};
+use crate::key::Key;
+use crate::limits::GET_KEYS_MAX;
+use crate::options::StoreOptions;
+use crate::row::Row;
+use crate::scan::{Page, Scan};
+use crate::table::{Schema, TableDef};
+use crate::{Error, Result};
+
+/// Ordered tables with atomic batches. Cheap to clone; all clones are one store.
+///
+/// - [`commit`](Self::commit) is all or nothing, durable when it answers, and never leaves its outcome open.
+/// - A read sees every batch that was acknowledged before it began.
+/// - [`get`](Read::get) and [`scan`](Read::scan) see the latest state; [`snapshot`](Self::snapshot) gives a consistent view.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Arc<dyn Engine>,
+    /// `None` once the store is closed.
+    requests: RwLock<Option<mpsc::Sender<Request>>>,
+    lanes: Mutex<JoinSet<()>>,
+    hints: HintSender,
+    ids: Ids,
+}
+
+impl Store {
+    /// A store over an engine. Must be called on a tokio runtime, where the committer will run.
+    #[must_use]
+    pub fn over(engine: Arc<dyn Engine>, options: &StoreOptions) -> Self {
+        let hints = HintSender::new();
+        engine.send_hints_to(hints.clone());
+        let (requests, lanes) = Committer::start(Arc::clone(&engine), hints.clone(), options);
+        let (requests, lanes) = (RwLock::new(Some(requests)), Mutex::new(lanes));
+        Self { inner: Arc::new(Inner { engine, requests, lanes, hints, ids: Ids::new(options.id_seed) }) }
+    }
+
+    /// Applies a batch, durably, or says which of its checks failed.
+    ///
+    /// An error means that nothing was applied, except for [`Error::Unresolved`]. Once this future was polled, dropping
+    /// it does not withdraw the batch.
+    pub async fn commit(&self, mut batch: Batch) -> Result<Outcome> {
+        batch.validate()?;
+        for key in batch.checks().iter().map(|c| &c.0).chain(batch.writes().iter().map(|w| &w.0)) {
+            self.require_table(key.table())?;
+        }
+        if batch.is_empty() {
+            return Ok(Outcome::Applied);
+        }
+        let id = batch.id().unwrap_or_else(|| self.inner.ids.next());
+        batch.set_id(id);
+        let requests = self.inner.requests.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let requests = requests.ok_or(Error::Closed)?;
+        let (reply, answer) = oneshot::channel();
+        requests.send(Request { batch, reply }).await.map_err(|_| Error::Closed)?;
+        drop(requests);
+        let gone = || Error::Unresolved { batch: id, detail: "the committer stopped".to_owned() };
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// A consistent view over all tables. Hold it shortly: it keeps old data alive.
+    pub async fn snapshot(&self) -> Result<Snapshot> {
+        let view = self.inner.engine.snapshot().await?;
+        Ok(Snapshot { store: self.clone(), view })
+    }
+
+    /// Wake-ups for readers of queues, about what is committed from now on.
+    #[must_use]
+    pub fn hints(&self) -> Hints {
+        self.inner.hints.subscribe()
+    }
+
+    /// Whether the batch with this id was applied. The store remembers the batches of the last
+    /// [`GROUPS_REMEMBERED`](crate::limits::GROUPS_REMEMBERED) groups.
+    pub async fn applied(&self, batch: BatchId) -> Result<bool> {
+        self.inner.engine.applied(batch).await
+    }
+
+    /// The tables: those declared when the store was opened, and those that only its catalogue knows.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        self.inner.engine.schema()
+    }
+
+    /// The engine's name, for people.
+    #[must_use]
+    pub fn engine_name(&self) -> &'static str {
+        self.inner.engine.name()
+    }
+
+    /// Figures for monitoring.
+    #[must_use]
+    pub fn gauges(&self) -> Vec<(&'static str, f64)> {
+        self.inner.engine.gauges()
+    }
+
+    /// Reads everything and calls `found` for each damage. Returns the number of rows by table.
+    pub async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
+        self.inner.engine.verify(found).await
+    }
+
+    /// Takes no more batches, finishes those on their way, and closes the engine. Later calls on any clone fail with
+    /// [`Error::Closed`]. Dropping the last clone without closing is safe too: it is as if the process had been killed.
+    pub async fn close(&self) -> Result<()> {
+        let requests = self.inner.requests.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(requests);
+        let mut lanes = self.inner.lanes.lock().await;
+        while lanes.join_next().await.is_some() {}
+        self.inner.engine.close().await
+    }
+
+    fn require_table(&self, table: &'static TableDef) -> Result<()> {
+        let known = self.schema().table(table.name);
+        known.map(|_| ()).ok_or(Error::UnknownTable { table: table.name })
+    }
+
+    fn validate_keys(&self, keys: &[Key]) -> Result<()> {
+        if keys.len() > GET_KEYS_MAX {
+            return Err(Error::TooManyKeys { count: keys.len(), max: GET_KEYS_MAX });
+        }
+        keys.iter().try_for_each(|key| {
+            self.require_table(key.table())?;
+            key.validate()
+        })
+    }
+
+    fn validate_scan(&self, scan: &Scan) -> Result<()> {
+        self.require_table(scan.table())?;
+        scan.validate()
+    }
+}
+
+#[async_trait]
+impl Read for Store {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        self.validate_keys(keys)?;
+        self.inner.engine.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Page> {
+        self.validate_scan(scan)?;
+        self.inner.engine.scan(scan).await
+    }
+}
+
+/// A consistent view over all tables, as of the moment when it was taken.
+pub struct Snapshot {
+    store: Store,
+    view: Box<dyn Read>,
+}
+
+#[async_trait]
+impl Read for Snapshot {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        self.store.validate_keys(keys)?;
+        self.view.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Page> {
+        self.store.validate_scan(scan)?;
+        self.view.scan(scan).await
+    }
+}
+
+/// Ids of batches: 64 random bits of this store's opening, then a count.
+struct Ids {
+    opening: u64,
+    count: AtomicU64,
+}
+
+impl Ids {
+    fn new(seed: Option<u64>) -> Self {
+        let opening = match seed {
+            Some(seed) => StdRng::seed_from_u64(seed).next_u64(),
+            // Without a random source the address of a fresh allocation still tells two openings apart.
+            None => SysRng.try_next_u64().unwrap_or_else(|_| std::ptr::from_ref(&*Box::new(0)).addr() as u64),
+        };
+        Self { opening, count: AtomicU64::new(1) }
+    }
+
+    fn next(&self) -> BatchId {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        BatchId(u128::from(self.opening) << 64 | u128::from(count))
+    }
+}
