@@ -18,6 +18,7 @@ const START_ATTEMPTS_MAX: u32 = 3;
 
 /// The server that all tests of one binary share, started at the first call; `None`, after a [`skip`], when this
 /// machine cannot run one. Tests use a database of their own in it and never stop it.
+#[must_use]
 pub fn postgres() -> Option<&'static Postgres> {
     static SHARED: OnceLock<Result<Postgres, Missing>> = OnceLock::new();
     match SHARED.get_or_init(Postgres::start) {
@@ -57,6 +58,10 @@ pub struct Postgres {
     _guardian: Guardian,
 }
 
+#[expect(
+    clippy::must_use_candidate,
+    reason = "SQL and databases are wanted for their effect as often as for the answer"
+)]
 impl Postgres {
     /// Starts a server with the default options and waits until it accepts connections.
     pub fn start() -> Result<Postgres, Missing> {
