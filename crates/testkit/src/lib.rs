@@ -1,4 +1,4 @@
-//! Real services for tests: PostgreSQL (and Kafka) started on free ports of 127.0.0.1, in temporary folders, and
+//! Real services for tests: PostgreSQL and Kafka started on free ports of 127.0.0.1, in temporary folders, and
 //! taken away afterwards, also when the test process is killed.
 //!
 //! A test that needs a server asks for the shared one and returns when the machine has none:
@@ -11,15 +11,17 @@
 //! What cannot be started is reported by [`skip`]: a loud line on a developer's machine, a failure where the
 //! environment variable `TORG_REQUIRE_ALL=1` says that everything has to be there (CI).
 //!
-//! A test that stops, restarts or breaks its server starts one of its own with [`Postgres::start`].
+//! A test that stops, restarts or breaks its server starts one of its own with [`Postgres::start`] or [`Kafka::start`].
 
 mod guardian;
+mod kafka;
 mod postgres;
 mod tls;
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 
+pub use kafka::{Kafka, KafkaOptions, kafka};
 pub use postgres::{Postgres, PostgresOptions, fresh_name, postgres};
 pub use tls::TlsFiles;
 
