@@ -1,0 +1,75 @@
+//! Real services for tests: PostgreSQL and Kafka started on free ports of 127.0.0.1, in temporary folders, and
+//! taken away afterwards, also when the test process is killed.
+//!
+//! A test that needs a server asks for the shared one and returns when the machine has none:
+//!
+//! ```no_run
+//! let Some(postgres) = testkit::postgres() else { return };
+//! let url = postgres.fresh_database();
+//! ```
+//!
+//! What cannot be started is reported by [`skip`]: a loud line on a developer's machine, a failure where the
+//! environment variable `TORG_REQUIRE_ALL=1` says that everything has to be there (CI).
+//!
+//! A test that stops, restarts or breaks its server starts one of its own with [`Postgres::start`] or [`Kafka::start`].
+
+mod guardian;
+mod kafka;
+mod postgres;
+mod tls;
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener};
+
+pub use kafka::{Kafka, KafkaOptions, kafka};
+pub use postgres::{Postgres, PostgresOptions, fresh_name, postgres};
+pub use tls::TlsFiles;
+
+/// The environment variable that turns a skipped part into a failure.
+pub const REQUIRE_ALL: &str = "TORG_REQUIRE_ALL";
+
+/// A service that cannot be started on this machine, and why.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{what}: {why}")]
+pub struct Missing {
+    /// The service: "PostgreSQL", "Kafka".
+    pub what: &'static str,
+    /// What stands in the way, in words that tell what to install.
+    pub why: String,
+}
+
+impl Missing {
+    fn new(what: &'static str, why: impl Into<String>) -> Missing {
+        Missing { what, why: why.into() }
+    }
+}
+
+/// Says that a part of the tests does not run here: `SKIPPED: what, why` on stderr.
+///
+/// # Panics
+/// When `TORG_REQUIRE_ALL=1`: there nothing may be skipped.
+pub fn skip(what: &str, why: impl std::fmt::Display) {
+    let line = format!("SKIPPED: {what}, {why}");
+    assert!(std::env::var(REQUIRE_ALL).as_deref() != Ok("1"), "{line} ({REQUIRE_ALL}=1 forbids it)");
+    // Not `eprintln!`: the test harness would hide it for a test that passes.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// A TCP port of 127.0.0.1 that nobody listens on now. Another process may take it before the caller does.
+///
+/// # Panics
+/// When the machine has no free port.
+#[must_use]
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on 127.0.0.1");
+    listener.local_addr().expect("the address of a bound listener").port()
+}
+
+/// The last lines of a server's log, for a message about why it did not start.
+fn log_tail(path: &std::path::Path) -> String {
+    const LINES_MAX: usize = 12;
+    let text =
+        std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES_MAX)..].join("\n")
+}
