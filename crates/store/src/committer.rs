@@ -106,7 +106,7 @@ impl Committer {
             && group.batches.len() > 1
         {
             // One batch would take a counter over its limit: the others must not suffer for it.
-            for (batch, reply) in group.batches.into_iter().zip(replies) {
+            for (batch, reply) in group.batches.iter().cloned().zip(replies) {
                 Box::pin(self.commit(Group::new(vec![batch]), vec![reply])).await;
             }
             return;
@@ -161,7 +161,7 @@ fn reply_to_all(group: &Group, replies: Vec<oneshot::Sender<Result<Outcome>>>, a
             }
         }
         Err(error) => {
-            for (reply, batch) in replies.into_iter().zip(&group.batches) {
+            for (reply, batch) in replies.into_iter().zip(&*group.batches) {
                 let _ = reply.send(Err(match (&error, batch.id()) {
                     (Error::Unresolved { detail, .. }, Some(batch)) => {
                         Error::Unresolved { batch, detail: detail.clone() }

@@ -1,6 +1,7 @@
 //! Groups: the batches that one durable write carries, and the rule that decides each of them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::batch::{Batch, BatchId, Write};
 use crate::key::Key;
@@ -9,15 +10,15 @@ use crate::{Error, Result};
 /// Batches that are applied together, in this order: each sees what those before it wrote.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The batches, each with an id.
-    pub batches: Vec<Batch>,
+    /// The batches, each with an id. Shared, so that a group is cheap to hand to another thread.
+    pub batches: Arc<[Batch]>,
     /// Counts from zero; an attempt that was found not to be applied is followed by the next one.
     pub attempt: u32,
 }
 
 impl Group {
     pub(crate) fn new(batches: Vec<Batch>) -> Self {
-        Self { batches, attempt: 0 }
+        Self { batches: batches.into(), attempt: 0 }
     }
 
     /// The group's own id: that of its first batch. Together with the attempt it names one try to commit.
@@ -53,7 +54,7 @@ pub struct Decision {
 /// Decides every batch of a group. `stored_version` gives the version of a row before the group (zero: absent).
 pub fn decide(group: &Group, mut stored_version: impl FnMut(&Key) -> Result<u64>) -> Result<Decision> {
     let mut decision = Decision::default();
-    for batch in &group.batches {
+    for batch in &*group.batches {
         let mut failed = Vec::new();
         for (key, expected) in batch.checks() {
             let current = match decision.writes.get(key) {

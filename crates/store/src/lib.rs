@@ -30,13 +30,14 @@
 //!
 //! Where things are: [`Table`] and [`Key`] (`table.rs`, `key.rs`), [`Batch`] (`batch.rs`), [`Scan`] (`scan.rs`), the
 //! committer that groups batches (`committer.rs`) and the rule that decides them (`group.rs`), the contract of engines
-//! ([`engine`]), the engines (`memory/`, `fjall/`, `postgres/`), every limit ([`limits`]), and the suite that every engine
+//! ([`engine`]), the engines (`memory/`, `embedded/`, `postgres/`), every limit ([`limits`]), and the suite that every engine
 //! passes (`conformance/`).
 
 mod batch;
 mod committer;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod embedded;
 pub mod engine;
 mod error;
 mod group;
@@ -52,6 +53,7 @@ mod table;
 
 pub use batch::{Batch, BatchId, Write};
 pub use committer::Outcome;
+pub use embedded::Fjall;
 pub use engine::Read;
 pub use error::{Error, Result};
 pub use hints::{Hint, Hints};

@@ -1,0 +1,170 @@
+//! How tables lie in the engine's keyspaces.
+//!
+//! There are three keyspaces (more would pin journals, see fjall's issue 288): `large` for tables whose values stand apart
+//! from their keys, `queue` for rows that come and go, `small` for everything else. Inside, a row's key is its table's number
+//! (two bytes) and its encoded key. A row's value starts with a checksum over key and content:
+//!
+//! ```text
+//! versioned   sum (8) | version (8) | value
+//! plain       sum (8) | value
+//! counter     sum (8) | amount (8)
+//! ```
+//!
+//! The version of a large row stands a second time in a row of its own in `small`, under the table's number with the highest bit
+//! set, so that deciding a batch never touches large values. Table number zero holds the store's own rows.
+
+use bytes::Bytes;
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::errors::engine_error;
+use crate::key::Key;
+use crate::row::Row;
+use crate::table::{Kind, Placement, TableDef};
+use crate::{Error, Result};
+
+/// Values from this size on are kept apart from their keys.
+const SEPARATED_BYTES_MIN: u32 = 1024;
+/// Memory for fresh rows, by keyspace, before they are written out in order.
+const SMALL_MEMTABLE_BYTES: u64 = 16 << 20;
+const LARGE_MEMTABLE_BYTES: u64 = 32 << 20;
+const QUEUE_MEMTABLE_BYTES: u64 = 32 << 20;
+const SUM_BYTES: usize = 8;
+/// Marks the number of a table of versions.
+const VERSIONS: u16 = 1 << 15;
+
+/// The keyspaces of an open database.
+pub(super) struct Keyspaces {
+    pub(super) small: Keyspace,
+    pub(super) large: Keyspace,
+    pub(super) queue: Keyspace,
+}
+
+/// How many keyspaces a complete database has, fjall's own included.
+pub(super) const KEYSPACE_COUNT: usize = 4;
+
+impl Keyspaces {
+    pub(super) fn open(database: &Database) -> fjall::Result<Self> {
+        let options = KeyspaceCreateOptions::default;
+        Ok(Self {
+            small: database.keyspace("small", || options().max_memtable_size(SMALL_MEMTABLE_BYTES))?,
+            large: database.keyspace("large", || {
+                let apart = KvSeparationOptions::default().separation_threshold(SEPARATED_BYTES_MIN);
+                options().max_memtable_size(LARGE_MEMTABLE_BYTES).with_kv_separation(Some(apart))
+            })?,
+            queue: database.keyspace("queue", || options().max_memtable_size(QUEUE_MEMTABLE_BYTES))?,
+        })
+    }
+
+    pub(super) fn of(&self, placement: Placement) -> &Keyspace {
+        match placement {
+            Placement::Small => &self.small,
+            Placement::Large => &self.large,
+            Placement::Queue => &self.queue,
+        }
+    }
+}
+
+/// Where one table is.
+pub(super) struct Home {
+    pub(super) table: &'static TableDef,
+    /// The table's number, from one.
+    pub(super) number: u16,
+    pub(super) keyspace: Keyspace,
+}
+
+impl Home {
+    /// The stored form of a key.
+    pub(super) fn stored_key(&self, key: &[u8]) -> Vec<u8> {
+        numbered(self.number, key)
+    }
+
+    /// Where the version of a row stands apart, for tables where it does.
+    pub(super) fn version_key(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let apart = self.table.kind == Kind::Versioned && self.table.placement == Placement::Large;
+        apart.then(|| numbered(self.number | VERSIONS, key))
+    }
+
+    /// The stored range of this table for a range of encoded keys.
+    pub(super) fn stored_range(&self, from: &[u8], to: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
+        let end = to.map_or_else(|| numbered(self.number + 1, &[]), |to| self.stored_key(to));
+        (self.stored_key(from), end)
+    }
+
+    /// The row of a stored key and value.
+    pub(super) fn row(&self, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
+        let bytes = stored_key.get(2..).unwrap_or_default();
+        let key = Key::from_encoded(self.table, Bytes::copy_from_slice(bytes));
+        self.row_of(key, stored_key, stored)
+    }
+
+    /// The row of a key whose stored form and value are at hand.
+    pub(super) fn row_of(&self, key: Key, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
+        let content = unseal(stored_key, stored).ok_or_else(|| damaged(&key))?;
+        Ok(match self.table.kind {
+            Kind::Plain => Row { key, version: 0, value: content },
+            Kind::Counter if content.len() == 8 => Row { key, version: 0, value: content },
+            Kind::Versioned if content.len() >= 8 => {
+                let version = leading_u64(&content);
+                Row { key, version, value: content.slice(8..) }
+            }
+            Kind::Counter | Kind::Versioned => return Err(damaged(&key)),
+        })
+    }
+
+    /// Reads the version of a row without reading a large value; zero if there is no such row.
+    pub(super) fn version(&self, keyspaces: &Keyspaces, key: &Key) -> Result<u64> {
+        let (keyspace, stored_key) = match self.version_key(key.bytes()) {
+            Some(stored_key) => (&keyspaces.small, stored_key),
+            None => (&self.keyspace, self.stored_key(key.bytes())),
+        };
+        let stored = keyspace.get(&stored_key).map_err(|e| engine_error(&e, &key.to_string()))?;
+        let Some(stored) = stored else { return Ok(0) };
+        let content = unseal(&stored_key, &stored.into()).filter(|c| c.len() >= 8);
+        Ok(leading_u64(&content.ok_or_else(|| damaged(key))?))
+    }
+}
+
+/// The number and encoded key of a stored key; the number without the mark of version tables, and whether it had it.
+pub(super) fn split_stored_key(stored_key: &[u8]) -> Option<(u16, bool, &[u8])> {
+    let (number, key) = stored_key.split_first_chunk()?;
+    let number = u16::from_be_bytes(*number);
+    Some((number & !VERSIONS, number & VERSIONS != 0, key))
+}
+
+fn numbered(number: u16, key: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(2 + key.len());
+    stored.extend_from_slice(&number.to_be_bytes());
+    stored.extend_from_slice(key);
+    stored
+}
+
+/// The stored form of a value: its checksum and its parts.
+pub(super) fn seal(stored_key: &[u8], head: &[u8], tail: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(SUM_BYTES + head.len() + tail.len());
+    stored.extend_from_slice(&[0; SUM_BYTES]);
+    stored.extend_from_slice(head);
+    stored.extend_from_slice(tail);
+    let sum = checksum(stored_key, &stored[SUM_BYTES..]);
+    stored[..SUM_BYTES].copy_from_slice(&sum.to_be_bytes());
+    stored
+}
+
+/// The content of a stored value; `None` if the checksum does not fit.
+pub(super) fn unseal(stored_key: &[u8], stored: &Bytes) -> Option<Bytes> {
+    let sum = u64::from_be_bytes(*stored.first_chunk()?);
+    (sum == checksum(stored_key, &stored[SUM_BYTES..])).then(|| stored.slice(SUM_BYTES..))
+}
+
+fn checksum(stored_key: &[u8], content: &[u8]) -> u64 {
+    xxh3_64_with_seed(content, xxh3_64(stored_key))
+}
+
+/// The first eight bytes as a number; zero if there are fewer.
+pub(super) fn leading_u64(content: &[u8]) -> u64 {
+    content.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+fn damaged(key: &Key) -> Error {
+    Error::Corrupt { place: key.to_string(), detail: "the row does not match its checksum".to_owned() }
+}

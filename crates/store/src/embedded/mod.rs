@@ -1,0 +1,317 @@
+//! The embedded engine: [fjall](https://docs.rs/fjall), a log-structured merge tree, in a folder of its own.
+//!
+//! ```text
+//! FOLDER/lock    held while the store is open
+//! FOLDER/mark    the number of the last acknowledged group (mark.rs)
+//! FOLDER/db/     fjall's files: journals, and four keyspaces (layout.rs)
+//! ```
+//!
+//! A group of batches becomes one batch of the engine, forced to the disk before it becomes visible (commit.rs). No
+//! damage passes unnoticed: rows carry a checksum (layout.rs), fjall verifies its blocks, and journals and manifests are surveyed
+//! before fjall opens them (survey.rs).
+
+mod catalogue;
+mod commit;
+mod errors;
+mod layout;
+mod mark;
+mod read;
+mod survey;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use self::commit::{GroupRow, Progress};
+use self::errors::{engine_error, guarded, io_error, path_error};
+use self::layout::{Home, Keyspaces};
+use self::mark::Mark;
+use self::read::{Moment, View};
+use crate::batch::BatchId;
+use crate::engine::{ApplyError, Engine, Read};
+use crate::group::{Group, Verdict};
+use crate::key::Key;
+use crate::options::{Durability, StoreOptions};
+use crate::row::Row;
+use crate::scan::{Page, Scan};
+use crate::table::{Schema, TableDef};
+use crate::{Error, Result};
+
+/// A commit that takes longer than this means that the engine's own threads have died.
+const COMMIT_TIME_MAX: Duration = Duration::from_secs(300);
+/// Fresh journal bytes after which the engine writes out its slowest keyspace.
+const JOURNAL_BYTES_MAX: u64 = 512 << 20;
+
+/// The engine, open on a folder.
+pub struct Fjall {
+    schema: Schema,
+    /// `None` once the engine is closed.
+    database: RwLock<Option<Arc<Database>>>,
+}
+
+/// An open database.
+struct Database {
+    // Dropped before the lock is let go.
+    engine: fjall::Database,
+    keyspaces: Keyspaces,
+    /// In the order of the schema.
+    homes: Vec<Home>,
+    progress: Mutex<Progress>,
+    mark: Mark,
+    durability: Durability,
+    free_bytes_min: u64,
+    path: PathBuf,
+    closing: AtomicBool,
+    _lock: File,
+}
+
+impl Fjall {
+    /// Opens the store in a folder, or makes a new one if the folder is empty or absent.
+    pub async fn open(path: impl Into<PathBuf>, schema: Schema, options: &StoreOptions) -> Result<Self> {
+        let (path, options) = (path.into(), options.clone());
+        blocking(move || open(&path, &schema, &options)).await
+    }
+
+    fn database(&self) -> Result<Arc<Database>> {
+        self.database.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)
+    }
+}
+
+fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
+    fs::create_dir_all(path).map_err(|e| path_error(&e, path))?;
+    let lock = take_lock(path)?;
+    let (files, mark_path) = (path.join("db"), path.join("mark"));
+    if !files.exists() {
+        create(path, &files, &mark_path)?;
+    }
+    let (mark, acknowledged) = Mark::open(&mark_path)?;
+    survey::survey(&files, acknowledged)?;
+    let place = path.display().to_string();
+    guarded(
+        || place.clone(),
+        || {
+            let (engine, keyspaces) = open_engine(&files, options).map_err(|e| engine_error(&e, &place))?;
+            let catalogue = catalogue::agree(&keyspaces, schema, &place)?;
+            let database = Database {
+                engine,
+                keyspaces,
+                homes: catalogue.homes,
+                progress: Mutex::new(Progress::after(0)),
+                mark,
+                durability: options.durability,
+                free_bytes_min: options.free_bytes_min,
+                path: path.to_owned(),
+                closing: AtomicBool::new(false),
+                _lock: lock,
+            };
+            database.start(acknowledged, catalogue.missing)?;
+            Ok(Fjall { schema: catalogue.schema, database: RwLock::new(Some(Arc::new(database))) })
+        },
+    )
+}
+
+fn take_lock(path: &Path) -> Result<File> {
+    let lock_path = path.join("lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
+    let lock = lock.map_err(|e| path_error(&e, &lock_path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked { path: path.display().to_string() }),
+        Err(TryLockError::Error(error)) => Err(path_error(&error, &lock_path)),
+    }
+}
+
+/// Makes an empty database beside its final place and moves it there, so that an interrupted start leaves nothing half made.
+fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
+    let unfinished = path.join("db.new");
+    for entry in fs::read_dir(path).map_err(|e| path_error(&e, path))? {
+        let entry = entry.map_err(|e| path_error(&e, path))?.path();
+        if ![&*unfinished, mark_path, &path.join("lock")].contains(&&*entry) {
+            let detail =
+                "the folder holds other files and no Torg store; give an empty or a new folder".to_owned();
+            return Err(Error::Io { path: path.display().to_string(), detail });
+        }
+    }
+    let place = path.display().to_string();
+    if unfinished.exists() {
+        fs::remove_dir_all(&unfinished).map_err(|e| path_error(&e, &unfinished))?;
+    }
+    let (database, keyspaces) =
+        open_engine(&unfinished, &StoreOptions::default()).map_err(|e| engine_error(&e, &place))?;
+    drop((keyspaces, database));
+    Mark::create(mark_path)?;
+    fs::rename(&unfinished, files).map_err(|e| path_error(&e, files))?;
+    let folder = File::open(path).and_then(|folder| folder.sync_all());
+    folder.map_err(|e| path_error(&e, path))
+}
+
+fn open_engine(files: &Path, options: &StoreOptions) -> fjall::Result<(fjall::Database, Keyspaces)> {
+    let builder = fjall::Database::builder(files)
+        .cache_size(options.cache_bytes)
+        .max_journaling_size(JOURNAL_BYTES_MAX);
+    let database = builder.manual_journal_persist(true).open()?;
+    let keyspaces = Keyspaces::open(&database)?;
+    Ok((database, keyspaces))
+}
+
+/// The key of a row that belongs to the store itself.
+fn own_row(kind: u8, rest: &[u8]) -> Vec<u8> {
+    [&[0, 0, kind], rest].concat()
+}
+
+impl Database {
+    /// Makes sure that nothing acknowledged is missing, and completes the catalogue.
+    fn start(&self, acknowledged: u64, missing: Vec<(Vec<u8>, Vec<u8>)>) -> Result<()> {
+        let group = GroupRow::read(self)?.map_or(0, |row| row.group);
+        if group < acknowledged {
+            let detail = format!("it ends with group {group}, but group {acknowledged} was acknowledged");
+            return Err(Error::Corrupt { place: self.place(), detail });
+        }
+        self.progress().group = group;
+        if self.durability == Durability::Os {
+            self.mark.reset().map_err(|e| io_error(&e, &self.place()))?;
+        }
+        if missing.is_empty() { Ok(()) } else { self.write_own_rows(missing) }
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn home(&self, table: &TableDef) -> Result<&Home> {
+        let position = self.homes.binary_search_by_key(&table.name, |home| home.table.name);
+        position.map(|i| &self.homes[i]).map_err(|_| Error::BadTable {
+            table: table.name.to_owned(),
+            reason: "not in the catalogue".to_owned(),
+        })
+    }
+
+    /// Refuses to write on a disk that is nearly full: the engine needs room to write out what it holds in memory, and
+    /// cannot go on after a failed write.
+    fn require_free_space(&self) -> Result<()> {
+        let disk = rustix::fs::statvfs(&self.path).map_err(|e| io_error(&e.into(), &self.place()))?;
+        let free = disk.f_bavail * disk.f_frsize;
+        if free >= self.free_bytes_min {
+            return Ok(());
+        }
+        let (free, min) = (free >> 20, self.free_bytes_min >> 20);
+        Err(Error::DiskFull {
+            detail: format!("{free} MiB are free at {}, {min} MiB are kept in reserve", self.place()),
+        })
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    fn close(&self) -> Result<()> {
+        self.closing.store(true, Ordering::Relaxed);
+        let group = self.progress().group;
+        self.engine.persist(fjall::PersistMode::SyncAll).map_err(|e| engine_error(&e, &self.place()))?;
+        let marked = self.mark.write(group).and_then(|()| self.mark.sync());
+        marked.map_err(|e| io_error(&e, &self.place()))
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        let files = self.engine.disk_space().unwrap_or(0);
+        let tables = [&self.keyspaces.small, &self.keyspaces.large, &self.keyspaces.queue];
+        vec![
+            ("store_disk_bytes", files as f64),
+            ("store_journals", self.engine.journal_count() as f64),
+            ("store_unwritten_bytes", self.engine.write_buffer_size() as f64),
+            ("store_cache_bytes", self.engine.cache_size() as f64),
+            ("store_compactions_active", self.engine.active_compactions() as f64),
+            ("store_fresh_tables", tables.iter().map(|k| k.l0_table_count()).sum::<usize>() as f64),
+        ]
+    }
+}
+
+/// Runs work that waits for the disk on a thread that may wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let stopped = |e: tokio::task::JoinError| Error::Engine { engine: "fjall", detail: e.to_string() };
+    tokio::task::spawn_blocking(work).await.map_err(stopped)?
+}
+
+#[async_trait]
+impl Read for Fjall {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        self.database()?.get(&Moment::Latest, keys)
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Page> {
+        self.database()?.scan(&Moment::Latest, scan)
+    }
+}
+
+#[async_trait]
+impl Engine for Fjall {
+    fn name(&self) -> &'static str {
+        "fjall"
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Read>> {
+        let database = self.database()?;
+        let snapshot = database.engine.snapshot();
+        Ok(Box::new(View { database, snapshot }))
+    }
+
+    async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
+        let (database, group) = (self.database()?, group.clone());
+        let commit = tokio::task::spawn_blocking(move || database.commit(&group));
+        match tokio::time::timeout(COMMIT_TIME_MAX, commit).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(stopped)) => Err(unknown(stopped.to_string())),
+            Err(_) => Err(unknown("the engine does not come to an end with a write".to_owned())),
+        }
+    }
+
+    async fn resolve(&self, _group: &Group) -> Result<bool> {
+        // The outcome is open only after a failed write. What the disk holds then shows when the folder is opened anew.
+        Err(Error::Engine {
+            engine: "fjall",
+            detail: "a write failed; the outcome shows at the next start".to_owned(),
+        })
+    }
+
+    async fn applied(&self, batch: BatchId) -> Result<bool> {
+        let database = self.database()?;
+        blocking(move || guarded(|| database.place(), || database.remembers(batch))).await
+    }
+
+    async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
+        let database = self.database()?;
+        let (counts, damages) = blocking(move || Ok(database.verify())).await?;
+        damages.into_iter().for_each(found);
+        Ok(counts)
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        self.database().map(|database| database.gauges()).unwrap_or_default()
+    }
+
+    async fn close(&self) -> Result<()> {
+        let database = self.database.write().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(database) = database else { return Ok(()) };
+        // Dropping the database waits for its threads.
+        blocking(move || database.close()).await
+    }
+}
+
+/// The verdicts do not matter: an unknown outcome is not resolved before the next start.
+fn unknown(detail: String) -> ApplyError {
+    ApplyError::Unknown { verdicts: Vec::new(), error: Error::Engine { engine: "fjall", detail } }
+}

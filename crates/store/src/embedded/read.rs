@@ -1,0 +1,108 @@
+//! Reads, from the latest state or from a snapshot.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fjall::{Keyspace, Readable};
+
+use super::Database;
+use super::errors::{engine_error, guarded};
+use super::layout::Home;
+use crate::engine::Read;
+use crate::key::Key;
+use crate::limits::PAGE_BYTES_MAX;
+use crate::row::Row;
+use crate::scan::{Page, Scan};
+use crate::{Error, Result};
+
+/// A state of the database that can be read.
+pub(super) enum Moment<'a> {
+    Latest,
+    Snapshot(&'a fjall::Snapshot),
+}
+
+impl Moment<'_> {
+    fn get(&self, keyspace: &Keyspace, key: &[u8]) -> fjall::Result<Option<fjall::UserValue>> {
+        match self {
+            Self::Latest => keyspace.get(key),
+            Self::Snapshot(snapshot) => snapshot.get(keyspace, key),
+        }
+    }
+
+    fn range(&self, keyspace: &Keyspace, from: Vec<u8>, to: Vec<u8>) -> fjall::Iter {
+        match self {
+            Self::Latest => keyspace.range(from..to),
+            Self::Snapshot(snapshot) => snapshot.range(keyspace, from..to),
+        }
+    }
+}
+
+impl Database {
+    pub(super) fn get(&self, moment: &Moment<'_>, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        keys.iter().map(|key| guarded(|| key.to_string(), || self.get_one(moment, key))).collect()
+    }
+
+    fn get_one(&self, moment: &Moment<'_>, key: &Key) -> Result<Option<Row>> {
+        let home = self.home(key.table())?;
+        let stored_key = home.stored_key(key.bytes());
+        let stored =
+            moment.get(&home.keyspace, &stored_key).map_err(|e| engine_error(&e, &key.to_string()))?;
+        stored.map(|stored| home.row_of(key.clone(), &stored_key, &stored.into())).transpose()
+    }
+
+    pub(super) fn scan(&self, moment: &Moment<'_>, scan: &Scan) -> Result<Page> {
+        guarded(|| scan.table.to_string(), || self.scan_page(moment, scan))
+    }
+
+    fn scan_page(&self, moment: &Moment<'_>, scan: &Scan) -> Result<Page> {
+        let home = self.home(scan.table)?;
+        let (from, to) = scan.encoded_range();
+        let (from, to) = home.stored_range(&from, to.as_deref());
+        if to <= from || scan.limit == 0 {
+            return Ok(Page::default());
+        }
+        let mut rows = moment.range(&home.keyspace, from, to);
+        let mut page = Page::default();
+        let mut bytes = 0;
+        while let Some(guard) = if scan.descending { rows.next_back() } else { rows.next() } {
+            let row = read_row(home, guard)?;
+            bytes += row.value.len();
+            page.rows.push(row);
+            if page.rows.len() == scan.limit || bytes >= PAGE_BYTES_MAX {
+                page.next = page.rows.last().map(|row| row.key.clone());
+                break;
+            }
+        }
+        Ok(page)
+    }
+}
+
+fn read_row(home: &Home, guard: fjall::Guard) -> Result<Row> {
+    let (stored_key, stored) = guard.into_inner().map_err(|e| engine_error(&e, home.table.name))?;
+    home.row(&stored_key, &stored.into())
+}
+
+/// A consistent view. It keeps the database open, so that closing waits for it.
+pub(super) struct View {
+    pub(super) database: Arc<Database>,
+    pub(super) snapshot: fjall::Snapshot,
+}
+
+#[async_trait]
+impl Read for View {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        self.require_open()?;
+        self.database.get(&Moment::Snapshot(&self.snapshot), keys)
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Page> {
+        self.require_open()?;
+        self.database.scan(&Moment::Snapshot(&self.snapshot), scan)
+    }
+}
+
+impl View {
+    fn require_open(&self) -> Result<()> {
+        if self.database.is_closing() { Err(Error::Closed) } else { Ok(()) }
+    }
+}
