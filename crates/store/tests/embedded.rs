@@ -193,9 +193,9 @@ fn copy_folder(from: &Path, to: &Path) {
         let entry = entry.expect("the entry can be read").path();
         let target = to.join(entry.file_name().expect("entries have names"));
         if entry.is_dir() {
-            copy_folder(&entry, &target)
+            copy_folder(&entry, &target);
         } else {
-            _ = fs::copy(&entry, &target).expect("copied")
+            fs::copy(&entry, &target).expect("copied");
         }
     }
 }
@@ -233,6 +233,8 @@ async fn judge(folder: &Path, expected: &BTreeMap<String, Row>) -> Result<&'stat
 
 /// Flips one bit at random places of every file of a store, and never gets a wrong answer.
 async fn flip_bytes(original: &Path, expected: &BTreeMap<String, Row>, seed: u64, by_file: usize) {
+    // A longer campaign: TORG_FLIPS=100 cargo test -p store --test embedded no_flipped
+    let by_file = std::env::var("TORG_FLIPS").ok().and_then(|n| n.parse().ok()).unwrap_or(by_file);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut files = Vec::new();
     data_files(original, &mut files);
@@ -256,6 +258,7 @@ async fn flip_bytes(original: &Path, expected: &BTreeMap<String, Row>, seed: u64
         }
     }
     assert!(wrong.is_empty(), "wrong answers after damage ({outcomes:?} otherwise):\n{}", wrong.join("\n"));
+    println!("{outcomes:?}");
     assert!(outcomes.get("refused").is_some_and(|n| *n > 10), "damage was hardly noticed: {outcomes:?}");
 }
 

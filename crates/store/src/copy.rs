@@ -1,0 +1,127 @@
+//! Moving a whole store from one engine to another.
+
+use futures::TryStreamExt;
+use futures::stream::FuturesUnordered;
+
+use crate::batch::Batch;
+use crate::engine::Read;
+use crate::row::Row;
+use crate::store::Store;
+use crate::table::{Kind, TableDef};
+use crate::{Error, Outcome, Result};
+
+/// A batch of copied rows ends at so many rows or bytes.
+const BATCH_ROWS: usize = 500;
+const BATCH_BYTES: usize = 2 << 20;
+/// Batches on their way at once.
+const BATCHES_IN_FLIGHT: usize = 8;
+
+/// How far a copy has come.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyProgress {
+    /// The table at work.
+    pub table: &'static str,
+    /// Its place among all tables, from one, and how many there are.
+    pub table_number: (usize, usize),
+    /// Rows copied so far, of all tables.
+    pub rows: u64,
+    /// Bytes of values copied so far.
+    pub bytes: u64,
+}
+
+/// Copies every row of `from`, as of one moment, into the empty store `to`, which must know the same tables (open it with the
+/// schema of `from`). Calls `progress` after each page.
+///
+/// If it fails half way, `to` is left with part of the rows: empty it before the next try.
+pub async fn copy(
+    from: &Store,
+    to: &Store,
+    progress: &mut (dyn FnMut(CopyProgress) + Send),
+) -> Result<CopyProgress> {
+    let tables = from.schema().tables();
+    require_empty(to, tables).await?;
+    let snapshot = from.snapshot().await?;
+    let mut at = CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0 };
+    for (number, table) in tables.iter().enumerate() {
+        at.table = table.name;
+        at.table_number.0 = number + 1;
+        progress(at);
+        copy_table(&snapshot, to, table, &mut at, progress).await?;
+    }
+    Ok(at)
+}
+
+async fn require_empty(to: &Store, tables: &[&'static TableDef]) -> Result<()> {
+    for table in tables {
+        if !to.scan(&table.scan().limit(1)).await?.rows.is_empty() {
+            let reason = "the target already holds rows; copy into an empty store".to_owned();
+            return Err(Error::BadTable { table: table.name.to_owned(), reason });
+        }
+    }
+    Ok(())
+}
+
+async fn copy_table(
+    from: &dyn Read,
+    to: &Store,
+    table: &'static TableDef,
+    at: &mut CopyProgress,
+    progress: &mut (dyn FnMut(CopyProgress) + Send),
+) -> Result<()> {
+    let mut commits = FuturesUnordered::new();
+    let mut next = Some(table.scan().limit(BATCH_ROWS));
+    while let Some(scan) = next.take() {
+        let page = from.scan(&scan).await?;
+        next = page.next.map(|key| scan.after(key));
+        at.rows += page.rows.len() as u64;
+        at.bytes += page.rows.iter().map(|row| row.value.len() as u64).sum::<u64>();
+        for batch in batches(page.rows) {
+            while commits.len() >= BATCHES_IN_FLIGHT {
+                commits.try_next().await?;
+            }
+            commits.push(write(to.clone(), batch));
+        }
+        progress(*at);
+    }
+    while commits.try_next().await?.is_some() {}
+    Ok(())
+}
+
+async fn write(to: Store, batch: Batch) -> Result<()> {
+    match to.commit(batch).await? {
+        Outcome::Applied => Ok(()),
+        Outcome::Conflict(keys) => {
+            Err(Error::Engine { engine: "copy", detail: format!("unexpected conflict on {keys:?}") })
+        }
+    }
+}
+
+/// The rows as batches of a handy size.
+fn batches(rows: Vec<Row>) -> Vec<Batch> {
+    let mut batches = vec![Batch::new()];
+    for row in rows {
+        if batches.last().is_some_and(|batch| batch.bytes() >= BATCH_BYTES) {
+            batches.push(Batch::new());
+        }
+        let Some(batch) = batches.last_mut() else { break };
+        match row.key.table().kind {
+            Kind::Versioned => batch.put(row.key, row.version, row.value),
+            Kind::Plain => batch.set(row.key, row.value),
+            Kind::Counter => add_in_steps(batch, &row),
+        };
+    }
+    batches
+}
+
+/// A counter may hold more than one step may add.
+fn add_in_steps<'a>(batch: &'a mut Batch, row: &Row) -> &'a mut Batch {
+    let mut left = row.amount();
+    loop {
+        let step = left.clamp(-crate::limits::ADD_MAX, crate::limits::ADD_MAX);
+        batch.add(row.key.clone(), step);
+        left -= step;
+        if left == 0 {
+            return batch;
+        }
+    }
+}
