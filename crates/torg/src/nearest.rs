@@ -5,7 +5,7 @@ const EDITS_MAX: usize = 3;
 
 /// The known name that a wrong one was probably meant to be.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = EDITS_MAX.min(wrong.len() / 3);
+    let limit = EDITS_MAX.min(wrong.len() / 2).min(wrong.len().saturating_sub(2));
     known
         .map(|name| (edits(wrong, name), name))
         .filter(|(edits, _)| *edits <= limit)

@@ -112,3 +112,57 @@ fn json_answer(status: StatusCode, value: &serde_json::Value) -> Response {
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(router: &Router, request: Request) -> (StatusCode, String) {
+        let Ok(answer) = router.clone().oneshot(request).await;
+        let status = answer.status();
+        let body = axum::body::to_bytes(answer.into_body(), 10_000).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    fn get_request(path: &str) -> Request {
+        Request::builder().uri(path).body(Body::empty()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn before_the_start_is_over_calls_are_unavailable_and_the_process_is_alive_but_not_ready() {
+        let router = router(Readiness::new(), Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
+        let (status, body) = ask(&router, get_request("/readyz")).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            body,
+            "{\"problems\":[{\"check\":\"start\",\"why\":\"still starting\"}],\"ready\":false}\n"
+        );
+        let call = Request::builder().method(Method::POST).uri("/torg.admin.v1.AdminService/GetInfo");
+        let json = call.header(header::CONTENT_TYPE, "application/json").body(Body::from("{}")).unwrap();
+        let (status, body) = ask(&router, json).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(body, "{\"code\":\"unavailable\",\"message\":\"still starting\"}");
+    }
+
+    #[tokio::test]
+    async fn a_panic_behind_a_plain_route_is_an_answer() {
+        let readiness = Readiness::new();
+        readiness.register("broken", async || panic!("boom"));
+        readiness.started();
+        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        let (status, body) = ask(&router, get_request("/readyz")).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(body, "{\"code\":\"internal\",\"message\":\"internal error\"}\n");
+        assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_plain_route_that_takes_too_long_is_cut() {
+        let readiness = Readiness::new();
+        readiness.register("slow", std::future::pending);
+        readiness.started();
+        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(1));
+        assert_eq!(ask(&router, get_request("/readyz")).await.0, StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

@@ -141,3 +141,114 @@ impl Drop for Running {
         self.metrics.call_ended(&self.method, self.code, self.began.elapsed());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use connectrpc::{ConnectRpcService, Response, Router, handler_fn, streaming_handler_fn};
+    use http::{Request, StatusCode};
+    use tokio::sync::Notify;
+    use tower::ServiceExt as _;
+
+    use super::super::proto::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
+    use super::*;
+
+    /// A service whose calls panic, wait, or panic in the middle of a stream.
+    fn service(concurrent_max: usize, metrics: &Metrics, go: &Arc<Notify>) -> ConnectRpcService {
+        let go = Arc::clone(go);
+        let router = Router::new()
+            .route("t.T", "Panic", handler_fn(|_, _: GetInfoRequest| async { explode() }))
+            .route(
+                "t.T",
+                "Wait",
+                handler_fn(move |_, _: GetInfoRequest| {
+                    let go = Arc::clone(&go);
+                    async move {
+                        go.notified().await;
+                        Response::ok(GetInfoResponse::default())
+                    }
+                }),
+            )
+            .route_server_stream(
+                "t.T",
+                "Stream",
+                streaming_handler_fn(|_, _: GetInfoRequest| async {
+                    Response::stream_ok(futures::stream::iter(0..).map(|number| {
+                        if number > 0 {
+                            explode().map(|answer| answer.body)
+                        } else {
+                            Ok(GetInfoResponse::default())
+                        }
+                    }))
+                }),
+            );
+        ConnectRpcService::new(router).with_interceptor(Guard::new(concurrent_max, metrics.clone()))
+    }
+
+    fn explode() -> connectrpc::ServiceResult<GetInfoResponse> {
+        panic!("boom")
+    }
+
+    async fn call(
+        service: &ConnectRpcService,
+        method: &str,
+        kind: &str,
+        body: &'static [u8],
+    ) -> (StatusCode, String) {
+        let request = Request::post(format!("/t.T/{method}"))
+            .header("content-type", kind)
+            .body(Body::from(body))
+            .unwrap();
+        let Ok(answer) = service.clone().oneshot(request).await;
+        let status = answer.status();
+        let body = axum::body::to_bytes(Body::new(answer.into_body()), 10_000).await.unwrap();
+        (status, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_internal_error_that_tells_nothing_and_is_counted() {
+        let metrics = Metrics::new();
+        let service = service(8, &metrics, &Arc::default());
+        let (status, body) = call(&service, "Panic", "application/json", b"{}").await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(body, "{\"code\":\"internal\",\"message\":\"internal error\"}");
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("torg_rpc_calls_total{method=\"t.T/Panic\",code=\"internal\"} 1"), "{text}");
+        assert!(text.contains("\ntorg_rpc_running 0"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_stream_ends_it_with_an_internal_error() {
+        let metrics = Metrics::new();
+        let service = service(8, &metrics, &Arc::default());
+        let (status, body) = call(&service, "Stream", "application/connect+json", b"\0\0\0\0\x02{}").await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(body.contains("{\"code\":\"internal\",\"message\":\"internal error\"}"), "{body:?}");
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("torg_rpc_calls_total{method=\"t.T/Stream\",code=\"internal\"} 1"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn calls_above_the_limit_are_refused_until_one_ends() {
+        let go = Arc::new(Notify::new());
+        let service = service(1, &Metrics::new(), &go);
+        let first = tokio::spawn({
+            let service = service.clone();
+            async move { call(&service, "Wait", "application/json", b"{}").await }
+        });
+        let refused = loop {
+            let answer = call(&service, "Panic", "application/json", b"{}").await;
+            if answer.0 == StatusCode::TOO_MANY_REQUESTS {
+                break answer.1;
+            }
+            tokio::task::yield_now().await;
+        };
+        assert!(refused.contains("1 calls run already"), "{refused}");
+        go.notify_one();
+        assert_eq!(first.await.unwrap().0, StatusCode::OK);
+        assert_eq!(
+            call(&service, "Panic", "application/json", b"{}").await.0,
+            StatusCode::INTERNAL_SERVER_ERROR
+        );
+    }
+}

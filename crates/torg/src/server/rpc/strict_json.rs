@@ -134,3 +134,70 @@ impl Interceptor for StrictJson {
         next.run(request, Box::pin(checked)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prost::Message as _;
+    use serde_json::json;
+
+    use super::*;
+
+    const PROTO: &str = r#"
+        syntax = "proto3";
+        package t;
+        import "google/protobuf/any.proto";
+        import "google/protobuf/struct.proto";
+        import "google/protobuf/timestamp.proto";
+        message Offer {
+            string offer_title = 1;
+            Offer inner = 2;
+            repeated Offer parts = 3;
+            map<string, Offer> named = 4;
+            map<string, string> attributes = 5;
+            oneof kind { Car car = 6; }
+            google.protobuf.Any extra = 7;
+            google.protobuf.Struct free = 8;
+            google.protobuf.Timestamp at = 9;
+        }
+        message Car { uint32 year = 1; }
+    "#;
+
+    fn complaint(value: &Value) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t.proto"), PROTO).unwrap();
+        let set = protox::compile(["t.proto"], [folder.path()]).unwrap();
+        let strict = StrictJson::new(Arc::new(DescriptorPool::decode(&set.encode_to_vec()).unwrap()));
+        strict.check(strict.pool.message_by_name("t.Offer").unwrap(), value, "").err()
+    }
+
+    #[test]
+    fn known_keys_pass_at_every_depth_in_both_spellings() {
+        assert_eq!(
+            complaint(&json!({
+                "offerTitle": "x", "inner": {"offer_title": "y", "inner": null}, "parts": [{"parts": []}, {}],
+                "named": {"any name": {"car": {"year": 1989}}}, "attributes": {"anything": "goes"},
+                "extra": {"@type": "type.googleapis.com/t.Car", "year": 5}, "free": {"any": {"key": 1}},
+                "at": "2026-01-01T00:00:00Z",
+            })),
+            None
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_path() {
+        for (value, expected) in [
+            (
+                json!({"offerTitel": 1}),
+                "unknown field \"offerTitel\" in t.Offer, did you mean \"offerTitle\"?",
+            ),
+            (json!({"colour": 1}), "unknown field \"colour\" in t.Offer"),
+            (json!({"inner": {"inner": {"x": 1}}}), "unknown field \"inner.inner.x\" in t.Offer"),
+            (json!({"parts": [{}, {"x": 1}]}), "unknown field \"parts[1].x\" in t.Offer"),
+            (json!({"named": {"a b": {"x": 1}}}), "unknown field \"named[\"a b\"].x\" in t.Offer"),
+            (json!({"car": {"yaer": 1}}), "unknown field \"car.yaer\" in t.Car, did you mean \"year\"?"),
+            (json!({"extra": {"@type": "t/t.Car", "x": 1}}), "unknown field \"extra.x\" in t.Car"),
+        ] {
+            assert_eq!(complaint(&value).as_deref(), Some(expected), "{value}");
+        }
+    }
+}
