@@ -1,2 +1,28 @@
-//! The Torg binary.
-fn main() {}
+//! The `torg` binary.
+//!
+//! `cli` reads the command line and the configuration (`config`) and calls the command's module. `serve` wires a running
+//! process: it opens what the configuration names and hands it to `server`, which speaks HTTP and RPC on one port.
+//! A further command gets a module of its own beside `serve` (`store.rs`, `topic.rs`, `bench/`) and a line in `cli`.
+
+mod cli;
+mod config;
+mod errors;
+mod logging;
+mod nearest;
+mod serve;
+mod server;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // Wrong usage ends in here, with exit code 2.
+    match cli::run(cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", errors::report(&error));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Compiles `proto/` to Rust, without `protoc`.
+
+use std::path::{Path, PathBuf};
+
+use prost::Message as _;
+
+/// Files that become Rust code.
+const GENERATED: &[&str] = &["torg/admin/v1/admin.proto"];
+/// Files that only reflection needs.
+const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    let set = protox::compile(GENERATED.iter().chain(DESCRIBED), [&root])?;
+    let descriptors = out.join("descriptors.bin");
+    std::fs::write(&descriptors, set.encode_to_vec())?;
+    connectrpc_build::Config::new()
+        .descriptor_set(&descriptors)
+        .files(GENERATED)
+        .include_file("_connectrpc.rs")
+        // Only the tests call: the binary leaves the client's transport out.
+        .client_feature_name("rpc-client")
+        .compile()?;
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The command line. Each command has a module that runs it: `serve.rs`; `config` is short enough to stand here.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{self, Effective, Flag, Sources};
+use crate::errors::advised;
+use crate::{logging, serve};
+
+/// The back end of a classified-ads marketplace.
+#[derive(Debug, Parser)]
+#[command(name = "torg", version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs Torg until it is told to stop (SIGTERM, Ctrl-C).
+    Serve(Settings),
+    /// Prints the configuration in effect as TOML and tells where each value came from.
+    Config(Settings),
+}
+
+/// Settings that every command takes. Each has a key in the file and a `TORG_...` variable; the command line wins.
+#[derive(Debug, Args)]
+struct Settings {
+    /// The configuration file; without it ./torg.toml, if it exists.
+    #[arg(long, value_name = "FILE", env = "TORG_CONFIG")]
+    config: Option<PathBuf>,
+    /// Address and port for HTTP and RPC, such as 127.0.0.1:8080.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// The folder for everything embedded.
+    #[arg(long, value_name = "DIR")]
+    data: Option<String>,
+    #[arg(long, value_name = "URL", help = "fjall:DIR, postgres://... or memory:")]
+    store: Option<String>,
+    #[arg(long, value_name = "URL", help = "store, or kafka://host:port")]
+    topics: Option<String>,
+    #[arg(long, value_name = "URL", help = "file:DIR or s3://bucket/prefix")]
+    files: Option<String>,
+    /// Which parts to run: api,scheduler,loader,processor,reactive,console.
+    #[arg(long, value_name = "LIST")]
+    roles: Option<String>,
+}
+
+impl Settings {
+    fn load(self) -> anyhow::Result<Effective> {
+        let flags = [
+            ("--listen", "listen", self.listen),
+            ("--data", "data_dir", self.data),
+            ("--store", "store.url", self.store),
+            ("--topics", "topics.url", self.topics),
+            ("--files", "files.url", self.files),
+            ("--roles", "roles", self.roles),
+        ];
+        let sources = Sources {
+            file: self.config,
+            // A variable that is no Unicode cannot be one of ours.
+            environment: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+            flags: flags
+                .into_iter()
+                .filter_map(|(flag, key, value)| Some(Flag { name: flag, key, value: value? }))
+                .collect(),
+        };
+        config::load(&sources).map_err(|error| advised(&error, error.hint()))
+    }
+}
+
+/// Runs the command; what comes back is for [`crate::errors::report`].
+pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
+    match cli.command {
+        Command::Serve(settings) => {
+            let effective = settings.load()?;
+            logging::init(&effective.config.log)?;
+            for warning in &effective.warnings {
+                tracing::warn!("{warning}");
+            }
+            tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()
+                .context("cannot start the runtime")?
+                .block_on(serve::run(effective.config))
+        }
+        Command::Config(settings) => print(&settings.load()?.to_toml()),
+    }
+}
+
+/// Writes to stdout; a reader that went away (`| head`) is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,273 @@
+//! What can be configured, with its defaults.
+//!
+//! The structs below are the whole list: their serialised form names every key, so the file, the `TORG_...` environment
+//! variables and `torg config` cannot drift apart. A setting that is off by default is an empty string, never an absent
+//! key. Sizes and times carry their unit in their name.
+
+mod bounds;
+mod error;
+mod keys;
+mod load;
+mod print;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use error::Error;
+pub(crate) use load::{Effective, Flag, Sources, load};
+pub(crate) use secret::{Secret, Url};
+
+/// The effective configuration of one process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Where HTTP and RPC are served.
+    pub(crate) listen: SocketAddr,
+    /// The folder of everything embedded: the store and the files, unless their URLs say otherwise.
+    pub(crate) data_dir: PathBuf,
+    /// Which parts this process runs.
+    pub(crate) roles: Vec<Role>,
+    pub(crate) store: Store,
+    pub(crate) topics: Topics,
+    pub(crate) kafka: Kafka,
+    pub(crate) files: Files,
+    pub(crate) log: Log,
+    pub(crate) limits: Limits,
+}
+
+/// A part of Torg that a process may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    Api,
+    Scheduler,
+    Loader,
+    Processor,
+    Reactive,
+    Console,
+}
+
+impl Role {
+    const ALL: [Role; 6] =
+        [Role::Api, Role::Scheduler, Role::Loader, Role::Processor, Role::Reactive, Role::Console];
+
+    /// The name in the configuration.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Role::Api => "api",
+            Role::Scheduler => "scheduler",
+            Role::Loader => "loader",
+            Role::Processor => "processor",
+            Role::Reactive => "reactive",
+            Role::Console => "console",
+        }
+    }
+}
+
+/// Where rows live and how they are committed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Store {
+    /// `fjall:DIR`, `postgres://...` or `memory:`. By default `fjall:` with the folder `store` in `data_dir`.
+    pub(crate) url: Url,
+    /// Memory for cached blocks of the embedded engine.
+    pub(crate) cache_mb: u32,
+    /// What an acknowledged commit survives.
+    pub(crate) durability: Durability,
+    /// Batches committed together at most.
+    pub(crate) group_max: u32,
+    /// How long the first batch of a group may wait for company.
+    pub(crate) group_wait_us: u32,
+    pub(crate) postgres: Postgres,
+}
+
+/// What an acknowledged commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Durability {
+    /// A power cut: the write reached the disk.
+    Fsync,
+    /// The end of the process: the write reached the operating system.
+    Os,
+}
+
+/// The PostgreSQL engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Postgres {
+    /// Connections for reads.
+    pub(crate) pool_max: u32,
+    /// Groups committed at the same time, each on a connection of its own.
+    pub(crate) commit_lanes: u32,
+    pub(crate) connect_timeout_ms: u32,
+    pub(crate) statement_timeout_ms: u32,
+    /// Authorities to trust instead of the system's, PEM.
+    pub(crate) tls_ca_file: PathBuf,
+    /// The client's certificate, PEM.
+    pub(crate) tls_cert_file: PathBuf,
+    /// The client's private key, PEM.
+    pub(crate) tls_key_file: PathBuf,
+}
+
+/// Where messages go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Topics {
+    /// `store`, or `kafka://host:port,host:port`.
+    pub(crate) url: Url,
+    /// Messages older than this are removed.
+    pub(crate) retention_hours: u32,
+    /// The oldest messages of a topic are removed above this size; 0: no limit.
+    pub(crate) retention_mb: u32,
+}
+
+/// How to talk to Kafka, when `topics.url` says so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kafka {
+    pub(crate) security: KafkaSecurity,
+    /// Authorities to trust instead of the system's, PEM.
+    pub(crate) tls_ca_file: PathBuf,
+    /// The client's certificate, PEM.
+    pub(crate) tls_cert_file: PathBuf,
+    /// The client's private key, PEM.
+    pub(crate) tls_key_file: PathBuf,
+    pub(crate) sasl_mechanism: SaslMechanism,
+    pub(crate) sasl_user: String,
+    pub(crate) sasl_password: Secret,
+}
+
+/// How a connection to a broker is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum KafkaSecurity {
+    Plaintext,
+    Tls,
+    SaslPlaintext,
+    SaslTls,
+}
+
+/// How a client proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SaslMechanism {
+    #[serde(rename = "plain")]
+    Plain,
+    #[serde(rename = "scram-sha-256")]
+    ScramSha256,
+    #[serde(rename = "scram-sha-512")]
+    ScramSha512,
+}
+
+/// Where uploaded and archived files live.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Files {
+    /// `file:DIR` or `s3://bucket/prefix`. By default `file:` with the folder `files` in `data_dir`.
+    pub(crate) url: Url,
+}
+
+/// What the process says about itself on stderr.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Log {
+    pub(crate) format: LogFormat,
+    /// A level, or levels by module: `info,torg=debug`.
+    pub(crate) level: String,
+}
+
+/// The shape of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// `human` when stderr is a terminal, else `json`.
+    Auto,
+    Human,
+    Json,
+}
+
+/// How much one process takes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// The largest request body and the largest single message.
+    pub(crate) request_bytes_max: u32,
+    /// Calls served at the same time; further ones are refused. Health, reflection and metrics do not count.
+    pub(crate) concurrent_requests_max: u32,
+    /// The longest that a call may take, whatever its client asked for.
+    pub(crate) request_timeout_s: u32,
+    /// Open connections; further ones wait to be accepted.
+    pub(crate) connections_max: u32,
+    /// After a stop signal: how long `/readyz` says no while calls are still accepted, so that balancers notice.
+    pub(crate) drain_notice_s: u32,
+    /// After that: how long running calls may take to end.
+    pub(crate) drain_timeout_s: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            data_dir: PathBuf::from("./data"),
+            roles: Role::ALL.to_vec(),
+            store: Store {
+                url: Url::from("fjall:./data/store"),
+                cache_mb: 512,
+                durability: Durability::Fsync,
+                group_max: 128,
+                group_wait_us: 200,
+                postgres: Postgres::default(),
+            },
+            topics: Topics { url: Url::from("store"), retention_hours: 7 * 24, retention_mb: 0 },
+            kafka: Kafka::default(),
+            files: Files { url: Url::from("file:./data/files") },
+            log: Log { format: LogFormat::Auto, level: "info".to_owned() },
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Postgres {
+    fn default() -> Postgres {
+        Postgres {
+            pool_max: 16,
+            commit_lanes: 4,
+            connect_timeout_ms: 5_000,
+            statement_timeout_ms: 30_000,
+            tls_ca_file: PathBuf::new(),
+            tls_cert_file: PathBuf::new(),
+            tls_key_file: PathBuf::new(),
+        }
+    }
+}
+
+impl Default for Kafka {
+    fn default() -> Kafka {
+        Kafka {
+            security: KafkaSecurity::Plaintext,
+            tls_ca_file: PathBuf::new(),
+            tls_cert_file: PathBuf::new(),
+            tls_key_file: PathBuf::new(),
+            sasl_mechanism: SaslMechanism::ScramSha512,
+            sasl_user: String::new(),
+            sasl_password: Secret::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            request_bytes_max: 4 * 1024 * 1024,
+            concurrent_requests_max: 1_024,
+            request_timeout_s: 30,
+            connections_max: 10_000,
+            drain_notice_s: 0,
+            drain_timeout_s: 20,
+        }
+    }
+}

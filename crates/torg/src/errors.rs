@@ -1,0 +1,53 @@
+//! How a failure reaches the person at the terminal: one line that says what happened, one that says what to do.
+
+use std::fmt;
+
+/// An error with advice. Travels inside `anyhow::Error` until [`report`] prints it.
+#[derive(Debug)]
+pub(crate) struct Advised {
+    message: String,
+    hint: String,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Advised {}
+
+/// An error for a person: what happened, and what to do.
+pub(crate) fn advised(message: impl fmt::Display, hint: impl Into<String>) -> anyhow::Error {
+    Advised { message: message.to_string(), hint: hint.into() }.into()
+}
+
+/// The lines for stderr: `error: ...`, and `hint: ...` when the error brought advice.
+pub(crate) fn report(error: &anyhow::Error) -> String {
+    let chain: Vec<String> = error.chain().map(|cause| one_line(&cause.to_string())).collect();
+    let mut text = format!("error: {}", chain.join(": "));
+    if let Some(Advised { hint, .. }) = error.chain().find_map(|cause| cause.downcast_ref()) {
+        text.push_str("\nhint: ");
+        text.push_str(&one_line(hint));
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_one_line_of_causes_and_one_line_of_advice() {
+        let error = advised("port 80 is taken\n by another", "choose another port").context("cannot start");
+        assert_eq!(
+            report(&error),
+            "error: cannot start: port 80 is taken; by another\nhint: choose another port"
+        );
+        assert_eq!(report(&anyhow::anyhow!("bare")), "error: bare");
+    }
+}

@@ -1,0 +1,207 @@
+//! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
+//!
+//! The port is taken first, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
+//! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use futures::future::BoxFuture;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::config::Config;
+use crate::errors::advised;
+use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
+
+/// Exit code after a second signal: 128 + SIGINT, as shells report it.
+const EXIT_AT_ONCE: i32 = 130;
+
+/// Runs the process to its end.
+pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
+    let mut signals = Signals::install()?;
+    let listener = server::bind(config.listen).await?;
+    let address = listener.local_addr().context("cannot read the address of the port")?;
+    let mut app = App::new(config);
+    let limits = &app.config.limits;
+    let rpc = RpcSlot::default();
+    let router = server::router(
+        app.readiness.clone(),
+        app.metrics.clone(),
+        Arc::clone(&rpc),
+        Duration::from_secs(limits.request_timeout_s.into()),
+    );
+    let server = Server::start(listener, router, limits.connections_max as usize);
+    tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
+
+    let opened = tokio::select! {
+        biased;
+        name = signals.next() => Err(name),
+        opened = app.open(&rpc) => Ok(opened),
+    };
+    let outcome = match opened {
+        Ok(Ok(())) => {
+            app.readiness.started();
+            tracing::info!(store = %app.config.store.url, roles = ?app.role_names(), "ready");
+            let name = signals.next().await;
+            tracing::info!(signal = name, "stopping");
+            Ok(())
+        }
+        Ok(Err(error)) => Err(error),
+        Err(name) => {
+            tracing::info!(signal = name, "stopping before the start was over");
+            Ok(())
+        }
+    };
+    signals.exit_at_the_next();
+    app.stop(server, outcome.is_ok()).await;
+    outcome
+}
+
+/// A running process: its configuration, what it opened, and what has to happen at its end.
+struct App {
+    config: Config,
+    started: Instant,
+    readiness: Readiness,
+    metrics: Metrics,
+    closers: Vec<Closer>,
+}
+
+/// Closes one part. Runs after the last request, also when a later part could not be opened.
+struct Closer {
+    part: &'static str,
+    close: Box<dyn FnOnce() -> BoxFuture<'static, anyhow::Result<()>> + Send>,
+}
+
+impl App {
+    fn new(config: Config) -> App {
+        App {
+            config,
+            started: Instant::now(),
+            readiness: Readiness::new(),
+            metrics: Metrics::new(),
+            closers: Vec::new(),
+        }
+    }
+
+    /// Opens the parts from the bottom up, then lets RPC calls in.
+    async fn open(&mut self, rpc: &RpcSlot) -> anyhow::Result<()> {
+        self.create_data_dir().await?;
+        // The store is opened here, then what stands on it; each with `self.readiness.register` and `self.on_close`.
+        let service = server::rpc_service(RpcParts {
+            limits: self.config.limits.clone(),
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            info: Info {
+                started: self.started,
+                roles: self.role_names(),
+                store_engine: self.config.store.url.scheme().to_owned(),
+            },
+        })?;
+        // Set once: `open` runs once.
+        let _ = rpc.set(service);
+        Ok(())
+    }
+
+    /// The folder of everything embedded; not made when nothing would go into it.
+    async fn create_data_dir(&self) -> anyhow::Result<()> {
+        let Config { data_dir, store, files, .. } = &self.config;
+        if store.url.scheme() != "fjall" && files.url.scheme() != "file" {
+            return Ok(());
+        }
+        tokio::fs::create_dir_all(data_dir).await.map_err(|error| {
+            let message = format!("cannot make the data folder {}: {error}", data_dir.display());
+            advised(message, "choose a folder that this user can write to with --data")
+        })
+    }
+
+    /// Has a part closed at the end of the process.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the store, which is not wired yet"))]
+    fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = anyhow::Result<()>> + Send + 'static,
+    {
+        self.closers.push(Closer { part, close: Box::new(move || Box::pin(close())) });
+    }
+
+    fn role_names(&self) -> Vec<String> {
+        self.config.roles.iter().map(|role| role.name().to_owned()).collect()
+    }
+
+    /// Drains the server, then closes the parts, the last opened first.
+    async fn stop(self, server: Server, in_order: bool) {
+        let limits = &self.config.limits;
+        self.readiness.draining();
+        if in_order && limits.drain_notice_s > 0 {
+            tokio::time::sleep(Duration::from_secs(limits.drain_notice_s.into())).await;
+        }
+        let cut = server.drain(Duration::from_secs(limits.drain_timeout_s.into())).await;
+        if cut > 0 {
+            tracing::warn!(connections = cut, "cut off: they were not done in limits.drain_timeout_s");
+        }
+        for Closer { part, close } in self.closers.into_iter().rev() {
+            match close().await {
+                Ok(()) => tracing::info!(part, "closed"),
+                Err(error) => tracing::error!(part, error = format!("{error:#}"), "cannot close"),
+            }
+        }
+        tracing::info!("stopped");
+    }
+}
+
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn install() -> anyhow::Result<Signals> {
+        let install = |kind| signal(kind).context("cannot listen to signals");
+        Ok(Signals {
+            terminate: install(SignalKind::terminate())?,
+            interrupt: install(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+
+    /// Whoever asks twice does not want to wait.
+    fn exit_at_the_next(mut self) {
+        tokio::spawn(async move {
+            let name = self.next().await;
+            tracing::warn!(signal = name, "second signal: ending at once");
+            std::process::exit(EXIT_AT_ONCE);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn parts_are_closed_in_reverse_order_and_a_failure_does_not_stop_the_others() {
+        let mut app = App::new(Config::default());
+        let closed = Arc::new(Mutex::new(Vec::new()));
+        for part in ["store", "topics", "files"] {
+            let closed = Arc::clone(&closed);
+            app.on_close(part, async move || {
+                closed.lock().unwrap().push(part);
+                if part == "topics" { Err(anyhow::anyhow!("no")) } else { Ok(()) }
+            });
+        }
+        let listener = server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
+        let server = Server::start(listener, axum::Router::new(), 1);
+        app.stop(server, true).await;
+        assert_eq!(*closed.lock().unwrap(), ["files", "topics", "store"]);
+    }
+}

@@ -1,0 +1,179 @@
+//! `/metrics`: the calls, the process, and whatever the parts of Torg register.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// The measures of one process; clones share them. A part of Torg that has figures of its own registers a [`Collector`].
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    registry: Arc<Mutex<Registry>>,
+    calls: Family<CallLabels, Counter>,
+    call_seconds: Family<MethodLabel, Histogram, fn() -> Histogram>,
+    running: Gauge,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    method: String,
+    code: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MethodLabel {
+    method: String,
+}
+
+impl Metrics {
+    /// What `encode` writes.
+    pub(super) const CONTENT_TYPE: &'static str =
+        "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    pub(crate) fn new() -> Metrics {
+        let mut registry = Registry::default();
+        let calls = Family::default();
+        let call_seconds = Family::new_with_constructor(call_histogram as fn() -> Histogram);
+        let running = Gauge::default();
+        registry.register("torg_rpc_calls", "RPC calls that ended, by method and code", calls.clone());
+        registry.register_with_unit(
+            "torg_rpc_duration",
+            "From the request to the end of the answer",
+            Unit::Seconds,
+            call_seconds.clone(),
+        );
+        registry.register("torg_rpc_running", "RPC calls that run now", running.clone());
+        registry.register(
+            "torg_build",
+            "The version",
+            Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]),
+        );
+        registry.register_collector(Box::new(Process { started: SystemTime::now() }));
+        Metrics { registry: Arc::new(Mutex::new(registry)), calls, call_seconds, running }
+    }
+
+    /// All measures as text.
+    pub(super) fn encode(&self) -> Result<String, fmt::Error> {
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = String::new();
+        text::encode(&mut out, &registry)?;
+        Ok(out)
+    }
+
+    /// A call begins.
+    pub(super) fn call_began(&self) {
+        self.running.inc();
+    }
+
+    /// A call ended, with a code of the RPC protocol or `ok`.
+    pub(super) fn call_ended(&self, method: &str, code: &'static str, took: Duration) {
+        self.running.dec();
+        self.calls.get_or_create(&CallLabels { method: method.to_owned(), code }).inc();
+        self.call_seconds
+            .get_or_create(&MethodLabel { method: method.to_owned() })
+            .observe(took.as_secs_f64());
+    }
+}
+
+/// From 0.1 ms to about 26 s.
+fn call_histogram() -> Histogram {
+    Histogram::new(exponential_buckets(0.0001, 4.0, 10))
+}
+
+/// What the operating system knows about this process, read at every look.
+#[derive(Debug)]
+struct Process {
+    started: SystemTime,
+}
+
+impl Collector for Process {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let started = self.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        gauge(&mut encoder, "process_start_time", "Since the epoch", Some(&Unit::Seconds), started)?;
+        if let Some(Usage { cpu_seconds, resident_bytes }) = Usage::read() {
+            let cpu = ConstCounter::new(cpu_seconds);
+            let help = "User and system time";
+            cpu.encode(encoder.encode_descriptor(
+                "process_cpu",
+                help,
+                Some(&Unit::Seconds),
+                cpu.metric_type(),
+            )?)?;
+            let help = "Memory in use";
+            gauge(&mut encoder, "process_resident_memory", help, Some(&Unit::Bytes), resident_bytes as f64)?;
+        }
+        if let Ok(open) = std::fs::read_dir("/proc/self/fd") {
+            gauge(&mut encoder, "process_open_fds", "Open file descriptors", None, open.count() as f64)?;
+        }
+        Ok(())
+    }
+}
+
+fn gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    unit: Option<&Unit>,
+    value: f64,
+) -> fmt::Result {
+    let metric = ConstGauge::new(value);
+    metric.encode(encoder.encode_descriptor(name, help, unit, metric.metric_type())?)
+}
+
+struct Usage {
+    cpu_seconds: f64,
+    resident_bytes: u64,
+}
+
+impl Usage {
+    /// From `/proc/self/stat`; nothing where there is none.
+    fn read() -> Option<Usage> {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // The name of the program, in parentheses, may hold anything; numbers follow it.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        // proc(5) counts from 1 and the name is its field 2: `utime` is 14, `stime` 15, `rss` (pages) 24.
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        let ticks = number(14)? + number(15)?;
+        Some(Usage {
+            cpu_seconds: ticks as f64 / rustix::param::clock_ticks_per_second() as f64,
+            resident_bytes: number(24)? * rustix::param::page_size() as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_holds_the_calls_the_process_and_the_build() {
+        let metrics = Metrics::new();
+        metrics.call_began();
+        metrics.call_ended("a.B/C", "ok", Duration::from_millis(3));
+        let text = metrics.encode().unwrap();
+        for line in [
+            "torg_rpc_calls_total{method=\"a.B/C\",code=\"ok\"} 1",
+            "torg_rpc_running 0",
+            "torg_rpc_duration_seconds_count{method=\"a.B/C\"} 1",
+            concat!("torg_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|printed| printed == line), "{line:?} is not in\n{text}");
+        }
+        for name in ["process_resident_memory_bytes ", "process_cpu_seconds_total ", "process_open_fds "] {
+            let value = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap_or_else(|| panic!("{name}\n{text}"));
+            assert!(value.parse::<f64>().unwrap() >= 0.0);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! HTTP and RPC on one port.
+//!
+//! - `listen`: sockets, connections, draining;
+//! - `router`: which path goes where;
+//! - `health`: `/healthz`, `/readyz` and gRPC's health service, over one list of readiness checks;
+//! - `metrics`: `/metrics`;
+//! - `rpc`: the RPC services and what surrounds every call.
+
+mod health;
+mod listen;
+mod metrics;
+mod router;
+mod rpc;
+
+pub(crate) use health::Readiness;
+pub(crate) use listen::{Server, bind};
+pub(crate) use metrics::Metrics;
+pub(crate) use router::{RpcSlot, router};
+pub(crate) use rpc::{Info, RpcParts, rpc_service};

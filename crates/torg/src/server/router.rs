@@ -1,0 +1,168 @@
+//! Which path goes where.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use connectrpc::{ConnectError, ConnectRpcService};
+use http::{HeaderValue, Method, StatusCode, header};
+use serde_json::json;
+use tower::ServiceExt as _;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use super::{Metrics, Readiness};
+use crate::logging::panic_message;
+
+/// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
+pub(crate) type RpcSlot = Arc<OnceLock<ConnectRpcService>>;
+
+#[derive(Clone)]
+struct Shared {
+    readiness: Readiness,
+    metrics: Metrics,
+    rpc: RpcSlot,
+}
+
+/// The routes of one process. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
+pub(crate) fn router(
+    readiness: Readiness,
+    metrics: Metrics,
+    rpc: RpcSlot,
+    request_timeout: Duration,
+) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(show_metrics))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
+        .fallback(rpc_or_nothing)
+        .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
+            tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
+            failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
+        }))
+        .with_state(Shared { readiness, metrics, rpc })
+}
+
+/// The process runs and its event loop turns.
+async fn healthz() -> Response {
+    json_answer(StatusCode::OK, &json!({"alive": true}))
+}
+
+async fn readyz(State(shared): State<Shared>) -> Response {
+    let problems = shared.readiness.problems().await;
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    json_answer(status, &json!({"ready": problems.is_empty(), "problems": problems}))
+}
+
+async fn show_metrics(State(shared): State<Shared>) -> Response {
+    match shared.metrics.encode() {
+        Ok(text) => {
+            let mut answer = Response::new(Body::from(text));
+            answer
+                .headers_mut()
+                .insert(header::CONTENT_TYPE, HeaderValue::from_static(Metrics::CONTENT_TYPE));
+            answer
+        }
+        Err(error) => failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string()),
+    }
+}
+
+async fn method_not_allowed(request: Request) -> Response {
+    let what = format!("{} takes no {}", request.uri().path(), request.method());
+    failure(StatusCode::METHOD_NOT_ALLOWED, "unimplemented", &what)
+}
+
+async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Response {
+    let method = request.uri().path().trim_start_matches('/');
+    match shared.rpc.get() {
+        Some(rpc) if rpc.dispatcher().has_method(method) || speaks_rpc(&request) => {
+            // Its error type has no values.
+            let Ok(answer) = rpc.clone().oneshot(request).await;
+            answer.map(Body::new)
+        }
+        None if speaks_rpc(&request) => {
+            ConnectError::unavailable("still starting").into_http_response(request.headers()).map(Body::new)
+        }
+        _ => failure(StatusCode::NOT_FOUND, "not_found", &format!("no such path: {}", request.uri().path())),
+    }
+}
+
+/// Whether the client expects its own protocol's answer, also for a method that does not exist.
+fn speaks_rpc(request: &Request) -> bool {
+    let kind =
+        request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let rpc = ["application/grpc", "application/connect", "application/proto", "application/json"];
+    request.method() == Method::POST && rpc.iter().any(|start| kind.starts_with(start))
+}
+
+/// An error in the form that RPC errors have in JSON too.
+fn failure(status: StatusCode, code: &str, message: &str) -> Response {
+    json_answer(status, &json!({"code": code, "message": message}))
+}
+
+fn json_answer(status: StatusCode, value: &serde_json::Value) -> Response {
+    let mut answer = Response::new(Body::from(format!("{value}\n")));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(router: &Router, request: Request) -> (StatusCode, String) {
+        let Ok(answer) = router.clone().oneshot(request).await;
+        let status = answer.status();
+        let body = axum::body::to_bytes(answer.into_body(), 10_000).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    fn get_request(path: &str) -> Request {
+        Request::builder().uri(path).body(Body::empty()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn before_the_start_is_over_calls_are_unavailable_and_the_process_is_alive_but_not_ready() {
+        let router = router(Readiness::new(), Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
+        let (status, body) = ask(&router, get_request("/readyz")).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            body,
+            "{\"problems\":[{\"check\":\"start\",\"why\":\"still starting\"}],\"ready\":false}\n"
+        );
+        let call = Request::builder().method(Method::POST).uri("/torg.admin.v1.AdminService/GetInfo");
+        let json = call.header(header::CONTENT_TYPE, "application/json").body(Body::from("{}")).unwrap();
+        let (status, body) = ask(&router, json).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(body, "{\"code\":\"unavailable\",\"message\":\"still starting\"}");
+    }
+
+    #[tokio::test]
+    async fn a_panic_behind_a_plain_route_is_an_answer() {
+        let readiness = Readiness::new();
+        readiness.register("broken", async || panic!("boom"));
+        readiness.started();
+        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        let (status, body) = ask(&router, get_request("/readyz")).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(body, "{\"code\":\"internal\",\"message\":\"internal error\"}\n");
+        assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_plain_route_that_takes_too_long_is_cut() {
+        let readiness = Readiness::new();
+        readiness.register("slow", std::future::pending);
+        readiness.started();
+        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(1));
+        assert_eq!(ask(&router, get_request("/readyz")).await.0, StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

@@ -1,0 +1,63 @@
+//! The RPC services of this process, and what surrounds every call.
+//!
+//! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`] (concurrency, panics, metrics),
+//! [`strict_json::StrictJson`] (unknown keys), then the service.
+
+mod admin;
+mod guard;
+mod strict_json;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use buffa_descriptor::DescriptorPool;
+use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
+use connectrpc_health::HealthService;
+use connectrpc_reflection::Reflector;
+
+use super::health::HealthChecker;
+use super::{Metrics, Readiness};
+use crate::config::Limits;
+
+pub(crate) use admin::Info;
+
+#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated")]
+mod proto {
+    connectrpc::include_generated!();
+}
+
+/// Every `.proto` file of this process, for reflection and for the check of JSON.
+const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+/// What the services need.
+pub(crate) struct RpcParts {
+    pub(crate) limits: Limits,
+    pub(crate) readiness: Readiness,
+    pub(crate) metrics: Metrics,
+    pub(crate) info: Info,
+}
+
+/// All services in one, ready for the router.
+pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
+    let RpcParts { limits, readiness, metrics, info } = parts;
+    let pool =
+        Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
+    let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
+    let reflector = Reflector::from_descriptor_pool(Arc::clone(&pool)).context("cannot set up reflection")?;
+    let health = Arc::new(HealthService::new(HealthChecker::new(readiness, names)));
+
+    let router = Router::new().add_service(Arc::new(admin::Admin::new(info))).add_service(health);
+    let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
+    let router = connectrpc_reflection::install(router, reflector);
+
+    let bytes = limits.request_bytes_max as usize;
+    let longest = Duration::from_secs(limits.request_timeout_s.into());
+    Ok(ConnectRpcService::new(router)
+        .with_limits(
+            connectrpc::Limits::default().with_max_request_body_size(bytes).with_max_message_size(bytes),
+        )
+        .with_deadline_policy(DeadlinePolicy::new().with_max(longest).with_default_timeout(longest))
+        .with_interceptor(guard::Guard::new(limits.concurrent_requests_max as usize, metrics))
+        .with_interceptor(strict_json::StrictJson::new(pool)))
+}

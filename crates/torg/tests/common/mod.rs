@@ -1,0 +1,186 @@
+//! Runs the real binary and talks to it.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Longer than anything that works takes, also on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary with an empty environment for its settings and an empty folder to work in.
+pub fn torg(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_torg"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TORG_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
+    command
+}
+
+/// What a command that ends by itself printed.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs a command to its end.
+pub fn run(mut command: Command) -> Ended {
+    let output = command.output().unwrap();
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A running `torg serve`; killed when dropped.
+pub struct Server {
+    child: Child,
+    log: mpsc::Receiver<String>,
+    pub address: SocketAddr,
+    pub folder: tempfile::TempDir,
+}
+
+impl Server {
+    /// Starts on a free port with these environment variables and waits until it is ready.
+    pub fn start(environment: &[(&str, &str)]) -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = torg(&folder, &["serve", "--listen", "127.0.0.1:0"]);
+        command.env("TORG_LOG_FORMAT", "json").envs(environment.iter().copied()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (sender, log) = mpsc::channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let mut server = Server { child, log, address: SocketAddr::from(([127, 0, 0, 1], 0)), folder };
+        let listening = server.log_line("listening");
+        server.address = listening["listen"].as_str().unwrap().parse().unwrap();
+        server.log_line("ready");
+        server
+    }
+
+    /// Waits for the log line with this message.
+    pub fn log_line(&self, message: &str) -> serde_json::Value {
+        let until = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        while let Ok(line) = self.log.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            let parsed: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            if parsed["message"] == message {
+                return parsed;
+            }
+            seen.push(line);
+        }
+        panic!("no {message:?} in the log:\n{}", seen.join("\n"));
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn signal(&self, name: &str) {
+        let status =
+            Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for the end of the process.
+    pub fn wait(&mut self) -> ExitStatus {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the process did not end in {PATIENCE:?}");
+    }
+
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Waits until nobody listens any more.
+    pub fn wait_until_closed(&self) {
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect(self.address).is_ok() {
+            assert!(Instant::now() < until, "still accepting");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: torg\r\nconnection: close\r\n\r\n"))
+    }
+
+    pub fn post_json(&self, path: &str, body: &str) -> Answer {
+        self.ask(&post_json(path, body))
+    }
+
+    fn ask(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        Answer::read(stream)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A whole request of HTTP/1.1.
+pub fn post_json(path: &str, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: torg\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// An answer of HTTP/1.1.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    /// Reads to the end of the connection.
+    pub fn read(mut stream: TcpStream) -> Answer {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();
+        let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+        Answer {
+            status,
+            head: head.to_ascii_lowercase(),
+            body: if chunked { dechunked(body) } else { body.to_owned() },
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+fn dechunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        whole.push_str(&rest[..length]);
+        body = &rest[length + 2..];
+    }
+    whole
+}
