@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
+use crate::bench::{self, Bench};
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
 use crate::{logging, serve};
@@ -24,6 +25,9 @@ enum Command {
     Serve(Settings),
     /// Prints the configuration in effect as TOML and tells where each value came from.
     Config(Settings),
+    /// Measures Torg beside what it is compared with.
+    #[command(subcommand)]
+    Bench(Bench),
 }
 
 /// Settings that every command takes. Each has a key in the file and a `TORG_...` variable; the command line wins.
@@ -83,14 +87,15 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             for warning in &effective.warnings {
                 tracing::warn!("{warning}");
             }
-            tokio::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .build()
-                .context("cannot start the runtime")?
-                .block_on(serve::run(effective.config))
+            runtime()?.block_on(serve::run(effective.config))
         }
         Command::Config(settings) => print(&settings.load()?.to_toml()),
+        Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
 }
 
 /// Writes to stdout; a reader that went away (`| head`) is no error.

@@ -4,6 +4,7 @@
 //! process: it opens what the configuration names and hands it to `server`, which speaks HTTP and RPC on one port.
 //! A further command gets a module of its own beside `serve` (`store.rs`, `topic.rs`, `bench/`) and a line in `cli`.
 
+mod bench;
 mod cli;
 mod config;
 mod errors;

@@ -1,0 +1,71 @@
+//! `torg bench`: what Torg does beside what it is compared with, in one process, on one disk, in one run.
+//!
+//! Figures of one machine mean little; the ratios travel. Every benchmark prints a table for people and, as its last line, one
+//! JSON object for machines, whose first key is `bench`.
+
+mod data;
+mod machine;
+mod measure;
+mod store;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Commits and reads of the store, beside the bare engine.
+    Store(StoreBench),
+}
+
+/// The store's benchmark.
+#[derive(Debug, Args)]
+pub(crate) struct StoreBench {
+    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Offers in the base when the main figures are taken.
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    rows: u64,
+    /// Offers in the base when growth is measured; 0 leaves that out.
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    grown_rows: u64,
+    /// Seconds for each measurement.
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    seconds: u64,
+    /// Callers that commit at the same time.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    callers: usize,
+    /// Memory for the cache of the embedded engine, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    cache_mb: u64,
+    /// Times that both sides take turns; their figures are summed.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    turns: u32,
+    /// Leaves out the bare engine, for long runs.
+    #[arg(long)]
+    alone: bool,
+    /// Prints only the JSON line.
+    #[arg(long)]
+    json: bool,
+}
+
+impl StoreBench {
+    /// Where the embedded engines of this run live.
+    fn folder(&self) -> PathBuf {
+        let given = self.store.as_deref().and_then(|url| url.strip_prefix("fjall:"));
+        given.map_or_else(|| PathBuf::from(format!("torg-bench-{}", std::process::id())), PathBuf::from)
+    }
+
+    fn postgres_url(&self) -> Option<&str> {
+        self.store.as_deref().filter(|url| url.starts_with("postgres"))
+    }
+}
+
+/// Runs a benchmark to its end.
+pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
+    match bench {
+        Bench::Store(args) => store::run(args).await,
+    }
+}
