@@ -42,7 +42,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let outcome = match opened {
         Ok(Ok(())) => {
             app.readiness.started();
-            tracing::info!(store = %app.config.store.url, roles = ?app.role_names(), "ready");
+            tracing::info!(store = %app.config.store.url, roles = app.role_names().join(","), "ready");
             let name = signals.next().await;
             tracing::info!(signal = name, "stopping");
             Ok(())
