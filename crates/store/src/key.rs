@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use bytes::Bytes;
+use smallvec::SmallVec;
 
 use crate::limits::KEY_BYTES_MAX;
 use crate::table::{ColumnType, TableDef};
@@ -32,6 +32,12 @@ pub enum KeyValue {
     Bytes(Vec<u8>),
 }
 
+/// Encoded keys up to this length need no allocation.
+const INLINE_BYTES: usize = 48;
+
+/// The bytes of an encoded key.
+pub(crate) type KeyBytes = SmallVec<[u8; INLINE_BYTES]>;
+
 impl KeyValue {
     /// The type of the column that this is a value of.
     #[must_use]
@@ -44,10 +50,10 @@ impl KeyValue {
         }
     }
 
-    fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut KeyBytes) {
         match self {
-            Self::U32(v) => out.extend_from_slice(&v.to_be_bytes()),
-            Self::I64(v) => out.extend_from_slice(&(v.cast_unsigned() ^ (1 << 63)).to_be_bytes()),
+            Self::U32(v) => encode_u32(*v, out),
+            Self::I64(v) => encode_i64(*v, out),
             Self::Text(v) => encode_bytes(v.as_bytes(), out),
             Self::Bytes(v) => encode_bytes(v, out),
         }
@@ -86,7 +92,15 @@ impl fmt::Display for KeyValue {
     }
 }
 
-fn encode_bytes(value: &[u8], out: &mut Vec<u8>) {
+fn encode_u32(value: u32, out: &mut KeyBytes) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+fn encode_i64(value: i64, out: &mut KeyBytes) {
+    out.extend_from_slice(&(value.cast_unsigned() ^ (1 << 63)).to_be_bytes());
+}
+
+fn encode_bytes(value: &[u8], out: &mut KeyBytes) {
     let mut pieces = value.split(|&b| b == 0);
     out.extend_from_slice(pieces.next().unwrap_or_default());
     for piece in pieces {
@@ -116,7 +130,7 @@ fn decode_bytes(bytes: &mut &[u8]) -> Option<Vec<u8>> {
 #[derive(Clone)]
 pub struct Key {
     table: &'static TableDef,
-    bytes: Bytes,
+    bytes: KeyBytes,
 }
 
 impl Key {
@@ -124,13 +138,20 @@ impl Key {
     /// a key that is not is refused when it is used.
     #[must_use]
     pub fn encode(table: &'static TableDef, values: &[KeyValue]) -> Self {
-        Self { table, bytes: encode_prefix(values).into() }
+        Self { table, bytes: encode_prefix(values) }
+    }
+
+    /// The key that these parts encode themselves to.
+    pub(crate) fn from_parts<K>(table: &'static TableDef, parts: &impl PrefixOf<K>) -> Self {
+        let mut bytes = KeyBytes::new();
+        parts.encode(&mut bytes);
+        Self { table, bytes }
     }
 
     /// A key in its encoded form.
     #[must_use]
-    pub fn from_encoded(table: &'static TableDef, bytes: Bytes) -> Self {
-        Self { table, bytes }
+    pub fn from_encoded(table: &'static TableDef, bytes: &[u8]) -> Self {
+        Self { table, bytes: bytes.into() }
     }
 
     /// The table.
@@ -211,8 +232,8 @@ fn skip_column(ty: ColumnType, rest: &mut &[u8]) -> Option<bool> {
 }
 
 /// The encoding of the first key columns.
-pub(crate) fn encode_prefix(values: &[KeyValue]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(48);
+pub(crate) fn encode_prefix(values: &[KeyValue]) -> KeyBytes {
+    let mut bytes = KeyBytes::new();
     for value in values {
         value.encode(&mut bytes);
     }
@@ -220,7 +241,7 @@ pub(crate) fn encode_prefix(values: &[KeyValue]) -> Vec<u8> {
 }
 
 /// The least byte string above all that start with `prefix`; `None` if there is none.
-pub(crate) fn prefix_end(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn prefix_end(mut prefix: KeyBytes) -> Option<KeyBytes> {
     while let Some(last) = prefix.pop() {
         if last < 0xFF {
             prefix.push(last + 1);
@@ -287,6 +308,8 @@ pub trait KeyColumn: Sized {
 pub trait IntoColumn<T> {
     /// The column's value.
     fn value(self) -> KeyValue;
+    #[doc(hidden)]
+    fn encode(&self, out: &mut SmallVec<[u8; 48]>);
 }
 
 /// A tuple of key columns: the `K` of [`Table<K>`](crate::Table).
@@ -303,10 +326,12 @@ pub trait PrefixOf<K> {
     type Whole;
     /// The columns' values.
     fn values(self) -> Vec<KeyValue>;
+    #[doc(hidden)]
+    fn encode(&self, out: &mut SmallVec<[u8; 48]>);
 }
 
 macro_rules! column {
-    ($type:ty, $variant:ident, $($from:ty => $convert:expr),+) => {
+    ($type:ty, $variant:ident, $encode:ident, $($from:ty => $convert:expr),+) => {
         impl KeyColumn for $type {
             const TYPE: ColumnType = ColumnType::$variant;
             fn from_value(value: KeyValue) -> Option<Self> {
@@ -318,13 +343,18 @@ macro_rules! column {
                 let convert: fn($from) -> $type = $convert;
                 KeyValue::$variant(convert(self))
             }
+            fn encode(&self, out: &mut KeyBytes) {
+                column!(@encode $encode self out);
+            }
         })+
     };
+    (@encode encode_bytes $value:ident $out:ident) => { encode_bytes($value.as_ref(), $out) };
+    (@encode $encode:ident $value:ident $out:ident) => { $encode(*$value, $out) };
 }
-column!(u32, U32, u32 => |v| v);
-column!(i64, I64, i64 => |v| v);
-column!(String, Text, String => |v| v, &str => str::to_owned, &String => String::clone);
-column!(Vec<u8>, Bytes, Vec<u8> => |v| v, &[u8] => <[u8]>::to_vec, &Vec<u8> => Vec::clone);
+column!(u32, U32, encode_u32, u32 => |v| v);
+column!(i64, I64, encode_i64, i64 => |v| v);
+column!(String, Text, encode_bytes, String => |v| v, &str => str::to_owned, &String => String::clone);
+column!(Vec<u8>, Bytes, encode_bytes, Vec<u8> => |v| v, &[u8] => <[u8]>::to_vec, &Vec<u8> => Vec::clone);
 
 macro_rules! key_tuple {
     ($whole:tt; $($part:tt $is:ty,)+) => {
@@ -352,6 +382,11 @@ macro_rules! key_prefix {
             fn values(self) -> Vec<KeyValue> {
                 let ($($value,)*) = self;
                 vec![$($value.value()),*]
+            }
+            #[allow(unused_variables, reason = "the empty prefix writes nothing")]
+            fn encode(&self, out: &mut KeyBytes) {
+                let ($($value,)*) = self;
+                $($value.encode(out);)*
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use crate::key::{Key, KeyValue, encode_prefix, prefix_end};
+use crate::key::{Key, KeyBytes, KeyValue, encode_prefix, prefix_end};
 use crate::limits::SCAN_ROWS_MAX;
 use crate::row::Row;
 use crate::table::TableDef;
@@ -124,13 +124,13 @@ impl Scan {
     }
 
     /// The bounds as encoded keys: from the first, included, to the second, excluded (`None`: to the end).
-    pub(crate) fn encoded_range(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+    pub(crate) fn encoded_range(&self) -> (KeyBytes, Option<KeyBytes>) {
         let mut from = match &self.lower {
-            Bound::Unbounded => Vec::new(),
+            Bound::Unbounded => KeyBytes::new(),
             Bound::Included(values) => encode_prefix(values),
             Bound::Excluded(values) => match prefix_end(encode_prefix(values)) {
                 Some(end) => end,
-                None => return (vec![0xFF], Some(Vec::new())),
+                None => return (KeyBytes::from_slice(&[0xFF]), Some(KeyBytes::new())),
             },
         };
         let mut to = match &self.upper {
@@ -140,10 +140,10 @@ impl Scan {
         };
         if let Some(after) = &self.after {
             if self.descending {
-                let cursor = after.bytes().to_vec();
+                let cursor = KeyBytes::from_slice(after.bytes());
                 to = Some(to.map_or_else(|| cursor.clone(), |to| to.min(cursor.clone())));
             } else {
-                let mut cursor = after.bytes().to_vec();
+                let mut cursor = KeyBytes::from_slice(after.bytes());
                 cursor.push(0);
                 from = from.max(cursor);
             }

@@ -127,8 +127,7 @@ impl Store {
     }
 
     fn require_table(&self, table: &'static TableDef) -> Result<()> {
-        let known = self.schema().table(table.name);
-        known.map(|_| ()).ok_or(Error::UnknownTable { table: table.name })
+        if self.schema().has(table) { Ok(()) } else { Err(Error::UnknownTable { table: table.name }) }
     }
 
     fn validate_keys(&self, keys: &[Key]) -> Result<()> {
@@ -152,6 +151,11 @@ impl Read for Store {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.validate_keys(keys)?;
         self.inner.engine.get(keys).await
+    }
+
+    async fn get_one(&self, key: &Key) -> Result<Option<Row>> {
+        self.validate_keys(std::slice::from_ref(key))?;
+        self.inner.engine.get_one(key).await
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {

@@ -254,8 +254,12 @@ impl<K: KeyTuple> Table<K> {
 
     /// The key of these column values.
     #[must_use]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "`key((shard, id))` reads better than `key(&(shard, id))`"
+    )]
     pub fn key(&'static self, parts: impl PrefixOf<K, Whole = K>) -> Key {
-        Key::encode(&self.def, &parts.values())
+        Key::from_parts(&self.def, &parts)
     }
 
     /// The column values of a key of this table.
@@ -316,6 +320,13 @@ impl Schema {
     #[must_use]
     pub fn tables(&self) -> &[&'static TableDef] {
         &self.tables
+    }
+
+    /// Whether this table, or one of its name, is in the schema.
+    #[must_use]
+    pub fn has(&self, table: &TableDef) -> bool {
+        // Nearly always it is the very same constant.
+        self.tables.iter().any(|known| std::ptr::eq(*known, table)) || self.table(table.name).is_some()
     }
 
     /// The table of that name.

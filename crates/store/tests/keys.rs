@@ -51,7 +51,7 @@ proptest! {
 
     #[test]
     fn damaged_keys_are_noticed_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-        let key = Key::from_encoded(ALL.def(), bytes.into());
+        let key = Key::from_encoded(ALL.def(), &bytes);
         let parsed = key.values();
         if let Ok(values) = &parsed {
             prop_assert_eq!(Key::encode(ALL.def(), values), key.clone());

@@ -17,6 +17,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// Commits allocate on one thread and free on another, which the system's allocator answers with memory that never shrinks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Wrong usage ends in here, with exit code 2.
     match cli::run(cli::Cli::parse()) {

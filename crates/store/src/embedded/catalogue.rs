@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::errors::engine_error;
-use super::layout::{Home, Keyspaces, seal, unseal};
+use super::layout::{Home, Keyspaces, checked, seal};
 use super::own_row;
 use crate::table::{ColumnType, Kind, Placement, Schema, TableDef};
 use crate::{Error, Result};
-use bytes::Bytes;
-
 /// What the catalogue holds of one table.
 struct Entry {
     number: u16,
@@ -81,7 +79,7 @@ fn read_version(keyspaces: &Keyspaces, place: &str) -> Result<Option<u32>> {
     let key = own_row(b's', &[]);
     let stored = keyspaces.small.get(&key).map_err(|e| engine_error(&e, place))?;
     let Some(stored) = stored else { return Ok(None) };
-    let content = unseal(&key, &stored.into()).ok_or_else(|| damaged(place))?;
+    let content = checked(&key, &stored).ok_or_else(|| damaged(place))?;
     let version = content.first_chunk().map(|bytes| u32::from_be_bytes(*bytes));
     version.map(Some).ok_or_else(|| damaged(place))
 }
@@ -101,15 +99,15 @@ fn read_entries(keyspaces: &Keyspaces, place: &str) -> Result<BTreeMap<String, E
     let mut entries = BTreeMap::new();
     for guard in keyspaces.small.prefix(&prefix) {
         let (key, stored) = guard.into_inner().map_err(|e| engine_error(&e, place))?;
-        let content = unseal(&key, &stored.into()).ok_or_else(|| damaged(place))?;
+        let content = checked(&key, &stored).ok_or_else(|| damaged(place))?;
         let name = std::str::from_utf8(&key[prefix.len()..]).map_err(|_| damaged(place))?;
-        let entry = parse_entry(name, &content).ok_or_else(|| damaged(place))??;
+        let entry = parse_entry(name, content).ok_or_else(|| damaged(place))??;
         entries.insert(name.to_owned(), entry);
     }
     Ok(entries)
 }
 
-fn parse_entry(name: &str, content: &Bytes) -> Option<Result<Entry>> {
+fn parse_entry(name: &str, content: &[u8]) -> Option<Result<Entry>> {
     let mut words = std::str::from_utf8(content).ok()?.split(' ');
     let number = words.next()?.parse().ok()?;
     let kind = Kind::from_name(words.next()?)?;

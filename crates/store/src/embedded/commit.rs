@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use fjall::{OwnedWriteBatch, PersistMode};
 
 use super::errors::{engine_error, guarded};
-use super::layout::{leading_u64, seal, unseal};
+use super::layout::{checked, leading_u64, seal};
 use super::{Database, own_row};
 use crate::batch::{BatchId, Write};
 use crate::engine::ApplyError;
@@ -48,9 +47,9 @@ impl GroupRow {
 
     /// The row, if key and value are one.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
-        let content = (key == Self::key()).then(|| unseal(key, &Bytes::copy_from_slice(value)))??;
+        let content = (key == Self::key()).then(|| checked(key, value))??;
         (content.len() == 16)
-            .then(|| Self { group: leading_u64(&content), sequence_min: leading_u64(&content[8..]) })
+            .then(|| Self { group: leading_u64(content), sequence_min: leading_u64(&content[8..]) })
     }
 
     /// The row in a database; a new one has none.
@@ -157,16 +156,16 @@ impl Database {
                 let head = version.to_be_bytes();
                 let head = if *version == 0 { &[][..] } else { &head[..] };
                 let stored = seal(&stored_key, head, value);
-                batch.insert(&home.keyspace, stored_key, stored);
+                batch.insert(&home.keyspace, &*stored_key, stored);
                 if let Some(version_key) = version_key {
                     let stored = seal(&version_key, head, &[]);
-                    batch.insert(&self.keyspaces.small, version_key, stored);
+                    batch.insert(&self.keyspaces.small, &*version_key, stored);
                 }
             }
             Write::Delete => {
-                batch.remove(&home.keyspace, stored_key);
+                batch.remove(&home.keyspace, &*stored_key);
                 if let Some(version_key) = version_key {
-                    batch.remove(&self.keyspaces.small, version_key);
+                    batch.remove(&self.keyspaces.small, &*version_key);
                 }
             }
             Write::Add(delta) => {
@@ -178,7 +177,7 @@ impl Database {
                 };
                 let sum = add(key, amount, *delta)?;
                 let stored = seal(&stored_key, &sum.to_be_bytes(), &[]);
-                batch.insert(&home.keyspace, stored_key, stored);
+                batch.insert(&home.keyspace, &*stored_key, stored);
             }
         }
         Ok(())
@@ -189,7 +188,7 @@ impl Database {
         let wanted = batch.0.to_be_bytes();
         for guard in self.keyspaces.small.prefix(own_row(b'g', &[])) {
             let (key, stored) = guard.into_inner().map_err(|e| engine_error(&e, &self.place()))?;
-            let content = unseal(&key, &stored.into()).ok_or_else(|| Error::Corrupt {
+            let content = checked(&key, &stored).ok_or_else(|| Error::Corrupt {
                 place: self.place(),
                 detail: "a row with the ids of a group is damaged".to_owned(),
             })?;

@@ -15,6 +15,7 @@
 
 use bytes::Bytes;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions};
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::errors::engine_error;
@@ -65,6 +66,9 @@ impl Keyspaces {
     }
 }
 
+/// A key as the engine has it: the table's number and the encoded key.
+pub(super) type StoredKey = SmallVec<[u8; 64]>;
+
 /// Where one table is.
 pub(super) struct Home {
     pub(super) table: &'static TableDef,
@@ -75,18 +79,18 @@ pub(super) struct Home {
 
 impl Home {
     /// The stored form of a key.
-    pub(super) fn stored_key(&self, key: &[u8]) -> Vec<u8> {
+    pub(super) fn stored_key(&self, key: &[u8]) -> StoredKey {
         numbered(self.number, key)
     }
 
     /// Where the version of a row stands apart, for tables where it does.
-    pub(super) fn version_key(&self, key: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn version_key(&self, key: &[u8]) -> Option<StoredKey> {
         let apart = self.table.kind == Kind::Versioned && self.table.placement == Placement::Large;
         apart.then(|| numbered(self.number | VERSIONS, key))
     }
 
     /// The stored range of this table for a range of encoded keys.
-    pub(super) fn stored_range(&self, from: &[u8], to: Option<&[u8]>) -> (Vec<u8>, Vec<u8>) {
+    pub(super) fn stored_range(&self, from: &[u8], to: Option<&[u8]>) -> (StoredKey, StoredKey) {
         let end = to.map_or_else(|| numbered(self.number + 1, &[]), |to| self.stored_key(to));
         (self.stored_key(from), end)
     }
@@ -94,19 +98,18 @@ impl Home {
     /// The row of a stored key and value.
     pub(super) fn row(&self, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
         let bytes = stored_key.get(2..).unwrap_or_default();
-        let key = Key::from_encoded(self.table, Bytes::copy_from_slice(bytes));
+        let key = Key::from_encoded(self.table, bytes);
         self.row_of(key, stored_key, stored)
     }
 
     /// The row of a key whose stored form and value are at hand.
     pub(super) fn row_of(&self, key: Key, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
-        let content = unseal(stored_key, stored).ok_or_else(|| damaged(&key))?;
+        let content = checked(stored_key, stored).ok_or_else(|| damaged(&key))?;
         Ok(match self.table.kind {
-            Kind::Plain => Row { key, version: 0, value: content },
-            Kind::Counter if content.len() == 8 => Row { key, version: 0, value: content },
+            Kind::Plain => Row { key, version: 0, value: stored.slice(SUM_BYTES..) },
+            Kind::Counter if content.len() == 8 => Row { key, version: 0, value: stored.slice(SUM_BYTES..) },
             Kind::Versioned if content.len() >= 8 => {
-                let version = leading_u64(&content);
-                Row { key, version, value: content.slice(8..) }
+                Row { key, version: leading_u64(content), value: stored.slice(SUM_BYTES + 8..) }
             }
             Kind::Counter | Kind::Versioned => return Err(damaged(&key)),
         })
@@ -120,8 +123,8 @@ impl Home {
         };
         let stored = keyspace.get(&stored_key).map_err(|e| engine_error(&e, &key.to_string()))?;
         let Some(stored) = stored else { return Ok(0) };
-        let content = unseal(&stored_key, &stored.into()).filter(|c| c.len() >= 8);
-        Ok(leading_u64(&content.ok_or_else(|| damaged(key))?))
+        let content = checked(&stored_key, &stored).filter(|content| content.len() >= 8);
+        Ok(leading_u64(content.ok_or_else(|| damaged(key))?))
     }
 }
 
@@ -132,8 +135,8 @@ pub(super) fn split_stored_key(stored_key: &[u8]) -> Option<(u16, bool, &[u8])> 
     Some((number & !VERSIONS, number & VERSIONS != 0, key))
 }
 
-fn numbered(number: u16, key: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(2 + key.len());
+fn numbered(number: u16, key: &[u8]) -> StoredKey {
+    let mut stored = StoredKey::new();
     stored.extend_from_slice(&number.to_be_bytes());
     stored.extend_from_slice(key);
     stored
@@ -151,9 +154,9 @@ pub(super) fn seal(stored_key: &[u8], head: &[u8], tail: &[u8]) -> Vec<u8> {
 }
 
 /// The content of a stored value; `None` if the checksum does not fit.
-pub(super) fn unseal(stored_key: &[u8], stored: &Bytes) -> Option<Bytes> {
-    let sum = u64::from_be_bytes(*stored.first_chunk()?);
-    (sum == checksum(stored_key, &stored[SUM_BYTES..])).then(|| stored.slice(SUM_BYTES..))
+pub(super) fn checked<'a>(stored_key: &[u8], stored: &'a [u8]) -> Option<&'a [u8]> {
+    let (sum, content) = stored.split_first_chunk()?;
+    (u64::from_be_bytes(*sum) == checksum(stored_key, content)).then_some(content)
 }
 
 fn checksum(stored_key: &[u8], content: &[u8]) -> u64 {

@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 
 use self::commit::{GroupRow, Progress};
@@ -52,7 +53,7 @@ const JOURNAL_BYTES_MAX: u64 = 512 << 20;
 pub struct Fjall {
     schema: Schema,
     /// `None` once the engine is closed.
-    database: RwLock<Option<Arc<Database>>>,
+    database: ArcSwapOption<Database>,
 }
 
 /// An open database.
@@ -79,7 +80,12 @@ impl Fjall {
     }
 
     fn database(&self) -> Result<Arc<Database>> {
-        self.database.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)
+        self.database.load_full().ok_or(Error::Closed)
+    }
+
+    /// Reads with the database at hand, without touching a counter that all readers share.
+    fn reading<T>(&self, read: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+        read(self.database.load().as_deref().ok_or(Error::Closed)?)
     }
 }
 
@@ -111,7 +117,7 @@ fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
                 _lock: lock,
             };
             database.start(acknowledged, catalogue.missing)?;
-            Ok(Fjall { schema: catalogue.schema, database: RwLock::new(Some(Arc::new(database))) })
+            Ok(Fjall { schema: catalogue.schema, database: ArcSwapOption::from_pointee(database) })
         },
     )
 }
@@ -189,11 +195,11 @@ impl Database {
     }
 
     fn home(&self, table: &TableDef) -> Result<&Home> {
-        let position = self.homes.binary_search_by_key(&table.name, |home| home.table.name);
-        position.map(|i| &self.homes[i]).map_err(|_| Error::BadTable {
-            table: table.name.to_owned(),
-            reason: "not in the catalogue".to_owned(),
-        })
+        // Nearly always it is the very same constant.
+        let same = self.homes.iter().find(|home| std::ptr::eq(home.table, table));
+        let home = same.or_else(|| self.homes.iter().find(|home| home.table.name == table.name));
+        let reason = || "it is not in the catalogue".to_owned();
+        home.ok_or_else(|| Error::BadTable { table: table.name.to_owned(), reason: reason() })
     }
 
     /// Refuses to write on a disk that is nearly full: the engine needs room to write out what it holds in memory, and
@@ -245,11 +251,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 #[async_trait]
 impl Read for Fjall {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
-        self.database()?.get(&Moment::Latest, keys)
+        self.reading(|database| database.get(&Moment::Latest, keys))
+    }
+
+    async fn get_one(&self, key: &Key) -> Result<Option<Row>> {
+        self.reading(|database| database.get_one(&Moment::Latest, key))
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        self.database()?.scan(&Moment::Latest, scan)
+        self.reading(|database| database.scan(&Moment::Latest, scan))
     }
 }
 
@@ -304,8 +314,7 @@ impl Engine for Fjall {
     }
 
     async fn close(&self) -> Result<()> {
-        let database = self.database.write().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(database) = database else { return Ok(()) };
+        let Some(database) = self.database.swap(None) else { return Ok(()) };
         // Dropping the database waits for its threads.
         blocking(move || database.close()).await
     }

@@ -29,7 +29,7 @@ impl Moment<'_> {
         }
     }
 
-    fn range(&self, keyspace: &Keyspace, from: Vec<u8>, to: Vec<u8>) -> fjall::Iter {
+    fn range(&self, keyspace: &Keyspace, from: &[u8], to: &[u8]) -> fjall::Iter {
         match self {
             Self::Latest => keyspace.range(from..to),
             Self::Snapshot(snapshot) => snapshot.range(keyspace, from..to),
@@ -39,10 +39,14 @@ impl Moment<'_> {
 
 impl Database {
     pub(super) fn get(&self, moment: &Moment<'_>, keys: &[Key]) -> Result<Vec<Option<Row>>> {
-        keys.iter().map(|key| guarded(|| key.to_string(), || self.get_one(moment, key))).collect()
+        keys.iter().map(|key| self.get_one(moment, key)).collect()
     }
 
-    fn get_one(&self, moment: &Moment<'_>, key: &Key) -> Result<Option<Row>> {
+    pub(super) fn get_one(&self, moment: &Moment<'_>, key: &Key) -> Result<Option<Row>> {
+        guarded(|| key.to_string(), || self.get_row(moment, key))
+    }
+
+    fn get_row(&self, moment: &Moment<'_>, key: &Key) -> Result<Option<Row>> {
         let home = self.home(key.table())?;
         let stored_key = home.stored_key(key.bytes());
         let stored =
@@ -61,7 +65,7 @@ impl Database {
         if to <= from || scan.limit == 0 {
             return Ok(Page::default());
         }
-        let mut rows = moment.range(&home.keyspace, from, to);
+        let mut rows = moment.range(&home.keyspace, &from, &to);
         let mut page = Page::default();
         let mut bytes = 0;
         while let Some(guard) = if scan.descending { rows.next_back() } else { rows.next() } {

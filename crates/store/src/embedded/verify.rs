@@ -6,7 +6,7 @@ use fjall::Readable;
 
 use super::Database;
 use super::errors::{engine_error, guarded};
-use super::layout::{leading_u64, split_stored_key, unseal};
+use super::layout::{checked, leading_u64, split_stored_key};
 use crate::{Error, Result};
 
 /// A keyspace with more damages than this is not read to its end.
@@ -56,7 +56,7 @@ impl Database {
             return Err(damaged("a row has no table"));
         };
         if number == 0 {
-            let sound = unseal(stored_key, stored).is_some();
+            let sound = checked(stored_key, stored).is_some();
             return if sound {
                 Ok(None)
             } else {
@@ -68,7 +68,7 @@ impl Database {
             home.ok_or_else(|| damaged("a row belongs to a table that the catalogue does not know"))?;
         let shown = || format!("{}, table {}", self.place(), home.table);
         if is_version {
-            let version = unseal(stored_key, stored).map(|content| leading_u64(&content));
+            let version = checked(stored_key, stored).map(leading_u64);
             let row =
                 snapshot.get(&home.keyspace, home.stored_key(key)).map_err(|e| engine_error(&e, &shown()))?;
             let row = row.map(|row| home.row(&home.stored_key(key), &row.into())).transpose()?;

@@ -63,8 +63,8 @@ fn page_of(rows: &Rows, scan: &Scan) -> Page {
     if to.as_ref().is_some_and(|to| *to <= from) || scan.limit == 0 {
         return Page::default();
     }
-    let bound = |bytes: Vec<u8>| Key::from_encoded(scan.table, bytes.into());
-    let in_table = rows.range(bound(from)..).take_while(|(key, _)| key.table().name == scan.table.name);
+    let bound = |bytes: &[u8]| Key::from_encoded(scan.table, bytes);
+    let in_table = rows.range(bound(&from)..).take_while(|(key, _)| key.table().name == scan.table.name);
     let within = in_table.take_while(|(key, _)| to.as_ref().is_none_or(|to| key.bytes() < &**to));
     let found = within.map(|(key, (version, value))| Row {
         key: key.clone(),

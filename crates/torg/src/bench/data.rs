@@ -72,6 +72,12 @@ impl Bodies {
     }
 }
 
+/// Reads a body from end to end, as whoever asked for it would, and tells whether it can be one.
+pub(super) fn looked_at(body: &[u8]) -> bool {
+    let sum = body.iter().fold(0u64, |sum, byte| sum.wrapping_add(u64::from(*byte)));
+    sum != 0 && body.len() as u64 >= BODY_BYTES_MIN
+}
+
 fn word(numbers: &mut Numbers) -> String {
     let length = 3 + numbers.below(8);
     (0..length).map(|_| char::from(b'a' + numbers.below(26) as u8)).collect()
