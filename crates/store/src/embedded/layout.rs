@@ -26,10 +26,11 @@ use crate::{Error, Result};
 
 /// Values from this size on are kept apart from their keys.
 const SEPARATED_BYTES_MIN: u32 = 1024;
-/// Memory for fresh rows, by keyspace, before they are written out in order.
-const SMALL_MEMTABLE_BYTES: u64 = 16 << 20;
-const LARGE_MEMTABLE_BYTES: u64 = 32 << 20;
-const QUEUE_MEMTABLE_BYTES: u64 = 32 << 20;
+/// Memory for fresh rows, by keyspace, before they are written out in order. A small row takes about four times
+/// the bytes that are counted here.
+const SMALL_MEMTABLE_BYTES: u64 = 8 << 20;
+const LARGE_MEMTABLE_BYTES: u64 = 24 << 20;
+const QUEUE_MEMTABLE_BYTES: u64 = 24 << 20;
 const SUM_BYTES: usize = 8;
 /// Marks the number of a table of versions.
 const VERSIONS: u16 = 1 << 15;
@@ -47,13 +48,16 @@ pub(super) const KEYSPACE_COUNT: usize = 4;
 impl Keyspaces {
     pub(super) fn open(database: &Database) -> fjall::Result<Self> {
         let options = KeyspaceCreateOptions::default;
+        // Also for queues: otherwise every compaction moves values that are going to be deleted anyway.
+        let apart = || Some(KvSeparationOptions::default().separation_threshold(SEPARATED_BYTES_MIN));
         Ok(Self {
             small: database.keyspace("small", || options().max_memtable_size(SMALL_MEMTABLE_BYTES))?,
             large: database.keyspace("large", || {
-                let apart = KvSeparationOptions::default().separation_threshold(SEPARATED_BYTES_MIN);
-                options().max_memtable_size(LARGE_MEMTABLE_BYTES).with_kv_separation(Some(apart))
+                options().max_memtable_size(LARGE_MEMTABLE_BYTES).with_kv_separation(apart())
             })?,
-            queue: database.keyspace("queue", || options().max_memtable_size(QUEUE_MEMTABLE_BYTES))?,
+            queue: database.keyspace("queue", || {
+                options().max_memtable_size(QUEUE_MEMTABLE_BYTES).with_kv_separation(apart())
+            })?,
         })
     }
 

@@ -31,10 +31,11 @@ impl BareFjall {
             Database::builder(folder).cache_size(cache_bytes).manual_journal_persist(true).open()?;
         let options = KeyspaceCreateOptions::default;
         let apart = || Some(KvSeparationOptions::default().separation_threshold(1024));
-        let large = database
-            .keyspace("large", || options().max_memtable_size(32 << 20).with_kv_separation(apart()))?;
-        let small = database.keyspace("small", || options().max_memtable_size(16 << 20))?;
-        let queue = database.keyspace("queue", || options().max_memtable_size(32 << 20))?;
+        let keyspace = |name: &str, memtable_mb: u64, apart: Option<KvSeparationOptions>| {
+            database.keyspace(name, || options().max_memtable_size(memtable_mb << 20).with_kv_separation(apart))
+        };
+        let (large, queue) = (keyspace("large", 24, apart())?, keyspace("queue", 24, apart())?);
+        let small = keyspace("small", 8, None)?;
         let versions = vec![1; rows as usize];
         let (bodies, numbers) = (Bodies::new(), Numbers::new(7));
         let bare = Self { database, large, small, queue, bodies, versions, numbers, clock: 1 };

@@ -144,8 +144,8 @@ impl Ours {
                     let row = store.get_one(&OFFERS.key((shard(&id), &id[..]))).await?;
                     anyhow::ensure!(row.is_some_and(|row| looked_at(&row.value)), "an offer is missing");
                     measure.note(start, 1);
-                    // A read that finds its row in memory never waits; others must get their turn.
-                    tokio::task::consume_budget().await;
+                    // A read that finds its row in memory never waits; callers of a server do, and let others take their turn.
+                    tokio::task::yield_now().await;
                 }
                 measure.elapsed = begin.elapsed();
                 Ok(measure)
