@@ -27,14 +27,25 @@ pub(super) struct Request {
     reply: oneshot::Sender<Result<Vec<Place>>>,
 }
 
-/// The task that appends to one topic.
+/// The task that appends to one topic. Dropping it is as if the process had been killed: what is being committed may still
+/// land, what is waiting does not.
 pub(super) struct Appender {
-    requests: mpsc::Sender<Request>,
+    requests: Option<mpsc::Sender<Request>>,
     task: JoinHandle<()>,
 }
 
+impl Drop for Appender {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 /// Hands the messages to the topic's task and waits for its answer.
-pub(super) async fn append(appender: mpsc::Sender<Request>, messages: Vec<Placed>) -> Result<Vec<Place>> {
+pub(super) async fn append(
+    appender: Option<mpsc::Sender<Request>>,
+    messages: Vec<Placed>,
+) -> Result<Vec<Place>> {
+    let appender = appender.ok_or(Error::Closed)?;
     let (reply, answer) = oneshot::channel();
     let bytes = messages.iter().map(|placed| placed.message.bytes()).sum();
     appender.send(Request { messages, bytes, reply }).await.map_err(|_| Error::Closed)?;
@@ -46,17 +57,18 @@ impl Appender {
     pub(super) fn start(store: Store, topic: &str) -> Self {
         let (requests, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
         let writer = Writer { store, topic: topic.to_owned(), partitions: BTreeMap::new() };
-        Self { requests, task: tokio::spawn(writer.run(waiting)) }
+        Self { requests: Some(requests), task: tokio::spawn(writer.run(waiting)) }
     }
 
-    pub(super) fn sender(&self) -> mpsc::Sender<Request> {
+    /// Where requests go; `None` once it is finishing.
+    pub(super) fn sender(&self) -> Option<mpsc::Sender<Request>> {
         self.requests.clone()
     }
 
     /// Lets the task write what is waiting, and end.
-    pub(super) async fn finish(self) {
-        drop(self.requests);
-        if let Err(error) = self.task.await {
+    pub(super) async fn finish(mut self) {
+        drop(self.requests.take());
+        if let Err(error) = (&mut self.task).await {
             tracing::error!(%error, "a topic's writer ended badly");
         }
     }
