@@ -127,7 +127,9 @@ async fn a_broker_that_is_killed_and_comes_back_loses_nothing_and_keeps_the_orde
         acknowledged.insert(key, count);
     }
     let fresh = Topics::in_kafka(&store(), options(&broker.bootstrap())).await.expect("the broker runs");
-    for (key, mut numbers) in numbers(&fresh).await {
+    let found = numbers(&fresh).await;
+    assert!(found.keys().eq(acknowledged.keys()), "a key is missing: {:?}", found.keys());
+    for (key, mut numbers) in found {
         // A number whose answer was lost may be there twice, one after the other.
         numbers.dedup();
         let expected: Vec<usize> = (0..acknowledged[&key]).collect();
@@ -164,7 +166,9 @@ async fn a_broker_that_stays_away_is_a_passing_error_after_the_patience() {
     }
     assert!(started.elapsed() < Duration::from_secs(40), "it took {:?}", started.elapsed());
 
-    aside(move || broker.start_again()).await;
+    // The test keeps a handle: with the last one the broker would go.
+    let back = Arc::clone(&broker);
+    aside(move || back.start_again()).await;
     let started = Instant::now();
     let places = loop {
         match topics.append(TOPIC, message()).await {

@@ -237,7 +237,9 @@ impl KafkaOptions {
             .set("auto.offset.reset", "error")
             .set("allow.auto.create.topics", "false")
             .set("queued.max.messages.kbytes", KAFKA_FETCHED_KIB_MAX.to_string())
-            .set("fetch.queue.backoff.ms", "20");
+            .set("fetch.queue.backoff.ms", "20")
+            // A cursor that is moved waits for the answer to the question that is under way.
+            .set("fetch.wait.max.ms", "100");
         self.with_settings(config)
     }
 }
