@@ -1,0 +1,219 @@
+//! Appending: one task for each topic gathers what all callers of this process append, and writes it in one commit.
+//!
+//! The task remembers the heads of the partitions, so that an append needs no read. When another process has appended
+//! meanwhile, the commit ends in a conflict; the heads are read again and the messages get other offsets.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use store::{Batch, Outcome, Read, Store};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::head_of;
+use crate::codec::{Head, encode_head, encode_message};
+use crate::limits::{
+    APPEND_CONFLICTS_MAX, APPEND_PAUSE_MAX, APPENDS_WAITING_MAX, GROUP_BYTES_FULL, GROUP_MESSAGES_FULL,
+};
+use crate::log::Placed;
+use crate::message::Place;
+use crate::tables::PartitionKeys;
+use crate::{Error, Result};
+
+/// One caller's messages on their way.
+pub(super) struct Request {
+    messages: Vec<Placed>,
+    bytes: usize,
+    reply: oneshot::Sender<Result<Vec<Place>>>,
+}
+
+/// The task that appends to one topic. Dropping it is as if the process had been killed: what is being committed may still
+/// land, what is waiting does not.
+pub(super) struct Appender {
+    requests: Option<mpsc::Sender<Request>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Appender {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Hands the messages to the topic's task and waits for its answer.
+pub(super) async fn append(
+    appender: Option<mpsc::Sender<Request>>,
+    messages: Vec<Placed>,
+) -> Result<Vec<Place>> {
+    let appender = appender.ok_or(Error::Closed)?;
+    let (reply, answer) = oneshot::channel();
+    let bytes = messages.iter().map(|placed| placed.message.bytes()).sum();
+    appender.send(Request { messages, bytes, reply }).await.map_err(|_| Error::Closed)?;
+    drop(appender);
+    answer.await.map_err(|_| Error::Closed)?
+}
+
+impl Appender {
+    pub(super) fn start(store: Store, topic: &str) -> Self {
+        let (requests, waiting) = mpsc::channel(APPENDS_WAITING_MAX);
+        let writer = Writer { store, topic: topic.to_owned(), partitions: BTreeMap::new() };
+        Self { requests: Some(requests), task: tokio::spawn(writer.run(waiting)) }
+    }
+
+    /// Where requests go; `None` once it is finishing.
+    pub(super) fn sender(&self) -> Option<mpsc::Sender<Request>> {
+        self.requests.clone()
+    }
+
+    /// Lets the task write what is waiting, and end.
+    pub(super) async fn finish(mut self) {
+        drop(self.requests.take());
+        if let Err(error) = (&mut self.task).await {
+            tracing::error!(%error, "a topic's writer ended badly");
+        }
+    }
+}
+
+struct Writer {
+    store: Store,
+    topic: String,
+    partitions: BTreeMap<u32, Partition>,
+}
+
+struct Partition {
+    keys: PartitionKeys,
+    /// The head and the version of its row, as far as they are known.
+    head: Option<(Head, u64)>,
+}
+
+/// What one commit would write, and what it would make of the heads.
+struct Plan {
+    batch: Batch,
+    heads: BTreeMap<u32, (Head, u64)>,
+    places: Vec<Vec<Place>>,
+}
+
+impl Writer {
+    async fn run(mut self, mut waiting: mpsc::Receiver<Request>) {
+        while let Some(first) = waiting.recv().await {
+            let group = gather(first, &mut waiting);
+            let answer = self.write(&group).await;
+            if answer.is_err() {
+                self.partitions.values_mut().for_each(|partition| partition.head = None);
+            }
+            reply_to_all(group, answer);
+        }
+    }
+
+    /// Writes a group in one commit, with new offsets each time that another process was faster.
+    async fn write(&mut self, group: &[Request]) -> Result<Vec<Vec<Place>>> {
+        for attempt in 0..APPEND_CONFLICTS_MAX {
+            self.pause(attempt).await;
+            self.load_heads(group).await?;
+            let Plan { batch, heads, places } = self.plan(group);
+            if let Outcome::Conflict(_) = self.store.commit(batch).await? {
+                for partition in heads.keys() {
+                    self.partition(*partition).head = None;
+                }
+                continue;
+            }
+            for (partition, head) in heads {
+                self.partition(partition).head = Some(head);
+            }
+            return Ok(places);
+        }
+        Err(Error::Contended { topic: self.topic.clone(), attempts: APPEND_CONFLICTS_MAX })
+    }
+
+    /// Of several writers that are in each other's way one always wins, so there is no need to wait at first.
+    async fn pause(&self, attempt: u32) {
+        if attempt > 2 {
+            let pause = Duration::from_millis(1 << attempt.min(10)).min(APPEND_PAUSE_MAX);
+            tracing::debug!(topic = %self.topic, attempt, ?pause, "other writers are faster");
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn partition(&mut self, partition: u32) -> &mut Partition {
+        let topic = &self.topic;
+        let fresh = || Partition { keys: PartitionKeys::new(topic, partition), head: None };
+        self.partitions.entry(partition).or_insert_with(fresh)
+    }
+
+    /// Reads the heads that the group needs and that are not known.
+    async fn load_heads(&mut self, group: &[Request]) -> Result<()> {
+        let mut unknown = BTreeMap::new();
+        for placed in group.iter().flat_map(|request| &request.messages) {
+            let partition = self.partition(placed.partition);
+            if partition.head.is_none() {
+                unknown.entry(placed.partition).or_insert_with(|| partition.keys.head());
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let (numbers, keys): (Vec<u32>, Vec<_>) = unknown.into_iter().unzip();
+        let rows = self.store.get(&keys).await?;
+        for (number, row) in numbers.into_iter().zip(rows) {
+            self.partition(number).head = Some(head_of(row.as_ref())?);
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, group: &[Request]) -> Plan {
+        let mut batch = Batch::new();
+        let mut heads: BTreeMap<u32, (Head, u64)> = BTreeMap::new();
+        let mut places = Vec::with_capacity(group.len());
+        for request in group {
+            let mut of_request = Vec::with_capacity(request.messages.len());
+            for Placed { partition, message } in &request.messages {
+                let known = self.partition(*partition);
+                let (head, _) = heads.entry(*partition).or_insert_with(|| known.head.unwrap_or_default());
+                let offset = head.end;
+                head.newest = head.newest.max(message.time);
+                let value = encode_message(message, head.newest, known.keys.seed(offset));
+                head.bytes = head.bytes.wrapping_add(value.len() as u64);
+                head.end += 1;
+                batch.set(known.keys.message(offset), value);
+                of_request.push(Place { partition: *partition, offset });
+            }
+            places.push(of_request);
+        }
+        for (partition, (head, version)) in &mut heads {
+            let key = self.partition(*partition).keys.head();
+            batch.check(key.clone(), *version);
+            *version += 1;
+            batch.put(key, *version, encode_head(head));
+        }
+        Plan { batch, heads, places }
+    }
+}
+
+/// The waiting requests, up to what one commit takes.
+fn gather(first: Request, waiting: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+    let (mut messages, mut bytes) = (first.messages.len(), first.bytes);
+    let mut group = vec![first];
+    while messages < GROUP_MESSAGES_FULL && bytes < GROUP_BYTES_FULL {
+        let Ok(next) = waiting.try_recv() else { break };
+        messages += next.messages.len();
+        bytes += next.bytes;
+        group.push(next);
+    }
+    group
+}
+
+/// A caller that has gone away does not hear its answer; that is its own choice.
+fn reply_to_all(group: Vec<Request>, answer: Result<Vec<Vec<Place>>>) {
+    match answer {
+        Ok(places) => {
+            for (request, places) in group.into_iter().zip(places) {
+                let _ = request.reply.send(Ok(places));
+            }
+        }
+        Err(error) => {
+            for request in group {
+                let _ = request.reply.send(Err(error.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Reading: pages by offset, waiting for new messages, and the way from a time to an offset.
+
+use store::{Hint, Hints, Read, Row};
+use tokio::time::{Instant, timeout_at};
+
+use super::StoreLog;
+use crate::codec::decode_message;
+use crate::limits::{LOOK_AGAIN, READ_RACES_MAX};
+use crate::log::out_of_range;
+use crate::message::{Delivered, Message, Page, ReadLimit};
+use crate::tables::{HEADS, MESSAGES, PartitionKeys};
+use crate::{Error, Result};
+
+impl StoreLog {
+    pub(super) async fn read_page(
+        &self,
+        keys: &PartitionKeys,
+        offset: i64,
+        limit: ReadLimit,
+    ) -> Result<Page> {
+        let until = Instant::now() + limit.wait;
+        // Before the first look, so that nothing is missed between it and the waiting.
+        let mut hints = (!limit.wait.is_zero()).then(|| self.store.hints());
+        loop {
+            let page = self.look(keys, offset, limit).await?;
+            let Some(hints) = hints.as_mut().filter(|_| page.messages.is_empty()) else { return Ok(page) };
+            if Instant::now() >= until {
+                return Ok(page);
+            }
+            wait_for_hint(hints, keys.shard, until.min(Instant::now() + LOOK_AGAIN)).await;
+        }
+    }
+
+    /// The messages that are there now.
+    async fn look(&self, keys: &PartitionKeys, offset: i64, limit: ReadLimit) -> Result<Page> {
+        for _ in 0..READ_RACES_MAX {
+            let rows = self.store.scan(&keys.messages_from(offset).limit(limit.messages)).await?.rows;
+            if first_offset(&rows)? == Some(offset) {
+                return page_of(keys, offset, &rows, limit);
+            }
+            let info = self.bounds(keys).await?;
+            if offset < info.first || offset > info.end {
+                return Err(out_of_range(&keys.topic, offset, &info));
+            }
+            if offset == info.end {
+                return Ok(Page { messages: Vec::new(), next: offset });
+            }
+            // Appended between the two looks; otherwise the row is really missing.
+        }
+        Err(missing(keys, offset))
+    }
+
+    /// The messages of a partition carry the newest time so far, which only grows: that is what is searched, by halves.
+    pub(super) async fn find_time(&self, keys: &PartitionKeys, time: i64) -> Result<i64> {
+        let info = self.bounds(keys).await?;
+        let (mut low, mut high) = (info.first, info.end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.store.get_one(&keys.message(middle)).await? {
+                Some(row) if decode(keys, middle, &row)?.1 >= time => high = middle,
+                Some(_) => low = middle + 1,
+                // Trimmed meanwhile, or really missing.
+                None => {
+                    let first = self.bounds(keys).await?.first;
+                    if first <= middle {
+                        return Err(missing(keys, middle));
+                    }
+                    (low, high) = (first, high.max(first));
+                }
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// A message, and the newest time in the partition up to it.
+pub(super) fn decode(keys: &PartitionKeys, offset: i64, row: &Row) -> Result<(Message, i64)> {
+    decode_message(&row.value, keys.seed(offset)).map_err(|detail| Error::DamagedMessage {
+        topic: keys.topic.clone(),
+        partition: keys.partition,
+        offset,
+        detail,
+    })
+}
+
+fn missing(keys: &PartitionKeys, offset: i64) -> Error {
+    let (topic, partition) = (keys.topic.clone(), keys.partition);
+    Error::DamagedMessage { topic, partition, offset, detail: "it is missing" }
+}
+
+fn first_offset(rows: &[Row]) -> Result<Option<i64>> {
+    rows.first().map(|row| Ok(MESSAGES.parts(&row.key)?.3)).transpose()
+}
+
+/// The rows up to the limit of bytes. A hole ends the page: the next read reports it.
+fn page_of(keys: &PartitionKeys, offset: i64, rows: &[Row], limit: ReadLimit) -> Result<Page> {
+    let mut page = Page { messages: Vec::with_capacity(rows.len()), next: offset };
+    let mut bytes = 0;
+    for row in rows {
+        let offset = page.next;
+        bytes += row.value.len();
+        if row.key != keys.message(offset) || (bytes > limit.bytes && !page.messages.is_empty()) {
+            break;
+        }
+        let (message, _) = decode(keys, offset, row)?;
+        page.messages.push(Delivered { offset, message });
+        page.next = offset + 1;
+    }
+    Ok(page)
+}
+
+/// Until the partition was written, or it is time to look anyway.
+async fn wait_for_hint(hints: &mut Hints, shard: u32, until: Instant) {
+    let head_changed = async {
+        loop {
+            match hints.next().await {
+                Some(Hint::Changed { table, shard: changed }) => {
+                    if table == HEADS.def().name && changed == shard {
+                        return;
+                    }
+                }
+                Some(Hint::Anything) => return,
+                // The store is closed: the next look says so, at the usual pace.
+                None => std::future::pending().await,
+            }
+        }
+    };
+    // Time is up or a hint came: both mean to look again.
+    let _ = timeout_at(until, head_changed).await;
+}
