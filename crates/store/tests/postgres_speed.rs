@@ -2,6 +2,8 @@
 //!
 //! `cargo test --release -p store --test postgres_speed -- --ignored --nocapture`
 
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -224,7 +226,7 @@ fn number(name: &str, default: usize) -> usize {
 async fn offer_updates_beside_a_plain_client() {
     let Some(server) = testkit::postgres() else { return };
     let seconds = number("SECONDS_EACH", 8) as u64;
-    let (lanes, group_max) = (number("LANES", 4), number("GROUP", 128));
+    let (lanes, group_max) = (number("LANES", 2), number("GROUP", 128));
     let reset = async || {
         let database = testkit::fresh_name("speed");
         let url = server.create_database(&database);

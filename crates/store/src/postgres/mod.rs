@@ -20,6 +20,8 @@ mod read;
 mod schema;
 mod snapshot;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod verify;
 
@@ -86,6 +88,7 @@ pub struct Postgres {
     channel: String,
     opening: u64,
     retries: AtomicU64,
+    unknowns: AtomicU64,
     snapshot_timeout: Duration,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -126,6 +129,7 @@ impl Postgres {
             channel: format!("{}_hints", address.schema),
             opening,
             retries: AtomicU64::new(0),
+            unknowns: AtomicU64::new(0),
             snapshot_timeout: options.postgres.snapshot_timeout,
             tasks,
         })
@@ -158,6 +162,7 @@ impl Postgres {
                     return Ok(decision.verdicts);
                 }
                 Err(Failed::Unknown { verdicts, detail }) => {
+                    self.unknowns.fetch_add(1, Ordering::Relaxed);
                     self.log.is_unknown(group, &log);
                     return Err(Failed::unknown(verdicts, detail));
                 }
@@ -321,6 +326,7 @@ impl Engine for Postgres {
             ("postgres_connections_made", count(&self.connector.made)),
             ("postgres_connections_lost", count(&self.connector.lost)),
             ("postgres_commit_retries", count(&self.retries)),
+            ("postgres_commit_unknowns", count(&self.unknowns)),
         ]
     }
 

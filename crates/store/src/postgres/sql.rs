@@ -16,6 +16,8 @@ pub(super) const COMMITS: &str = "_commits";
 
 /// Room in each page for the next version of a row beside the old one, which spares index entries.
 const FILL_PERCENT: u32 = 80;
+/// Rows of queues up to this size are kept in one piece: two of them fill a page.
+const QUEUE_ROW_BYTES: u32 = 4080;
 
 /// The statements of one table.
 #[derive(Debug)]
@@ -119,12 +121,18 @@ pub(super) fn create_table(schema: &str, table: &TableDef) -> String {
     format!("CREATE TABLE IF NOT EXISTS {name} ({columns}{values}, PRIMARY KEY ({keys})){fill}")
 }
 
-/// How values are stored: large ones apart from their rows, and as they are, for they are compressed already or will
-/// not be.
+/// How values are stored. Large ones stand apart from their rows, uncompressed, so that versions stay close together.
+/// Those of queues are not worth the trouble: they stay in their rows, as they are, for the short time they live.
 pub(super) fn set_storage(schema: &str, table: &TableDef) -> Option<String> {
     let name = qualified(schema, table.name);
-    (table.placement == Placement::Large && table.kind != Kind::Counter)
-        .then(|| format!("ALTER TABLE {name} ALTER COLUMN value SET STORAGE EXTERNAL"))
+    let external = format!("ALTER TABLE {name} ALTER COLUMN value SET STORAGE EXTERNAL");
+    match table.placement {
+        Placement::Small => None,
+        Placement::Large => Some(external),
+        Placement::Queue => {
+            Some(format!("{external}; ALTER TABLE {name} SET (toast_tuple_target = {QUEUE_ROW_BYTES})"))
+        }
+    }
 }
 
 /// The tables that are ours alone.
@@ -184,7 +192,9 @@ impl TableSql {
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
         let direction = if shape.descending { " DESC" } else { "" };
-        let order = columns.iter().map(|c| format!("{c}{direction}")).collect::<Vec<_>>().join(", ");
+        // Columns with one value have no order; to name them would cost a sort.
+        let ordered = columns.iter().skip(shape.equal.min(columns.len() - 1));
+        let order = ordered.map(|c| format!("{c}{direction}")).collect::<Vec<_>>().join(", ");
         let all = format!("{}, {}", columns.join(", "), value_columns(self.table.kind).join(", "));
         let rows = format!("SELECT {all} FROM {}{condition} ORDER BY {order} LIMIT ${parameter}", self.name);
         if !shape.counts_bytes {
