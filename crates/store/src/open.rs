@@ -9,6 +9,7 @@ use crate::embedded::Fjall;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::options::StoreOptions;
+use crate::postgres::Postgres;
 use crate::store::Store;
 use crate::table::Schema;
 use crate::{Error, Result};
@@ -76,9 +77,7 @@ impl Store {
         let engine: Arc<dyn Engine> = match url {
             StoreUrl::Memory => Arc::new(Memory::new(schema)),
             StoreUrl::Fjall(path) => Arc::new(Fjall::open(path, schema, options).await?),
-            StoreUrl::Postgres(_) => {
-                return Err(Error::BadUrl { url: url.to_string(), reason: "not yet".into() });
-            }
+            StoreUrl::Postgres(url) => Arc::new(Postgres::open(url, schema, options).await?),
         };
         Ok(Self::over(engine, options))
     }

@@ -37,7 +37,8 @@ pub struct StoreOptions {
 pub struct PostgresOptions {
     /// Connections for reads and snapshots.
     pub read_connections: usize,
-    /// Groups of batches in flight at once, each on a connection of its own.
+    /// Groups of batches in flight at once, each on a connection of its own. Few lanes make large groups, which cost
+    /// less; more of them pay off for a server with many cores, or far away.
     pub commit_lanes: usize,
     /// How long one statement may take.
     pub statement_timeout: Duration,
@@ -71,7 +72,7 @@ impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
             read_connections: 16,
-            commit_lanes: 4,
+            commit_lanes: 2,
             statement_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             patience: Duration::from_secs(30),

@@ -161,3 +161,9 @@ fn an_embedded_store_survives_thirty_kills_of_its_writer() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     kill_thirty_times(&format!("fjall:{}", folder.path().join("store").display()), 1);
 }
+
+#[test]
+fn a_store_on_postgresql_survives_thirty_kills_of_its_writer() {
+    let Some(postgres) = testkit::postgres() else { return };
+    kill_thirty_times(&postgres.fresh_database(), 2);
+}

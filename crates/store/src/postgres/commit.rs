@@ -1,0 +1,468 @@
+//! Commits: a group of batches in two round trips on one connection.
+//!
+//! 1. BEGIN; for each table: insert the rows that a check wants to be absent (an insert is the only lock on a row that is
+//!    not there), and lock the rows that a check wants at some version. The answers tell the versions.
+//! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
+//!
+//! A group without checks needs only the second. What a check wants to be absent is inserted at once as the group would
+//! leave it, so that the usual creation costs one insert; the second round trip mends what came out otherwise.
+//!
+//! Locks are taken in one order by everybody: tables by kind and name, rows by key; counters, which every group
+//! touches, come last and are held shortest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use tokio_postgres::types::ToSql;
+
+use super::address::LockStyle;
+use super::codec::{Params, columns_of, key_from, undecodable};
+use super::connection::{Connection, Pipelined, Request, all_rows, pipelined};
+use super::errors::{PgError, Trouble, is_certain, one_line};
+use super::log::LogEntry;
+use super::sql::TableSql;
+use super::{Tables, read};
+use crate::batch::{Batch, Write};
+use crate::engine::ApplyError;
+use crate::group::{Decision, Group, Verdict, add, decide};
+use crate::key::Key;
+use crate::table::Kind;
+use crate::{Error, Result};
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// The version of a row that exists and was not looked at: no batch can expect it, versions have 63 bits.
+const SOME_VERSION: u64 = u64::MAX;
+
+/// A statement with its parameters.
+struct Call<'a> {
+    text: &'a str,
+    values: Vec<Box<dyn ToSql + Sync + Send + 'a>>,
+}
+
+impl<'a> Call<'a> {
+    /// A statement over keys.
+    fn over(sql: &'a TableSql, text: &'a str, keys: &[&Key]) -> Result<Self> {
+        let columns = columns_of(sql.table, keys.iter().copied())?;
+        let values = columns.into_iter().map(|c| Box::new(c) as Box<dyn ToSql + Sync + Send>).collect();
+        Ok(Self { text, values })
+    }
+
+    fn with(mut self, value: impl ToSql + Sync + Send + 'a) -> Self {
+        self.values.push(Box::new(value));
+        self
+    }
+
+    fn params(&self) -> Params<'_> {
+        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
+    }
+}
+
+/// What the checks of a group need to know about one table.
+struct Checked<'a> {
+    sql: &'a TableSql,
+    /// Rows that some check wants to be absent, each with what the group would put there.
+    absent: Vec<(&'a Key, Option<(u64, &'a Bytes)>)>,
+    /// Rows that some check wants at a version.
+    present: Vec<&'a Key>,
+}
+
+/// The checks of a group, by table.
+pub(super) struct Checks<'a>(Vec<Checked<'a>>);
+
+#[derive(Default)]
+struct Wanted<'a> {
+    absent: bool,
+    present: bool,
+    last: Option<&'a Write>,
+}
+
+impl<'a> Checks<'a> {
+    pub(super) fn of(group: &'a Group, tables: &'a Tables) -> Result<Self> {
+        let mut wanted: BTreeMap<&Key, Wanted<'_>> = BTreeMap::new();
+        let mut some_absent = false;
+        for (key, version) in group.batches.iter().flat_map(Batch::checks) {
+            let wanted = wanted.entry(key).or_default();
+            wanted.absent |= *version == 0;
+            wanted.present |= *version > 0;
+            some_absent |= *version == 0;
+        }
+        if some_absent {
+            for (key, write) in group.batches.iter().flat_map(Batch::writes) {
+                if let Some(wanted) = wanted.get_mut(key) {
+                    wanted.last = Some(write);
+                }
+            }
+        }
+        let mut checked: Vec<Checked<'_>> = Vec::new();
+        for (key, wanted) in wanted {
+            if checked.last().is_none_or(|last| last.sql.table.name != key.table().name) {
+                checked.push(Checked {
+                    sql: tables.of(key.table())?,
+                    absent: Vec::new(),
+                    present: Vec::new(),
+                });
+            }
+            let Some(table) = checked.last_mut() else { continue };
+            if wanted.absent {
+                let put = match wanted.last {
+                    Some(Write::Put { version, value }) => Some((*version, value)),
+                    _ => None,
+                };
+                table.absent.push((key, put));
+            }
+            if wanted.present {
+                table.present.push(key);
+            }
+        }
+        Ok(Self(checked))
+    }
+}
+
+/// What the first round trip learnt.
+#[derive(Default)]
+struct Learnt {
+    /// Version by checked row; zero: absent.
+    versions: BTreeMap<Key, u64>,
+    /// Rows that were inserted, with what.
+    created: BTreeMap<Key, Option<(u64, Bytes)>>,
+}
+
+/// Why an attempt at a group has no verdicts.
+pub(super) enum Failed {
+    /// It was not applied.
+    NotApplied(Trouble),
+    /// COMMIT was sent, and there was no answer.
+    Unknown { verdicts: Vec<Verdict>, detail: String },
+}
+
+impl<T: Into<Trouble>> From<T> for Failed {
+    fn from(trouble: T) -> Self {
+        Self::NotApplied(trouble.into())
+    }
+}
+
+impl Failed {
+    /// The same for the committer, when there are no more attempts.
+    pub(super) fn unknown(verdicts: Vec<Verdict>, detail: String) -> ApplyError {
+        ApplyError::Unknown { verdicts, error: Error::Unavailable { detail } }
+    }
+}
+
+/// One attempt at a group. The connection is outside of any transaction afterwards, unless the trouble is a lost
+/// connection.
+pub(super) struct Attempt<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) tables: &'a Tables,
+    pub(super) lock: LockStyle,
+    pub(super) group: &'a Group,
+    pub(super) log: &'a LogEntry<'a>,
+}
+
+impl Attempt<'_> {
+    /// Decides and writes the group. The decision of an applied group is returned, too, for the hints.
+    pub(super) async fn run(&self, checks: &Checks<'_>) -> Result<Decision, Failed> {
+        let learnt = if checks.0.is_empty() {
+            Learnt::default()
+        } else {
+            match self.learn(checks).await {
+                Ok(learnt) => learnt,
+                Err(trouble) => return Err(self.roll_back(trouble).await.into()),
+            }
+        };
+        let decided = decide(self.group, |key| Ok(learnt.versions.get(key).copied().unwrap_or(0)));
+        let decision = match decided {
+            Ok(decision) => decision,
+            Err(error) => return Err(self.roll_back(error.into()).await.into()),
+        };
+        if !decision.verdicts.contains(&Verdict::Applied) {
+            self.connection.run("ROLLBACK").await?;
+            return Ok(decision);
+        }
+        match self.write(checks, &learnt, &decision).await {
+            Ok(()) => Ok(decision),
+            Err(Unwritten::NotApplied(trouble)) => Err(trouble.into()),
+            Err(Unwritten::Unknown(detail)) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
+        }
+    }
+
+    async fn roll_back(&self, trouble: Trouble) -> Trouble {
+        if matches!(trouble, Trouble::Lost(_)) {
+            return trouble;
+        }
+        match self.connection.run("ROLLBACK").await {
+            Ok(()) => trouble,
+            Err(_) if matches!(trouble, Trouble::Final(_)) => trouble,
+            Err(error) => Trouble::Lost(one_line(&error)),
+        }
+    }
+
+    /// The first round trip.
+    async fn learn(&self, checks: &Checks<'_>) -> Result<Learnt, Trouble> {
+        let mut calls = Vec::new();
+        for checked in &checks.0 {
+            if !checked.absent.is_empty() {
+                calls.push((checked, &[][..], create(checked)?));
+            }
+            for keys in self.locked_together(&checked.present) {
+                calls.push((checked, keys, self.lock(checked.sql, keys)?));
+            }
+        }
+        let answers = self.ask(calls.iter().map(|(_, _, call)| call).collect()).await?;
+        let mut learnt = Learnt::default();
+        for ((checked, keys, _), rows) in calls.iter().zip(answers) {
+            if keys.is_empty() {
+                learn_created(&mut learnt, checked, &rows)?;
+            } else {
+                learn_versions(&mut learnt, keys, &rows)?;
+            }
+        }
+        Ok(learnt)
+    }
+
+    /// The keys that one lock statement may cover.
+    fn locked_together<'k>(&self, keys: &'k [&'k Key]) -> Vec<&'k [&'k Key]> {
+        match self.lock {
+            _ if keys.is_empty() => Vec::new(),
+            LockStyle::ByTable => vec![keys],
+            LockStyle::ByShard => keys.chunk_by(|a, b| a.shard() == b.shard()).collect(),
+        }
+    }
+
+    fn lock<'s>(&self, sql: &'s TableSql, keys: &[&Key]) -> Result<Call<'s>> {
+        match self.lock {
+            LockStyle::ByTable => Call::over(sql, &sql.lock, keys),
+            LockStyle::ByShard => {
+                let mut call = Call::over(sql, &sql.lock_in_shard, keys)?;
+                call.values[0] = Box::new(i64::from(keys[0].shard()));
+                Ok(call)
+            }
+        }
+    }
+
+    /// Opens the transaction and asks; everything is sent before the first answer is awaited.
+    async fn ask(&self, calls: Vec<&Call<'_>>) -> Result<Vec<Vec<tokio_postgres::Row>>, Trouble> {
+        let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
+        let statements = self.connection.prepare(&texts).await?;
+        let params: Vec<Params<'_>> = calls.iter().map(|call| call.params()).collect();
+        let mut requests: Vec<Request<'_>> = vec![self.connection.command(BEGIN)];
+        requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
+        let asked = requests.len();
+        let mut answers = all_rows(pipelined(requests).await, asked)?;
+        Ok(answers.split_off(1))
+    }
+
+    /// The second round trip.
+    async fn write(
+        &self,
+        checks: &Checks<'_>,
+        learnt: &Learnt,
+        decision: &Decision,
+    ) -> Result<(), Unwritten> {
+        let calls = match self.calls(learnt, decision) {
+            Ok(calls) => calls,
+            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
+        };
+        let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
+        let statements = match self.connection.prepare(&texts).await {
+            Ok(statements) => statements,
+            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
+        };
+        let params: Vec<Params<'_>> = calls.iter().map(Call::params).collect();
+        let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 2);
+        if checks.0.is_empty() {
+            requests.push(self.connection.command(BEGIN));
+        }
+        requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
+        requests.push(self.connection.command("COMMIT"));
+        match end_of(pipelined(requests).await) {
+            Err(Unwritten::NotApplied(Trouble::OutOfRange)) => {
+                Err(Unwritten::NotApplied(self.name_overflow(decision).await))
+            }
+            end => end,
+        }
+    }
+
+    /// The statements that write a decision, in the order of locks.
+    fn calls<'d>(&'d self, learnt: &'d Learnt, decision: &'d Decision) -> Result<Vec<Call<'d>>> {
+        let winners = self.group.ids().zip(&decision.verdicts).filter(|(_, v)| **v == Verdict::Applied);
+        let winners: Vec<uuid::Uuid> = winners.map(|(id, _)| uuid::Uuid::from_u128(id.0)).collect();
+        let log = Call { text: self.log.insert, values: Vec::new() };
+        let mut calls = vec![log.with(self.log.shard).with(self.log.id).with(winners)];
+        let mut by_table: BTreeMap<(u8, &str), Written<'_>> = BTreeMap::new();
+        for (key, write) in &decision.writes {
+            let inserted = learnt.created.get(key);
+            if let (Some(Some((version, value))), Write::Put { version: v, value: w }) = (inserted, write)
+                && (version, value) == (v, w)
+            {
+                continue;
+            }
+            written(&mut by_table, self.tables, key)?.take(key, write);
+        }
+        for key in learnt.created.keys() {
+            if !matches!(decision.writes.get(key), Some(Write::Put { .. } | Write::Delete)) {
+                written(&mut by_table, self.tables, key)?.deletes.push(key);
+            }
+        }
+        for written in by_table.into_values() {
+            written.calls(&mut calls)?;
+        }
+        Ok(calls)
+    }
+
+    /// The error that names the counter which the database says is out of range.
+    async fn name_overflow(&self, decision: &Decision) -> Trouble {
+        let adds: Vec<(&Key, i64)> = decision
+            .writes
+            .iter()
+            .filter_map(|(key, write)| if let Write::Add(delta) = write { Some((key, *delta)) } else { None })
+            .collect();
+        let keys: Vec<Key> = adds.iter().map(|(key, _)| (*key).clone()).collect();
+        let rows = match read::get(self.connection, self.tables, &keys).await {
+            Ok(rows) => rows,
+            Err(trouble) => return trouble,
+        };
+        for ((key, delta), row) in adds.into_iter().zip(rows) {
+            if let Err(error) = add(key, row.map_or(0, |row| row.amount()), delta) {
+                return Trouble::Final(error);
+            }
+        }
+        Trouble::Again("a counter was out of range and is no longer".to_owned())
+    }
+}
+
+/// Why the second round trip did not write.
+enum Unwritten {
+    NotApplied(Trouble),
+    Unknown(String),
+}
+
+/// What became of statements with a COMMIT behind them.
+fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
+    let last_was_sent = sent.last_was_sent;
+    let mut failures: Vec<PgError> = sent.answers.into_iter().filter_map(Result::err).collect();
+    if failures.is_empty() {
+        return Ok(());
+    }
+    // A statement that certainly failed turned the COMMIT behind it into a ROLLBACK.
+    let certain = failures.iter().position(is_certain);
+    let error = failures.swap_remove(certain.unwrap_or(0));
+    if certain.is_some() || !last_was_sent {
+        return Err(Unwritten::NotApplied(error.into()));
+    }
+    Err(Unwritten::Unknown(one_line(&error)))
+}
+
+fn create<'a>(checked: &Checked<'a>) -> Result<Call<'a>> {
+    let keys: Vec<&Key> = checked.absent.iter().map(|(key, _)| *key).collect();
+    let puts = checked.absent.iter().map(|(_, put)| put);
+    let versions: Vec<i64> =
+        puts.clone().map(|put| put.map_or(0, |(version, _)| version.cast_signed())).collect();
+    let values: Vec<&'a [u8]> = puts.map(|put| put.map_or(&[][..], |(_, value)| &value[..])).collect();
+    Ok(Call::over(checked.sql, &checked.sql.create, &keys)?.with(versions).with(values))
+}
+
+fn learn_created(
+    learnt: &mut Learnt,
+    checked: &Checked<'_>,
+    rows: &[tokio_postgres::Row],
+) -> Result<(), Trouble> {
+    let inserted = rows.iter().map(|row| key_from(checked.sql.table, row, 0));
+    let inserted: BTreeSet<Key> = inserted.collect::<Result<_>>()?;
+    for (key, put) in &checked.absent {
+        let is_ours = inserted.contains(*key);
+        learnt.versions.insert((*key).clone(), if is_ours { 0 } else { SOME_VERSION });
+        if is_ours {
+            learnt.created.insert((*key).clone(), put.map(|(version, value)| (version, value.clone())));
+        }
+    }
+    Ok(())
+}
+
+fn learn_versions(learnt: &mut Learnt, keys: &[&Key], rows: &[tokio_postgres::Row]) -> Result<(), Trouble> {
+    let mut found = vec![None; keys.len()];
+    for row in rows {
+        let read = || Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, i64>(1)?));
+        let (place, version): (i64, i64) = read().map_err(|error: PgError| undecodable(&error))?;
+        if let Some(slot) = found.get_mut(place as usize - 1) {
+            *slot = Some(version.cast_unsigned());
+        }
+    }
+    for (key, version) in keys.iter().zip(found) {
+        if learnt.created.contains_key(*key) {
+            continue;
+        }
+        match version {
+            Some(version) => _ = learnt.versions.insert((*key).clone(), version),
+            // Demanded to be absent as well, there a moment ago and gone now: no check on it holds.
+            None => _ = learnt.versions.entry((*key).clone()).or_insert(0),
+        }
+    }
+    Ok(())
+}
+
+/// The writes to one table.
+struct Written<'a> {
+    sql: &'a TableSql,
+    puts: Vec<&'a Key>,
+    versions: Vec<i64>,
+    values: Vec<&'a [u8]>,
+    deletes: Vec<&'a Key>,
+    adds: Vec<&'a Key>,
+    deltas: Vec<i64>,
+}
+
+fn written<'m, 'a>(
+    by_table: &'m mut BTreeMap<(u8, &'a str), Written<'a>>,
+    tables: &'a Tables,
+    key: &'a Key,
+) -> Result<&'m mut Written<'a>> {
+    let sql = tables.of(key.table())?;
+    let rank = match sql.table.kind {
+        Kind::Versioned => 0,
+        Kind::Plain => 1,
+        Kind::Counter => 2,
+    };
+    Ok(by_table.entry((rank, sql.table.name)).or_insert_with(|| Written {
+        sql,
+        puts: Vec::new(),
+        versions: Vec::new(),
+        values: Vec::new(),
+        deletes: Vec::new(),
+        adds: Vec::new(),
+        deltas: Vec::new(),
+    }))
+}
+
+impl<'a> Written<'a> {
+    fn take(&mut self, key: &'a Key, write: &'a Write) {
+        match write {
+            Write::Put { version, value } => {
+                self.puts.push(key);
+                self.versions.push(version.cast_signed());
+                self.values.push(value);
+            }
+            Write::Delete => self.deletes.push(key),
+            Write::Add(delta) => {
+                self.adds.push(key);
+                self.deltas.push(*delta);
+            }
+        }
+    }
+
+    fn calls(self, calls: &mut Vec<Call<'a>>) -> Result<()> {
+        if !self.puts.is_empty() {
+            let mut call = Call::over(self.sql, &self.sql.write, &self.puts)?;
+            if self.sql.table.kind == Kind::Versioned {
+                call = call.with(self.versions);
+            }
+            calls.push(call.with(self.values));
+        }
+        if !self.adds.is_empty() {
+            calls.push(Call::over(self.sql, &self.sql.write, &self.adds)?.with(self.deltas));
+        }
+        if !self.deletes.is_empty() {
+            calls.push(Call::over(self.sql, &self.sql.delete, &self.deletes)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! One connection: how it is made, its prepared statements, and requests that follow each other without waiting.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, join_all};
+use tokio::sync::mpsc;
+use tokio_postgres::{AsyncMessage, Client, Config, Notification, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::codec::Params;
+use super::errors::{PgError, Trouble, engine, is_unsupported, one_line};
+use crate::options::{Durability, StoreOptions};
+
+/// Statements are few: some for each table, and one for each shape of scan. A cache that grows beyond this starts anew.
+const STATEMENTS_MAX: usize = 1000;
+
+/// Settings that make plans as we need them: always through the primary key, and planned once for all parameters. A
+/// database that does not know one of them does without.
+const WISHES: [&str; 7] = [
+    "SET client_min_messages = warning",
+    "SET plan_cache_mode = force_generic_plan",
+    "SET jit = off",
+    "SET enable_seqscan = off",
+    "SET enable_bitmapscan = off",
+    "SET enable_hashjoin = off",
+    "SET enable_mergejoin = off",
+];
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Reads, one statement at a time.
+    Reader,
+    /// Consistent views, which may stay open for a while.
+    Snapshot,
+    /// Commits.
+    Lane,
+    /// Notifications.
+    Hints,
+}
+
+/// Makes connections.
+pub(super) struct Connector {
+    config: Config,
+    tls: MakeRustlsConnect,
+    statement_timeout: Duration,
+    snapshot_timeout: Duration,
+    connect_timeout: Duration,
+    durability: Durability,
+    /// Connections made so far, and those found broken.
+    pub(super) made: AtomicU64,
+    pub(super) lost: AtomicU64,
+}
+
+impl Connector {
+    pub(super) fn new(config: Config, tls: MakeRustlsConnect, options: &StoreOptions) -> Self {
+        let tried = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1) as u32;
+        let each = config.get_connect_timeout().copied().unwrap_or(options.postgres.connect_timeout);
+        Self {
+            config,
+            tls,
+            statement_timeout: options.postgres.statement_timeout,
+            snapshot_timeout: options.postgres.snapshot_timeout,
+            connect_timeout: each.saturating_mul(tried),
+            durability: options.durability,
+            made: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// How long an attempt to connect takes at most.
+    pub(super) fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
+    }
+
+    /// A new connection with our settings.
+    pub(super) async fn connect(&self, role: Role) -> Result<Connection, Trouble> {
+        self.connect_and_forward(role, None).await
+    }
+
+    /// The same; notifications that arrive on it go to `forward`.
+    pub(super) async fn connect_and_forward(
+        &self,
+        role: Role,
+        forward: Option<mpsc::UnboundedSender<Notification>>,
+    ) -> Result<Connection, Trouble> {
+        let made = tokio::time::timeout(self.connect_timeout, self.connect_now(role, forward)).await;
+        made.unwrap_or_else(|_| Err(Trouble::Lost("no answer to the attempt to connect".to_owned())))
+    }
+
+    async fn connect_now(
+        &self,
+        role: Role,
+        forward: Option<mpsc::UnboundedSender<Notification>>,
+    ) -> Result<Connection, Trouble> {
+        let (client, mut socket) = self.config.connect(self.tls.clone()).await?;
+        tokio::spawn(async move {
+            while let Some(message) = poll_fn(|context| socket.poll_message(context)).await {
+                match (message, &forward) {
+                    (Ok(AsyncMessage::Notification(n)), Some(forward)) => _ = forward.send(n),
+                    (Ok(AsyncMessage::Notice(n)), _) => tracing::debug!("PostgreSQL: {}", n.message()),
+                    (Ok(_), _) => {}
+                    (Err(error), _) => {
+                        tracing::debug!("a connection to PostgreSQL ended: {}", one_line(&error));
+                        return;
+                    }
+                }
+            }
+        });
+        let settings = self.settings(role);
+        let mut requests: Vec<BoxFuture<'_, Result<(), PgError>>> =
+            vec![Box::pin(client.batch_execute(&settings))];
+        requests.extend(WISHES.map(|wish| Box::pin(client.batch_execute(wish)) as BoxFuture<'_, _>));
+        let mut answers = pipelined(requests).await.answers.into_iter();
+        answers.next().unwrap_or(Ok(()))?;
+        if let Some(refused) = answers.filter_map(Result::err).find(|error| !is_unsupported(error)) {
+            return Err(refused.into());
+        }
+        self.made.fetch_add(1, Ordering::Relaxed);
+        Ok(Connection { client, statements: Mutex::default() })
+    }
+
+    fn settings(&self, role: Role) -> String {
+        let idle = if role == Role::Snapshot { self.snapshot_timeout } else { self.statement_timeout };
+        let durable = if self.durability == Durability::Fsync { "on" } else { "off" };
+        format!(
+            "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}; SET synchronous_commit = {durable}",
+            self.statement_timeout.as_millis(),
+            idle.as_millis(),
+        )
+    }
+}
+
+/// A connection to the database.
+pub(super) struct Connection {
+    client: Client,
+    statements: Mutex<BTreeMap<String, Statement>>,
+}
+
+impl Connection {
+    /// Whether it is known to be broken.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    fn cache(&self) -> MutexGuard<'_, BTreeMap<String, Statement>> {
+        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prepares what is not prepared yet, in one round trip.
+    pub(super) async fn prepare(&self, texts: &[&str]) -> Result<Vec<Statement>, PgError> {
+        let known: Vec<Option<Statement>> = {
+            let cache = self.cache();
+            texts.iter().map(|text| cache.get(*text).cloned()).collect()
+        };
+        if known.iter().all(Option::is_some) {
+            return Ok(known.into_iter().flatten().collect());
+        }
+        let ready = texts.iter().zip(known).map(async |(text, known)| match known {
+            Some(statement) => Ok(statement),
+            None => self.client.prepare(text).await,
+        });
+        let statements: Vec<Statement> = join_all(ready).await.into_iter().collect::<Result<_, _>>()?;
+        let mut cache = self.cache();
+        if cache.len() > STATEMENTS_MAX {
+            cache.clear();
+        }
+        for (text, statement) in texts.iter().zip(&statements) {
+            cache.insert((*text).to_owned(), statement.clone());
+        }
+        Ok(statements)
+    }
+
+    /// Prepares and runs one statement.
+    pub(super) async fn query(&self, text: &str, params: &Params<'_>) -> Result<Vec<Row>, PgError> {
+        let statement = self.prepare(&[text]).await?.swap_remove(0);
+        self.client.query(&statement, params).await
+    }
+
+    /// A request that is sent when it is first polled.
+    pub(super) fn request<'a>(&'a self, statement: &'a Statement, params: &'a Params<'a>) -> Request<'a> {
+        Box::pin(self.client.query(statement, params))
+    }
+
+    /// A request without parameters or rows, such as COMMIT, that is sent when it is first polled.
+    pub(super) fn command(&self, text: &'static str) -> Request<'_> {
+        Box::pin(async move { self.client.batch_execute(text).await.map(|()| Vec::new()) })
+    }
+
+    /// Runs statements that need no parameters and give no rows.
+    pub(super) async fn run(&self, text: &str) -> Result<(), PgError> {
+        self.client.batch_execute(text).await
+    }
+}
+
+/// One request on its way.
+pub(super) type Request<'a> = BoxFuture<'a, Result<Vec<Row>, PgError>>;
+
+/// The answers to pipelined requests.
+pub(super) struct Pipelined<T> {
+    /// In the order of the requests. Shorter than those if one could not be sent: nothing behind it was.
+    pub(super) answers: Vec<Result<T, PgError>>,
+    /// Whether the last request may have reached the server.
+    pub(super) last_was_sent: bool,
+}
+
+/// Sends requests one behind the other without waiting in between. A request that cannot be sent ends the row: none
+/// behind it is sent, so that a COMMIT never follows something that got lost on our side.
+pub(super) async fn pipelined<T: Send>(mut requests: Vec<BoxFuture<'_, Result<T, PgError>>>) -> Pipelined<T> {
+    let mut done: Vec<Option<Result<T, PgError>>> = Vec::with_capacity(requests.len());
+    let mut stopped = false;
+    poll_fn(|context| {
+        for request in &mut requests {
+            match request.as_mut().poll(context) {
+                Poll::Pending => done.push(None),
+                Poll::Ready(answer) => {
+                    stopped = answer.is_err();
+                    done.push(Some(answer));
+                    if stopped {
+                        break;
+                    }
+                }
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let last_was_sent = done.len() == requests.len() && !stopped;
+    let waiting = requests.into_iter().zip(done).map(async |(request, done)| match done {
+        Some(answer) => answer,
+        None => request.await,
+    });
+    Pipelined { answers: join_all(waiting).await, last_was_sent }
+}
+
+/// The rows of every answer, or what the first failure means.
+pub(super) fn all_rows(pipelined: Pipelined<Vec<Row>>, asked: usize) -> Result<Vec<Vec<Row>>, Trouble> {
+    let rows = pipelined.answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+    if rows.len() == asked { Ok(rows) } else { Err(engine("a request got no answer").into()) }
+}

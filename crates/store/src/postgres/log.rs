@@ -1,0 +1,185 @@
+//! The log of commits: one row for each applied group, written in its transaction, with the ids of the batches that won.
+//!
+//! It answers whether a batch was applied, and it settles attempts whose outcome is unknown: who asks inserts the
+//! attempt's row itself, as aborted. The primary key makes that wait for a transaction that is still at work on the
+//! same row; whoever comes first wins, and the other one can never commit.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::connection::{Connection, all_rows, pipelined};
+use super::errors::{Trouble, engine};
+use super::pool::{Backoff, Pool};
+use super::sql::{COMMITS, qualified};
+use crate::batch::BatchId;
+use crate::group::Group;
+use crate::limits::GROUPS_REMEMBERED;
+use crate::{Error, Result};
+
+/// Rows younger than this are kept, whatever their number.
+const KEPT: &str = "1 hour";
+/// An outcome that was not asked for within this time cannot be known any more: somebody may have deleted its row.
+const ASKABLE: Duration = Duration::from_secs(45 * 60);
+/// Old rows are looked for about this often.
+const TRIM_EVERY: Duration = Duration::from_secs(10 * 60);
+/// The rows of one process spread over so many places of the primary key.
+const SHARDS: u64 = 64;
+
+/// The log as one process sees it.
+pub(super) struct CommitLog {
+    insert: String,
+    abort: String,
+    state: String,
+    applied: String,
+    newest_to_delete: String,
+    delete: String,
+    /// Random: tells this opening of the store from every other.
+    opening: u64,
+    count: AtomicU64,
+    /// Attempts that ended unknown: their row, and since when.
+    unknown: Mutex<BTreeMap<(BatchId, u32), (Uuid, Instant)>>,
+}
+
+/// The row of one attempt that is yet to be made.
+pub(super) struct LogEntry<'a> {
+    /// Parameters: shard, id, the ids of the batches that won.
+    pub(super) insert: &'a str,
+    pub(super) shard: i64,
+    pub(super) id: Uuid,
+}
+
+fn shard_of(id: Uuid) -> i64 {
+    (id.as_u64_pair().1 % SHARDS).cast_signed()
+}
+
+impl CommitLog {
+    pub(super) fn new(schema: &str, opening: u64) -> Self {
+        let name = qualified(schema, COMMITS);
+        Self {
+            insert: format!("INSERT INTO {name} (shard, id, state, batches) VALUES ($1, $2, 'applied', $3)"),
+            abort: format!(
+                "INSERT INTO {name} (shard, id, state, batches) VALUES ($1, $2, 'aborted', '{{}}') \
+                 ON CONFLICT (shard, id) DO NOTHING"
+            ),
+            state: format!("SELECT state FROM {name} WHERE shard = $1 AND id = $2"),
+            applied: format!("SELECT 1 FROM {name} WHERE state = 'applied' AND $1 = ANY(batches) LIMIT 1"),
+            newest_to_delete: format!(
+                "SELECT at::text FROM {name} ORDER BY at DESC LIMIT 1 OFFSET {GROUPS_REMEMBERED}"
+            ),
+            delete: format!(
+                "DELETE FROM {name} WHERE at < $1::text::timestamptz AND at < now() - interval '{KEPT}'"
+            ),
+            opening,
+            count: AtomicU64::new(0),
+            unknown: Mutex::default(),
+        }
+    }
+
+    fn unknown(&self) -> MutexGuard<'_, BTreeMap<(BatchId, u32), (Uuid, Instant)>> {
+        self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The row for the next attempt. Each has an id of its own: batches' ids are their callers' business.
+    pub(super) fn entry(&self) -> LogEntry<'_> {
+        let id = Uuid::from_u64_pair(self.opening, self.count.fetch_add(1, Ordering::Relaxed));
+        LogEntry { insert: &self.insert, shard: shard_of(id), id }
+    }
+
+    /// Remembers that nobody knows what became of this attempt.
+    pub(super) fn is_unknown(&self, group: &Group, entry: &LogEntry<'_>) {
+        self.unknown().insert((group.id(), group.attempt), (entry.id, Instant::now()));
+    }
+
+    /// Whether an attempt that ended unknown was applied. From now on, one that was not never will be.
+    pub(super) async fn resolve(&self, lanes: &Arc<Pool>, group: &Group) -> Result<bool> {
+        let name = (group.id(), group.attempt);
+        let Some((id, since)) = self.unknown().get(&name).copied() else {
+            // Not one of ours, or asked twice.
+            for id in group.ids() {
+                if self.applied(lanes, id).await? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        };
+        let mut tries = lanes.tries();
+        let applied = loop {
+            if since.elapsed() > ASKABLE {
+                self.unknown().remove(&name);
+                return Err(engine("the database was away for too long to know what became of a commit"));
+            }
+            let mut lease = tries.connection().await?;
+            match self.settle(&lease, id).await {
+                Ok(applied) => {
+                    lease.set_reusable(true);
+                    break applied;
+                }
+                Err(trouble) => tries.failed(trouble)?,
+            }
+        };
+        self.unknown().remove(&name);
+        Ok(applied)
+    }
+
+    async fn settle(&self, connection: &Connection, id: Uuid) -> Result<bool, Trouble> {
+        let statements = connection.prepare(&[&self.abort, &self.state]).await?;
+        let shard = shard_of(id);
+        let params = [vec![&shard as _, &id as _], vec![&shard as _, &id as _]];
+        let requests = statements.iter().zip(&params).map(|(s, p)| connection.request(s, p)).collect();
+        let answers = all_rows(pipelined(requests).await, 2)?;
+        let state = answers[1].first().map(|row| row.try_get::<_, String>(0)).transpose()?;
+        match state.as_deref() {
+            Some("applied") => Ok(true),
+            Some("aborted") => Ok(false),
+            other => Err(engine(format!("the log of commits says {other:?} about {id}")).into()),
+        }
+    }
+
+    /// Whether a batch of that id was applied, as far back as the log goes.
+    pub(super) async fn applied(&self, pool: &Arc<Pool>, batch: BatchId) -> Result<bool> {
+        let id = Uuid::from_u128(batch.0);
+        let mut tries = pool.tries();
+        loop {
+            let mut lease = tries.connection().await?;
+            match lease.query(&self.applied, &vec![&id]).await {
+                Ok(rows) => {
+                    lease.set_reusable(true);
+                    return Ok(!rows.is_empty());
+                }
+                Err(error) => tries.failed(error.into())?,
+            }
+        }
+    }
+
+    /// Deletes what is neither young nor among the last groups.
+    pub(super) async fn trim(&self, connection: &Connection) -> Result<(), Trouble> {
+        let rows = connection.query(&self.newest_to_delete, &Vec::new()).await?;
+        let Some(row) = rows.first() else { return Ok(()) };
+        let newest: String = row.try_get(0)?;
+        connection.query(&self.delete, &vec![&newest]).await?;
+        Ok(())
+    }
+
+    /// Keeps the log short, until the pool is closed.
+    pub(super) async fn keep_short(self: Arc<Self>, pool: Arc<Pool>, mut backoff: Backoff) {
+        loop {
+            tokio::time::sleep(TRIM_EVERY + backoff.next()).await;
+            let trimmed = match pool.tries().connection().await {
+                Ok(lease) => self.trim(&lease).await,
+                Err(Error::Closed) => return,
+                Err(error) => Err(error.into()),
+            };
+            if let Err(trouble) = trimmed {
+                tracing::warn!(
+                    ?trouble,
+                    "old rows of the log of commits could not be deleted, trying again later"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The PostgreSQL engine: every declared table is a real table, with named and typed key columns that can be read in
+//! psql.
+//!
+//! Only what PostgreSQL's distributed kin understand too is used: no sequences, triggers, advisory locks, temporary
+//! tables or SKIP LOCKED. `shard` is the first key column of every table, ours included.
+//!
+//! Where things are: the address (`address.rs`, `tls.rs`), connections and the patience with a lost database
+//! (`connection.rs`, `pool.rs`), the tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`, `snapshot.rs`),
+//! commits (`commit.rs`) and the log that settles unknown ones (`log.rs`), hints between processes (`hints.rs`).
+
+mod address;
+mod codec;
+mod commit;
+mod connection;
+mod errors;
+mod hints;
+mod log;
+mod pool;
+mod read;
+mod schema;
+mod snapshot;
+mod sql;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rand::rngs::{StdRng, SysRng};
+use rand::{Rng, SeedableRng, TryRng};
+use tokio::task::AbortHandle;
+
+use crate::batch::BatchId;
+use crate::engine::{ApplyError, Engine, Read};
+use crate::group::{Group, Verdict};
+use crate::hints::HintSender;
+use crate::key::Key;
+use crate::options::StoreOptions;
+use crate::row::Row;
+use crate::scan::{Page, Scan};
+use crate::table::{Schema, TableDef};
+use crate::{Error, Result};
+use address::{Address, LockStyle};
+use commit::{Attempt, Checks, Failed};
+use connection::{Connection, Connector, Role};
+use errors::Trouble;
+use hints::{Announcements, Exchange};
+use log::CommitLog;
+use pool::{Backoff, Pool};
+use sql::TableSql;
+
+/// The statements of all tables, by name.
+struct Tables(Vec<TableSql>);
+
+impl Tables {
+    fn named(&self, name: &str) -> Option<&TableSql> {
+        self.0.binary_search_by_key(&name, |sql| sql.table.name).ok().map(|i| &self.0[i])
+    }
+
+    fn of(&self, table: &'static TableDef) -> Result<&TableSql> {
+        self.named(table.name).ok_or(Error::UnknownTable { table: table.name })
+    }
+}
+
+/// Tables in a PostgreSQL database.
+///
+/// - A read or commit waits for a database that is away, for as long as
+///   [`patience`](crate::PostgresOptions::patience) lasts; then it fails with [`Error::Unavailable`].
+/// - Each of the [`commit_lanes`](crate::PostgresOptions::commit_lanes) has a connection of its own. Half of the
+///   [`read_connections`](crate::PostgresOptions::read_connections) serve snapshots, half other reads, so that neither
+///   can starve the other.
+/// - Several processes may work on one database at once.
+pub struct Postgres {
+    schema: Schema,
+    tables: Arc<Tables>,
+    lock: LockStyle,
+    connector: Arc<Connector>,
+    readers: Arc<Pool>,
+    snapshots: Arc<Pool>,
+    lanes: Arc<Pool>,
+    log: Arc<CommitLog>,
+    announcements: Arc<Announcements>,
+    channel: String,
+    opening: u64,
+    retries: AtomicU64,
+    unknowns: AtomicU64,
+    snapshot_timeout: Duration,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+impl Postgres {
+    /// Connects, and makes or completes the tables. Must be called on a tokio runtime.
+    ///
+    /// A server that does not answer is tried for [`connect_timeout`](crate::PostgresOptions::connect_timeout).
+    pub async fn open(url: &str, schema: Schema, options: &StoreOptions) -> Result<Self> {
+        let address = Address::parse(url, &options.postgres)?;
+        let tls = tls::connector(address.tls, &options.postgres)?;
+        let connector = Arc::new(Connector::new(address.config.clone(), tls, options));
+        let mut seeds = seeds(options.id_seed);
+        let mut pool =
+            |role, size, patience| Pool::new(Arc::clone(&connector), role, size, patience, seeds.next_u64());
+        let (reads, patience) = (options.postgres.read_connections, options.postgres.patience);
+        let snapshots = pool(Role::Snapshot, reads / 2, patience);
+        let readers = pool(Role::Reader, reads - reads / 2, patience);
+        let lanes = pool(Role::Lane, options.postgres.commit_lanes, patience);
+        let opener = pool(Role::Lane, 1, connector.connect_timeout());
+        let (schema, lock) = prepare(&opener, &address, &schema, seeds.next_u64()).await?;
+        opener.close();
+        let tables = schema.tables().iter().map(|table| TableSql::new(&address.schema, table)).collect();
+        let opening = seeds.next_u64();
+        let log = Arc::new(CommitLog::new(&address.schema, opening));
+        let keeper = Arc::clone(&log).keep_short(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
+        let tasks = Mutex::new(vec![tokio::spawn(keeper).abort_handle()]);
+        Ok(Self {
+            schema,
+            tables: Arc::new(Tables(tables)),
+            lock,
+            connector,
+            readers,
+            snapshots,
+            lanes,
+            log,
+            announcements: Arc::default(),
+            channel: format!("{}_hints", address.schema),
+            opening,
+            retries: AtomicU64::new(0),
+            unknowns: AtomicU64::new(0),
+            snapshot_timeout: options.postgres.snapshot_timeout,
+            tasks,
+        })
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Vec<AbortHandle>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.tasks().drain(..).for_each(|task| task.abort());
+        for pool in [&self.readers, &self.snapshots, &self.lanes] {
+            pool.close();
+        }
+    }
+
+    /// Attempts at a group until one of them has a certain end, or the outcome of one is unknown.
+    async fn apply_group(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
+        let checks = Checks::of(group, &self.tables)?;
+        let mut tries = self.lanes.tries();
+        loop {
+            let mut lease = tries.connection().await?;
+            let log = self.log.entry();
+            let (tables, lock) = (&*self.tables, self.lock);
+            let attempt = Attempt { connection: &lease, tables, lock, group, log: &log };
+            let trouble = match attempt.run(&checks).await {
+                Ok(decision) => {
+                    lease.set_reusable(true);
+                    self.announcements.note(&decision.writes);
+                    return Ok(decision.verdicts);
+                }
+                Err(Failed::Unknown { verdicts, detail }) => {
+                    self.unknowns.fetch_add(1, Ordering::Relaxed);
+                    self.log.is_unknown(group, &log);
+                    return Err(Failed::unknown(verdicts, detail));
+                }
+                Err(Failed::NotApplied(trouble)) => trouble,
+            };
+            lease.set_reusable(!matches!(trouble, Trouble::Lost(_)));
+            self.retries.fetch_add(1, Ordering::Relaxed);
+            tries.failed(trouble)?;
+        }
+    }
+}
+
+/// Sources of randomness; repeatable if a seed is given.
+fn seeds(seed: Option<u64>) -> StdRng {
+    let random = || SysRng.try_next_u64().unwrap_or_else(|_| std::ptr::from_ref(&*Box::new(0)).addr() as u64);
+    StdRng::seed_from_u64(seed.unwrap_or_else(random))
+}
+
+/// Makes the tables, and finds out how rows are locked here.
+async fn prepare(
+    pool: &Arc<Pool>,
+    address: &Address,
+    declared: &Schema,
+    seed: u64,
+) -> Result<(Schema, LockStyle)> {
+    let mut tries = pool.tries();
+    let mut backoff = Backoff::new(seed);
+    loop {
+        let lease = tries.connection().await?;
+        match schema::prepare(&lease, &address.schema, declared, &mut backoff).await {
+            Ok(schema) => {
+                let lock = match address.lock {
+                    Some(lock) => lock,
+                    None => usual_lock(&lease).await,
+                };
+                return Ok((schema, lock));
+            }
+            Err(trouble) => tries.failed(trouble)?,
+        }
+    }
+}
+
+async fn usual_lock(connection: &Connection) -> LockStyle {
+    let citus = "SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'";
+    match connection.query(citus, &Vec::new()).await {
+        Ok(rows) if !rows.is_empty() => LockStyle::ByShard,
+        _ => LockStyle::ByTable,
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[async_trait]
+impl Read for Postgres {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut tries = self.readers.tries();
+        loop {
+            let lease = tries.connection().await?;
+            match read::get(&lease, &self.tables, keys).await {
+                Ok(rows) => return Ok(rows),
+                Err(trouble) => tries.failed(trouble)?,
+            }
+        }
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Page> {
+        let mut tries = self.readers.tries();
+        loop {
+            let lease = tries.connection().await?;
+            match read::scan(&lease, &self.tables, scan).await {
+                Ok(page) => return Ok(page),
+                Err(trouble) => tries.failed(trouble)?,
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Engine for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Read>> {
+        let tables = Arc::clone(&self.tables);
+        Ok(Box::new(snapshot::View::open(&self.snapshots, tables, self.snapshot_timeout).await?))
+    }
+
+    async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
+        self.apply_group(group).await
+    }
+
+    async fn resolve(&self, group: &Group) -> Result<bool> {
+        self.log.resolve(&self.lanes, group).await
+    }
+
+    async fn applied(&self, batch: BatchId) -> Result<bool> {
+        self.log.applied(&self.readers, batch).await
+    }
+
+    fn lanes(&self) -> usize {
+        self.lanes.size()
+    }
+
+    fn send_hints_to(&self, hints: HintSender) {
+        let exchange = Exchange {
+            connector: Arc::clone(&self.connector),
+            tables: Arc::clone(&self.tables),
+            announcements: Arc::clone(&self.announcements),
+            channel: self.channel.clone(),
+            opening: self.opening,
+            hints,
+        };
+        self.tasks().push(tokio::spawn(exchange.run(Backoff::new(self.opening))).abort_handle());
+    }
+
+    async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
+        let mut counts = BTreeMap::new();
+        for sql in &self.tables.0 {
+            let mut behind = None;
+            let count: &mut u64 = counts.entry(sql.table.name).or_default();
+            let mut tries = self.readers.tries();
+            loop {
+                let lease = tries.connection().await?;
+                let looked = match verify::look(&lease, sql, behind.as_deref()).await {
+                    Ok(looked) => looked,
+                    Err(trouble) => {
+                        tries.failed(trouble)?;
+                        continue;
+                    }
+                };
+                *count += looked.rows;
+                looked.damages.into_iter().for_each(&mut *found);
+                behind = looked.last;
+                if behind.is_none() {
+                    break;
+                }
+                tries = self.readers.tries();
+            }
+        }
+        Ok(counts)
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, f64)> {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        vec![
+            ("postgres_read_connections_in_use", self.readers.in_use() as f64),
+            ("postgres_snapshots_open", self.snapshots.in_use() as f64),
+            ("postgres_commit_connections_in_use", self.lanes.in_use() as f64),
+            ("postgres_connections_made", count(&self.connector.made)),
+            ("postgres_connections_lost", count(&self.connector.lost)),
+            ("postgres_commit_retries", count(&self.retries)),
+            ("postgres_commit_unknowns", count(&self.unknowns)),
+        ]
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.stop();
+        Ok(())
+    }
+}

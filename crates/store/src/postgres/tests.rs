@@ -1,0 +1,148 @@
+//! What can only be seen from inside: plans, and the log of commits.
+
+use std::sync::Arc;
+
+use tokio_postgres::NoTls;
+
+use super::codec::Params;
+use super::sql::{Edge, ScanShape, TableSql};
+use super::*;
+use crate::table::Table;
+use crate::{Batch, StoreOptions};
+
+static QUEUE: Table<(u32, i64, String)> = Table::plain("queue", &["shard", "due", "name"]).queue();
+static ROWS: Table<(u32, String)> = Table::versioned("rows", &["shard", "name"]).large();
+
+async fn opened() -> Option<(Postgres, String, String)> {
+    let server = testkit::postgres()?;
+    let database = testkit::fresh_name("inside");
+    let url = server.create_database(&database);
+    let schema = Schema::new(1, [QUEUE.def(), ROWS.def()]).unwrap();
+    Some((Postgres::open(&url, schema, &StoreOptions::default()).await.unwrap(), database, url))
+}
+
+async fn client(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn plan(engine: &Postgres, text: &str, params: &Params<'_>) -> String {
+    let lease = engine.readers.tries().connection().await.unwrap();
+    let rows = lease.query(&format!("EXPLAIN {text}"), params).await.unwrap();
+    rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn scans_walk_the_primary_key_between_their_bounds() {
+    let Some((engine, _, _)) = opened().await else { return };
+    let sql = engine.tables.named("queue").unwrap();
+    let edge = |operator, columns| Some(Edge { operator, columns });
+    let (one, name, limit, bytes) = (1i64, "n", 10i64, 100i64);
+    for descending in [false, true] {
+        for counts_bytes in [false, true] {
+            let shapes: [(usize, [Option<Edge>; 2], Params<'_>); 4] = [
+                (0, [None, None], vec![]),
+                (0, [edge(">", 3), edge("<=", 2)], vec![&one, &one, &name, &one, &one]),
+                (1, [edge(">", 2), None], vec![&one, &one, &name]),
+                (2, [None, edge("<", 1)], vec![&one, &one, &name]),
+            ];
+            for (equal, edges, mut params) in shapes {
+                let bounds = params.len();
+                params.push(&limit);
+                if counts_bytes {
+                    params.push(&bytes);
+                }
+                let text = sql.scan(&ScanShape { equal, edges, descending, counts_bytes });
+                let plan = plan(&engine, &text, &params).await;
+                let direction = if descending { "Index Scan Backward" } else { "Index Scan" };
+                assert!(plan.contains(&format!("{direction} using queue_pkey")), "{text}\n{plan}");
+                assert!(!plan.contains("Sort") && !plan.contains("Filter: (("), "{text}\n{plan}");
+                assert_eq!(plan.contains("Index Cond"), bounds > 0, "{text}\n{plan}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_statement_over_keys_finds_them_through_the_primary_key() {
+    let Some((engine, _, _)) = opened().await else { return };
+    let TableSql { get, get_many, lock, lock_in_shard, delete, .. } = engine.tables.named("rows").unwrap();
+    let (shard, name, shards, names) = (1i64, "n", vec![1i64], vec!["n"]);
+    let one: Params<'_> = vec![&shard, &name];
+    let many: Params<'_> = vec![&shards, &names];
+    let in_shard: Params<'_> = vec![&shard, &names];
+    for (text, params) in
+        [(get, &one), (get_many, &many), (lock, &many), (lock_in_shard, &in_shard), (delete, &many)]
+    {
+        let plan = plan(&engine, text, params).await;
+        assert!(plan.contains("Index Scan using rows_pkey"), "{text}\n{plan}");
+        let condition = plan.lines().find(|line| line.contains("Index Cond")).unwrap_or_default();
+        assert!(condition.contains("shard") && condition.contains("name"), "{text}\n{plan}");
+    }
+}
+
+fn group() -> Group {
+    let mut batch = Batch::with_id(BatchId(77));
+    batch.put(ROWS.key((1, "a")), 1, "");
+    Group::new(vec![batch])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_for_an_unknown_outcome_waits_for_the_transaction_that_is_at_work() {
+    let Some((engine, database, url)) = opened().await else { return };
+    let engine = Arc::new(engine);
+    let server = testkit::postgres().unwrap();
+    let other = client(&url).await;
+    for commits in [true, false] {
+        let entry = engine.log.entry();
+        other.batch_execute("BEGIN").await.unwrap();
+        other.execute(entry.insert, &[&entry.shard, &entry.id, &Vec::<uuid::Uuid>::new()]).await.unwrap();
+        engine.log.is_unknown(&group(), &entry);
+        let asked = {
+            let engine = Arc::clone(&engine);
+            tokio::spawn(async move { engine.resolve(&group()).await })
+        };
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while server.psql_in(&database, waits) != "1" {
+            tokio::task::yield_now().await;
+        }
+        other.batch_execute(if commits { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
+        assert_eq!(asked.await.unwrap().unwrap(), commits);
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_was_found_not_applied_can_never_be() {
+    let Some((engine, _, url)) = opened().await else { return };
+    let entry = engine.log.entry();
+    engine.log.is_unknown(&group(), &entry);
+    assert!(!engine.resolve(&group()).await.unwrap());
+    let other = client(&url).await;
+    let late = other.execute(entry.insert, &[&entry.shard, &entry.id, &Vec::<uuid::Uuid>::new()]).await;
+    assert_eq!(late.unwrap_err().code().unwrap().code(), "23505");
+}
+
+#[tokio::test]
+async fn the_log_keeps_the_last_groups_and_what_is_young() {
+    let Some((engine, database, _)) = opened().await else { return };
+    let server = testkit::postgres().unwrap();
+    let insert = |count: u64, age: &str| {
+        let text = format!(
+            "INSERT INTO torg._commits SELECT 1, gen_random_uuid(), '{age}', '{{}}', now() - interval '{age}' - n * interval '1 ms' \
+             FROM generate_series(1, {count}) AS n"
+        );
+        server.psql_in(&database, &text);
+    };
+    let kept = async || {
+        let lease = engine.readers.tries().connection().await.unwrap();
+        engine.log.trim(&lease).await.unwrap();
+        server.psql_in(&database, "SELECT state, count(*) FROM torg._commits GROUP BY state ORDER BY state")
+    };
+    insert(10, "3 hours");
+    assert_eq!(kept().await, "3 hours|10", "these are among the last groups");
+    insert(crate::limits::GROUPS_REMEMBERED + 5, "2 hours");
+    assert_eq!(kept().await, format!("2 hours|{}", crate::limits::GROUPS_REMEMBERED + 1));
+    insert(9000, "5 minutes");
+    assert_eq!(kept().await, "5 minutes|9000");
+}

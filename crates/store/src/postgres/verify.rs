@@ -1,0 +1,61 @@
+//! A look at every row: that its key can be read back and that it keeps the limits. The bytes of the values are
+//! guarded by PostgreSQL's own page checksums.
+
+use tokio_postgres::types::ToSql;
+
+use super::codec::{Params, Scalar, key_of, params, scalars_from, undecodable};
+use super::connection::Connection;
+use super::errors::{PgError, Trouble};
+use super::sql::TableSql;
+use crate::limits::{SCAN_ROWS_MAX, VALUE_BYTES_MAX};
+use crate::{Error, Result};
+
+/// Some rows, looked at.
+pub(super) struct Looked {
+    pub(super) rows: u64,
+    pub(super) damages: Vec<Error>,
+    /// Where to go on; `None` at the end of the table.
+    pub(super) last: Option<Vec<Scalar>>,
+}
+
+/// Looks at the next rows of a table.
+pub(super) async fn look(
+    connection: &Connection,
+    sql: &TableSql,
+    behind: Option<&[Scalar]>,
+) -> Result<Looked, Trouble> {
+    let limit = SCAN_ROWS_MAX as i64;
+    let mut values: Params<'_> = behind.map(params).unwrap_or_default();
+    values.push(&limit as &(dyn ToSql + Sync));
+    let found = connection.query(&sql.sizes(behind.is_none()), &values).await?;
+    let mut looked = Looked { rows: found.len() as u64, damages: Vec::new(), last: None };
+    for row in &found {
+        let first = sql.table.columns.len();
+        let columns = scalars_from(sql.table, row, 0)?;
+        let read = || Ok((row.try_get::<_, i64>(first)?, row.try_get::<_, i64>(first + 1)?));
+        let (version, bytes): (i64, i64) = read().map_err(|error: PgError| undecodable(&error))?;
+        if let Err(damage) = check(sql, columns.clone(), version, bytes) {
+            looked.damages.push(damage);
+        }
+        looked.last = Some(columns);
+    }
+    if found.len() < SCAN_ROWS_MAX {
+        looked.last = None;
+    }
+    Ok(looked)
+}
+
+fn check(sql: &TableSql, columns: Vec<Scalar>, version: i64, bytes: i64) -> Result<()> {
+    let key = key_of(sql.table, columns)?;
+    let wrong = |detail: String| Err(Error::Corrupt { place: key.to_string(), detail });
+    if let Err(error) = key.validate() {
+        return wrong(error.to_string());
+    }
+    if version < 1 {
+        return wrong(format!("its version is {version}"));
+    }
+    if bytes > VALUE_BYTES_MAX as i64 {
+        return wrong(format!("its value has {bytes} bytes; at most {VALUE_BYTES_MAX} are allowed"));
+    }
+    Ok(())
+}
