@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use prost::Message as _;
 
 /// Files that become Rust code.
-const GENERATED: &[&str] = &["torg/admin/v1/admin.proto"];
+const GENERATED: &[&str] = &["torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
 /// Files that only reflection needs.
 const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
 
@@ -20,8 +20,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .descriptor_set(&descriptors)
         .files(GENERATED)
         .include_file("_connectrpc.rs")
-        // Only the tests call: the binary leaves the client's transport out.
-        .client_feature_name("rpc-client")
         .compile()?;
     Ok(())
 }

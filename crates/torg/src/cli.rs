@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
+use crate::commands::{self, store::StoreCommand, topic::TopicCommand};
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
 use crate::{logging, serve};
@@ -25,6 +26,20 @@ enum Command {
     Serve(Settings),
     /// Prints the configuration in effect as TOML and tells where each value came from.
     Config(Settings),
+    /// Checks, copies or prints a whole store.
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Shows topics and their messages.
+    Topic {
+        #[command(subcommand)]
+        command: TopicCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Measures Torg beside what it is compared with.
     #[command(subcommand)]
     Bench(Bench),
@@ -34,22 +49,22 @@ enum Command {
 #[derive(Debug, Args)]
 struct Settings {
     /// The configuration file; without it ./torg.toml, if it exists.
-    #[arg(long, value_name = "FILE", env = "TORG_CONFIG")]
+    #[arg(long, global = true, value_name = "FILE", env = "TORG_CONFIG")]
     config: Option<PathBuf>,
     /// Address and port for HTTP and RPC, such as 127.0.0.1:8080.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, global = true, value_name = "ADDR")]
     listen: Option<String>,
     /// The folder for everything embedded.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR")]
     data: Option<String>,
-    #[arg(long, value_name = "URL", help = "fjall:DIR, postgres://... or memory:")]
+    #[arg(long, global = true, value_name = "URL", help = "fjall:DIR, postgres://... or memory:")]
     store: Option<String>,
-    #[arg(long, value_name = "URL", help = "store, or kafka://host:port")]
+    #[arg(long, global = true, value_name = "URL", help = "store, or kafka://host:port")]
     topics: Option<String>,
-    #[arg(long, value_name = "URL", help = "file:DIR or s3://bucket/prefix")]
+    #[arg(long, global = true, value_name = "URL", help = "file:DIR or s3://bucket/prefix")]
     files: Option<String>,
     /// Which parts to run: api,scheduler,loader,processor,reactive,console.
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, global = true, value_name = "LIST")]
     roles: Option<String>,
 }
 
@@ -90,8 +105,23 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             runtime()?.block_on(serve::run(effective.config))
         }
         Command::Config(settings) => print(&settings.load()?.to_toml()),
+        Command::Store { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::store::run(command, &effective.config))
+        }
+        Command::Topic { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::topic::run(command, &effective.config))
+        }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
+}
+
+/// What a command logs: it says everything else on stdout, or as its error.
+fn for_commands() -> config::Log {
+    config::Log { format: config::LogFormat::Human, level: "error".to_owned() }
 }
 
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

@@ -1,15 +1,18 @@
 //! The `torg` binary.
 //!
 //! `cli` reads the command line and the configuration (`config`) and calls the command's module. `serve` wires a running
-//! process: it opens what the configuration names and hands it to `server`, which speaks HTTP and RPC on one port.
-//! A further command gets a module of its own beside `serve` (`store.rs`, `topic.rs`, `bench/`) and a line in `cli`.
+//! process: it opens what the configuration names (`parts`) and hands it to `server`, which speaks HTTP and RPC on one port.
+//! Commands that do one thing and end are in `commands`, measurements in `bench`.
 
 mod bench;
 mod cli;
+mod commands;
 mod config;
 mod errors;
 mod logging;
 mod nearest;
+mod parts;
+mod proto;
 mod serve;
 mod server;
 

@@ -4,18 +4,23 @@
 //! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
+use store::{Read as _, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use topics::Topics;
 
 use crate::config::Config;
 use crate::errors::advised;
+use crate::parts;
 use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
+/// How often topics are trimmed.
+const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the process to its end.
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
@@ -87,7 +92,8 @@ impl App {
     /// Opens the parts from the bottom up, then lets RPC calls in.
     async fn open(&mut self, rpc: &RpcSlot) -> anyhow::Result<()> {
         self.create_data_dir().await?;
-        // The store is opened here, then what stands on it; each with `self.readiness.register` and `self.on_close`.
+        let store = self.open_store().await?;
+        let topics = self.open_topics(&store).await?;
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),
@@ -95,12 +101,38 @@ impl App {
             info: Info {
                 started: self.started,
                 roles: self.role_names(),
-                store_engine: self.config.store.url.scheme().to_owned(),
+                store_engine: store.engine_name().to_owned(),
             },
+            topics,
         })?;
         // Set once: `open` runs once.
         let _ = rpc.set(service);
         Ok(())
+    }
+
+    async fn open_store(&mut self) -> anyhow::Result<Store> {
+        let store = parts::open_store(&self.config).await?;
+        let probed = store.clone();
+        self.readiness.register("store", move || {
+            let store = probed.clone();
+            async move { probe(&store).await.map_err(|error| error.to_string()) }
+        });
+        let shown = store.clone();
+        self.metrics.show(move || shown.gauges());
+        let closed = store.clone();
+        self.on_close("store", async move || closed.close().await.map_err(parts::store_error));
+        Ok(store)
+    }
+
+    async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
+        let topics = parts::open_topics(&self.config, store).await?;
+        let trimming = tokio::spawn(trim_topics(topics.clone()));
+        let closed = topics.clone();
+        self.on_close("topics", async move || {
+            trimming.abort();
+            closed.close().await.map_err(parts::topics_error)
+        });
+        Ok(topics)
     }
 
     /// The folder of everything embedded; not made when nothing would go into it.
@@ -116,7 +148,6 @@ impl App {
     }
 
     /// Has a part closed at the end of the process.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the store, which is not wired yet"))]
     fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -146,6 +177,31 @@ impl App {
             }
         }
         tracing::info!("stopped");
+    }
+}
+
+/// Whether the store answers: one look at a small table.
+async fn probe(store: &Store) -> store::Result<()> {
+    match store.schema().tables().first() {
+        Some(table) => store.scan(&table.scan().limit(1)).await.map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Removes what the retention of each topic no longer keeps, now and then. Several processes may do this at once.
+async fn trim_topics(topics: Topics) {
+    loop {
+        tokio::time::sleep(TRIM_INTERVAL).await;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
+        let specs = topics.list().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot list the topics to trim");
+            Vec::new()
+        });
+        for spec in specs {
+            if let Err(error) = topics.trim(&spec.name, now).await {
+                tracing::warn!(topic = spec.name, %error, "cannot trim");
+            }
+        }
     }
 }
 

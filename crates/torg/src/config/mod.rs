@@ -81,8 +81,10 @@ pub(crate) struct Store {
     pub(crate) durability: Durability,
     /// Batches committed together at most.
     pub(crate) group_max: u32,
-    /// How long the first batch of a group may wait for company.
+    /// How long a group that is not full waits for more batches.
     pub(crate) group_wait_us: u32,
+    /// The embedded engine refuses writes when the disk has less free space than this.
+    pub(crate) free_mb_min: u32,
     pub(crate) postgres: Postgres,
 }
 
@@ -106,6 +108,8 @@ pub(crate) struct Postgres {
     pub(crate) commit_lanes: u32,
     pub(crate) connect_timeout_ms: u32,
     pub(crate) statement_timeout_ms: u32,
+    /// How long reads and commits wait for a database that is away before they fail.
+    pub(crate) patience_ms: u32,
     /// Authorities to trust instead of the system's, PEM.
     pub(crate) tls_ca_file: PathBuf,
     /// The client's certificate, PEM.
@@ -131,6 +135,8 @@ pub(crate) struct Topics {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kafka {
     pub(crate) security: KafkaSecurity,
+    /// Put before the name of every topic, for clusters that are shared with others.
+    pub(crate) topic_prefix: String,
     /// Authorities to trust instead of the system's, PEM.
     pub(crate) tls_ca_file: PathBuf,
     /// The client's certificate, PEM.
@@ -216,10 +222,11 @@ impl Default for Config {
             roles: Role::ALL.to_vec(),
             store: Store {
                 url: Url::from("fjall:./data/store"),
-                cache_mb: 512,
+                cache_mb: 256,
                 durability: Durability::Fsync,
                 group_max: 128,
-                group_wait_us: 200,
+                group_wait_us: 0,
+                free_mb_min: 256,
                 postgres: Postgres::default(),
             },
             topics: Topics { url: Url::from("store"), retention_hours: 7 * 24, retention_mb: 0 },
@@ -238,6 +245,7 @@ impl Default for Postgres {
             commit_lanes: 4,
             connect_timeout_ms: 5_000,
             statement_timeout_ms: 30_000,
+            patience_ms: 30_000,
             tls_ca_file: PathBuf::new(),
             tls_cert_file: PathBuf::new(),
             tls_key_file: PathBuf::new(),
@@ -249,6 +257,7 @@ impl Default for Kafka {
     fn default() -> Kafka {
         Kafka {
             security: KafkaSecurity::Plaintext,
+            topic_prefix: String::new(),
             tls_ca_file: PathBuf::new(),
             tls_cert_file: PathBuf::new(),
             tls_key_file: PathBuf::new(),

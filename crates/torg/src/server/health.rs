@@ -51,7 +51,6 @@ impl Readiness {
     }
 
     /// Adds a check, asked at every probe. The error is shown to whoever probes: no secrets in it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the store, which is not wired yet"))]
     pub(crate) fn register<F>(&self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static)
     where
         F: Future<Output = Result<(), String>> + Send + 'static,

@@ -60,6 +60,12 @@ impl Metrics {
         Metrics { registry: Arc::new(Mutex::new(registry)), calls, call_seconds, running }
     }
 
+    /// Shows the figures of a part of Torg, which are asked for at every look.
+    pub(crate) fn show(&self, figures: impl Fn() -> Vec<(&'static str, f64)> + Send + Sync + 'static) {
+        let collector = Box::new(Figures(Box::new(figures)));
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner).register_collector(collector);
+    }
+
     /// All measures as text.
     pub(super) fn encode(&self) -> Result<String, fmt::Error> {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,6 +86,23 @@ impl Metrics {
         self.call_seconds
             .get_or_create(&MethodLabel { method: method.to_owned() })
             .observe(took.as_secs_f64());
+    }
+}
+
+/// Figures that a part of Torg gives by name.
+struct Figures(Box<dyn Fn() -> Vec<(&'static str, f64)> + Send + Sync>);
+
+impl fmt::Debug for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Figures")
+    }
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let show =
+            |(name, value): (&str, f64)| gauge(&mut encoder, &format!("torg_{name}"), name, None, value);
+        (self.0)().into_iter().try_for_each(show)
     }
 }
 

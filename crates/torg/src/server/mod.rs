@@ -16,4 +16,4 @@ pub(crate) use health::Readiness;
 pub(crate) use listen::{Server, bind};
 pub(crate) use metrics::Metrics;
 pub(crate) use router::{RpcSlot, router};
-pub(crate) use rpc::{Info, RpcParts, rpc_service};
+pub(crate) use rpc::{Info, RpcParts, message_from_wire, message_to_wire, rpc_service};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 
-use super::proto::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
+use crate::proto::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
 
 /// Who this process is.
 #[derive(Debug, Clone)]

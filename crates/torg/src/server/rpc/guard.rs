@@ -150,8 +150,8 @@ mod tests {
     use tokio::sync::Notify;
     use tower::ServiceExt as _;
 
-    use super::super::proto::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
     use super::*;
+    use crate::proto::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
 
     /// A service whose calls panic, wait, or panic in the middle of a stream.
     fn service(concurrent_max: usize, metrics: &Metrics, go: &Arc<Notify>) -> ConnectRpcService {

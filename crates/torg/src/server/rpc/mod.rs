@@ -6,10 +6,12 @@
 mod admin;
 mod guard;
 mod strict_json;
+mod topics;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::topics::Topics;
 use anyhow::Context as _;
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
@@ -21,11 +23,7 @@ use super::{Metrics, Readiness};
 use crate::config::Limits;
 
 pub(crate) use admin::Info;
-
-#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic, reason = "generated")]
-mod proto {
-    connectrpc::include_generated!();
-}
+pub(crate) use topics::{message_from_wire, message_to_wire};
 
 /// Every `.proto` file of this process, for reflection and for the check of JSON.
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
@@ -36,18 +34,22 @@ pub(crate) struct RpcParts {
     pub(crate) readiness: Readiness,
     pub(crate) metrics: Metrics,
     pub(crate) info: Info,
+    pub(crate) topics: Topics,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
-    let RpcParts { limits, readiness, metrics, info } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
     let reflector = Reflector::from_descriptor_pool(Arc::clone(&pool)).context("cannot set up reflection")?;
     let health = Arc::new(HealthService::new(HealthChecker::new(readiness, names)));
 
-    let router = Router::new().add_service(Arc::new(admin::Admin::new(info))).add_service(health);
+    let router = Router::new()
+        .add_service(Arc::new(admin::Admin::new(info)))
+        .add_service(Arc::new(topics::TopicsRpc::new(topics)))
+        .add_service(health);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

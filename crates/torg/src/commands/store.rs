@@ -1,0 +1,183 @@
+//! `torg store check | copy | dump`.
+
+use std::io::{BufWriter, IsTerminal as _, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use store::{CopyProgress, KeyValue, Kind, Read as _, Row, Store};
+
+use super::hex;
+use crate::config::Config;
+use crate::errors::advised;
+use crate::parts::{open_store, open_store_to_copy, schema, store_error};
+
+/// How often progress is shown on a terminal.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+/// Damages that are listed one by one.
+const DAMAGES_SHOWN_MAX: usize = 50;
+const DUMP_PAGE_ROWS: usize = 1000;
+
+/// What can be done with a whole store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Reads everything and reports what is damaged.
+    Check,
+    /// Copies a whole store into an empty one, on any engine.
+    Copy {
+        /// The store to read: fjall:DIR or postgres://...
+        #[arg(long, value_name = "URL")]
+        from: String,
+        /// The store to fill.
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
+    /// Prints every row as a line of JSON, by table and key: equal stores have equal dumps.
+    Dump,
+}
+
+/// Runs the command.
+pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Result<()> {
+    match command {
+        StoreCommand::Check => check(config).await,
+        StoreCommand::Copy { from, to } => copy(config, &from, &to).await,
+        StoreCommand::Dump => dump(config).await,
+    }
+}
+
+async fn check(config: &Config) -> anyhow::Result<()> {
+    let store = open_store(config).await?;
+    let mut damages = Vec::new();
+    let counts = store.verify(&mut |damage| damages.push(damage)).await.map_err(store_error)?;
+    store.close().await.map_err(store_error)?;
+    let mut out = std::io::stdout().lock();
+    for (table, rows) in &counts {
+        writeln!(out, "{table:<32} {rows:>12} rows")?;
+    }
+    for damage in damages.iter().take(DAMAGES_SHOWN_MAX) {
+        writeln!(out, "{damage}")?;
+    }
+    if damages.is_empty() {
+        writeln!(out, "sound: {} rows in {} tables", counts.values().sum::<u64>(), counts.len())?;
+        return Ok(());
+    }
+    let count =
+        if damages.len() == 1 { "1 row is".to_owned() } else { format!("{} rows are", damages.len()) };
+    Err(advised(format!("{count} damaged"), "restore this store from a copy"))
+}
+
+async fn copy(config: &Config, from: &str, to: &str) -> anyhow::Result<()> {
+    let source = open_store_to_copy(config, from, schema().map_err(store_error)?).await?;
+    // The target learns the tables from the source, so that also tables that this program does not know are copied.
+    let target = open_store_to_copy(config, to, source.schema().clone()).await.context("the target");
+    let target = target?;
+    let mut shown = Progress::new();
+    let done = store::copy(&source, &target, &mut |at| shown.show(at)).await.map_err(store_error);
+    shown.end();
+    let closed = (source.close().await, target.close().await);
+    let done = done?;
+    closed.0.and(closed.1).map_err(store_error)?;
+    println!(
+        "copied {} rows, {} of values, {} tables",
+        done.rows,
+        megabytes(done.bytes),
+        done.table_number.1
+    );
+    Ok(())
+}
+
+/// A line on the terminal that is written over and over.
+struct Progress {
+    started: Instant,
+    last: Option<Instant>,
+    on_terminal: bool,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        Progress { started: Instant::now(), last: None, on_terminal: std::io::stderr().is_terminal() }
+    }
+
+    fn show(&mut self, at: CopyProgress) {
+        if !self.on_terminal || self.last.is_some_and(|last| last.elapsed() < PROGRESS_INTERVAL) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let (number, tables) = at.table_number;
+        let filled = "#".repeat(number * 20 / tables.max(1));
+        let speed = at.rows as f64 / self.started.elapsed().as_secs_f64().max(0.001);
+        let line = format!(
+            "[{filled:<20}] table {number}/{tables} {}: {} rows, {}, {speed:.0} rows/s",
+            at.table,
+            at.rows,
+            megabytes(at.bytes)
+        );
+        // The terminal may be gone; the copy goes on.
+        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+    }
+
+    fn end(&self) {
+        if self.on_terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+async fn dump(config: &Config) -> anyhow::Result<()> {
+    let store = open_store(config).await?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let written = dump_rows(&store, &mut out).await;
+    store.close().await.map_err(store_error)?;
+    match written {
+        // A reader that went away (`| head`) is no error.
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+async fn dump_rows(store: &Store, out: &mut impl Write) -> anyhow::Result<()> {
+    let snapshot = store.snapshot().await.map_err(store_error)?;
+    for table in store.schema().tables() {
+        let mut next = Some(table.scan().limit(DUMP_PAGE_ROWS));
+        while let Some(scan) = next.take() {
+            let page = snapshot.scan(&scan).await.map_err(store_error)?;
+            next = page.next.map(|key| scan.after(key));
+            for row in &page.rows {
+                serde_json::to_writer(&mut *out, &shown(row)?)?;
+                out.write_all(b"\n")?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// A row with its key columns by name; bytes as hexadecimal digits.
+fn shown(row: &Row) -> anyhow::Result<serde_json::Value> {
+    let table = row.key.table();
+    let mut key = serde_json::Map::new();
+    for (name, value) in table.columns.iter().zip(row.key.values().map_err(store_error)?) {
+        let value = match value {
+            KeyValue::U32(number) => number.into(),
+            KeyValue::I64(number) => number.into(),
+            KeyValue::Text(text) => text.into(),
+            KeyValue::Bytes(bytes) => hex(&bytes).into(),
+        };
+        key.insert((*name).to_owned(), value);
+    }
+    Ok(match table.kind {
+        Kind::Versioned => {
+            serde_json::json!({"table": table.name, "key": key, "version": row.version, "value": hex(&row.value)})
+        }
+        Kind::Plain => serde_json::json!({"table": table.name, "key": key, "value": hex(&row.value)}),
+        Kind::Counter => serde_json::json!({"table": table.name, "key": key, "amount": row.amount()}),
+    })
+}

@@ -1,0 +1,313 @@
+//! `torg topic list | create | append | tail`.
+//!
+//! A store that a running `torg serve` holds can be reached only through that process. So the command opens the store itself
+//! where it can, and otherwise asks the process at `--server`, or at the configured address.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, Write as _};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use store::Store;
+use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
+
+use super::topic_server::TopicServer;
+use crate::config::Config;
+use crate::parts::{open_topics, store_error, topics_error, try_open_store};
+
+/// Messages in one append of lines from stdin.
+const APPEND_STEP: usize = 500;
+const READ_STEP: usize = 500;
+/// How long one read waits at the end of a partition before the next partition is looked at.
+const WAIT: Duration = Duration::from_millis(250);
+
+/// What can be done with topics.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TopicCommand {
+    /// Lists the topics with their partitions.
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Makes a topic, or changes the retention of one.
+    Create {
+        /// Letters, digits, '.', '_' and '-'.
+        name: String,
+        #[arg(long, value_name = "N", default_value_t = 16)]
+        partitions: u32,
+        /// Messages older than this are removed; 0 keeps them for ever. The default is
+        /// `topics.retention_hours`.
+        #[arg(long, value_name = "H")]
+        retention_hours: Option<u32>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Appends every line of stdin as a message.
+    Append {
+        name: String,
+        /// The key of the messages; without it each line is its own key.
+        #[arg(long)]
+        key: Option<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Prints messages as lines of JSON: those to come, or those that are there.
+    Tail {
+        name: String,
+        /// From the oldest message on, instead of those to come.
+        #[arg(long)]
+        from_start: bool,
+        /// Ends at the end of the log instead of waiting for more.
+        #[arg(long)]
+        no_follow: bool,
+        /// Ends after so many messages.
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+        /// Only this partition.
+        #[arg(long, value_name = "N")]
+        partition: Option<u32>,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// Whom to ask.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Asks a running process (http://127.0.0.1:8080) instead of opening the store"
+    )]
+    server: Option<String>,
+}
+
+/// The way to the topics.
+enum Access {
+    Own(Store, Topics),
+    Server(Box<TopicServer>),
+}
+
+impl Access {
+    async fn open(place: Place, config: &Config) -> anyhow::Result<Access> {
+        if let Some(url) = place.server {
+            return Ok(Access::Server(Box::new(TopicServer::connect(&url).await?)));
+        }
+        let store = match try_open_store(config).await {
+            Ok(store) => store,
+            // A running process has it open.
+            Err(error @ store::Error::Locked { .. }) => {
+                let server = TopicServer::connect(&format!("http://{}", config.listen)).await;
+                return server.map(|server| Access::Server(Box::new(server))).map_err(|_| store_error(error));
+            }
+            Err(error) => return Err(store_error(error)),
+        };
+        let topics = open_topics(config, &store).await?;
+        Ok(Access::Own(store, topics))
+    }
+
+    async fn describe_all(&self) -> anyhow::Result<Vec<Description>> {
+        match self {
+            Access::Own(_, topics) => {
+                let mut all = Vec::new();
+                for spec in topics.list().await.map_err(topics_error)? {
+                    all.push(topics.describe(&spec.name).await.map_err(topics_error)?);
+                }
+                Ok(all)
+            }
+            Access::Server(server) => server.describe_all().await,
+        }
+    }
+
+    async fn describe(&self, name: &str) -> anyhow::Result<Description> {
+        match self {
+            Access::Own(_, topics) => topics.describe(name).await.map_err(topics_error),
+            Access::Server(server) => {
+                let found = server.describe_all().await?.into_iter().find(|topic| topic.spec.name == name);
+                found.ok_or_else(|| topics_error(topics::Error::UnknownTopic { topic: name.to_owned() }))
+            }
+        }
+    }
+
+    async fn create(&self, spec: TopicSpec) -> anyhow::Result<()> {
+        match self {
+            Access::Own(_, topics) => topics.create(&spec).await.map_err(topics_error),
+            Access::Server(server) => server.create(spec).await,
+        }
+    }
+
+    async fn append(&self, name: &str, messages: Vec<Message>) -> anyhow::Result<()> {
+        match self {
+            Access::Own(_, topics) => topics.append(name, messages).await.map(|_| ()).map_err(topics_error),
+            Access::Server(server) => server.append(name, messages).await,
+        }
+    }
+
+    async fn read(
+        &self,
+        name: &str,
+        partition: u32,
+        offset: i64,
+        wait: Duration,
+    ) -> anyhow::Result<topics::Page> {
+        match self {
+            Access::Own(_, topics) => {
+                let limit = ReadLimit::messages(READ_STEP).waiting(wait);
+                topics.read(name, partition, offset, limit).await.map_err(topics_error)
+            }
+            Access::Server(server) => server.read(name, partition, offset, READ_STEP as u32, wait).await,
+        }
+    }
+
+    async fn close(self) -> anyhow::Result<()> {
+        if let Access::Own(store, topics) = self {
+            topics.close().await.map_err(topics_error)?;
+            store.close().await.map_err(store_error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs the command.
+pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Result<()> {
+    match command {
+        TopicCommand::List { place } => {
+            let access = Access::open(place, config).await?;
+            let done = list(&access).await;
+            access.close().await.and(done)
+        }
+        TopicCommand::Create { name, partitions, retention_hours, place } => {
+            let hours = retention_hours.unwrap_or(config.topics.retention_hours);
+            let time = (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600));
+            let spec = TopicSpec::new(name, partitions).retention(Retention { time, bytes: None });
+            let access = Access::open(place, config).await?;
+            let done = access.create(spec).await;
+            access.close().await.and(done)
+        }
+        TopicCommand::Append { name, key, place } => {
+            let access = Access::open(place, config).await?;
+            let done = append(&access, &name, key.as_deref()).await;
+            access.close().await.and(done)
+        }
+        TopicCommand::Tail { name, from_start, no_follow, limit, partition, place } => {
+            let access = Access::open(place, config).await?;
+            let tail = Tail { name, from_start, follow: !no_follow, left: limit, partition };
+            let done = tail.run(&access).await;
+            access.close().await.and(done)
+        }
+    }
+}
+
+async fn list(access: &Access) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for Description { spec, partitions } in access.describe_all().await? {
+        let messages: i64 = partitions.iter().map(|p| p.end - p.first).sum();
+        let bytes: Option<u64> = partitions.iter().map(|p| p.bytes).sum();
+        let bytes = bytes.map_or(String::new(), |bytes| format!(", {:.1} MB", bytes as f64 / 1e6));
+        writeln!(out, "{:<32} {:>4} partitions, {messages:>10} messages{bytes}", spec.name, spec.partitions)?;
+    }
+    Ok(())
+}
+
+async fn append(access: &Access, name: &str, key: Option<&str>) -> anyhow::Result<()> {
+    let mut waiting = Vec::new();
+    let mut count = 0;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let key = key.unwrap_or(&line).to_owned();
+        waiting.push(Message::new(key, line, now_ms()));
+        count += 1;
+        if waiting.len() == APPEND_STEP {
+            access.append(name, std::mem::take(&mut waiting)).await?;
+        }
+    }
+    access.append(name, waiting).await?;
+    eprintln!("appended {count} messages");
+    Ok(())
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
+}
+
+/// What to print.
+struct Tail {
+    name: String,
+    from_start: bool,
+    follow: bool,
+    left: Option<u64>,
+    partition: Option<u32>,
+}
+
+impl Tail {
+    async fn run(mut self, access: &Access) -> anyhow::Result<()> {
+        let description = access.describe(&self.name).await?;
+        let count = description.spec.partitions;
+        if let Some(partition) = self.partition.filter(|partition| *partition >= count) {
+            let topic = self.name;
+            return Err(topics_error(topics::Error::UnknownPartition {
+                topic,
+                partition,
+                partitions: count,
+            }));
+        }
+        let chosen =
+            description.partitions.iter().filter(|info| self.partition.is_none_or(|p| p == info.partition));
+        let mut offsets: BTreeMap<u32, i64> = chosen
+            .map(|info| (info.partition, if self.from_start { info.first } else { info.end }))
+            .collect();
+        loop {
+            let mut found = false;
+            let waiting = if offsets.len() == 1 { WAIT * 4 } else { WAIT / offsets.len().max(1) as u32 };
+            for (partition, offset) in &mut offsets {
+                let wait = if self.follow { waiting } else { Duration::ZERO };
+                let page = access.read(&self.name, *partition, *offset, wait).await?;
+                found |= !page.messages.is_empty();
+                *offset = page.next;
+                if !self.print(*partition, page)? {
+                    return Ok(());
+                }
+            }
+            if !found && !self.follow {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Prints a page; `false` when nobody wants more.
+    fn print(&mut self, partition: u32, page: topics::Page) -> anyhow::Result<bool> {
+        let mut out = std::io::stdout().lock();
+        for delivered in page.messages {
+            if self.left == Some(0) {
+                return Ok(false);
+            }
+            self.left = self.left.map(|left| left - 1);
+            let line = shown(partition, &delivered);
+            match writeln!(out, "{line}") {
+                // A reader that went away (`| head`) is no error.
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(false),
+                other => other?,
+            }
+        }
+        out.flush()?;
+        Ok(self.left != Some(0))
+    }
+}
+
+fn shown(partition: u32, delivered: &topics::Delivered) -> serde_json::Value {
+    let Message { key, headers, payload, time } = &delivered.message;
+    let headers: Vec<_> = headers.iter().map(|(name, value)| json!([name, text(value)])).collect();
+    json!({
+        "partition": partition, "offset": delivered.offset, "time_ms": time,
+        "key": text(key), "headers": headers, "payload": text(payload),
+    })
+}
+
+/// Text as it is, other bytes as hexadecimal digits.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => format!("0x{}", super::hex(bytes)),
+    }
+}

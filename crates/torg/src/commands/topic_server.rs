@@ -1,0 +1,106 @@
+//! The topics of a running process, through its RPC port.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
+use connectrpc::{ConnectError, Protocol};
+use topics::{Delivered, Description, Message, Page, PartitionInfo, Retention, TopicSpec};
+
+use crate::errors::advised;
+use crate::proto::torg::topics::v1 as wire;
+use crate::server::{message_from_wire, message_to_wire};
+
+/// Calls on their way at once; the command makes one at a time.
+const CALLS_MAX: usize = 4;
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A process that serves topics.
+pub(super) struct TopicServer {
+    client: wire::TopicServiceClient<SharedHttp2Connection>,
+}
+
+impl TopicServer {
+    pub(super) async fn connect(url: &str) -> anyhow::Result<TopicServer> {
+        let uri: http::Uri = url.parse().with_context(|| format!("{url:?} is no address of a server"))?;
+        let connection = Http2Connection::connect_plaintext(uri.clone()).await.map_err(|error| {
+            advised(
+                format!("no server answers at {url}: {error}"),
+                "start `torg serve`, or give its address with --server",
+            )
+        })?;
+        let config = ClientConfig::new(uri).with_protocol(Protocol::Grpc).with_default_timeout(CALL_TIMEOUT);
+        Ok(TopicServer { client: wire::TopicServiceClient::new(connection.shared(CALLS_MAX), config) })
+    }
+
+    pub(super) async fn describe_all(&self) -> anyhow::Result<Vec<Description>> {
+        let answer = self
+            .client
+            .list_topics(wire::ListTopicsRequest::default())
+            .await
+            .map_err(|error| said(&error))?;
+        Ok(answer.into_owned().topics.into_iter().map(description).collect())
+    }
+
+    pub(super) async fn create(&self, spec: TopicSpec) -> anyhow::Result<()> {
+        let topic = wire::Topic {
+            name: spec.name,
+            partition_count: spec.partitions,
+            retention_ms: spec.retention.time.map_or(0, |time| time.as_millis() as i64),
+            retention_bytes: spec.retention.bytes.unwrap_or(0),
+            ..Default::default()
+        };
+        let request = wire::CreateTopicRequest { topic: topic.into(), ..Default::default() };
+        self.client.create_topic(request).await.map(|_| ()).map_err(|error| said(&error))
+    }
+
+    pub(super) async fn append(&self, topic: &str, messages: Vec<Message>) -> anyhow::Result<()> {
+        let messages = messages.into_iter().map(message_to_wire).collect();
+        let request = wire::AppendMessagesRequest { topic: topic.to_owned(), messages, ..Default::default() };
+        self.client.append_messages(request).await.map(|_| ()).map_err(|error| said(&error))
+    }
+
+    pub(super) async fn read(
+        &self,
+        topic: &str,
+        partition: u32,
+        offset: i64,
+        limit: u32,
+        wait: Duration,
+    ) -> anyhow::Result<Page> {
+        let request = wire::ReadMessagesRequest {
+            topic: topic.to_owned(),
+            partition,
+            offset,
+            limit,
+            wait_ms: wait.as_millis() as u32,
+            ..Default::default()
+        };
+        let answer = self.client.read_messages(request).await.map_err(|error| said(&error))?.into_owned();
+        let delivered = |message: wire::Message| Delivered {
+            offset: message.offset,
+            message: message_from_wire(message, 0),
+        };
+        Ok(Page { messages: answer.messages.into_iter().map(delivered).collect(), next: answer.next_offset })
+    }
+}
+
+/// The server's words, without the protocol's.
+fn said(error: &ConnectError) -> anyhow::Error {
+    anyhow::anyhow!("{}", error.message.as_deref().unwrap_or("the server gives no reason"))
+}
+
+fn description(topic: wire::Topic) -> Description {
+    let time = u64::try_from(topic.retention_ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis);
+    let retention = Retention { time, bytes: (topic.retention_bytes > 0).then_some(topic.retention_bytes) };
+    let partition = |info: wire::Partition| PartitionInfo {
+        partition: info.partition,
+        first: info.first_offset,
+        end: info.end_offset,
+        bytes: info.bytes,
+    };
+    Description {
+        spec: TopicSpec::new(topic.name, topic.partition_count).retention(retention),
+        partitions: topic.partitions.into_iter().map(partition).collect(),
+    }
+}

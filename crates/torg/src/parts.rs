@@ -1,0 +1,120 @@
+//! The parts that a process opens, made from its configuration.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use store::{PostgresOptions, Schema, Store, StoreOptions, StoreUrl};
+use topics::{KafkaOptions, Mechanism, Sasl, Tls, Topics};
+
+use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
+use crate::errors::advised;
+
+/// Raised whenever stored data changes its meaning: a program of a lower version then refuses the store.
+const SCHEMA_VERSION: u32 = 1;
+/// A copy reads a whole store from one snapshot, however long that takes.
+const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Every table of Torg.
+pub(crate) fn schema() -> store::Result<Schema> {
+    Schema::new(SCHEMA_VERSION, topics::tables())
+}
+
+/// Opens the store that the configuration names; the error is for a person.
+pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
+    try_open_store(config).await.map_err(store_error)
+}
+
+/// Opens the store that the configuration names.
+pub(crate) async fn try_open_store(config: &Config) -> store::Result<Store> {
+    let url: StoreUrl = config.store.url.expose().parse()?;
+    Store::open(&url, schema()?, &store_options(&config.store)).await
+}
+
+/// Opens a store for being copied, at another address than the configured one.
+pub(crate) async fn open_store_to_copy(config: &Config, url: &str, schema: Schema) -> anyhow::Result<Store> {
+    let mut options = store_options(&config.store);
+    options.postgres.snapshot_timeout = COPY_SNAPSHOT_TIMEOUT;
+    let url: StoreUrl = url.parse().map_err(store_error)?;
+    Store::open(&url, schema, &options).await.map_err(store_error)
+}
+
+/// Opens the topics that the configuration names.
+pub(crate) async fn open_topics(config: &Config, store: &Store) -> anyhow::Result<Topics> {
+    let kafka = kafka_options(&config.kafka);
+    Topics::open(config.topics.url.expose(), store, kafka).await.map_err(topics_error)
+}
+
+/// The store's error for a person.
+pub(crate) fn store_error(error: store::Error) -> anyhow::Error {
+    match error.hint() {
+        Some(hint) => advised(error, hint),
+        None => error.into(),
+    }
+}
+
+/// The topics' error for a person.
+pub(crate) fn topics_error(error: topics::Error) -> anyhow::Error {
+    match error.hint() {
+        Some(hint) => advised(error, hint),
+        None => error.into(),
+    }
+}
+
+fn store_options(config: &config::Store) -> StoreOptions {
+    let millis = |ms: u32| Duration::from_millis(ms.into());
+    let config::Store { postgres, .. } = config;
+    StoreOptions {
+        cache_bytes: u64::from(config.cache_mb) << 20,
+        durability: match config.durability {
+            Durability::Fsync => store::Durability::Fsync,
+            Durability::Os => store::Durability::Os,
+        },
+        group_max: config.group_max as usize,
+        group_wait: Duration::from_micros(config.group_wait_us.into()),
+        free_bytes_min: u64::from(config.free_mb_min) << 20,
+        postgres: PostgresOptions {
+            read_connections: postgres.pool_max as usize,
+            commit_lanes: postgres.commit_lanes as usize,
+            statement_timeout: millis(postgres.statement_timeout_ms),
+            connect_timeout: millis(postgres.connect_timeout_ms),
+            patience: millis(postgres.patience_ms),
+            tls_ca_file: file(&postgres.tls_ca_file),
+            tls_client_files: file(&postgres.tls_cert_file).zip(file(&postgres.tls_key_file)),
+            ..PostgresOptions::default()
+        },
+        id_seed: None,
+    }
+}
+
+fn kafka_options(config: &config::Kafka) -> KafkaOptions {
+    let tls = Tls {
+        ca_file: file(&config.tls_ca_file),
+        client_files: file(&config.tls_cert_file).zip(file(&config.tls_key_file)),
+    };
+    let sasl = Sasl {
+        mechanism: match config.sasl_mechanism {
+            SaslMechanism::Plain => Mechanism::Plain,
+            SaslMechanism::ScramSha256 => Mechanism::ScramSha256,
+            SaslMechanism::ScramSha512 => Mechanism::ScramSha512,
+        },
+        user: config.sasl_user.clone(),
+        password: config.sasl_password.expose().to_owned(),
+    };
+    let (encrypted, logged_in) = match config.security {
+        KafkaSecurity::Plaintext => (false, false),
+        KafkaSecurity::Tls => (true, false),
+        KafkaSecurity::SaslPlaintext => (false, true),
+        KafkaSecurity::SaslTls => (true, true),
+    };
+    KafkaOptions {
+        prefix: config.topic_prefix.clone(),
+        tls: encrypted.then_some(tls),
+        sasl: logged_in.then_some(sasl),
+        ..KafkaOptions::default()
+    }
+}
+
+/// A setting that is empty when it is off.
+fn file(path: &Path) -> Option<PathBuf> {
+    (!path.as_os_str().is_empty()).then(|| path.to_owned())
+}

@@ -1,0 +1,172 @@
+//! `torg.topics.v1.TopicService`.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ::topics::{self, Description, Message, ReadLimit, Retention, TopicSpec, Topics};
+use buffa_types::google::protobuf::Timestamp;
+use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+
+use crate::proto::torg::topics::v1 as wire;
+
+/// The longest that a read waits, so that it ends before balancers lose patience.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+const READ_MESSAGES_DEFAULT: u32 = 1000;
+
+pub(super) struct TopicsRpc {
+    topics: Topics,
+}
+
+impl TopicsRpc {
+    pub(super) fn new(topics: Topics) -> TopicsRpc {
+        TopicsRpc { topics }
+    }
+}
+
+#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
+impl wire::TopicService for TopicsRpc {
+    async fn create_topic(
+        &self,
+        _context: RequestContext,
+        request: ServiceRequest<'_, wire::CreateTopicRequest>,
+    ) -> ServiceResult<wire::CreateTopicResponse> {
+        let request = request.to_owned_message();
+        let topic =
+            request.topic.into_option().ok_or_else(|| ConnectError::invalid_argument("topic is missing"))?;
+        let time = u64::try_from(topic.retention_ms)
+            .map_err(|_| ConnectError::invalid_argument("topic.retention_ms is negative"))?;
+        let retention = Retention {
+            time: (time > 0).then(|| Duration::from_millis(time)),
+            bytes: (topic.retention_bytes > 0).then_some(topic.retention_bytes),
+        };
+        let spec = TopicSpec::new(topic.name, topic.partition_count).retention(retention);
+        self.topics.create(&spec).await.map_err(|error| rpc_error(&error))?;
+        let description = self.topics.describe(&spec.name).await.map_err(|error| rpc_error(&error))?;
+        Response::ok(wire::CreateTopicResponse {
+            topic: wire_topic(description).into(),
+            ..Default::default()
+        })
+    }
+
+    async fn list_topics(
+        &self,
+        _context: RequestContext,
+        _request: ServiceRequest<'_, wire::ListTopicsRequest>,
+    ) -> ServiceResult<wire::ListTopicsResponse> {
+        let mut topics = Vec::new();
+        for spec in self.topics.list().await.map_err(|error| rpc_error(&error))? {
+            let description = self.topics.describe(&spec.name).await.map_err(|error| rpc_error(&error))?;
+            topics.push(wire_topic(description));
+        }
+        Response::ok(wire::ListTopicsResponse { topics, ..Default::default() })
+    }
+
+    async fn append_messages(
+        &self,
+        _context: RequestContext,
+        request: ServiceRequest<'_, wire::AppendMessagesRequest>,
+    ) -> ServiceResult<wire::AppendMessagesResponse> {
+        let request = request.to_owned_message();
+        let now = now_ms();
+        let messages = request.messages.into_iter().map(|message| message_from_wire(message, now)).collect();
+        let places = self.topics.append(&request.topic, messages).await.map_err(|error| rpc_error(&error))?;
+        let position = |place: topics::Place| wire::Position {
+            partition: place.partition,
+            offset: place.offset,
+            ..Default::default()
+        };
+        let positions = places.into_iter().map(position).collect();
+        Response::ok(wire::AppendMessagesResponse { positions, ..Default::default() })
+    }
+
+    async fn read_messages(
+        &self,
+        _context: RequestContext,
+        request: ServiceRequest<'_, wire::ReadMessagesRequest>,
+    ) -> ServiceResult<wire::ReadMessagesResponse> {
+        let request = request.to_owned_message();
+        let limit = if request.limit == 0 { READ_MESSAGES_DEFAULT } else { request.limit };
+        let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
+        let limit = ReadLimit::messages(limit as usize).waiting(wait);
+        let page = self.topics.read(&request.topic, request.partition, request.offset, limit).await;
+        let page = page.map_err(|error| rpc_error(&error))?;
+        let placed = |delivered: topics::Delivered| wire::Message {
+            partition: request.partition,
+            offset: delivered.offset,
+            ..message_to_wire(delivered.message)
+        };
+        let messages = page.messages.into_iter().map(placed).collect();
+        Response::ok(wire::ReadMessagesResponse { messages, next_offset: page.next, ..Default::default() })
+    }
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A message from the wire; one without a time happened now.
+pub(crate) fn message_from_wire(message: wire::Message, now: i64) -> Message {
+    let time = message.time.into_option().map_or(now, |time| {
+        time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000)
+    });
+    let headers = message.headers.into_iter().map(|header| (header.name, header.value.into())).collect();
+    Message { key: message.key.into(), headers, payload: message.payload.into(), time }
+}
+
+/// A message for the wire, without its place.
+pub(crate) fn message_to_wire(message: Message) -> wire::Message {
+    let header = |(name, value): (String, bytes::Bytes)| wire::Header {
+        name,
+        value: value.into(),
+        ..Default::default()
+    };
+    let time = Timestamp {
+        seconds: message.time.div_euclid(1000),
+        nanos: (message.time.rem_euclid(1000) * 1_000_000) as i32,
+        ..Default::default()
+    };
+    wire::Message {
+        key: message.key.into(),
+        headers: message.headers.into_iter().map(header).collect(),
+        payload: message.payload.into(),
+        time: time.into(),
+        ..Default::default()
+    }
+}
+
+fn wire_topic(Description { spec, partitions }: Description) -> wire::Topic {
+    let partition = |info: topics::PartitionInfo| wire::Partition {
+        partition: info.partition,
+        first_offset: info.first,
+        end_offset: info.end,
+        bytes: info.bytes,
+        ..Default::default()
+    };
+    let time = spec.retention.time.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+    wire::Topic {
+        name: spec.name,
+        partition_count: spec.partitions,
+        retention_ms: time,
+        retention_bytes: spec.retention.bytes.unwrap_or(0),
+        partitions: partitions.into_iter().map(partition).collect(),
+        ..Default::default()
+    }
+}
+
+/// An error of the topics in the protocol's words.
+fn rpc_error(error: &topics::Error) -> ConnectError {
+    use topics::Error as E;
+    let message = error.to_string();
+    match error {
+        E::BadName { .. } | E::BadPartitions { .. } | E::BadMessage { .. } | E::TooLarge { .. } => {
+            ConnectError::invalid_argument(message)
+        }
+        E::UnknownTopic { .. } | E::UnknownPartition { .. } => ConnectError::not_found(message),
+        E::PartitionsDiffer { .. } => ConnectError::failed_precondition(message),
+        E::OffsetOutOfRange { .. } => ConnectError::out_of_range(message),
+        E::Closed => ConnectError::unavailable(message),
+        error if error.is_passing() => ConnectError::unavailable(message),
+        _ => ConnectError::internal(message),
+    }
+}
