@@ -32,7 +32,7 @@ fn a_started_process_is_alive_and_ready() {
     let alive = server.get("/healthz");
     assert_eq!((alive.status, alive.json()["alive"].as_bool()), (200, Some(true)));
     let ready = server.get("/readyz");
-    assert_eq!((ready.status, ready.body.as_str()), (200, "{\"problems\":[],\"ready\":true}\n"));
+    assert_eq!((ready.status, ready.body.as_str()), (200, "{\"ready\":true,\"problems\":[]}\n"));
     assert!(server.folder.path().join("data").is_dir(), "the data folder is made");
 }
 

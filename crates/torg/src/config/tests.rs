@@ -141,7 +141,7 @@ fn the_printed_configuration_tells_origins_masks_passwords_and_can_be_read_again
         "url = \"postgres://torg:***@db/torg\"  # from TORG_STORE_URL".to_owned(),
         "url = \"file:/srv/files\"  # follows data_dir".to_owned(),
         format!("sasl_password = \"***\"  # from {}:3", path.display()),
-        "cache_mb = 512".to_owned(),
+        "cache_mb = 256".to_owned(),
         "[store.postgres]".to_owned(),
     ] {
         assert!(text.lines().any(|printed| printed == line), "{line:?} is not in\n{text}");

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(
             body,
-            "{\"problems\":[{\"check\":\"start\",\"why\":\"still starting\"}],\"ready\":false}\n"
+            "{\"ready\":false,\"problems\":[{\"check\":\"start\",\"why\":\"still starting\"}]}\n"
         );
         let call = Request::builder().method(Method::POST).uri("/torg.admin.v1.AdminService/GetInfo");
         let json = call.header(header::CONTENT_TYPE, "application/json").body(Body::from("{}")).unwrap();
