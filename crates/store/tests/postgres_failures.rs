@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use common::{Load, databases, open, open_with, options, try_open};
-use store::conformance::OFFERS;
+use store::conformance::{ENTRIES, OFFERS};
 use store::{Batch, Error, Read, Store, StoreOptions};
 use testkit::{Postgres, PostgresOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -186,6 +186,37 @@ async fn a_database_that_stays_away_is_reported_and_the_store_recovers_by_itself
     server.start_again();
     assert!(store.commit(batch).await.unwrap().is_applied());
     assert!(store.get_one(&key).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadlock_with_a_stranger_is_not_the_callers_problem() {
+    let Some((server, database, url)) = databases() else { return };
+    let store = open(&url).await;
+    let (guard, row) = (ENTRIES.key((1, &b"guard"[..], "")), OFFERS.key((1, "row")));
+    let mut batch = Batch::new();
+    batch.put(guard.clone(), 1, "").put(row.clone(), 1, "");
+    assert!(store.commit(batch).await.unwrap().is_applied());
+    let (stranger, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    stranger.batch_execute("BEGIN; UPDATE torg.offers SET value = 'stranger'").await.unwrap();
+    let commit = {
+        let (store, row) = (store.clone(), row.clone());
+        tokio::spawn(async move {
+            let mut batch = Batch::new();
+            batch.check(guard, 1).put(row, 2, "ours");
+            store.commit(batch).await
+        })
+    };
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while server.psql_in(&database, waiting) != "1" {
+        tokio::task::yield_now().await;
+    }
+    // Now each waits for the other. Whoever notices first gives way; if that is the stranger, so be it.
+    if stranger.batch_execute("UPDATE torg.entries SET value = 'stranger'; COMMIT").await.is_ok() {
+        assert!(gauge(&store, "postgres_commit_retries") >= 1.0);
+    }
+    assert!(commit.await.unwrap().unwrap().is_applied());
+    assert_eq!(&*store.get_one(&row).await.unwrap().unwrap().value, b"ours");
 }
 
 async fn refusal(url: &str, options: &StoreOptions) -> Error {

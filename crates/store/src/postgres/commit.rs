@@ -22,12 +22,11 @@ use super::errors::{PgError, Trouble, is_certain, one_line};
 use super::log::LogEntry;
 use super::sql::TableSql;
 use super::{Tables, read};
+use crate::Result;
 use crate::batch::{Batch, Write};
-use crate::engine::ApplyError;
 use crate::group::{Decision, Group, Verdict, add, decide};
 use crate::key::Key;
 use crate::table::Kind;
-use crate::{Error, Result};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// The version of a row that exists and was not looked at: no batch can expect it, versions have 63 bits.
@@ -138,13 +137,6 @@ pub(super) enum Failed {
 impl<T: Into<Trouble>> From<T> for Failed {
     fn from(trouble: T) -> Self {
         Self::NotApplied(trouble.into())
-    }
-}
-
-impl Failed {
-    /// The same for the committer, when there are no more attempts.
-    pub(super) fn unknown(verdicts: Vec<Verdict>, detail: String) -> ApplyError {
-        ApplyError::Unknown { verdicts, error: Error::Unavailable { detail } }
     }
 }
 

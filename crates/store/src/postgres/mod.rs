@@ -48,7 +48,6 @@ use crate::{Error, Result};
 use address::{Address, LockStyle};
 use commit::{Attempt, Checks, Failed};
 use connection::{Connection, Connector, Role};
-use errors::Trouble;
 use hints::{Announcements, Exchange};
 use log::CommitLog;
 use pool::{Backoff, Pool};
@@ -164,13 +163,13 @@ impl Postgres {
                 Err(Failed::Unknown { verdicts, detail }) => {
                     self.unknowns.fetch_add(1, Ordering::Relaxed);
                     self.log.is_unknown(group, &log);
-                    return Err(Failed::unknown(verdicts, detail));
+                    return Err(ApplyError::Unknown { verdicts, error: Error::Unavailable { detail } });
                 }
                 Err(Failed::NotApplied(trouble)) => trouble,
             };
-            lease.set_reusable(!matches!(trouble, Trouble::Lost(_)));
+            lease.set_reusable(true);
             self.retries.fetch_add(1, Ordering::Relaxed);
-            tries.failed(trouble)?;
+            tries.failed(lease, trouble)?;
         }
     }
 }
@@ -200,7 +199,7 @@ async fn prepare(
                 };
                 return Ok((schema, lock));
             }
-            Err(trouble) => tries.failed(trouble)?,
+            Err(trouble) => tries.failed(lease, trouble)?,
         }
     }
 }
@@ -230,7 +229,7 @@ impl Read for Postgres {
             let lease = tries.connection().await?;
             match read::get(&lease, &self.tables, keys).await {
                 Ok(rows) => return Ok(rows),
-                Err(trouble) => tries.failed(trouble)?,
+                Err(trouble) => tries.failed(lease, trouble)?,
             }
         }
     }
@@ -241,7 +240,7 @@ impl Read for Postgres {
             let lease = tries.connection().await?;
             match read::scan(&lease, &self.tables, scan).await {
                 Ok(page) => return Ok(page),
-                Err(trouble) => tries.failed(trouble)?,
+                Err(trouble) => tries.failed(lease, trouble)?,
             }
         }
     }
@@ -301,7 +300,7 @@ impl Engine for Postgres {
                 let looked = match verify::look(&lease, sql, behind.as_deref()).await {
                     Ok(looked) => looked,
                     Err(trouble) => {
-                        tries.failed(trouble)?;
+                        tries.failed(lease, trouble)?;
                         continue;
                     }
                 };
