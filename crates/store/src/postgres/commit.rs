@@ -4,7 +4,8 @@
 //!    not there), and lock the rows that a check wants at some version. The answers tell the versions.
 //! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
 //!
-//! A group without checks needs only the second. What a check wants to be absent is inserted at once as the group would
+//! BEGIN is awaited before anything is written: a statement that follows a BEGIN which failed would be a transaction of
+//! its own. So only locks are sent together with it. A group without checks needs no first round trip but BEGIN. What a check wants to be absent is inserted at once as the group would
 //! leave it, so that the usual creation costs one insert; the second round trip mends what came out otherwise.
 //!
 //! Locks are taken in one order by everybody: tables by kind and name, rows by key; counters, which every group
@@ -115,6 +116,12 @@ impl<'a> Checks<'a> {
         }
         Ok(Self(checked))
     }
+
+    /// Whether the first round trip takes locks and writes nothing. Only then may it be sent together with BEGIN: should
+    /// that fail, statements behind it run all the same, each for itself.
+    fn only_lock(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|checked| checked.absent.is_empty())
+    }
 }
 
 /// What the first round trip learnt.
@@ -153,6 +160,9 @@ pub(super) struct Attempt<'a> {
 impl Attempt<'_> {
     /// Decides and writes the group. The decision of an applied group is returned, too, for the hints.
     pub(super) async fn run(&self, checks: &Checks<'_>) -> Result<Decision, Failed> {
+        if !checks.only_lock() {
+            self.connection.run(BEGIN).await?;
+        }
         let learnt = if checks.0.is_empty() {
             Learnt::default()
         } else {
@@ -170,7 +180,7 @@ impl Attempt<'_> {
             self.connection.run("ROLLBACK").await?;
             return Ok(decision);
         }
-        match self.write(checks, &learnt, &decision).await {
+        match self.write(&learnt, &decision).await {
             Ok(()) => Ok(decision),
             Err(Unwritten::NotApplied(trouble)) => Err(trouble.into()),
             Err(Unwritten::Unknown(detail)) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
@@ -199,7 +209,8 @@ impl Attempt<'_> {
                 calls.push((checked, keys, self.lock(checked.sql, keys)?));
             }
         }
-        let answers = self.ask(calls.iter().map(|(_, _, call)| call).collect()).await?;
+        let begin = checks.only_lock().then(|| self.connection.command(BEGIN));
+        let answers = self.ask(begin, calls.iter().map(|(_, _, call)| call).collect()).await?;
         let mut learnt = Learnt::default();
         for ((checked, keys, _), rows) in calls.iter().zip(answers) {
             if keys.is_empty() {
@@ -231,25 +242,25 @@ impl Attempt<'_> {
         }
     }
 
-    /// Opens the transaction and asks; everything is sent before the first answer is awaited.
-    async fn ask(&self, calls: Vec<&Call<'_>>) -> Result<Vec<Vec<tokio_postgres::Row>>, Trouble> {
+    /// Asks, behind `begin` if it is given; everything is sent before the first answer is awaited.
+    async fn ask(
+        &self,
+        begin: Option<Request<'_>>,
+        calls: Vec<&Call<'_>>,
+    ) -> Result<Vec<Vec<tokio_postgres::Row>>, Trouble> {
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
         let statements = self.connection.prepare(&texts).await?;
         let params: Vec<Params<'_>> = calls.iter().map(|call| call.params()).collect();
-        let mut requests: Vec<Request<'_>> = vec![self.connection.command(BEGIN)];
+        let mut requests: Vec<Request<'_>> = begin.into_iter().collect();
+        let begins = requests.len();
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         let asked = requests.len();
         let mut answers = all_rows(pipelined(requests).await, asked)?;
-        Ok(answers.split_off(1))
+        Ok(answers.split_off(begins))
     }
 
     /// The second round trip.
-    async fn write(
-        &self,
-        checks: &Checks<'_>,
-        learnt: &Learnt,
-        decision: &Decision,
-    ) -> Result<(), Unwritten> {
+    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Unwritten> {
         let calls = match self.calls(learnt, decision) {
             Ok(calls) => calls,
             Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
@@ -260,10 +271,7 @@ impl Attempt<'_> {
             Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
         };
         let params: Vec<Params<'_>> = calls.iter().map(Call::params).collect();
-        let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 2);
-        if checks.0.is_empty() {
-            requests.push(self.connection.command(BEGIN));
-        }
+        let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 1);
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         requests.push(self.connection.command("COMMIT"));
         match end_of(pipelined(requests).await) {
