@@ -147,8 +147,8 @@ impl<T: Into<Trouble>> From<T> for Failed {
     }
 }
 
-/// One attempt at a group. The connection is outside of any transaction afterwards, unless the trouble is a lost
-/// connection.
+/// One attempt at a group. The transaction is over afterwards only if some batch was applied; in every other case a
+/// ROLLBACK is due.
 pub(super) struct Attempt<'a> {
     pub(super) connection: &'a Connection,
     pub(super) tables: &'a Tables,
@@ -163,21 +163,9 @@ impl Attempt<'_> {
         if !checks.only_lock() {
             self.connection.run(BEGIN).await?;
         }
-        let learnt = if checks.0.is_empty() {
-            Learnt::default()
-        } else {
-            match self.learn(checks).await {
-                Ok(learnt) => learnt,
-                Err(trouble) => return Err(self.roll_back(trouble).await.into()),
-            }
-        };
-        let decided = decide(self.group, |key| Ok(learnt.versions.get(key).copied().unwrap_or(0)));
-        let decision = match decided {
-            Ok(decision) => decision,
-            Err(error) => return Err(self.roll_back(error.into()).await.into()),
-        };
+        let learnt = self.learn(checks).await?;
+        let decision = decide(self.group, |key| Ok(learnt.versions.get(key).copied().unwrap_or(0)))?;
         if !decision.verdicts.contains(&Verdict::Applied) {
-            self.connection.run("ROLLBACK").await?;
             return Ok(decision);
         }
         match self.write(&learnt, &decision).await {
@@ -187,19 +175,11 @@ impl Attempt<'_> {
         }
     }
 
-    async fn roll_back(&self, trouble: Trouble) -> Trouble {
-        if matches!(trouble, Trouble::Lost(_)) {
-            return trouble;
-        }
-        match self.connection.run("ROLLBACK").await {
-            Ok(()) => trouble,
-            Err(_) if matches!(trouble, Trouble::Final(_)) => trouble,
-            Err(error) => Trouble::Lost(one_line(&error)),
-        }
-    }
-
     /// The first round trip.
     async fn learn(&self, checks: &Checks<'_>) -> Result<Learnt, Trouble> {
+        if checks.0.is_empty() {
+            return Ok(Learnt::default());
+        }
         let mut calls = Vec::new();
         for checked in &checks.0 {
             if !checked.absent.is_empty() {
@@ -261,15 +241,9 @@ impl Attempt<'_> {
 
     /// The second round trip.
     async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Unwritten> {
-        let calls = match self.calls(learnt, decision) {
-            Ok(calls) => calls,
-            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
-        };
+        let calls = self.calls(learnt, decision)?;
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
-        let statements = match self.connection.prepare(&texts).await {
-            Ok(statements) => statements,
-            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
-        };
+        let statements = self.connection.prepare(&texts).await?;
         let params: Vec<Params<'_>> = calls.iter().map(Call::params).collect();
         let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 1);
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
@@ -317,6 +291,9 @@ impl Attempt<'_> {
             .filter_map(|(key, write)| if let Write::Add(delta) = write { Some((key, *delta)) } else { None })
             .collect();
         let keys: Vec<Key> = adds.iter().map(|(key, _)| (*key).clone()).collect();
+        if let Err(error) = self.connection.run("ROLLBACK").await {
+            return error.into();
+        }
         let rows = match read::get(self.connection, self.tables, &keys).await {
             Ok(rows) => rows,
             Err(trouble) => return trouble,
@@ -336,6 +313,12 @@ enum Unwritten {
     Unknown(String),
 }
 
+impl<T: Into<Trouble>> From<T> for Unwritten {
+    fn from(trouble: T) -> Self {
+        Self::NotApplied(trouble.into())
+    }
+}
+
 /// What became of statements with a COMMIT behind them.
 fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
     let last_was_sent = sent.last_was_sent;
@@ -347,7 +330,7 @@ fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
     let certain = failures.iter().position(is_certain);
     let error = failures.swap_remove(certain.unwrap_or(0));
     if certain.is_some() || !last_was_sent {
-        return Err(Unwritten::NotApplied(error.into()));
+        return Err(error.into());
     }
     Err(Unwritten::Unknown(one_line(&error)))
 }

@@ -48,6 +48,7 @@ use crate::{Error, Result};
 use address::{Address, LockStyle};
 use commit::{Attempt, Checks, Failed};
 use connection::{Connection, Connector, Role};
+use errors::Trouble;
 use hints::{Announcements, Exchange};
 use log::CommitLog;
 use pool::{Backoff, Pool};
@@ -156,7 +157,9 @@ impl Postgres {
             let attempt = Attempt { connection: &lease, tables, lock, group, log: &log };
             let trouble = match attempt.run(&checks).await {
                 Ok(decision) => {
-                    lease.set_reusable(true);
+                    let is_over = decision.verdicts.contains(&Verdict::Applied);
+                    let is_clean = is_over || lease.run("ROLLBACK").await.is_ok();
+                    lease.set_reusable(is_clean);
                     self.announcements.note(&decision.writes);
                     return Ok(decision.verdicts);
                 }
@@ -167,7 +170,8 @@ impl Postgres {
                 }
                 Err(Failed::NotApplied(trouble)) => trouble,
             };
-            lease.set_reusable(true);
+            let is_clean = !matches!(trouble, Trouble::Lost(_)) && lease.run("ROLLBACK").await.is_ok();
+            lease.set_reusable(is_clean);
             self.retries.fetch_add(1, Ordering::Relaxed);
             tries.failed(lease, trouble)?;
         }

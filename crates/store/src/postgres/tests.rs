@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tokio_postgres::NoTls;
 
 use super::codec::Params;
-use super::errors::Trouble;
 use super::sql::{Edge, ScanShape, TableSql};
 use super::*;
 use crate::table::Table;
