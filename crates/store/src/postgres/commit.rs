@@ -4,7 +4,8 @@
 //!    not there), and lock the rows that a check wants at some version. The answers tell the versions.
 //! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
 //!
-//! A group without checks needs only the second. What a check wants to be absent is inserted at once as the group would
+//! BEGIN is awaited before anything is written: a statement that follows a BEGIN which failed would be a transaction of
+//! its own. So only locks are sent together with it. A group without checks needs no first round trip but BEGIN. What a check wants to be absent is inserted at once as the group would
 //! leave it, so that the usual creation costs one insert; the second round trip mends what came out otherwise.
 //!
 //! Locks are taken in one order by everybody: tables by kind and name, rows by key; counters, which every group
@@ -22,12 +23,11 @@ use super::errors::{PgError, Trouble, is_certain, one_line};
 use super::log::LogEntry;
 use super::sql::TableSql;
 use super::{Tables, read};
+use crate::Result;
 use crate::batch::{Batch, Write};
-use crate::engine::ApplyError;
 use crate::group::{Decision, Group, Verdict, add, decide};
 use crate::key::Key;
 use crate::table::Kind;
-use crate::{Error, Result};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// The version of a row that exists and was not looked at: no batch can expect it, versions have 63 bits.
@@ -116,6 +116,12 @@ impl<'a> Checks<'a> {
         }
         Ok(Self(checked))
     }
+
+    /// Whether the first round trip takes locks and writes nothing. Only then may it be sent together with BEGIN: should
+    /// that fail, statements behind it run all the same, each for itself.
+    fn only_lock(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|checked| checked.absent.is_empty())
+    }
 }
 
 /// What the first round trip learnt.
@@ -141,15 +147,8 @@ impl<T: Into<Trouble>> From<T> for Failed {
     }
 }
 
-impl Failed {
-    /// The same for the committer, when there are no more attempts.
-    pub(super) fn unknown(verdicts: Vec<Verdict>, detail: String) -> ApplyError {
-        ApplyError::Unknown { verdicts, error: Error::Unavailable { detail } }
-    }
-}
-
-/// One attempt at a group. The connection is outside of any transaction afterwards, unless the trouble is a lost
-/// connection.
+/// One attempt at a group. The transaction is over afterwards only if some batch was applied; in every other case a
+/// ROLLBACK is due.
 pub(super) struct Attempt<'a> {
     pub(super) connection: &'a Connection,
     pub(super) tables: &'a Tables,
@@ -161,43 +160,26 @@ pub(super) struct Attempt<'a> {
 impl Attempt<'_> {
     /// Decides and writes the group. The decision of an applied group is returned, too, for the hints.
     pub(super) async fn run(&self, checks: &Checks<'_>) -> Result<Decision, Failed> {
-        let learnt = if checks.0.is_empty() {
-            Learnt::default()
-        } else {
-            match self.learn(checks).await {
-                Ok(learnt) => learnt,
-                Err(trouble) => return Err(self.roll_back(trouble).await.into()),
-            }
-        };
-        let decided = decide(self.group, |key| Ok(learnt.versions.get(key).copied().unwrap_or(0)));
-        let decision = match decided {
-            Ok(decision) => decision,
-            Err(error) => return Err(self.roll_back(error.into()).await.into()),
-        };
+        if !checks.only_lock() {
+            self.connection.run(BEGIN).await?;
+        }
+        let learnt = self.learn(checks).await?;
+        let decision = decide(self.group, |key| Ok(learnt.versions.get(key).copied().unwrap_or(0)))?;
         if !decision.verdicts.contains(&Verdict::Applied) {
-            self.connection.run("ROLLBACK").await?;
             return Ok(decision);
         }
-        match self.write(checks, &learnt, &decision).await {
+        match self.write(&learnt, &decision).await {
             Ok(()) => Ok(decision),
             Err(Unwritten::NotApplied(trouble)) => Err(trouble.into()),
             Err(Unwritten::Unknown(detail)) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
         }
     }
 
-    async fn roll_back(&self, trouble: Trouble) -> Trouble {
-        if matches!(trouble, Trouble::Lost(_)) {
-            return trouble;
-        }
-        match self.connection.run("ROLLBACK").await {
-            Ok(()) => trouble,
-            Err(_) if matches!(trouble, Trouble::Final(_)) => trouble,
-            Err(error) => Trouble::Lost(one_line(&error)),
-        }
-    }
-
     /// The first round trip.
     async fn learn(&self, checks: &Checks<'_>) -> Result<Learnt, Trouble> {
+        if checks.0.is_empty() {
+            return Ok(Learnt::default());
+        }
         let mut calls = Vec::new();
         for checked in &checks.0 {
             if !checked.absent.is_empty() {
@@ -207,7 +189,8 @@ impl Attempt<'_> {
                 calls.push((checked, keys, self.lock(checked.sql, keys)?));
             }
         }
-        let answers = self.ask(calls.iter().map(|(_, _, call)| call).collect()).await?;
+        let begin = checks.only_lock().then(|| self.connection.command(BEGIN));
+        let answers = self.ask(begin, calls.iter().map(|(_, _, call)| call).collect()).await?;
         let mut learnt = Learnt::default();
         for ((checked, keys, _), rows) in calls.iter().zip(answers) {
             if keys.is_empty() {
@@ -239,39 +222,30 @@ impl Attempt<'_> {
         }
     }
 
-    /// Opens the transaction and asks; everything is sent before the first answer is awaited.
-    async fn ask(&self, calls: Vec<&Call<'_>>) -> Result<Vec<Vec<tokio_postgres::Row>>, Trouble> {
+    /// Asks, behind `begin` if it is given; everything is sent before the first answer is awaited.
+    async fn ask(
+        &self,
+        begin: Option<Request<'_>>,
+        calls: Vec<&Call<'_>>,
+    ) -> Result<Vec<Vec<tokio_postgres::Row>>, Trouble> {
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
         let statements = self.connection.prepare(&texts).await?;
         let params: Vec<Params<'_>> = calls.iter().map(|call| call.params()).collect();
-        let mut requests: Vec<Request<'_>> = vec![self.connection.command(BEGIN)];
+        let mut requests: Vec<Request<'_>> = begin.into_iter().collect();
+        let begins = requests.len();
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         let asked = requests.len();
         let mut answers = all_rows(pipelined(requests).await, asked)?;
-        Ok(answers.split_off(1))
+        Ok(answers.split_off(begins))
     }
 
     /// The second round trip.
-    async fn write(
-        &self,
-        checks: &Checks<'_>,
-        learnt: &Learnt,
-        decision: &Decision,
-    ) -> Result<(), Unwritten> {
-        let calls = match self.calls(learnt, decision) {
-            Ok(calls) => calls,
-            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
-        };
+    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Unwritten> {
+        let calls = self.calls(learnt, decision)?;
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
-        let statements = match self.connection.prepare(&texts).await {
-            Ok(statements) => statements,
-            Err(error) => return Err(Unwritten::NotApplied(self.roll_back(error.into()).await)),
-        };
+        let statements = self.connection.prepare(&texts).await?;
         let params: Vec<Params<'_>> = calls.iter().map(Call::params).collect();
-        let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 2);
-        if checks.0.is_empty() {
-            requests.push(self.connection.command(BEGIN));
-        }
+        let mut requests: Vec<Request<'_>> = Vec::with_capacity(calls.len() + 1);
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         requests.push(self.connection.command("COMMIT"));
         match end_of(pipelined(requests).await) {
@@ -317,6 +291,9 @@ impl Attempt<'_> {
             .filter_map(|(key, write)| if let Write::Add(delta) = write { Some((key, *delta)) } else { None })
             .collect();
         let keys: Vec<Key> = adds.iter().map(|(key, _)| (*key).clone()).collect();
+        if let Err(error) = self.connection.run("ROLLBACK").await {
+            return error.into();
+        }
         let rows = match read::get(self.connection, self.tables, &keys).await {
             Ok(rows) => rows,
             Err(trouble) => return trouble,
@@ -336,6 +313,12 @@ enum Unwritten {
     Unknown(String),
 }
 
+impl<T: Into<Trouble>> From<T> for Unwritten {
+    fn from(trouble: T) -> Self {
+        Self::NotApplied(trouble.into())
+    }
+}
+
 /// What became of statements with a COMMIT behind them.
 fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
     let last_was_sent = sent.last_was_sent;
@@ -347,7 +330,7 @@ fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
     let certain = failures.iter().position(is_certain);
     let error = failures.swap_remove(certain.unwrap_or(0));
     if certain.is_some() || !last_was_sent {
-        return Err(Unwritten::NotApplied(error.into()));
+        return Err(error.into());
     }
     Err(Unwritten::Unknown(one_line(&error)))
 }

@@ -19,9 +19,8 @@ use crate::options::{Durability, StoreOptions};
 /// Statements are few: some for each table, and one for each shape of scan. A cache that grows beyond this starts anew.
 const STATEMENTS_MAX: usize = 1000;
 
-/// Settings that make plans as we need them: always through the primary key, and planned once for all parameters. A
-/// database that does not know one of them does without.
-const WISHES: [&str; 7] = [
+/// Settings that make plans as we need them: always through the primary key, and planned once for all parameters.
+const PLANNING: [&str; 7] = [
     "SET client_min_messages = warning",
     "SET plan_cache_mode = force_generic_plan",
     "SET jit = off",
@@ -113,26 +112,26 @@ impl Connector {
             }
         });
         let settings = self.settings(role);
-        let mut requests: Vec<BoxFuture<'_, Result<(), PgError>>> =
-            vec![Box::pin(client.batch_execute(&settings))];
-        requests.extend(WISHES.map(|wish| Box::pin(client.batch_execute(wish)) as BoxFuture<'_, _>));
+        let set = |text| Box::pin(client.batch_execute(text)) as BoxFuture<'_, Result<(), PgError>>;
+        let requests = settings.iter().map(String::as_str).chain(PLANNING).map(set).collect();
         let mut answers = pipelined(requests).await.answers.into_iter();
-        answers.next().unwrap_or(Ok(()))?;
-        if let Some(refused) = answers.filter_map(Result::err).find(|error| !is_unsupported(error)) {
+        if let Some(refused) = answers.by_ref().filter_map(Result::err).find(|error| !is_unsupported(error)) {
             return Err(refused.into());
         }
         self.made.fetch_add(1, Ordering::Relaxed);
         Ok(Connection { client, statements: Mutex::default() })
     }
 
-    fn settings(&self, role: Role) -> String {
+    /// What every session is told. A database that does not know one of the settings does without it.
+    fn settings(&self, role: Role) -> [String; 3] {
         let idle = if role == Role::Snapshot { self.snapshot_timeout } else { self.statement_timeout };
         let durable = if self.durability == Durability::Fsync { "on" } else { "off" };
-        format!(
-            "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}; SET synchronous_commit = {durable}",
-            self.statement_timeout.as_millis(),
-            idle.as_millis(),
-        )
+        let milliseconds = |time: Duration| time.as_millis().min(i32::MAX as u128);
+        [
+            format!("SET statement_timeout = {}", milliseconds(self.statement_timeout)),
+            format!("SET idle_in_transaction_session_timeout = {}", milliseconds(idle)),
+            format!("SET synchronous_commit = {durable}"),
+        ]
     }
 }
 

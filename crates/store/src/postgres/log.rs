@@ -119,7 +119,7 @@ impl CommitLog {
                     lease.set_reusable(true);
                     break applied;
                 }
-                Err(trouble) => tries.failed(trouble)?,
+                Err(trouble) => tries.failed(lease, trouble)?,
             }
         };
         self.unknown().remove(&name);
@@ -151,7 +151,7 @@ impl CommitLog {
                     lease.set_reusable(true);
                     return Ok(!rows.is_empty());
                 }
-                Err(error) => tries.failed(error.into())?,
+                Err(error) => tries.failed(lease, error.into())?,
             }
         }
     }

@@ -157,20 +157,23 @@ impl Postgres {
             let attempt = Attempt { connection: &lease, tables, lock, group, log: &log };
             let trouble = match attempt.run(&checks).await {
                 Ok(decision) => {
-                    lease.set_reusable(true);
+                    let is_over = decision.verdicts.contains(&Verdict::Applied);
+                    let is_clean = is_over || lease.run("ROLLBACK").await.is_ok();
+                    lease.set_reusable(is_clean);
                     self.announcements.note(&decision.writes);
                     return Ok(decision.verdicts);
                 }
                 Err(Failed::Unknown { verdicts, detail }) => {
                     self.unknowns.fetch_add(1, Ordering::Relaxed);
                     self.log.is_unknown(group, &log);
-                    return Err(Failed::unknown(verdicts, detail));
+                    return Err(ApplyError::Unknown { verdicts, error: Error::Unavailable { detail } });
                 }
                 Err(Failed::NotApplied(trouble)) => trouble,
             };
-            lease.set_reusable(!matches!(trouble, Trouble::Lost(_)));
+            let is_clean = !matches!(trouble, Trouble::Lost(_)) && lease.run("ROLLBACK").await.is_ok();
+            lease.set_reusable(is_clean);
             self.retries.fetch_add(1, Ordering::Relaxed);
-            tries.failed(trouble)?;
+            tries.failed(lease, trouble)?;
         }
     }
 }
@@ -200,7 +203,7 @@ async fn prepare(
                 };
                 return Ok((schema, lock));
             }
-            Err(trouble) => tries.failed(trouble)?,
+            Err(trouble) => tries.failed(lease, trouble)?,
         }
     }
 }
@@ -230,7 +233,7 @@ impl Read for Postgres {
             let lease = tries.connection().await?;
             match read::get(&lease, &self.tables, keys).await {
                 Ok(rows) => return Ok(rows),
-                Err(trouble) => tries.failed(trouble)?,
+                Err(trouble) => tries.failed(lease, trouble)?,
             }
         }
     }
@@ -241,7 +244,7 @@ impl Read for Postgres {
             let lease = tries.connection().await?;
             match read::scan(&lease, &self.tables, scan).await {
                 Ok(page) => return Ok(page),
-                Err(trouble) => tries.failed(trouble)?,
+                Err(trouble) => tries.failed(lease, trouble)?,
             }
         }
     }
@@ -301,7 +304,7 @@ impl Engine for Postgres {
                 let looked = match verify::look(&lease, sql, behind.as_deref()).await {
                     Ok(looked) => looked,
                     Err(trouble) => {
-                        tries.failed(trouble)?;
+                        tries.failed(lease, trouble)?;
                         continue;
                     }
                 };

@@ -194,10 +194,13 @@ impl Tries {
         self.pool.lease(&mut self.backoff, self.deadline).await
     }
 
-    /// Whether another attempt may help; the error that tells the caller if not.
-    pub(super) fn failed(&mut self, trouble: Trouble) -> Result<()> {
+    /// Whether another attempt may help; the error that tells the caller if not. A lost connection is not used again.
+    pub(super) fn failed(&mut self, mut lease: Lease, trouble: Trouble) -> Result<()> {
         let (detail, at_once) = match trouble {
-            Trouble::Lost(detail) => (detail, true),
+            Trouble::Lost(detail) => {
+                lease.set_reusable(false);
+                (detail, true)
+            }
             Trouble::Again(detail) => (detail, false),
             Trouble::OutOfRange => return Err(engine("a number is out of range")),
             Trouble::Final(error) => return Err(error),

@@ -91,9 +91,9 @@ impl Migration<'_> {
             }
         }
         for row in self.connection.query(&catalogue, &Vec::new()).await? {
-            let [name, kind, placement, columns] =
-                [0, 1, 2, 3].map(|i| row.try_get::<_, String>(i)).map(Result::unwrap_or_default);
-            stored.tables.push(self.known_or_leaked(&name, &kind, &placement, &columns)?);
+            let (name, kind) = (row.try_get(0)?, row.try_get(1)?);
+            let (placement, columns) = (row.try_get(2)?, row.try_get(3)?);
+            stored.tables.push(self.known_or_leaked(name, kind, placement, columns)?);
         }
         Ok(stored)
     }

@@ -35,7 +35,7 @@ impl View {
             let lease = tries.connection().await?;
             match lease.run(BEGIN).await {
                 Ok(()) => break lease,
-                Err(error) => tries.failed(error.into())?,
+                Err(error) => tries.failed(lease, error.into())?,
             }
         };
         let state: Arc<State> = Arc::new(Mutex::new(Ok(Arc::new(lease))));

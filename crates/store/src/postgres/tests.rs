@@ -146,3 +146,28 @@ async fn the_log_keeps_the_last_groups_and_what_is_young() {
     insert(9000, "5 minutes");
     assert_eq!(kept().await, "5 minutes|9000");
 }
+
+#[tokio::test]
+async fn what_the_database_says_is_understood() {
+    let Some((engine, _, _)) = opened().await else { return };
+    let lease = engine.readers.tries().connection().await.unwrap();
+    let trouble = async |code: &str| {
+        let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'one\ntwo' USING ERRCODE = '{code}'; END $$");
+        Trouble::from(lease.run(&raise).await.unwrap_err())
+    };
+    for code in ["40001", "40P01", "55P03"] {
+        assert!(matches!(trouble(code).await, Trouble::Again(_)), "{code}");
+    }
+    for code in ["57P01", "57P03", "25006", "08006", "53300"] {
+        assert!(matches!(trouble(code).await, Trouble::Lost(_)), "{code}");
+    }
+    assert!(matches!(trouble("22003").await, Trouble::OutOfRange));
+    match trouble("53100").await {
+        Trouble::Final(Error::DiskFull { detail }) => assert_eq!(detail, "one two (53100)"),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(trouble("57014").await, Trouble::Final(Error::Unavailable { .. })));
+    assert!(matches!(trouble("42501").await, Trouble::Final(Error::Refused { .. })));
+    assert!(matches!(trouble("28P01").await, Trouble::Final(Error::Refused { .. })));
+    assert!(matches!(trouble("XX001").await, Trouble::Final(Error::Engine { .. })));
+}

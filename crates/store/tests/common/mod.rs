@@ -69,13 +69,20 @@ impl Load {
         self.progress.wait_for(|done| *done >= target).await.expect("the callers are at work");
     }
 
-    /// Stops the callers and compares what they were told with what is there.
+    /// Stops the callers and compares what they were told with what is there. No caller may have seen an error.
     pub(crate) async fn stop_and_compare(self, store: &Store) {
+        let errors = self.stop_and_compare_errors(store).await;
+        assert_eq!(errors, Vec::<String>::new());
+    }
+
+    /// The same where errors are in order: what failed must not be there. Returns the errors.
+    pub(crate) async fn stop_and_compare_errors(self, store: &Store) -> Vec<String> {
+        let mut errors = Vec::new();
         self.stop.store(true, Ordering::Relaxed);
         let mut total = 0;
         for (caller, done) in futures::future::join_all(self.callers).await.into_iter().enumerate() {
             let (caller, done) = (caller as u32, done.expect("no panic"));
-            assert_eq!(done.errors, Vec::<String>::new(), "caller {caller}");
+            errors.extend(done.errors.into_iter().map(|error| format!("caller {caller}, {error}")));
             let rows = all_rows(store, OFFERS.prefix((caller,))).await;
             let queued = all_rows(store, QUEUE.prefix((caller,))).await;
             let expected: Vec<i64> = done.applied;
@@ -89,6 +96,7 @@ impl Load {
             total += count;
         }
         assert_eq!(store.amount(&COUNTS.key((0, "all"))).await.unwrap(), total);
+        errors
     }
 }
 
@@ -103,12 +111,15 @@ async fn write(store: Store, caller: u32, stop: Arc<AtomicBool>, progress: Arc<w
         batch.check_absent(row.clone()).put(row.clone(), 1, vec![7; 300]);
         batch.set(QUEUE.key((caller, n, &b"q"[..])), "");
         batch.add(COUNTS.key((caller, "rows")), 1).add(COUNTS.key((0, "all")), 1);
-        match store.commit(batch).await {
-            Ok(outcome) if outcome.is_applied() => done.applied.push(n),
-            other => done.errors.push(format!("commit {n}: {other:?}")),
+        let commit = store.commit(batch).await;
+        let applied = commit.as_ref().is_ok_and(store::Outcome::is_applied);
+        if applied {
+            done.applied.push(n);
+        } else {
+            done.errors.push(format!("commit {n}: {commit:?}"));
         }
         match store.get_one(&row).await {
-            Ok(Some(_)) => {}
+            Ok(found) if found.is_some() == applied => {}
             other => done.errors.push(format!("read {n}: {other:?}")),
         }
         progress.send_modify(|done| *done += 1);
