@@ -1,5 +1,7 @@
 //! `torg store` and `torg topic`: what they do, and what they say when it cannot be done.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use std::io::Write as _;
