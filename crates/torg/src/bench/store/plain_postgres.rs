@@ -64,7 +64,8 @@ impl PlainPostgres {
         let client = connect(url).await?;
         client.batch_execute(SCHEMA).await?;
         load_offers(&client, &shared, rows).await?;
-        client.batch_execute("vacuum analyze; checkpoint").await?;
+        client.batch_execute("vacuum analyze").await?;
+        client.batch_execute("checkpoint").await?;
         let mut connections = Vec::new();
         for _ in 0..callers {
             let client = connect(url).await?;
