@@ -52,7 +52,7 @@ async fn backends_that_are_terminated_lose_nothing_and_apply_nothing_twice() {
     let (killer, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
-                AND pid <> pg_backend_pid() AND state = 'active' AND (query LIKE 'INSERT%' OR query = 'COMMIT')";
+                AND pid <> pg_backend_pid() AND state = 'active' AND query ~ '_commits|queue|counts|COMMIT'";
     let kill = killer.prepare(kill).await.unwrap();
     while gauge(&store, "postgres_commit_unknowns") < UNKNOWNS {
         killer.query(&kill, &[]).await.unwrap();
@@ -252,15 +252,15 @@ async fn refusal(url: &str, options: &StoreOptions) -> Error {
 #[tokio::test]
 async fn an_address_that_cannot_work_is_refused_with_the_reason_and_without_the_password() {
     let Some((server, _, url)) = databases() else { return };
-    let mut options = options();
-    options.postgres.connect_timeout = Duration::from_secs(2);
-    let wrong = refusal(&url.replace(":torg-test@", ":wr0ng@"), &options).await;
+    let wrong = refusal(&url.replace(":torg-test@", ":wr0ng@"), &options()).await;
     assert!(matches!(&wrong, Error::Refused { detail } if detail.contains("password")), "{wrong}");
-    let missing = refusal(&server.url_of("no_such_database"), &options).await;
+    let missing = refusal(&server.url_of("no_such_database"), &options()).await;
     assert!(
         matches!(&missing, Error::Refused { detail } if detail.contains("no_such_database")),
         "{missing}"
     );
+    let mut options = options();
+    options.postgres.connect_timeout = Duration::from_millis(500);
     let nobody = url.replace(&server.port().to_string(), &testkit::free_port().to_string());
     let nobody = refusal(&nobody, &options).await;
     assert!(matches!(&nobody, Error::Unavailable { detail } if detail.contains("refused")), "{nobody}");
