@@ -242,7 +242,7 @@ impl Default for Postgres {
     fn default() -> Postgres {
         Postgres {
             pool_max: 16,
-            commit_lanes: 4,
+            commit_lanes: 2,
             connect_timeout_ms: 5_000,
             statement_timeout_ms: 30_000,
             patience_ms: 30_000,
