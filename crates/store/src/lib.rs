@@ -57,7 +57,7 @@ mod table;
 pub use batch::{Batch, BatchId, Write};
 pub use committer::Outcome;
 pub use copy::{CopyProgress, copy};
-pub use embedded::Fjall;
+pub use embedded::{Fjall, panic_becomes_error};
 pub use engine::Read;
 pub use error::{Error, Result};
 pub use hints::{Hint, Hints};

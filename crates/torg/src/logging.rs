@@ -35,6 +35,9 @@ pub(crate) fn init(log: &Log) -> anyhow::Result<()> {
 
 /// A panic is a bug of ours: it becomes one log line with its place instead of a dump on stderr.
 fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    if store::panic_becomes_error() {
+        return;
+    }
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, backtrace = %std::backtrace::Backtrace::capture(), "panic: {}", panic_message(panic.payload()));
 }

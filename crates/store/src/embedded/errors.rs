@@ -1,6 +1,7 @@
 //! fjall's errors in the store's words.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -43,10 +44,24 @@ pub(super) fn path_error(error: &io::Error, path: &Path) -> Error {
     io_error(error, &path.display().to_string())
 }
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread is caught by the embedded engine and becomes [`Error::Corrupt`]. For panic hooks: such
+/// a panic is not worth a line of its own.
+#[must_use]
+pub fn panic_becomes_error() -> bool {
+    GUARDED.get()
+}
+
 /// Runs engine code that may meet damaged files. fjall has places that panic when bytes make no sense; to a caller that is
 /// damage like any other.
 pub(super) fn guarded<T>(place: impl FnOnce() -> String, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let outer = GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(outer);
+    outcome.unwrap_or_else(|panic| {
         let detail = format!("the engine cannot make sense of it ({})", panic_text(&*panic));
         Err(Error::Corrupt { place: place(), detail })
     })

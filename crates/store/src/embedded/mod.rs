@@ -29,6 +29,8 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 
+pub use self::errors::panic_becomes_error;
+
 use self::commit::{GroupRow, Progress};
 use self::errors::{engine_error, guarded, io_error, path_error};
 use self::layout::{Home, Keyspaces};

@@ -14,6 +14,7 @@ use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use super::topic_server::TopicServer;
 use crate::config::Config;
+use crate::errors::advised;
 use crate::parts::{open_topics, store_error, topics_error, try_open_store};
 
 /// Messages in one append of lines from stdin.
@@ -99,7 +100,8 @@ impl Access {
             // A running process has it open.
             Err(error @ store::Error::Locked { .. }) => {
                 let server = TopicServer::connect(&format!("http://{}", config.listen)).await;
-                return server.map(|server| Access::Server(Box::new(server))).map_err(|_| store_error(error));
+                let hint = format!("no server answers at {}: give its address with --server", config.listen);
+                return server.map(|server| Access::Server(Box::new(server))).map_err(|_| advised(error, hint));
             }
             Err(error) => return Err(store_error(error)),
         };
