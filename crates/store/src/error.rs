@@ -63,6 +63,9 @@ pub enum Error {
     #[error("the snapshot has expired: {detail}")]
     SnapshotExpired { detail: String },
 
+    /// There is no store, and none was to be made.
+    #[error("there is no store at {place}")]
+    Missing { place: String },
     /// Another process has opened this folder.
     #[error("the store in {path} is in use by another process")]
     Locked { path: String },
@@ -98,8 +101,9 @@ impl Error {
                 "check user, password and database name in the address, and the server's pg_hba.conf"
             }
             Self::Corrupt { .. } => {
-                "restore this store from a copy; `torg store check` lists what is damaged"
+                "restore this store from a copy"
             }
+            Self::Missing { .. } => "check the address; `torg serve` makes a store where there is none",
             Self::Locked { .. } => "stop the other process, or give this one another folder",
             Self::NewerSchema { .. } => "use the newer program, or restore a copy made before the upgrade",
             Self::BadUrl { .. } => "use fjall:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or memory:",

@@ -15,6 +15,10 @@ pub enum Durability {
 /// How a store works.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
+    /// Makes a store where there is none, adds declared tables that it does not have, and raises its schema version.
+    /// Without it, opening changes nothing, a missing store is [`Error::Missing`](crate::Error::Missing), and the schema has
+    /// only the tables that are there.
+    pub create: bool,
     /// Memory for the embedded engine's cache of data blocks.
     pub cache_bytes: u64,
     /// What an acknowledged commit survives.
@@ -57,6 +61,7 @@ pub struct PostgresOptions {
 impl Default for StoreOptions {
     fn default() -> Self {
         Self {
+            create: true,
             cache_bytes: 256 << 20,
             durability: Durability::Fsync,
             group_max: 128,

@@ -64,6 +64,7 @@ fn store_options(config: &config::Store) -> StoreOptions {
     let millis = |ms: u32| Duration::from_millis(ms.into());
     let config::Store { postgres, .. } = config;
     StoreOptions {
+        create: true,
         cache_bytes: u64::from(config.cache_mb) << 20,
         durability: match config.durability {
             Durability::Fsync => store::Durability::Fsync,
