@@ -202,6 +202,37 @@ async fn a_newer_program_completes_the_tables_and_an_older_one_is_refused() {
 }
 
 #[tokio::test]
+async fn opened_without_making_anything_a_database_stays_as_it_is() {
+    let Some((server, database, url)) = databases() else { return };
+    let only_look = StoreOptions { create: false, ..options() };
+    let look = async |version, tables: &[&'static store::TableDef]| {
+        Postgres::open(&url, Schema::new(version, tables.iter().copied())?, &only_look).await
+    };
+    match look(1, &[OLD.def()]).await.err() {
+        Some(Error::Missing { place }) => {
+            assert!(place.starts_with("postgres://") && place.contains(&database), "{place}");
+            assert!(place.contains(":***@"), "{place}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(server.psql_in(&database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'torg'"), "0");
+    open_tables(&url, 3, &[OLD.def()]).await.unwrap();
+    let tables = "SELECT string_agg(table_name, ',' ORDER BY table_name) FROM information_schema.tables \
+                  WHERE table_schema = 'torg'";
+    let before = server.psql_in(&database, tables);
+    let engine = look(4, &[NEW.def()]).await.unwrap();
+    assert_eq!(engine.schema().tables(), [OLD.def()], "the catalogue's tables, and no declared one");
+    assert_eq!(engine.schema().version, 3);
+    assert!(engine.scan(&OLD.scan()).await.unwrap().rows.is_empty());
+    assert_eq!(server.psql_in(&database, tables), before);
+    assert_eq!(server.psql_in(&database, "SELECT value FROM torg._meta WHERE name = 'schema_version'"), "3");
+    assert!(matches!(look(2, &[]).await.err(), Some(Error::NewerSchema { store: 3, program: 2 })));
+    assert!(matches!(look(4, &[OLD_CHANGED.def()]).await.err(), Some(Error::BadTable { .. })));
+    server.psql_in(&database, "DROP TABLE torg._commits");
+    assert!(matches!(look(3, &[]).await.err(), Some(Error::Missing { .. })));
+}
+
+#[tokio::test]
 async fn a_table_that_differs_from_the_stored_one_is_refused() {
     let Some((_, _, url)) = databases() else { return };
     open_tables(&url, 1, &[OLD.def()]).await.unwrap();

@@ -19,20 +19,31 @@ pub(crate) fn schema() -> store::Result<Schema> {
     Schema::new(SCHEMA_VERSION, topics::tables())
 }
 
-/// Opens the store that the configuration names; the error is for a person.
+/// Opens the store that the configuration names, or makes it; the error is for a person.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
-    try_open_store(config).await.map_err(store_error)
+    try_open_store(config, true).await.map_err(store_error)
 }
 
-/// Opens the store that the configuration names.
-pub(crate) async fn try_open_store(config: &Config) -> store::Result<Store> {
+/// Opens the store that the configuration names; without `create` only if it is there, and changes nothing.
+pub(crate) async fn try_open_store(config: &Config, create: bool) -> store::Result<Store> {
     let url: StoreUrl = config.store.url.expose().parse()?;
-    Store::open(&url, schema()?, &store_options(&config.store)).await
+    let options = StoreOptions { create, ..store_options(&config.store) };
+    Store::open(&url, schema()?, &options).await
 }
 
-/// Opens a store for being copied, at another address than the configured one.
-pub(crate) async fn open_store_to_copy(config: &Config, url: &str, schema: Schema) -> anyhow::Result<Store> {
-    let mut options = store_options(&config.store);
+/// Opens a store, with the tables that it has, to read all of it.
+pub(crate) async fn open_store_to_read(config: &Config, url: &str) -> anyhow::Result<Store> {
+    let tables = Schema::new(SCHEMA_VERSION, []).map_err(store_error)?;
+    open_whole_store(config, url, tables, false).await
+}
+
+/// Opens a store that is to be filled with a copy, and makes these tables.
+pub(crate) async fn open_store_to_fill(config: &Config, url: &str, schema: Schema) -> anyhow::Result<Store> {
+    open_whole_store(config, url, schema, true).await
+}
+
+async fn open_whole_store(config: &Config, url: &str, schema: Schema, create: bool) -> anyhow::Result<Store> {
+    let mut options = StoreOptions { create, ..store_options(&config.store) };
     options.postgres.snapshot_timeout = COPY_SNAPSHOT_TIMEOUT;
     let url: StoreUrl = url.parse().map_err(store_error)?;
     Store::open(&url, schema, &options).await.map_err(store_error)

@@ -92,7 +92,40 @@ fn a_place_that_cannot_hold_a_store_is_told() {
     );
     std::fs::create_dir(folder.path().join("letters")).unwrap();
     std::fs::write(folder.path().join("letters/letter"), "").unwrap();
-    assert_told(&torg_run(&folder, &["store", "check", "--store", "fjall:letters"]), "no Torg store");
+    assert_told(&torg_run(&folder, &["topic", "create", "t", "--store", "fjall:letters"]), "no Torg store");
+}
+
+/// Every command that only reads says that there is nothing.
+fn assert_missing(folder: &tempfile::TempDir, address: &str) {
+    for command in [
+        &["store", "check", "--store"][..],
+        &["store", "dump", "--store"],
+        &["store", "copy", "--to", "fjall:target", "--from"],
+        &["topic", "list", "--store"],
+        &["topic", "tail", "offers", "--no-follow", "--store"],
+    ] {
+        assert_told(&torg_run(folder, &[command, &[address]].concat()), "there is no store at ");
+    }
+    assert!(!folder.path().join("target").exists());
+}
+
+#[test]
+fn a_mistyped_path_is_told_and_nothing_is_made_there() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_missing(&folder, "fjall:mistyped/store");
+    assert_missing(&folder, "fjall:empty");
+    assert!(std::fs::read_dir(folder.path().join("empty")).unwrap().next().is_none());
+    let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(made, ["empty"]);
+}
+
+#[test]
+fn a_database_without_a_store_is_told_and_nothing_is_made_there() {
+    let Some(postgres) = testkit::postgres() else { return };
+    let name = testkit::fresh_name("mistyped");
+    assert_missing(&folder(), &postgres.create_database(&name));
+    assert_eq!(postgres.psql_in(&name, "SELECT count(*) FROM pg_namespace WHERE nspname = 'torg'"), "0");
 }
 
 #[test]

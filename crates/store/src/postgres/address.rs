@@ -71,6 +71,8 @@ pub(super) struct Address {
     /// `None`: as the database needs it.
     pub(super) lock: Option<LockStyle>,
     pub(super) tls: TlsMode,
+    /// The URL without its password.
+    pub(super) shown: String,
 }
 
 impl Address {
@@ -104,7 +106,7 @@ impl Address {
             return Err(bad("it names no host".to_owned()));
         }
         complete(&mut config, tls, options);
-        Ok(Self { config, schema, lock, tls })
+        Ok(Self { config, schema, lock, tls, shown: redact(url) })
     }
 }
 

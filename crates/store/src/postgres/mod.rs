@@ -96,6 +96,9 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and makes or completes the tables. Must be called on a tokio runtime.
     ///
+    /// Without [`create`](StoreOptions::create) nothing is made, completed or tidied up: what is there is found as it is,
+    /// with the version that the store has.
+    ///
     /// A server that does not answer is tried for [`connect_timeout`](crate::PostgresOptions::connect_timeout).
     pub async fn open(url: &str, schema: Schema, options: &StoreOptions) -> Result<Self> {
         let address = Address::parse(url, &options.postgres)?;
@@ -109,13 +112,17 @@ impl Postgres {
         let readers = pool(Role::Reader, reads - reads / 2, patience);
         let lanes = pool(Role::Lane, options.postgres.commit_lanes, patience);
         let opener = pool(Role::Lane, 1, connector.connect_timeout());
-        let (schema, lock) = prepare(&opener, &address, &schema, seeds.next_u64()).await?;
+        let seed = options.create.then(|| seeds.next_u64());
+        let (schema, lock) = prepare(&opener, &address, &schema, seed).await?;
         opener.close();
         let tables = schema.tables().iter().map(|table| TableSql::new(&address.schema, table)).collect();
         let opening = seeds.next_u64();
         let log = Arc::new(CommitLog::new(&address.schema, opening));
-        let keeper = Arc::clone(&log).keep_short(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
-        let tasks = Mutex::new(vec![tokio::spawn(keeper).abort_handle()]);
+        let mut tasks = Vec::new();
+        if options.create {
+            let keeper = Arc::clone(&log).keep_short(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
+            tasks.push(tokio::spawn(keeper).abort_handle());
+        }
         Ok(Self {
             schema,
             tables: Arc::new(Tables(tables)),
@@ -131,7 +138,7 @@ impl Postgres {
             retries: AtomicU64::new(0),
             unknowns: AtomicU64::new(0),
             snapshot_timeout: options.postgres.snapshot_timeout,
-            tasks,
+            tasks: Mutex::new(tasks),
         })
     }
 
@@ -184,19 +191,25 @@ fn seeds(seed: Option<u64>) -> StdRng {
     StdRng::seed_from_u64(seed.unwrap_or_else(random))
 }
 
-/// Makes the tables, and finds out how rows are locked here.
+/// Makes the tables, with random pauses from a seed, or only finds them if there is no seed; and finds out how rows are
+/// locked here.
 async fn prepare(
     pool: &Arc<Pool>,
     address: &Address,
     declared: &Schema,
-    seed: u64,
+    seed: Option<u64>,
 ) -> Result<(Schema, LockStyle)> {
     let mut tries = pool.tries();
-    let mut backoff = Backoff::new(seed);
+    let mut backoff = seed.map(Backoff::new);
     loop {
         let lease = tries.connection().await?;
-        match schema::prepare(&lease, &address.schema, declared, &mut backoff).await {
-            Ok(schema) => {
+        let found = match &mut backoff {
+            Some(backoff) => schema::prepare(&lease, &address.schema, declared, backoff).await.map(Some),
+            None => schema::look(&lease, &address.schema, declared).await,
+        };
+        match found {
+            Ok(None) => return Err(Error::Missing { place: address.shown.clone() }),
+            Ok(Some(schema)) => {
                 let lock = match address.lock {
                     Some(lock) => lock,
                     None => usual_lock(&lease).await,

@@ -24,6 +24,24 @@ struct Stored {
     tables: Vec<&'static TableDef>,
 }
 
+/// The tables that are there, of which nothing is changed: those of the catalogue, with the store's own version. `None` if
+/// there is no store.
+pub(super) async fn look(
+    connection: &Connection,
+    schema: &str,
+    declared: &Schema,
+) -> Result<Option<Schema>, Trouble> {
+    let migration = Migration { connection, schema, declared };
+    require_utf8(connection).await?;
+    if !migration.is_started().await? {
+        return Ok(None);
+    }
+    let stored = migration.stored(false).await?;
+    // Refuses what this program must not work on.
+    migration.complete(&stored)?;
+    Ok(Some(Schema::new(stored.version, stored.tables)?))
+}
+
 /// Brings the tables to what is declared. Returns the declared tables together with those that only the store knows.
 pub(super) async fn prepare(
     connection: &Connection,
@@ -32,11 +50,7 @@ pub(super) async fn prepare(
     backoff: &mut Backoff,
 ) -> Result<Schema, Trouble> {
     let migration = Migration { connection, schema, declared };
-    let encoding = connection.query("SHOW server_encoding", &Vec::new()).await?;
-    let encoding: String = encoding.first().map_or(Ok(String::new()), |row| row.try_get(0))?;
-    if !matches!(&*encoding, "UTF8" | "UTF-8" | "utf8") {
-        return Err(engine(format!("the database is encoded in {encoding}; it must be UTF8")).into());
-    }
+    require_utf8(connection).await?;
     for _ in 0..ATTEMPTS_MAX {
         if migration.is_started().await? {
             let stored = migration.stored(false).await?;
@@ -50,6 +64,15 @@ pub(super) async fn prepare(
         }
     }
     Err(Error::unavailable("other processes keep changing the tables").into())
+}
+
+async fn require_utf8(connection: &Connection) -> Result<(), Trouble> {
+    let encoding = connection.query("SHOW server_encoding", &Vec::new()).await?;
+    let encoding: String = encoding.first().map_or(Ok(String::new()), |row| row.try_get(0))?;
+    if !matches!(&*encoding, "UTF8" | "UTF-8" | "utf8") {
+        return Err(engine(format!("the database is encoded in {encoding}; it must be UTF8")).into());
+    }
+    Ok(())
 }
 
 struct Migration<'a> {

@@ -10,7 +10,7 @@ use store::{CopyProgress, KeyValue, Kind, Read as _, Row, Store};
 use super::hex;
 use crate::config::Config;
 use crate::errors::advised;
-use crate::parts::{open_store, open_store_to_copy, schema, store_error};
+use crate::parts::{open_store_to_fill, open_store_to_read, store_error};
 
 /// How often progress is shown on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -46,7 +46,7 @@ pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Resul
 }
 
 async fn check(config: &Config) -> anyhow::Result<()> {
-    let store = open_store(config).await?;
+    let store = open_store_to_read(config, config.store.url.expose()).await?;
     let mut damages = Vec::new();
     let counts = store.verify(&mut |damage| damages.push(damage)).await.map_err(store_error)?;
     store.close().await.map_err(store_error)?;
@@ -67,9 +67,9 @@ async fn check(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn copy(config: &Config, from: &str, to: &str) -> anyhow::Result<()> {
-    let source = open_store_to_copy(config, from, schema().map_err(store_error)?).await?;
+    let source = open_store_to_read(config, from).await?;
     // The target learns the tables from the source, so that also tables that this program does not know are copied.
-    let target = open_store_to_copy(config, to, source.schema().clone()).await.context("the target");
+    let target = open_store_to_fill(config, to, source.schema().clone()).await.context("the target");
     let target = target?;
     let mut shown = Progress::new();
     let done = store::copy(&source, &target, &mut |at| shown.show(at)).await.map_err(store_error);
@@ -128,7 +128,7 @@ fn megabytes(bytes: u64) -> String {
 }
 
 async fn dump(config: &Config) -> anyhow::Result<()> {
-    let store = open_store(config).await?;
+    let store = open_store_to_read(config, config.store.url.expose()).await?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = dump_rows(&store, &mut out).await;
     store.close().await.map_err(store_error)?;

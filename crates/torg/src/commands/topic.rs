@@ -9,13 +9,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use store::Store;
+use store::{Store, StoreUrl};
 use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use super::topic_server::TopicServer;
 use crate::config::Config;
 use crate::errors::advised;
-use crate::parts::{open_topics, store_error, topics_error, try_open_store};
+use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
 
 /// Messages in one append of lines from stdin.
 const APPEND_STEP: usize = 500;
@@ -91,17 +91,35 @@ enum Access {
 }
 
 impl Access {
-    async fn open(place: Place, config: &Config) -> anyhow::Result<Access> {
+    /// To read, which changes nothing where there is no store.
+    async fn to_read(place: Place, config: &Config) -> anyhow::Result<Access> {
+        Access::open(place, config, false).await
+    }
+
+    /// To write; makes a store where there is none.
+    async fn to_write(place: Place, config: &Config) -> anyhow::Result<Access> {
+        Access::open(place, config, true).await
+    }
+
+    async fn open(place: Place, config: &Config, create: bool) -> anyhow::Result<Access> {
         if let Some(url) = place.server {
             return Ok(Access::Server(Box::new(TopicServer::connect(&url).await?)));
         }
-        let store = match try_open_store(config).await {
+        let store = match try_open_store(config, create).await {
             Ok(store) => store,
             // A running process has it open.
             Err(error @ store::Error::Locked { .. }) => {
                 let server = TopicServer::connect(&format!("http://{}", config.listen)).await;
                 let hint = format!("no server answers at {}: give its address with --server", config.listen);
-                return server.map(|server| Access::Server(Box::new(server))).map_err(|_| advised(error, hint));
+                return server
+                    .map(|server| Access::Server(Box::new(server)))
+                    .map_err(|_| advised(error, hint));
+            }
+            // Messages in Kafka can be read without it.
+            Err(store::Error::Missing { .. }) if config.topics.url.scheme() == "kafka" => {
+                let tables = schema().map_err(store_error)?;
+                let options = store::StoreOptions::default();
+                Store::open(&StoreUrl::Memory, tables, &options).await.map_err(store_error)?
             }
             Err(error) => return Err(store_error(error)),
         };
@@ -175,7 +193,7 @@ impl Access {
 pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         TopicCommand::List { place } => {
-            let access = Access::open(place, config).await?;
+            let access = Access::to_read(place, config).await?;
             let done = list(&access).await;
             access.close().await.and(done)
         }
@@ -183,17 +201,17 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
             let hours = retention_hours.unwrap_or(config.topics.retention_hours);
             let time = (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600));
             let spec = TopicSpec::new(name, partitions).retention(Retention { time, bytes: None });
-            let access = Access::open(place, config).await?;
+            let access = Access::to_write(place, config).await?;
             let done = access.create(spec).await;
             access.close().await.and(done)
         }
         TopicCommand::Append { name, key, place } => {
-            let access = Access::open(place, config).await?;
+            let access = Access::to_write(place, config).await?;
             let done = append(&access, &name, key.as_deref()).await;
             access.close().await.and(done)
         }
         TopicCommand::Tail { name, from_start, no_follow, limit, partition, place } => {
-            let access = Access::open(place, config).await?;
+            let access = Access::to_read(place, config).await?;
             let tail = Tail { name, from_start, follow: !no_follow, left: limit, partition };
             let done = tail.run(&access).await;
             access.close().await.and(done)
