@@ -38,6 +38,7 @@ pub(super) struct Readers {
 
 #[derive(Default)]
 struct Pool {
+    /// Empty once the readers are closed.
     lanes: Vec<Arc<Client>>,
     idle: BTreeMap<Partition, Vec<Cursor>>,
     /// The lanes whose cursor of a partition is in use.
@@ -144,6 +145,9 @@ impl Readers {
 
     fn pick(&self, partition: &Partition, offset: i64) -> Result<Option<(Arc<Client>, Cursor)>> {
         let mut pool = self.pool();
+        if pool.lanes.is_empty() {
+            return Err(Error::Closed);
+        }
         pool.clock += 1;
         let idle = pool.idle.get(partition).map_or(&[][..], Vec::as_slice);
         let exact = idle.iter().position(|cursor| cursor.next == Some(offset));
@@ -180,10 +184,11 @@ impl Readers {
                 pool.busy.remove(partition);
             }
         }
+        // After `close` the lane is gone, and the cursor goes too.
+        let Some(client) = pool.lanes.get(cursor.lane).cloned() else { return };
         let lane = cursor.lane;
         pool.idle.entry(partition.clone()).or_default().push(cursor);
         let evicted = pool.evict(lane);
-        let client = Arc::clone(&pool.lanes[lane]);
         drop(pool);
         self.freed.notify_waiters();
         if let (Some((partition, cursor)), Ok(runtime)) = (evicted, tokio::runtime::Handle::try_current()) {
@@ -194,11 +199,13 @@ impl Readers {
         }
     }
 
-    /// Lets go of all cursors and clients.
+    /// Lets go of all cursors and clients. Reads on their way end as they would have; later ones are refused.
     pub(super) fn close(&self) {
         let mut pool = self.pool();
         pool.idle.clear();
-        pool.lanes.truncate(1);
+        pool.lanes.clear();
+        drop(pool);
+        self.freed.notify_waiters();
     }
 }
 
@@ -360,5 +367,26 @@ fn message_of(fetched: &BorrowedMessage<'_>) -> Message {
         headers,
         payload: copy(fetched.payload()),
         time: fetched.timestamp().to_millis().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_that_outlives_the_close_gives_its_cursor_back_without_harm() {
+        // Nobody has to answer there.
+        let options = KafkaOptions::default().at("kafka://127.0.0.1:1").unwrap();
+        let readers = Readers::new(&options, Arc::new(Client::start(&options).unwrap()));
+        let partition = ("t".to_owned(), 0);
+        let lease = async || readers.lease(&partition, 0, Instant::now() + LOOK_AGAIN).await;
+        let (first, second) = (lease().await.unwrap(), lease().await.unwrap());
+        assert_eq!(readers.pool().lanes.len(), 2, "each has a lane of its own");
+        drop(first);
+        readers.close();
+        drop(second);
+        assert!(readers.pool().idle.is_empty() && readers.pool().busy.is_empty());
+        assert!(matches!(lease().await.err(), Some(Error::Closed)));
     }
 }
