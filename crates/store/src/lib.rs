@@ -63,7 +63,7 @@ pub use error::{Error, Result};
 pub use hints::{Hint, Hints};
 pub use key::{IntoColumn, Key, KeyColumn, KeyTuple, KeyValue, PrefixOf};
 pub use memory::{FaultCounts, Faults, Faulty, Memory};
-pub use open::StoreUrl;
+pub use open::{StoreUrl, masked_url};
 pub use options::{Durability, PostgresOptions, StoreOptions};
 pub use postgres::Postgres;
 pub use row::Row;

@@ -14,6 +14,10 @@ use crate::store::Store;
 use crate::table::Schema;
 use crate::{Error, Result};
 
+const MASK: &str = "***";
+/// What stands behind these is a path, which holds no secrets.
+const PATH_SCHEMES: [&str; 2] = ["fjall:", "file:"];
+
 /// Where a store is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
@@ -29,7 +33,7 @@ impl FromStr for StoreUrl {
     type Err = Error;
 
     fn from_str(url: &str) -> Result<Self> {
-        let bad = |reason: &str| Error::BadUrl { url: without_password(url), reason: reason.to_owned() };
+        let bad = |reason: &str| Error::BadUrl { url: masked_url(url), reason: reason.to_owned() };
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Self::Memory),
             Some(("fjall", "")) => Err(bad("a path must follow fjall:")),
@@ -48,7 +52,7 @@ impl fmt::Display for StoreUrl {
         match self {
             Self::Memory => f.write_str("memory:"),
             Self::Fjall(path) => write!(f, "fjall:{}", path.display()),
-            Self::Postgres(url) => f.write_str(&without_password(url)),
+            Self::Postgres(url) => f.write_str(&masked_url(url)),
         }
     }
 }
@@ -59,16 +63,51 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// The address with the password blotted out, fit for logs and messages.
-fn without_password(url: &str) -> String {
-    let shown = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (user, host) = rest[..end].rsplit_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}{}", &rest[end..]))
+/// An address as it may be shown in logs and messages: the password of the user part and every parameter that is named
+/// like a secret are masked.
+///
+/// In doubt it masks too much: a password with an unescaped `/`, `?`, `@` or `:` does not slip through.
+#[must_use]
+pub fn masked_url(url: &str) -> String {
+    if PATH_SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+        return url.to_owned();
+    }
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + "://".len()));
+    let shown = match rest.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((name, _)) => format!("{name}:{MASK}@{host}"),
+            None => rest.to_owned(),
+        },
+        // A password whose host was forgotten, or ports.
+        None => match rest.split_once(':') {
+            Some((name, _)) if !scheme.is_empty() && !has_only_ports(rest) => format!("{name}:{MASK}"),
+            _ => rest.to_owned(),
+        },
     };
-    shown().unwrap_or_else(|| url.to_owned())
+    let Some((base, query)) = shown.split_once('?') else { return format!("{scheme}{shown}") };
+    let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
+        Some((name, _)) if names_a_secret(name) => format!("{name}={MASK}"),
+        Some(_) => parameter.to_owned(),
+        None => MASK.to_owned(),
+    });
+    format!("{scheme}{base}?{}", parameters.collect::<Vec<_>>().join("&"))
+}
+
+/// Whether every colon in the host part stands before a port, or in an address of IPv6.
+fn has_only_ports(rest: &str) -> bool {
+    let hosts = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
+    hosts.split(',').all(|host| {
+        let behind =
+            host.strip_prefix('[').and_then(|host| host.split_once(']')).map_or(host, |(_, port)| port);
+        behind
+            .split_once(':')
+            .is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+    })
+}
+
+fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["passw", "secret", "token"].iter().any(|word| name.contains(word))
 }
 
 impl Store {
@@ -106,10 +145,42 @@ mod tests {
         for url in [
             "postgres://torg:s3cret@db:5432/torg?sslmode=require",
             "postgres://torg:s3:cr@et@db",
+            "postgres://torg:s3/cr@et@db/x?password=s3",
+            "postgres://torg:s3?cr=e@t@db/x",
             "mysql://u:s3cret@h/d",
+            "mysql:u:s3cret@h/d",
         ] {
             let shown = url.parse::<StoreUrl>().map_or_else(|error| error.to_string(), |url| url.to_string());
             assert!(shown.contains("***") && !shown.contains("s3"), "{shown}");
+        }
+    }
+    #[test]
+    fn an_address_is_masked_as_far_as_it_must_be() {
+        for (url, shown) in [
+            ("store", "store"),
+            ("memory:", "memory:"),
+            ("fjall:./data@2/a:b", "fjall:./data@2/a:b"),
+            ("file:///srv/a:b@c", "file:///srv/a:b@c"),
+            ("kafka://a:9092,[::1]:9093", "kafka://a:9092,[::1]:9093"),
+            ("postgres://host:5432/db", "postgres://host:5432/db"),
+            ("postgres://[::1]/a:b?schema=x", "postgres://[::1]/a:b?schema=x"),
+            ("postgres://torg@host:5432/db", "postgres://torg@host:5432/db"),
+            ("postgres://torg:s3cret@host:5432/db", "postgres://torg:***@host:5432/db"),
+            ("postgres://torg:@host/db", "postgres://torg:***@host/db"),
+            ("postgres://torg:a/b@c:d@host/db", "postgres://torg:***@host/db"),
+            ("postgres://torg:a?b@host/db?sslmode=require", "postgres://torg:***@host/db?sslmode=require"),
+            ("postgres://torg:?s3cret@host/db", "postgres://torg:***@host/db"),
+            ("postgres://torg:s3cret", "postgres://torg:***"),
+            ("postgres://torg:1s3/cret", "postgres://torg:***"),
+            ("torg:s3cret@host", "torg:***@host"),
+            ("postgres://h/d?user=x&password=a@b&lock=no", "postgres://h/d?user=x&password=***&lock=no"),
+            (
+                "postgres://h/d?sslPassword=y&API_TOKEN=z&s3cret",
+                "postgres://h/d?sslPassword=***&API_TOKEN=***&***",
+            ),
+            ("s3://bucket/prefix?secret_key=y", "s3://bucket/prefix?secret_key=***"),
+        ] {
+            assert_eq!(masked_url(url), shown);
         }
     }
 }

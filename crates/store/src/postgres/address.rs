@@ -11,6 +11,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
 use crate::limits::NAME_BYTES_MAX;
+use crate::open::masked_url;
 use crate::options::PostgresOptions;
 use crate::{Error, Result};
 
@@ -78,7 +79,7 @@ pub(super) struct Address {
 impl Address {
     /// Understands a URL. No error repeats a password.
     pub(super) fn parse(url: &str, options: &PostgresOptions) -> Result<Self> {
-        let bad = |reason: String| Error::BadUrl { url: redact(url), reason };
+        let bad = |reason: String| Error::BadUrl { url: masked_url(url), reason };
         if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
             return Err(bad("it must start with postgres://".to_owned()));
         }
@@ -106,7 +107,7 @@ impl Address {
             return Err(bad("it names no host".to_owned()));
         }
         complete(&mut config, tls, options);
-        Ok(Self { config, schema, lock, tls, shown: redact(url) })
+        Ok(Self { config, schema, lock, tls, shown: masked_url(url) })
     }
 }
 
@@ -156,38 +157,6 @@ fn is_schema_name(name: &str) -> bool {
         && !name.starts_with("pg_")
 }
 
-/// The URL with everything left out that may be a password.
-fn redact(url: &str) -> String {
-    let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
-    let (scheme, rest) = base.split_once("://").map_or(("", base), |(scheme, rest)| (scheme, rest));
-    let rest = match rest.rsplit_once('@') {
-        Some((user, host)) => match user.split_once(':') {
-            Some((user, _)) => format!("{user}:***@{host}"),
-            None => rest.to_owned(),
-        },
-        // A password without its host, or a port.
-        None => match rest.split_once(':') {
-            Some((host, port)) if !port.starts_with(|c: char| c.is_ascii_digit()) => format!("{host}:***"),
-            _ => rest.to_owned(),
-        },
-    };
-    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
-    let query = query.map_or_else(String::new, |query| {
-        let named = query.split('&').map(split_parameter);
-        let known = |name: &str| {
-            KNOWN_PARAMETERS.contains(&name) && name != "password"
-                || ["schema", "lock", "sslmode"].contains(&name)
-        };
-        let shown = named.map(|(name, value)| match known(name) {
-            true => format!("{name}={value}"),
-            false if name == "password" => "password=***".to_owned(),
-            false => "***".to_owned(),
-        });
-        format!("?{}", shown.collect::<Vec<_>>().join("&"))
-    });
-    format!("{scheme}{rest}{query}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +193,5 @@ mod tests {
             assert!(matches!(error, Error::BadUrl { .. }), "{error}");
             assert!(!error.to_string().contains("s3cret"), "{error}");
         }
-        assert_eq!(redact("postgres://me:s3cret@db:1/x?lock=no"), "postgres://me:***@db:1/x?lock=no");
     }
 }
