@@ -25,8 +25,11 @@ use crate::{Error, Result};
 const KEPT: &str = "1 hour";
 /// An outcome that was not asked for within this time cannot be known any more: somebody may have deleted its row.
 const ASKABLE: Duration = Duration::from_secs(45 * 60);
-/// Old rows are looked for about this often.
+/// Old rows are looked for about this often, and for the first time so long after the start.
 const TRIM_EVERY: Duration = Duration::from_secs(10 * 60);
+const TRIM_FIRST: Duration = Duration::from_secs(5);
+/// Rows that one statement deletes at most: however many have gathered, it ends in time, and what it did stays done.
+const TRIM_ROWS: usize = 5_000;
 /// The rows of one process spread over so many places of the primary key.
 const SHARDS: u64 = 64;
 
@@ -36,8 +39,8 @@ pub(super) struct CommitLog {
     abort: String,
     state: String,
     applied: String,
-    newest_to_delete: String,
-    delete: String,
+    pub(super) newest_to_delete: String,
+    pub(super) delete: String,
     /// Random: tells this opening of the store from every other.
     opening: u64,
     count: AtomicU64,
@@ -72,7 +75,9 @@ impl CommitLog {
                 "SELECT at::text FROM {name} ORDER BY at DESC LIMIT 1 OFFSET {GROUPS_REMEMBERED}"
             ),
             delete: format!(
-                "DELETE FROM {name} WHERE at < $1::text::timestamptz AND at < now() - interval '{KEPT}'"
+                "DELETE FROM {name} WHERE (shard, id) IN (SELECT shard, id FROM {name} \
+                 WHERE at < $1::text::timestamptz AND at < now() - interval '{KEPT}' ORDER BY at LIMIT {TRIM_ROWS}) \
+                 RETURNING 1"
             ),
             opening,
             count: AtomicU64::new(0),
@@ -99,13 +104,9 @@ impl CommitLog {
     pub(super) async fn resolve(&self, lanes: &Arc<Pool>, group: &Group) -> Result<bool> {
         let name = (group.id(), group.attempt);
         let Some((id, since)) = self.unknown().get(&name).copied() else {
-            // Not one of ours, or asked twice.
-            for id in group.ids() {
-                if self.applied(lanes, id).await? {
-                    return Ok(true);
-                }
-            }
-            return Ok(false);
+            // Not one of ours, or settled before: another attempt at the same batches may have been applied since, so
+            // the log cannot tell.
+            return Err(engine(format!("attempt {} at group {} did not end unknown", name.1, name.0)));
         };
         let mut tries = lanes.tries();
         let applied = loop {
@@ -156,19 +157,21 @@ impl CommitLog {
         }
     }
 
-    /// Deletes what is neither young nor among the last groups.
+    /// Deletes what is neither young nor among the last groups, step by step.
     pub(super) async fn trim(&self, connection: &Connection) -> Result<(), Trouble> {
         let rows = connection.query(&self.newest_to_delete, &Vec::new()).await?;
         let Some(row) = rows.first() else { return Ok(()) };
         let newest: String = row.try_get(0)?;
-        connection.query(&self.delete, &vec![&newest]).await?;
+        while connection.query(&self.delete, &vec![&newest]).await?.len() == TRIM_ROWS {}
         Ok(())
     }
 
     /// Keeps the log short, until the pool is closed.
     pub(super) async fn keep_short(self: Arc<Self>, pool: Arc<Pool>, mut backoff: Backoff) {
+        let mut pause = TRIM_FIRST;
         loop {
-            tokio::time::sleep(TRIM_EVERY + backoff.next()).await;
+            tokio::time::sleep(pause + backoff.next()).await;
+            pause = TRIM_EVERY;
             let trimmed = match pool.tries().connection().await {
                 Ok(lease) => self.trim(&lease).await,
                 Err(Error::Closed) => return,

@@ -16,11 +16,17 @@ use crate::{Error, Result};
 const ATTEMPTS_MAX: u32 = 30;
 /// The layout of our own tables.
 const FORMAT: u32 = 1;
+/// What was added to our own tables later and does not trouble programs that do not know it. 1: the index of the log of
+/// commits.
+const ADDITIONS: u32 = 1;
+/// Indexing a log that has grown long may take longer than other statements.
+const INDEX_TIMEOUT: &str = "SET LOCAL statement_timeout = '15min'";
 
 /// What the database holds.
 struct Stored {
     version: u32,
     format: u32,
+    additions: u32,
     tables: Vec<&'static TableDef>,
 }
 
@@ -103,13 +109,14 @@ impl Migration<'_> {
         let meta = format!("SELECT name, value FROM {} ORDER BY name{lock}", self.name(META));
         let catalogue =
             format!("SELECT name, kind, placement, columns FROM {} ORDER BY name", self.name(CATALOGUE));
-        let mut stored = Stored { version: 0, format: FORMAT, tables: Vec::new() };
+        let mut stored = Stored { version: 0, format: FORMAT, additions: 0, tables: Vec::new() };
         for row in self.connection.query(&meta, &Vec::new()).await? {
             let (name, value): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let number = || value.parse().map_err(|_| engine(format!("{name} is {value:?} in {META}")));
             match &*name {
                 "schema_version" => stored.version = number()?,
                 "format" => stored.format = number()?,
+                "additions" => stored.additions = number()?,
                 _ => {}
             }
         }
@@ -173,7 +180,8 @@ impl Migration<'_> {
             }
         }
         let schema = Schema::new(program, all)?;
-        Ok((!missing && stored.version == program).then_some(schema))
+        let is_complete = !missing && stored.version == program && stored.additions >= ADDITIONS;
+        Ok(is_complete.then_some(schema))
     }
 
     /// One attempt to do it all; the inner error means that another process was quicker.
@@ -215,10 +223,24 @@ impl Migration<'_> {
                 self.create(table).await?;
             }
         }
+        if stored.additions < ADDITIONS {
+            self.add().await?;
+        }
         let raise = format!("UPDATE {} SET value = $1 WHERE name = 'schema_version'", self.name(META));
         connection.query(&raise, &vec![&self.declared.version.to_string() as &(dyn ToSql + Sync)]).await?;
         connection.run("COMMIT").await?;
         Ok(())
+    }
+
+    async fn add(&self) -> Result<(), PgError> {
+        self.connection.run(INDEX_TIMEOUT).await?;
+        self.connection.run(&sql::create_commits_index(self.schema)).await?;
+        let note = format!(
+            "INSERT INTO {} (name, value) VALUES ('additions', '{ADDITIONS}') \
+             ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
+            self.name(META)
+        );
+        self.connection.run(&note).await
     }
 
     async fn create(&self, table: &TableDef) -> Result<(), Failed> {

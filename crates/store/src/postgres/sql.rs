@@ -154,6 +154,11 @@ pub(super) fn create_own_tables(schema: &str) -> [String; 4] {
     ]
 }
 
+/// Lets old rows of the log of commits be found without reading all of it.
+pub(super) fn create_commits_index(schema: &str) -> String {
+    format!("CREATE INDEX IF NOT EXISTS \"{COMMITS}_at\" ON {} (at)", qualified(schema, COMMITS))
+}
+
 /// A bound of a scan as its statement sees it: an operator and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {

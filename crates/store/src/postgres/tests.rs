@@ -124,6 +124,37 @@ async fn an_attempt_that_was_found_not_applied_can_never_be() {
 }
 
 #[tokio::test]
+async fn an_attempt_that_did_not_end_unknown_is_not_guessed_at() {
+    let Some((engine, _, _)) = opened().await else { return };
+    assert!(matches!(engine.resolve(&group()).await, Err(Error::Engine { .. })));
+    engine.log.is_unknown(&group(), &engine.log.entry());
+    assert!(!engine.resolve(&group()).await.unwrap());
+    assert!(matches!(engine.resolve(&group()).await, Err(Error::Engine { .. })), "it was settled before");
+}
+
+#[tokio::test]
+async fn a_store_from_before_gets_the_index_by_which_its_log_is_trimmed() {
+    let Some((engine, database, url)) = opened().await else { return };
+    let server = testkit::postgres().unwrap();
+    server.psql_in(&database, "DROP INDEX torg._commits_at; DELETE FROM torg._meta WHERE name = 'additions'");
+    drop(engine);
+    let only_look = StoreOptions { create: false, ..StoreOptions::default() };
+    let tables = || Schema::new(1, [QUEUE.def(), ROWS.def()]).unwrap();
+    Postgres::open(&url, tables(), &only_look).await.unwrap();
+    let indexes = "SELECT count(*) FROM pg_indexes WHERE indexname = '_commits_at'";
+    assert_eq!(server.psql_in(&database, indexes), "0");
+    let engine = Postgres::open(&url, tables(), &StoreOptions::default()).await.unwrap();
+    assert_eq!(server.psql_in(&database, indexes), "1");
+    let newest = "2020-01-01";
+    for (text, params) in
+        [(&engine.log.newest_to_delete, Vec::new()), (&engine.log.delete, vec![&newest as _])]
+    {
+        let plan = plan(&engine, text, &params).await;
+        assert!(plan.contains("using _commits_at") && !plan.contains("Seq Scan"), "{text}\n{plan}");
+    }
+}
+
+#[tokio::test]
 async fn the_log_keeps_the_last_groups_and_what_is_young() {
     let Some((engine, database, _)) = opened().await else { return };
     let server = testkit::postgres().unwrap();
@@ -139,6 +170,9 @@ async fn the_log_keeps_the_last_groups_and_what_is_young() {
         engine.log.trim(&lease).await.unwrap();
         server.psql_in(&database, "SELECT state, count(*) FROM torg._commits GROUP BY state ORDER BY state")
     };
+    insert(12_000, "4 hours");
+    assert_eq!(kept().await, format!("4 hours|{}", crate::limits::GROUPS_REMEMBERED + 1), "in several steps");
+    server.psql_in(&database, "TRUNCATE torg._commits");
     insert(10, "3 hours");
     assert_eq!(kept().await, "3 hours|10", "these are among the last groups");
     insert(crate::limits::GROUPS_REMEMBERED + 5, "2 hours");
