@@ -73,6 +73,8 @@ pub fn masked_url(url: &str) -> String {
         return url.to_owned();
     }
     let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + "://".len()));
+    // Without a scheme nobody knows what is a host.
+    let hosts = if scheme.is_empty() { rest } else { rest.split(['/', '?']).next().unwrap_or(rest) };
     let shown = match rest.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
             Some((name, _)) => format!("{name}:{MASK}@{host}"),
@@ -80,7 +82,7 @@ pub fn masked_url(url: &str) -> String {
         },
         // A password whose host was forgotten, or ports.
         None => match rest.split_once(':') {
-            Some((name, _)) if !scheme.is_empty() && !has_only_ports(rest) => format!("{name}:{MASK}"),
+            Some((name, behind)) if !behind.is_empty() && !has_only_ports(hosts) => format!("{name}:{MASK}"),
             _ => rest.to_owned(),
         },
     };
@@ -93,9 +95,8 @@ pub fn masked_url(url: &str) -> String {
     format!("{scheme}{base}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
-/// Whether every colon in the host part stands before a port, or in an address of IPv6.
-fn has_only_ports(rest: &str) -> bool {
-    let hosts = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
+/// Whether every colon stands before a port, or in an address of IPv6.
+fn has_only_ports(hosts: &str) -> bool {
     hosts.split(',').all(|host| {
         let behind =
             host.strip_prefix('[').and_then(|host| host.split_once(']')).map_or(host, |(_, port)| port);
@@ -173,6 +174,8 @@ mod tests {
             ("postgres://torg:s3cret", "postgres://torg:***"),
             ("postgres://torg:1s3/cret", "postgres://torg:***"),
             ("torg:s3cret@host", "torg:***@host"),
+            ("postgres//torg:s3cret", "postgres//torg:***"),
+            ("host:5432", "host:5432"),
             ("postgres://h/d?user=x&password=a@b&lock=no", "postgres://h/d?user=x&password=***&lock=no"),
             (
                 "postgres://h/d?sslPassword=y&API_TOKEN=z&s3cret",
