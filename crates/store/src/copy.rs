@@ -27,6 +27,8 @@ pub struct CopyProgress {
     pub rows: u64,
     /// Bytes of values copied so far.
     pub bytes: u64,
+    /// About how many rows there are to copy; 0 if that is not known.
+    pub rows_total: u64,
 }
 
 /// Copies every row of `from`, as of one moment, into the empty store `to`, which must know the same tables (open it with the
@@ -41,7 +43,8 @@ pub async fn copy(
     let tables = from.schema().tables();
     require_empty(to, tables).await?;
     let snapshot = from.snapshot().await?;
-    let mut at = CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0 };
+    let mut at =
+        CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0, rows_total: 0 };
     for (number, table) in tables.iter().enumerate() {
         at.table = table.name;
         at.table_number.0 = number + 1;

@@ -93,6 +93,11 @@ pub trait Engine: Read {
     /// Looks at everything that is stored and calls `found` for each damage. Returns the number of rows by table.
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>>;
 
+    /// About how many rows all tables have together, without reading them all; 0 if that is not known.
+    async fn approximate_rows(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     /// Figures for monitoring: name -> value.
     fn gauges(&self) -> Vec<(&'static str, f64)> {
         Vec::new()

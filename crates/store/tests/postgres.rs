@@ -302,6 +302,7 @@ async fn verify_counts_rows_and_names_what_cannot_be_ours() {
     let counts = engine.verify(&mut |damage| damages.push(damage.to_string())).await.unwrap();
     assert_eq!(counts["offers"], 25002);
     assert_eq!((counts["queue"], counts["counts"], counts["lists"]), (1, 1, 0));
+    assert_eq!(engine.approximate_rows().await.unwrap(), 25004);
     assert_eq!(damages.len(), 3, "{damages:?}");
     for (damage, part) in damages.iter().zip(["0x6c6f6e67", "-1", "zero"]) {
         assert!(damages.iter().any(|d| d.contains(part)), "{damage} {part}");

@@ -174,6 +174,10 @@ impl Engine for Memory {
         Ok(self.state().remembered.iter().rev().any(|ids| ids.contains(&batch)))
     }
 
+    async fn approximate_rows(&self) -> Result<u64> {
+        Ok(self.state().rows.len() as u64)
+    }
+
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         let mut counts: BTreeMap<_, _> = self.schema.tables().iter().map(|t| (t.name, 0)).collect();
         let rows = Arc::clone(&self.state().rows);

@@ -333,6 +333,21 @@ impl Engine for Postgres {
         Ok(counts)
     }
 
+    async fn approximate_rows(&self) -> Result<u64> {
+        let mut sum = 0;
+        for sql in &self.tables.0 {
+            let mut tries = self.readers.tries();
+            sum += loop {
+                let lease = tries.connection().await?;
+                match verify::approximate_rows(&lease, sql).await {
+                    Ok(rows) => break rows,
+                    Err(trouble) => tries.failed(lease, trouble)?,
+                }
+            };
+        }
+        Ok(sum)
+    }
+
     fn gauges(&self) -> Vec<(&'static str, f64)> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         vec![

@@ -10,6 +10,9 @@ use super::sql::TableSql;
 use crate::limits::{SCAN_ROWS_MAX, VALUE_BYTES_MAX};
 use crate::{Error, Result};
 
+/// Tables that are larger are not counted row by row.
+const COUNTED_ROWS_MAX: i64 = 100_000;
+
 /// Some rows, looked at.
 pub(super) struct Looked {
     pub(super) rows: u64,
@@ -43,6 +46,22 @@ pub(super) async fn look(
         looked.last = None;
     }
     Ok(looked)
+}
+
+/// About how many rows a table has: counted if it is small, and for a large one what PostgreSQL believes.
+pub(super) async fn approximate_rows(connection: &Connection, sql: &TableSql) -> Result<u64, Trouble> {
+    let believed = "SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = $1::text::regclass";
+    let first = async |text: &str, params: &Params<'_>| -> Result<i64, Trouble> {
+        let rows = connection.query(text, params).await?;
+        Ok(rows.first().map_or(Ok(0), |row| row.try_get(0))?)
+    };
+    let believed = first(believed, &vec![&sql.name]).await?;
+    let rows = if believed > COUNTED_ROWS_MAX {
+        believed
+    } else {
+        first(&format!("SELECT count(*) FROM {}", sql.name), &Vec::new()).await?
+    };
+    Ok(rows.max(0).cast_unsigned())
 }
 
 fn check(sql: &TableSql, columns: Vec<Scalar>, version: i64, bytes: i64) -> Result<()> {

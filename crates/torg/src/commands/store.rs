@@ -14,6 +14,8 @@ use crate::parts::{open_store_to_fill, open_store_to_read, store_error};
 
 /// How often progress is shown on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+/// Characters of a full bar.
+const PROGRESS_WIDTH: u64 = 20;
 /// Damages that are listed one by one.
 const DAMAGES_SHOWN_MAX: usize = 50;
 const DUMP_PAGE_ROWS: usize = 1000;
@@ -47,22 +49,31 @@ pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Resul
 
 async fn check(config: &Config) -> anyhow::Result<()> {
     let store = open_store_to_read(config, config.store.url.expose()).await?;
-    let mut damages = Vec::new();
-    let counts = store.verify(&mut |damage| damages.push(damage)).await.map_err(store_error)?;
+    let (mut damages, mut count) = (Vec::new(), 0u64);
+    let mut found = |damage| {
+        count += 1;
+        if damages.len() < DAMAGES_SHOWN_MAX {
+            damages.push(damage);
+        }
+    };
+    let counts = store.verify(&mut found).await.map_err(store_error)?;
     store.close().await.map_err(store_error)?;
     let mut out = std::io::stdout().lock();
     for (table, rows) in &counts {
         writeln!(out, "{table:<32} {rows:>12} rows")?;
     }
-    for damage in damages.iter().take(DAMAGES_SHOWN_MAX) {
+    for damage in &damages {
         writeln!(out, "{damage}")?;
     }
-    if damages.is_empty() {
+    let unlisted = count - damages.len() as u64;
+    if unlisted > 0 {
+        writeln!(out, "... and {unlisted} more")?;
+    }
+    if count == 0 {
         writeln!(out, "sound: {} rows in {} tables", counts.values().sum::<u64>(), counts.len())?;
         return Ok(());
     }
-    let count =
-        if damages.len() == 1 { "1 row is".to_owned() } else { format!("{} rows are", damages.len()) };
+    let count = if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") };
     Err(advised(format!("{count} damaged"), "restore this store from a copy"))
 }
 
@@ -103,15 +114,7 @@ impl Progress {
             return;
         }
         self.last = Some(Instant::now());
-        let (number, tables) = at.table_number;
-        let filled = "#".repeat(number * 20 / tables.max(1));
-        let speed = at.rows as f64 / self.started.elapsed().as_secs_f64().max(0.001);
-        let line = format!(
-            "[{filled:<20}] table {number}/{tables} {}: {} rows, {}, {speed:.0} rows/s",
-            at.table,
-            at.rows,
-            megabytes(at.bytes)
-        );
+        let line = progress_line(&at, self.started.elapsed());
         // The terminal may be gone; the copy goes on.
         let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
     }
@@ -121,6 +124,29 @@ impl Progress {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
+}
+
+/// How far a copy is: by rows, and by tables where nobody knows how many rows there are.
+fn progress_line(at: &CopyProgress, elapsed: Duration) -> String {
+    let (number, tables) = at.table_number;
+    let (done, all) = match at.rows_total {
+        0 => (number.saturating_sub(1) as u64, tables as u64),
+        // The total is a guess: rows may come after the last one.
+        total => (at.rows.min(total), total),
+    };
+    let filled = "#".repeat((done * PROGRESS_WIDTH / all.max(1)) as usize);
+    let percent = match at.rows_total {
+        0 => String::new(),
+        total => format!(" {}%", done * 100 / total),
+    };
+    let speed = at.rows as f64 / elapsed.as_secs_f64().max(0.001);
+    format!(
+        "[{filled:<width$}]{percent} table {number}/{tables} {}: {} rows, {}, {speed:.0} rows/s",
+        at.table,
+        at.rows,
+        megabytes(at.bytes),
+        width = PROGRESS_WIDTH as usize,
+    )
 }
 
 fn megabytes(bytes: u64) -> String {
@@ -180,4 +206,27 @@ fn shown(row: &Row) -> anyhow::Result<serde_json::Value> {
         Kind::Plain => serde_json::json!({"table": table.name, "key": key, "value": hex(&row.value)}),
         Kind::Counter => serde_json::json!({"table": table.name, "key": key, "amount": row.amount()}),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_shown_by_rows_where_their_number_is_known() {
+        let second = Duration::from_secs(1);
+        let mut at =
+            CopyProgress { table: "t", table_number: (1, 4), rows: 50, bytes: 1_500_000, rows_total: 200 };
+        assert_eq!(
+            progress_line(&at, second),
+            "[#####               ] 25% table 1/4 t: 50 rows, 1.5 MB, 50 rows/s"
+        );
+        at.rows = 300;
+        assert!(progress_line(&at, second).starts_with("[####################] 100% table 1/4"));
+        (at.rows_total, at.table_number.0) = (0, 3);
+        assert_eq!(
+            progress_line(&at, second),
+            "[##########          ] table 3/4 t: 300 rows, 1.5 MB, 300 rows/s"
+        );
+    }
 }
