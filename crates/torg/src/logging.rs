@@ -10,9 +10,13 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Log, LogFormat};
 
-/// Starts logging for the process. Call once, before anything logs.
+/// Libraries whose errors reach us as results anyway: the store tells them itself, once, and in its own words.
+const QUIET: [&str; 2] = ["fjall", "lsm_tree"];
+
+/// Starts logging for the process. Call once, before anything logs. The libraries of the embedded store log only if
+/// `log.level` names them.
 pub(crate) fn init(log: &Log) -> anyhow::Result<()> {
-    let filter: Targets = log.level.parse().context("log.level")?;
+    let filter: Targets = with_quiet_libraries(&log.level).parse().context("log.level")?;
     let terminal = std::io::stderr().is_terminal();
     let json = match log.format {
         LogFormat::Human => false,
@@ -33,6 +37,19 @@ pub(crate) fn init(log: &Log) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The level with `fjall=off` and the like added for libraries that it does not name.
+fn with_quiet_libraries(level: &str) -> String {
+    let is_named = |library: &str| {
+        level.split(',').any(|directive| {
+            let target = directive.split('=').next().unwrap_or_default().trim();
+            target.split("::").next() == Some(library)
+        })
+    };
+    let off = QUIET.into_iter().filter(|library| !is_named(library)).map(|library| format!("{library}=off"));
+    let given = Some(level.to_owned()).filter(|level| !level.trim().is_empty());
+    given.into_iter().chain(off).collect::<Vec<_>>().join(",")
+}
+
 /// A panic is a bug of ours: it becomes one log line with its place instead of a dump on stderr.
 fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
     if store::panic_becomes_error() {
@@ -49,4 +66,25 @@ pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> &str {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_the_store_are_quiet_unless_they_are_named() {
+        for (level, whole) in [
+            ("info", "info,fjall=off,lsm_tree=off"),
+            ("", "fjall=off,lsm_tree=off"),
+            ("warn,fjall=debug", "warn,fjall=debug,lsm_tree=off"),
+            ("warn, lsm_tree::tree = debug,torg=info", "warn, lsm_tree::tree = debug,torg=info,fjall=off"),
+            ("fjall,lsm_tree", "fjall,lsm_tree"),
+        ] {
+            assert_eq!(with_quiet_libraries(level), whole);
+        }
+        let targets: Targets = with_quiet_libraries("error").parse().unwrap();
+        let shows = |target| targets.would_enable(target, &tracing::Level::ERROR);
+        assert!(shows("torg") && !shows("fjall::journal") && !shows("lsm_tree"));
+    }
 }
