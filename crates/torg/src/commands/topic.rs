@@ -38,7 +38,7 @@ pub(crate) enum TopicCommand {
         #[arg(long, value_name = "N", default_value_t = 16)]
         partitions: u32,
         /// Messages older than this are removed; 0 keeps them for ever. The default is
-        /// `topics.retention_hours`.
+        /// `topics.retention_hours`. `topics.retention_mb` limits the size as well.
         #[arg(long, value_name = "H")]
         retention_hours: Option<u32>,
         #[command(flatten)]
@@ -199,8 +199,8 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
         }
         TopicCommand::Create { name, partitions, retention_hours, place } => {
             let hours = retention_hours.unwrap_or(config.topics.retention_hours);
-            let time = (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600));
-            let spec = TopicSpec::new(name, partitions).retention(Retention { time, bytes: None });
+            let retention = retention(hours, config.topics.retention_mb, partitions);
+            let spec = TopicSpec::new(name, partitions).retention(retention);
             let access = Access::to_write(place, config).await?;
             let done = access.create(spec).await;
             access.close().await.and(done)
@@ -216,6 +216,15 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
             let done = tail.run(&access).await;
             access.close().await.and(done)
         }
+    }
+}
+
+/// The retention of each partition of a topic; zeros keep everything.
+fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
+    let share = (u64::from(megabytes) << 20) / u64::from(partitions.max(1));
+    Retention {
+        time: (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600)),
+        bytes: (megabytes > 0).then_some(share),
     }
 }
 
@@ -329,5 +338,17 @@ fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => format!("0x{}", super::hex(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_topic_is_shared_by_its_partitions_and_zeros_keep_everything() {
+        assert_eq!(retention(0, 0, 16), Retention::FOREVER);
+        assert_eq!(retention(0, 64, 16), Retention::of_bytes(4 << 20));
+        assert_eq!(retention(2, 0, 1), Retention::of_time(Duration::from_secs(7200)));
     }
 }

@@ -15,7 +15,7 @@ const RANGES: &[(&str, i64, i64)] = &[
     ("store.postgres.connect_timeout_ms", 100, 600_000),
     ("store.postgres.statement_timeout_ms", 100, 3_600_000),
     ("store.postgres.patience_ms", 0, 3_600_000),
-    ("topics.retention_hours", 1, 876_000),
+    ("topics.retention_hours", 0, 876_000),
     ("topics.retention_mb", 0, 4_294_967_295),
     ("limits.request_bytes_max", 1_024, 1_073_741_824),
     ("limits.concurrent_requests_max", 1, 1_000_000),

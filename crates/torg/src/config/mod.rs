@@ -124,9 +124,10 @@ pub(crate) struct Postgres {
 pub(crate) struct Topics {
     /// `store`, or `kafka://host:port,host:port`.
     pub(crate) url: Url,
-    /// Messages older than this are removed.
+    /// What `torg topic create` gives a new topic: messages older than this are removed; 0 keeps them for ever.
     pub(crate) retention_hours: u32,
-    /// The oldest messages of a topic are removed above this size; 0: no limit.
+    /// The same by size: a topic's oldest messages are removed above this, an equal share for each of its partitions; 0: no
+    /// limit.
     pub(crate) retention_mb: u32,
 }
 
