@@ -130,22 +130,37 @@ fn a_database_without_a_store_is_told_and_nothing_is_made_there() {
 
 #[test]
 fn a_folder_that_this_user_may_not_read_is_told() {
-    // Root may read everything.
-    if std::fs::read_dir("/root").is_ok() {
-        let folder = folder();
-        let locked = folder.path().join("locked");
-        std::fs::create_dir(&locked).unwrap();
+    let folder = folder();
+    let locked = folder.path().join("locked");
+    std::fs::create_dir(&locked).unwrap();
+    let allow = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    };
+    allow(&locked, 0o000);
+    let address = format!("fjall:{}", locked.display());
+    let ended = if std::fs::read_dir(&locked).is_err() {
+        torg_run(&folder, &["store", "check", "--store", &address])
+    } else {
+        // Root may read everything, so somebody else has to try.
+        let as_nobody = |program: &Path| {
+            let mut command = std::process::Command::new("runuser");
+            command.args(["-u", "nobody", "--"]).arg(program).current_dir(folder.path());
+            command
+        };
+        if !as_nobody(Path::new("true")).status().is_ok_and(|status| status.success()) {
+            return testkit::skip("unreadable folder", "root cannot run a program as nobody");
+        }
         let binary = folder.path().join("torg");
         std::fs::copy(env!("CARGO_BIN_EXE_torg"), &binary).unwrap();
-        for (path, mode) in [(folder.path(), 0o755), (&*binary, 0o755), (&*locked, 0o700)] {
-            use std::os::unix::fs::PermissionsExt as _;
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let mut command = std::process::Command::new("runuser");
-        command.args(["-u", "nobody", "--"]).arg(&binary).args(["store", "check", "--store"]);
-        command.arg(format!("fjall:{}", locked.display())).current_dir(folder.path());
-        assert_told(&run(command), "Permission denied");
-    }
+        allow(folder.path(), 0o755);
+        allow(&binary, 0o755);
+        let mut command = as_nobody(&binary);
+        command.args(["store", "check", "--store", &address]);
+        run(command)
+    };
+    // So that the folder can be removed.
+    allow(&locked, 0o700);
+    assert_told(&ended, "Permission denied");
 }
 
 #[test]
@@ -234,4 +249,40 @@ fn a_full_disk_is_told() {
     let mut create = torg(&folder, &["topic", "create", "offers", "--store", "fjall:store"]);
     create.env("TORG_STORE_FREE_MB_MIN", "1048576");
     assert_told(&run(create), "the disk is full");
+}
+
+/// A small disk in memory, gone when dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount(megabytes: u32) -> Option<SmallDisk> {
+        let disk = folder();
+        let size = format!("size={megabytes}m");
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(disk.path()).stderr(Stdio::null());
+        if !mount.status().is_ok_and(|status| status.success()) {
+            testkit::skip("full disk", "this user may not mount a tmpfs");
+            return None;
+        }
+        Some(SmallDisk(disk))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_small_disk_is_told_with_its_figures() {
+    let Some(disk) = SmallDisk::mount(40) else { return };
+    let folder = folder();
+    let store = format!("fjall:{}", disk.0.path().join("store").display());
+    let ended = torg_run(&folder, &["topic", "create", "offers", "--store", &store]);
+    assert_told(&ended, "the disk is full");
+    let (_, figures) = ended.stderr.split_once("the disk is full: ").unwrap();
+    let (free, rest) = figures.split_once(" MiB are free at ").unwrap_or_else(|| panic!("{figures}"));
+    assert!(free.parse::<u32>().unwrap() <= 40, "{figures}");
+    assert!(rest.contains("256 MiB are kept in reserve"), "{figures}");
 }
