@@ -27,9 +27,9 @@ pub const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A commit of the log in the store takes no further `append` once it holds this many messages. Together with the
 /// largest `append` and the rows of all partitions it stays below the store's limit for a batch.
-pub(crate) const GROUP_MESSAGES_FULL: usize = 2_000;
+pub const GROUP_MESSAGES_FULL: usize = 2_000;
 /// The same for the bytes of the messages.
-pub(crate) const GROUP_BYTES_FULL: usize = 4 * 1024 * 1024;
+pub const GROUP_BYTES_FULL: usize = 4 * 1024 * 1024;
 /// Appends that may wait for the commit before them to end, by topic; further ones wait outside.
 pub(crate) const APPENDS_WAITING_MAX: usize = 4_096;
 /// How often an append is tried again because another process was faster.
