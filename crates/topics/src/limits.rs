@@ -38,8 +38,6 @@ pub(crate) const APPEND_CONFLICTS_MAX: u32 = 100;
 pub(crate) const APPEND_PAUSE_MAX: Duration = Duration::from_millis(50);
 /// A waiting reader looks again after this time even if no hint came: hints are not promised.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// How often a read starts over because the log was trimmed or written under its eyes.
-pub(crate) const READ_RACES_MAX: u32 = 16;
 /// Messages that one commit of `trim` deletes at most.
 pub(crate) const TRIM_MESSAGES_MAX: usize = 2_000;
 
