@@ -32,7 +32,8 @@ impl BareFjall {
         let options = KeyspaceCreateOptions::default;
         let apart = || Some(KvSeparationOptions::default().separation_threshold(1024));
         let keyspace = |name: &str, memtable_mb: u64, apart: Option<KvSeparationOptions>| {
-            database.keyspace(name, || options().max_memtable_size(memtable_mb << 20).with_kv_separation(apart))
+            database
+                .keyspace(name, || options().max_memtable_size(memtable_mb << 20).with_kv_separation(apart))
         };
         let (large, queue) = (keyspace("large", 24, apart())?, keyspace("queue", 24, apart())?);
         let small = keyspace("small", 8, None)?;

@@ -14,7 +14,7 @@ use crate::bench::data::{Numbers, looked_at_all, offer_id};
 use crate::bench::measure::{Measure, all_beside};
 
 /// The topic is left behind where it is not removed with its folder; its messages are not.
-const RETENTION: Duration = Duration::from_hours(1);
+const RETENTION: Duration = Duration::from_secs(3600);
 /// How long a reader waits for a message that must come.
 const TAIL_WAIT: Duration = Duration::from_secs(10);
 
@@ -107,15 +107,15 @@ impl Ours {
     /// Appends one message after the other, each when a waiting reader has seen the one before it, and measures until the
     /// reader sees it.
     pub(super) async fn tail(&self, time: Duration) -> anyhow::Result<Measure> {
-        let (begun, mut begins) = mpsc::channel::<Instant>(1);
-        let (seen, mut sights) = mpsc::channel::<()>(1);
+        let (sent, mut starts) = mpsc::channel::<Instant>(1);
+        let (seen, mut answers) = mpsc::channel::<()>(1);
         let shared = Arc::clone(&self.shared);
         let partitions = shared.topics.describe(&shared.topic).await?.partitions;
         let mut next = partitions.first().context("a topic has a partition")?.end;
         let reader = tokio::spawn(async move {
             let limit = ReadLimit::default().waiting(TAIL_WAIT);
             let mut measure = Measure::default();
-            while let Some(start) = begins.recv().await {
+            while let Some(start) = starts.recv().await {
                 let page = shared.topics.read(&shared.topic, 0, next, limit).await?;
                 anyhow::ensure!(page.messages.len() == 1, "a message did not come");
                 measure.note(start, 1);
@@ -131,17 +131,17 @@ impl Ours {
         while begin.elapsed() < time {
             // The reader waits before the message is there.
             let start = Instant::now();
-            if begun.send(start).await.is_err() {
+            if sent.send(start).await.is_err() {
                 break;
             }
             tokio::task::yield_now().await;
             let message = self.shared.message(numbers.next());
             self.shared.topics.append_to(&self.shared.topic, 0, vec![message]).await?;
-            if sights.recv().await.is_none() {
+            if answers.recv().await.is_none() {
                 break;
             }
         }
-        drop(begun);
+        drop(sent);
         let mut measure = reader.await??;
         measure.elapsed = begin.elapsed();
         Ok(measure)
