@@ -44,7 +44,8 @@ pub trait Read: Send + Sync {
     /// state need not be of one moment.
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>>;
 
-    /// One page of rows.
+    /// One page of rows, all of one moment: it never shows a part of a batch. A page and what is read before or after it
+    /// need not be of one moment.
     async fn scan(&self, scan: &Scan) -> Result<Page>;
 
     /// The row of one key.

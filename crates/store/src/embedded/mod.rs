@@ -261,7 +261,7 @@ impl Read for Fjall {
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        self.reading(|database| database.scan(&Moment::Latest, scan))
+        self.reading(|database| database.scan(&database.engine.snapshot(), scan))
     }
 }
 
