@@ -83,6 +83,16 @@ pub trait Engine: Read {
     /// [`GROUPS_REMEMBERED`](crate::limits::GROUPS_REMEMBERED) groups.
     async fn applied(&self, batch: BatchId) -> Result<bool>;
 
+    /// Whether commits are possible; if not, why.
+    fn health(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// About how many rows there are, to show how far something has come; zero if that is not known.
+    async fn approximate_rows(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     /// How many groups may be applied at the same time.
     fn lanes(&self) -> usize {
         1

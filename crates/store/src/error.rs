@@ -100,9 +100,7 @@ impl Error {
             Self::Refused { .. } => {
                 "check user, password and database name in the address, and the server's pg_hba.conf"
             }
-            Self::Corrupt { .. } => {
-                "restore this store from a copy"
-            }
+            Self::Corrupt { .. } => "restore this store from a copy",
             Self::Missing { .. } => "check the address; `torg serve` makes a store where there is none",
             Self::Locked { .. } => "stop the other process, or give this one another folder",
             Self::NewerSchema { .. } => "use the newer program, or restore a copy made before the upgrade",

@@ -80,7 +80,7 @@ fn read_row(home: &Home, guard: fjall::Guard) -> Result<Row> {
     home.row(&stored_key, &stored.into())
 }
 
-/// A consistent view. It keeps the database open, so that closing waits for it.
+/// A consistent view. Until it is dropped, the folder stays locked, also after the store was closed.
 pub(super) struct View {
     pub(super) database: Arc<Database>,
     pub(super) snapshot: fjall::Snapshot,

@@ -101,7 +101,9 @@ impl Access {
             Err(error @ store::Error::Locked { .. }) => {
                 let server = TopicServer::connect(&format!("http://{}", config.listen)).await;
                 let hint = format!("no server answers at {}: give its address with --server", config.listen);
-                return server.map(|server| Access::Server(Box::new(server))).map_err(|_| advised(error, hint));
+                return server
+                    .map(|server| Access::Server(Box::new(server)))
+                    .map_err(|_| advised(error, hint));
             }
             Err(error) => return Err(store_error(error)),
         };
