@@ -41,8 +41,9 @@ fn batch(life: u32, writer: u32, n: i64, previous: Option<u64>) -> Batch {
 
 /// Bytes that do not compress, enough for the thirty lives to fill several journals.
 fn noise(seed: u64) -> Vec<u8> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    (0..20_000).map(|_| rng.random()).collect()
+    let mut bytes = vec![0; 20_000];
+    StdRng::seed_from_u64(seed).fill(&mut bytes[..]);
+    bytes
 }
 
 /// The writing process: prints `writer n` for each acknowledged batch, until it is killed.

@@ -48,6 +48,9 @@ use crate::{Error, Result};
 
 /// A commit that takes longer than this means that the engine's own threads have died.
 const COMMIT_TIME_MAX: Duration = Duration::from_secs(300);
+/// A read of more rows than this goes to a thread that may wait for the disk; for fewer, the way there would cost more
+/// than the read.
+const INLINE_ROWS_MAX: usize = 128;
 /// Fresh journal bytes after which the engine writes out its slowest keyspace.
 const JOURNAL_BYTES_MAX: u64 = 512 << 20;
 
@@ -263,7 +266,11 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 #[async_trait]
 impl Read for Fjall {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
-        self.reading(|database| database.get(&Moment::Latest, keys))
+        if keys.len() <= INLINE_ROWS_MAX {
+            return self.reading(|database| database.get(&Moment::Latest, keys));
+        }
+        let (database, keys) = (self.database()?, keys.to_vec());
+        blocking(move || database.get(&Moment::Latest, &keys)).await
     }
 
     async fn get_one(&self, key: &Key) -> Result<Option<Row>> {
@@ -271,7 +278,11 @@ impl Read for Fjall {
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        self.reading(|database| database.scan(&database.engine.snapshot(), scan))
+        if scan.limit <= INLINE_ROWS_MAX {
+            return self.reading(|database| database.scan(&database.engine.snapshot(), scan));
+        }
+        let (database, scan) = (self.database()?, scan.clone());
+        blocking(move || database.scan(&database.engine.snapshot(), &scan)).await
     }
 }
 

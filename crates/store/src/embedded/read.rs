@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fjall::{Keyspace, Readable};
 
-use super::Database;
 use super::errors::{engine_error, guarded};
 use super::layout::Home;
+use super::{Database, INLINE_ROWS_MAX, blocking};
 use crate::engine::Read;
 use crate::key::Key;
 use crate::limits::PAGE_BYTES_MAX;
@@ -90,12 +90,20 @@ pub(super) struct View {
 impl Read for View {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.require_open()?;
-        self.database.get(&Moment::Snapshot(&self.snapshot), keys)
+        if keys.len() <= INLINE_ROWS_MAX {
+            return self.database.get(&Moment::Snapshot(&self.snapshot), keys);
+        }
+        let (database, snapshot, keys) = (Arc::clone(&self.database), self.snapshot.clone(), keys.to_vec());
+        blocking(move || database.get(&Moment::Snapshot(&snapshot), &keys)).await
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.require_open()?;
-        self.database.scan(&self.snapshot, scan)
+        if scan.limit <= INLINE_ROWS_MAX {
+            return self.database.scan(&self.snapshot, scan);
+        }
+        let (database, snapshot, scan) = (Arc::clone(&self.database), self.snapshot.clone(), scan.clone());
+        blocking(move || database.scan(&snapshot, &scan)).await
     }
 }
 
