@@ -61,6 +61,12 @@ impl Batch {
         Self::default()
     }
 
+    /// An empty batch with room for so many checks and writes, for callers that know how many will come.
+    #[must_use]
+    pub fn with_capacity(checks: usize, writes: usize) -> Self {
+        Self { checks: Vec::with_capacity(checks), writes: Vec::with_capacity(writes), ..Self::default() }
+    }
+
     /// An empty batch with an id of the caller's choice, which must be unique. A caller that stored the id
     /// beforehand can ask after a crash whether the batch was applied.
     #[must_use]

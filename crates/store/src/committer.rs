@@ -2,9 +2,10 @@
 //! became of its batch. It turns an unknown outcome into a known one before it answers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::batch::Batch;
@@ -41,7 +42,29 @@ impl Outcome {
 /// One caller's batch on its way.
 pub(crate) struct Request {
     pub(crate) batch: Batch,
-    pub(crate) reply: oneshot::Sender<Result<Outcome>>,
+    pub(crate) reply: Reply,
+    pub(crate) turn: Turn,
+}
+
+pub(crate) type Reply = oneshot::Sender<Result<Outcome>>;
+
+/// Whether a batch still waits, shared by its caller and the committer. Either the committer takes it or the caller
+/// withdraws it, never both.
+#[derive(Clone, Default)]
+pub(crate) struct Turn(Arc<AtomicBool>);
+
+impl Turn {
+    /// Takes or withdraws the batch; `false` if the other side was faster.
+    pub(crate) fn claim(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// A group that was not applied, or whose outcome stays open.
+struct Failure {
+    error: Error,
+    /// What was decided before it failed.
+    verdicts: Vec<Verdict>,
 }
 
 /// Batches on their way to one engine.
@@ -51,6 +74,8 @@ pub(crate) struct Committer {
     hints: HintSender,
     group_max: usize,
     group_wait: Duration,
+    /// Turns true when the store is closed: nobody waits any longer for an outcome that cannot be learnt.
+    closing: watch::Receiver<bool>,
 }
 
 impl Committer {
@@ -59,12 +84,13 @@ impl Committer {
         engine: Arc<dyn Engine>,
         hints: HintSender,
         options: &StoreOptions,
+        closing: watch::Receiver<bool>,
     ) -> (mpsc::Sender<Request>, JoinSet<()>) {
         let (sender, receiver) = mpsc::channel(QUEUE_BATCHES_MAX);
         let lanes = engine.lanes().max(1);
         let (group_max, group_wait) = (options.group_max.max(1), options.group_wait);
         let committer =
-            Arc::new(Self { requests: Mutex::new(receiver), engine, hints, group_max, group_wait });
+            Arc::new(Self { requests: Mutex::new(receiver), engine, hints, group_max, group_wait, closing });
         let mut tasks = JoinSet::new();
         for _ in 0..lanes {
             tasks.spawn(Arc::clone(&committer).run());
@@ -82,7 +108,12 @@ impl Committer {
     /// The next group: whatever waits, up to the limits. `None` when the store is closed and nothing is left.
     async fn gather(&self) -> Option<Vec<Request>> {
         let mut waiting = self.requests.lock().await;
-        let first = waiting.recv().await?;
+        let first = loop {
+            let request = waiting.recv().await?;
+            if request.turn.claim() {
+                break request;
+            }
+        };
         let mut bytes = first.batch.bytes();
         let mut group = vec![first];
         while group.len() < self.group_max && bytes < GROUP_BYTES_MAX {
@@ -94,15 +125,17 @@ impl Committer {
                     Ok(None) | Err(_) => break,
                 },
             };
-            bytes += next.batch.bytes();
-            group.push(next);
+            if next.turn.claim() {
+                bytes += next.batch.bytes();
+                group.push(next);
+            }
         }
         Some(group)
     }
 
-    async fn commit(&self, mut group: Group, replies: Vec<oneshot::Sender<Result<Outcome>>>) {
+    async fn commit(&self, mut group: Group, replies: Vec<Reply>) {
         let answer = self.apply(&mut group).await;
-        if let Err(Error::CounterOverflow { .. }) = &answer
+        if let Err(Failure { error: Error::CounterOverflow { .. }, .. }) = &answer
             && group.batches.len() > 1
         {
             // One batch would take a counter over its limit: the others must not suffer for it.
@@ -118,57 +151,74 @@ impl Committer {
     }
 
     /// Applies a group, and does not return before it is known what became of it.
-    async fn apply(&self, group: &mut Group) -> Result<Vec<Verdict>> {
+    async fn apply(&self, group: &mut Group) -> Result<Vec<Verdict>, Failure> {
         loop {
             let (verdicts, error) = match self.engine.apply(group).await {
                 Ok(verdicts) => return Ok(verdicts),
-                Err(ApplyError::NotApplied(error)) => return Err(error),
+                Err(ApplyError::NotApplied(error)) => return Err(Failure { error, verdicts: Vec::new() }),
                 Err(ApplyError::Unknown { verdicts, error }) => (verdicts, error),
             };
             tracing::warn!(group = %group.id(), %error, "outcome of a commit is unknown, asking the store");
-            if self.resolve(group).await? {
-                return Ok(verdicts);
+            match self.resolve(group).await {
+                Ok(true) => return Ok(verdicts),
+                Ok(false) => group.attempt += 1,
+                Err(error) => return Err(Failure { error, verdicts }),
             }
-            group.attempt += 1;
         }
     }
 
     async fn resolve(&self, group: &Group) -> Result<bool> {
+        let open = |detail: String| Error::Unresolved { batch: group.id(), detail };
+        let mut closing = self.closing.clone();
         let mut pause = RESOLVE_PAUSE_MIN;
         loop {
-            match self.engine.resolve(group).await {
+            let answer = tokio::select! {
+                biased;
+                answer = self.engine.resolve(group) => answer,
+                _ = closing.wait_for(|closing| *closing) => {
+                    return Err(open("the store was closed before it could be asked".to_owned()));
+                }
+            };
+            match answer {
                 Ok(applied) => return Ok(applied),
                 Err(error) if error.is_passing() => tracing::warn!(%error, "still unknown, asking again"),
-                Err(error) => {
-                    return Err(Error::Unresolved { batch: group.id(), detail: error.to_string() });
-                }
+                Err(error) => return Err(open(error.to_string())),
             }
-            tokio::time::sleep(pause).await;
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep(pause) => {}
+                _ = closing.wait_for(|closing| *closing) => {}
+            }
             pause = (pause * 2).min(RESOLVE_PAUSE_MAX);
         }
     }
 }
 
 /// A caller that has gone away does not hear its answer; that is its own choice.
-fn reply_to_all(group: &Group, replies: Vec<oneshot::Sender<Result<Outcome>>>, answer: Result<Vec<Verdict>>) {
-    match answer {
-        Ok(verdicts) => {
-            for (reply, verdict) in replies.into_iter().zip(verdicts) {
-                let _ = reply.send(Ok(match verdict {
-                    Verdict::Applied => Outcome::Applied,
-                    Verdict::Conflict(keys) => Outcome::Conflict(keys),
-                }));
-            }
+fn reply_to_all(group: &Group, replies: Vec<Reply>, answer: Result<Vec<Verdict>, Failure>) {
+    let (verdicts, error) = match answer {
+        Ok(verdicts) => (verdicts, None),
+        Err(Failure { error, verdicts }) => (verdicts, Some(error)),
+    };
+    let mut verdicts = verdicts.into_iter();
+    for (reply, batch) in replies.into_iter().zip(&*group.batches) {
+        let outcome = match (verdicts.next(), &error) {
+            // A refused batch is refused, whatever became of the others.
+            (Some(Verdict::Conflict(keys)), _) => Ok(Outcome::Conflict(keys)),
+            (Some(Verdict::Applied), None) => Ok(Outcome::Applied),
+            (_, Some(error)) => Err(error_of(error, batch)),
+            (None, None) => Err(error_of(&Error::Closed, batch)),
+        };
+        let _ = reply.send(outcome);
+    }
+}
+
+/// The group's error as it concerns one batch.
+fn error_of(error: &Error, batch: &Batch) -> Error {
+    match (error, batch.id()) {
+        (Error::Unresolved { detail, .. }, Some(batch)) => {
+            Error::Unresolved { batch, detail: detail.clone() }
         }
-        Err(error) => {
-            for (reply, batch) in replies.into_iter().zip(&*group.batches) {
-                let _ = reply.send(Err(match (&error, batch.id()) {
-                    (Error::Unresolved { detail, .. }, Some(batch)) => {
-                        Error::Unresolved { batch, detail: detail.clone() }
-                    }
-                    _ => error.clone(),
-                }));
-            }
-        }
+        _ => error.clone(),
     }
 }

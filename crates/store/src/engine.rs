@@ -44,7 +44,8 @@ pub trait Read: Send + Sync {
     /// state need not be of one moment.
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>>;
 
-    /// One page of rows.
+    /// One page of rows, all of one moment: it never shows a part of a batch. A page and what is read before or after it
+    /// need not be of one moment.
     async fn scan(&self, scan: &Scan) -> Result<Page>;
 
     /// The row of one key.
@@ -82,6 +83,16 @@ pub trait Engine: Read {
     /// [`GROUPS_REMEMBERED`](crate::limits::GROUPS_REMEMBERED) groups.
     async fn applied(&self, batch: BatchId) -> Result<bool>;
 
+    /// Whether commits are possible; if not, why.
+    fn health(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// About how many rows there are, to show how far something has come; zero if that is not known.
+    async fn approximate_rows(&self) -> Result<u64> {
+        Ok(0)
+    }
+
     /// How many groups may be applied at the same time.
     fn lanes(&self) -> usize {
         1
@@ -92,11 +103,6 @@ pub trait Engine: Read {
 
     /// Looks at everything that is stored and calls `found` for each damage. Returns the number of rows by table.
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>>;
-
-    /// About how many rows all tables have together, without reading them all; 0 if that is not known.
-    async fn approximate_rows(&self) -> Result<u64> {
-        Ok(0)
-    }
 
     /// Figures for monitoring: name -> value.
     fn gauges(&self) -> Vec<(&'static str, f64)> {

@@ -1,6 +1,7 @@
 //! Groups: the batches that one durable write carries, and the rule that decides each of them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::batch::{Batch, BatchId, Write};
@@ -79,11 +80,13 @@ pub fn decide(group: &Group, mut stored_version: impl FnMut(&Key) -> Result<u64>
 }
 
 fn merge(writes: &mut BTreeMap<Key, Write>, key: &Key, write: &Write) -> Result<()> {
-    let merged = match (writes.get(key), write) {
-        (Some(Write::Add(sum)), Write::Add(delta)) => Write::Add(add(key, *sum, *delta)?),
-        _ => write.clone(),
-    };
-    writes.insert(key.clone(), merged);
+    match writes.entry(key.clone()) {
+        Entry::Vacant(vacant) => _ = vacant.insert(write.clone()),
+        Entry::Occupied(mut before) => match (before.get_mut(), write) {
+            (Write::Add(sum), Write::Add(delta)) => *sum = add(key, *sum, *delta)?,
+            (before, _) => *before = write.clone(),
+        },
+    }
     Ok(())
 }
 

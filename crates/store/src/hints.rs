@@ -26,9 +26,12 @@ pub enum Hint {
     Anything,
 }
 
+/// What the readers hear; `None` is the last thing.
+type Heard = Option<Arc<[Hint]>>;
+
 /// The sending half, held by the committer.
 #[derive(Clone, Debug)]
-pub struct HintSender(broadcast::Sender<Arc<[Hint]>>);
+pub struct HintSender(broadcast::Sender<Heard>);
 
 impl HintSender {
     pub(crate) fn new() -> Self {
@@ -53,14 +56,19 @@ impl HintSender {
     /// Tells the readers what another process wrote.
     pub fn send(&self, hints: Vec<Hint>) {
         // An error only means that nobody listens.
-        let _ = self.0.send(hints.into());
+        let _ = self.0.send(Some(hints.into()));
+    }
+
+    /// Tells the readers that the store is closed.
+    pub(crate) fn close(&self) {
+        let _ = self.0.send(None);
     }
 }
 
 /// A stream of hints.
 #[derive(Debug)]
 pub struct Hints {
-    receiver: broadcast::Receiver<Arc<[Hint]>>,
+    receiver: broadcast::Receiver<Heard>,
     waiting: Vec<Hint>,
 }
 
@@ -72,9 +80,9 @@ impl Hints {
                 return Some(hint);
             }
             match self.receiver.recv().await {
-                Ok(hints) => self.waiting.extend(hints.iter().rev()),
+                Ok(Some(hints)) => self.waiting.extend(hints.iter().rev()),
                 Err(broadcast::error::RecvError::Lagged(_)) => return Some(Hint::Anything),
-                Err(broadcast::error::RecvError::Closed) => return None,
+                Ok(None) | Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
     }

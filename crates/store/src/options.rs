@@ -28,6 +28,8 @@ pub struct StoreOptions {
     /// How long a group that is not full waits for more batches. Zero is right nearly always: while one group is
     /// being written, the next one gathers by itself.
     pub group_wait: Duration,
+    /// How long a batch may wait for its turn before it is withdrawn and the caller told that the store cannot be reached.
+    pub queue_timeout: Duration,
     /// The embedded engine refuses writes when the disk has less free space than this.
     pub free_bytes_min: u64,
     /// Connections that read (and hold snapshots), and connections that commit.
@@ -66,6 +68,7 @@ impl Default for StoreOptions {
             durability: Durability::Fsync,
             group_max: 128,
             group_wait: Duration::ZERO,
+            queue_timeout: Duration::from_secs(60),
             free_bytes_min: 256 << 20,
             postgres: PostgresOptions::default(),
             id_seed: None,

@@ -7,11 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
 
 use crate::batch::{Batch, BatchId};
-use crate::committer::{Committer, Outcome, Request};
+use crate::committer::{Committer, Outcome, Request, Turn};
 use crate::engine::{Engine, Read};
 use crate::hints::{HintSender, Hints};
 use crate::key::Key;
@@ -39,6 +40,9 @@ struct Inner {
     lanes: Mutex<JoinSet<()>>,
     hints: HintSender,
     ids: Ids,
+    queue_timeout: Duration,
+    /// Set by `close`.
+    closing: watch::Sender<bool>,
 }
 
 impl Store {
@@ -47,9 +51,12 @@ impl Store {
     pub fn over(engine: Arc<dyn Engine>, options: &StoreOptions) -> Self {
         let hints = HintSender::new();
         engine.send_hints_to(hints.clone());
-        let (requests, lanes) = Committer::start(Arc::clone(&engine), hints.clone(), options);
+        let closing = watch::Sender::new(false);
+        let (requests, lanes) =
+            Committer::start(Arc::clone(&engine), hints.clone(), options, closing.subscribe());
         let (requests, lanes) = (RwLock::new(Some(requests)), Mutex::new(lanes));
-        Self { inner: Arc::new(Inner { engine, requests, lanes, hints, ids: Ids::new(options.id_seed) }) }
+        let (ids, queue_timeout) = (Ids::new(options.id_seed), options.queue_timeout);
+        Self { inner: Arc::new(Inner { engine, requests, lanes, hints, ids, queue_timeout, closing }) }
     }
 
     /// Applies a batch, durably, or says which of its checks failed.
@@ -68,15 +75,30 @@ impl Store {
         batch.set_id(id);
         let requests = self.inner.requests.read().unwrap_or_else(PoisonError::into_inner).clone();
         let requests = requests.ok_or(Error::Closed)?;
-        let (reply, answer) = oneshot::channel();
-        requests.send(Request { batch, reply }).await.map_err(|_| Error::Closed)?;
+        let (reply, mut answer) = oneshot::channel();
+        let turn = Turn::default();
+        let request = Request { batch, reply, turn: turn.clone() };
+        let deadline = Instant::now() + self.inner.queue_timeout;
+        let sent = tokio::time::timeout_at(deadline, requests.send(request)).await;
+        sent.map_err(|_| self.busy())?.map_err(|_| Error::Closed)?;
         drop(requests);
-        let gone = || Error::Unresolved { batch: id, detail: "the committer stopped".to_owned() };
-        answer.await.map_err(|_| gone())?
+        let answered = match tokio::time::timeout_at(deadline, &mut answer).await {
+            Ok(answered) => answered,
+            // Not yet taken, so it never will be.
+            Err(_) if turn.claim() => return Err(self.busy()),
+            Err(_) => answer.await,
+        };
+        answered.map_err(|_| Error::Unresolved { batch: id, detail: "the committer stopped".to_owned() })?
+    }
+
+    fn busy(&self) -> Error {
+        let waited = self.inner.queue_timeout.as_secs();
+        Error::unavailable(format!("a batch has waited {waited} s for its turn and was withdrawn"))
     }
 
     /// A consistent view over all tables. Hold it shortly: it keeps old data alive.
     pub async fn snapshot(&self) -> Result<Snapshot> {
+        self.require_open()?;
         let view = self.inner.engine.snapshot().await?;
         Ok(Snapshot { store: self.clone(), view })
     }
@@ -84,7 +106,11 @@ impl Store {
     /// Wake-ups for readers of queues, about what is committed from now on.
     #[must_use]
     pub fn hints(&self) -> Hints {
-        self.inner.hints.subscribe()
+        let hints = self.inner.hints.subscribe();
+        if self.require_open().is_err() {
+            self.inner.hints.close();
+        }
+        hints
     }
 
     /// Whether the batch with this id was applied. The store remembers the batches of the last
@@ -111,6 +137,18 @@ impl Store {
         self.inner.engine.gauges()
     }
 
+    /// Whether commits are possible; if not, why. Reads may work all the same.
+    pub fn health(&self) -> Result<()> {
+        self.require_open()?;
+        self.inner.engine.health()
+    }
+
+    /// About how many rows there are, to show how far something has come; zero if that is not known.
+    pub async fn approximate_rows(&self) -> Result<u64> {
+        self.require_open()?;
+        self.inner.engine.approximate_rows().await
+    }
+
     /// Reads everything and calls `found` for each damage. Returns the number of rows by table.
     pub async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         self.inner.engine.verify(found).await
@@ -121,9 +159,15 @@ impl Store {
     pub async fn close(&self) -> Result<()> {
         let requests = self.inner.requests.write().unwrap_or_else(PoisonError::into_inner).take();
         drop(requests);
+        self.inner.closing.send_replace(true);
         let mut lanes = self.inner.lanes.lock().await;
         while lanes.join_next().await.is_some() {}
+        self.inner.hints.close();
         self.inner.engine.close().await
+    }
+
+    fn require_open(&self) -> Result<()> {
+        if *self.inner.closing.borrow() { Err(Error::Closed) } else { Ok(()) }
     }
 
     fn require_table(&self, table: &'static TableDef) -> Result<()> {
@@ -131,6 +175,7 @@ impl Store {
     }
 
     fn validate_keys(&self, keys: &[Key]) -> Result<()> {
+        self.require_open()?;
         if keys.len() > GET_KEYS_MAX {
             return Err(Error::TooManyKeys { count: keys.len(), max: GET_KEYS_MAX });
         }
@@ -141,6 +186,7 @@ impl Store {
     }
 
     fn validate_scan(&self, scan: &Scan) -> Result<()> {
+        self.require_open()?;
         self.require_table(scan.table())?;
         scan.validate()
     }

@@ -297,3 +297,130 @@ async fn no_flipped_bit_in_the_tables_gives_a_wrong_answer() {
     store.close().await.expect("the store closes");
     flip_bytes(folder.path(), &expected, 2, 2).await;
 }
+
+/// Bytes that do not compress.
+fn noise(length: usize) -> Vec<u8> {
+    let mut rng = StdRng::seed_from_u64(5);
+    (0..length).map(|_| rng.random()).collect()
+}
+
+/// A store as a power loss leaves it: its last group was on its way and not acknowledged. Returns what was acknowledged, and
+/// the bytes of the journal that hold the last group.
+async fn with_a_group_in_flight(
+    folder: &Path,
+    options: &StoreOptions,
+) -> (BTreeMap<String, Row>, std::ops::Range<usize>) {
+    let running = folder.join("running");
+    let used = || {
+        let journal = fs::read(running.join("db/0.jnl")).expect("the journal can be read");
+        journal.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
+    };
+    let store = try_open(&running, options).await.expect("the store opens");
+    fill(&store, 0, 10).await;
+    let acknowledged = everything(&store).await.expect("sound data");
+    let (mark, from) = (fs::read(running.join("mark")).expect("the mark can be read"), used());
+    let mut batch = Batch::new();
+    batch.put(OFFERS.key((9, "last")), 1, noise(40_000)).set(QUEUE.key((9, 9, &b"last"[..])), noise(3000));
+    assert!(store.commit(batch).await.expect("the batch is valid").is_applied());
+    copy_folder(&running, &folder.join("crashed"));
+    fs::write(folder.join("crashed/mark"), mark).expect("the mark can be written");
+    (acknowledged, from..used())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_last_group_that_a_power_loss_tore_is_dropped_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (acknowledged, last) = with_a_group_in_flight(folder.path(), &options()).await;
+    let crashed = folder.path().join("crashed");
+    let journal = fs::read(crashed.join("db/0.jnl")).expect("the journal can be read");
+    let mut torn = Vec::new();
+    for at in last.clone().step_by(1777) {
+        // Written up to here, then nothing: as zeros, and as the end of the file.
+        let mut zeros = journal.clone();
+        zeros[at..].fill(0);
+        torn.push(zeros);
+        torn.push(journal[..at].to_vec());
+    }
+    for page in (last.start / 4096..=last.end / 4096).map(|page| page * 4096) {
+        // One page did not reach the disk, those behind it did.
+        let mut holed = journal.clone();
+        holed[page.max(last.start)..(page + 4096).min(last.end)].fill(0);
+        torn.push(holed);
+    }
+    for (number, bytes) in torn.into_iter().enumerate() {
+        fs::write(crashed.join("db/0.jnl"), bytes).expect("the journal can be written");
+        let copy = tempfile::tempdir().expect("a temporary folder");
+        copy_folder(&crashed, copy.path());
+        let store = open(copy.path()).await;
+        assert!(everything(&store).await.expect("sound data") == acknowledged, "torn end {number}");
+        fill(&store, 100, 103).await;
+        store.close().await.expect("the store closes");
+        let store = open(copy.path()).await;
+        assert_eq!(store.amount(&COUNTS.key((5, "rows"))).await.expect("it can be read"), 13);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_torn_end_that_was_acknowledged_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (_, last) = with_a_group_in_flight(folder.path(), &options()).await;
+    let crashed = folder.path().join("crashed");
+    fs::copy(folder.path().join("running/mark"), crashed.join("mark")).expect("the mark can be copied");
+    let mut journal = fs::read(crashed.join("db/0.jnl")).expect("the journal can be read");
+    journal[last.start + 100..].fill(0);
+    fs::write(crashed.join("db/0.jnl"), journal).expect("the journal can be written");
+    assert!(matches!(try_open(&crashed, &options()).await.err(), Some(Error::Corrupt { .. })));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_fsync_a_power_loss_costs_the_latest_groups_and_the_store_opens() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let relaxed = StoreOptions { durability: Durability::Os, ..options() };
+    let (acknowledged, last) = with_a_group_in_flight(folder.path(), &relaxed).await;
+    let crashed = folder.path().join("crashed");
+    let mut journal = fs::read(crashed.join("db/0.jnl")).expect("the journal can be read");
+    // A page in the middle is lost, whole groups stand behind it.
+    let hole = last.start / 2;
+    journal[hole..hole + 512].fill(0);
+    fs::write(crashed.join("db/0.jnl"), journal).expect("the journal can be written");
+    let store = open(&crashed).await;
+    let left = everything(&store).await.expect("sound data");
+    assert!(
+        !left.is_empty() && left.len() < acknowledged.len(),
+        "{} of {} rows",
+        left.len(),
+        acknowledged.len()
+    );
+    let count = store.amount(&COUNTS.key((5, "rows"))).await.expect("it can be read");
+    let offers = left.keys().filter(|key| key.starts_with("offers")).count() as i64;
+    assert_eq!(count, offers, "what is left is whole");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_whose_database_is_gone_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = open(folder.path()).await;
+    fill(&store, 0, 3).await;
+    store.close().await.expect("the store closes");
+    fs::remove_dir_all(folder.path().join("db")).expect("the database can be removed");
+    assert!(matches!(try_open(folder.path(), &options()).await.err(), Some(Error::Corrupt { .. })));
+    assert!(!folder.path().join("db").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn opening_without_making_anything_makes_nothing() {
+    static MORE: Table<(u32,)> = Table::plain("more", &["shard"]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (path, careful) = (folder.path().join("store"), StoreOptions { create: false, ..options() });
+    assert!(matches!(try_open(&path, &careful).await.err(), Some(Error::Missing { .. })));
+    assert!(!path.exists());
+    let store = open(&path).await;
+    fill(&store, 0, 3).await;
+    store.close().await.expect("the store closes");
+    let newer = Schema::new(7, [OFFERS.def(), MORE.def()]).expect("the schema is valid");
+    let looked_at = Fjall::open(&path, newer, &careful).await.expect("it opens");
+    let looked_at = Store::over(Arc::new(looked_at), &careful);
+    assert!(looked_at.schema().table("more").is_none() && looked_at.schema().table("queue").is_some());
+    looked_at.close().await.expect("the store closes");
+    open(&path).await;
+}

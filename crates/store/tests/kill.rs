@@ -30,10 +30,20 @@ fn batch(life: u32, writer: u32, n: i64, previous: Option<u64>) -> Batch {
     let version = previous.unwrap_or(0);
     batch.check(offer.clone(), version).put(offer, version + 1, format!("{life}.{n}").repeat(300));
     batch.set(LISTS.key((writer, n, &life.to_string(), &b""[..])), vec![n as u8; 40]);
-    batch.set(QUEUE.key((life, n, writer.to_be_bytes().to_vec())), vec![n as u8; 2000]);
+    batch.set(
+        QUEUE.key((life, n, writer.to_be_bytes().to_vec())),
+        noise(u64::from(life * WRITERS + writer) << 32 | n as u64),
+    );
     batch.put(ENTRIES.key((life, n.to_be_bytes().to_vec(), writer.to_string())), 1, "");
     batch.add(COUNTS.key((0, "batches")), 1).add(COUNTS.key((writer, "mine")), 1);
     batch
+}
+
+/// Bytes that do not compress, enough for the thirty lives to fill several journals.
+fn noise(seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; 20_000];
+    StdRng::seed_from_u64(seed).fill(&mut bytes[..]);
+    bytes
 }
 
 /// The writing process: prints `writer n` for each acknowledged batch, until it is killed.
@@ -143,6 +153,7 @@ fn kill_thirty_times(url: &str, seed: u64) {
     let mut rng = StdRng::seed_from_u64(seed);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut lives = Vec::new();
+    let mut bytes = 0.0;
     for life in 0..KILLS {
         lives.push(one_life(url, life, rng.random_range(1..400)));
         runtime.block_on(async {
@@ -151,9 +162,15 @@ fn kill_thirty_times(url: &str, seed: u64) {
             let mut damages = Vec::new();
             store.verify(&mut |damage| damages.push(damage)).await.expect("verification runs");
             assert!(damages.is_empty(), "{damages:?}");
+            bytes = store
+                .gauges()
+                .iter()
+                .find(|(name, _)| *name == "store_disk_bytes")
+                .map_or(0.0, |gauge| gauge.1);
             store.close().await.expect("it closes");
         });
     }
+    assert!(bytes == 0.0 || bytes > 80e6, "journals were hardly turned over: {bytes} bytes");
 }
 
 #[test]

@@ -38,23 +38,28 @@ pub(crate) struct Start {
     pub(crate) bytes: u64,
 }
 
-/// The bytes of a message. `newest` is the newest time in the partition, this message included.
-pub(crate) fn encode_message(message: &Message, newest: i64, seed: u64) -> Bytes {
+/// The most bytes that the encoding of a message takes.
+pub(crate) fn encoded_bytes_max(message: &Message) -> usize {
     let lengths = VARINT_BYTES_MAX * (4 + 2 * message.headers.len());
-    let mut out = Vec::with_capacity(1 + lengths + message.bytes() + CHECKSUM_BYTES);
+    1 + lengths + message.bytes() + CHECKSUM_BYTES
+}
+
+/// Writes the bytes of a message behind what `out` holds. `newest` is the newest time in the partition, this message
+/// included.
+pub(crate) fn encode_message(message: &Message, newest: i64, seed: u64, out: &mut Vec<u8>) {
+    let start = out.len();
     out.push(FORMAT);
-    put_number(&mut out, message.time.cast_unsigned());
-    put_number(&mut out, newest.saturating_sub(message.time).max(0).cast_unsigned());
-    put_bytes(&mut out, &message.key);
-    put_number(&mut out, message.headers.len() as u64);
+    put_number(out, message.time.cast_unsigned());
+    put_number(out, newest.saturating_sub(message.time).max(0).cast_unsigned());
+    put_bytes(out, &message.key);
+    put_number(out, message.headers.len() as u64);
     for (name, value) in &message.headers {
-        put_bytes(&mut out, name.as_bytes());
-        put_bytes(&mut out, value);
+        put_bytes(out, name.as_bytes());
+        put_bytes(out, value);
     }
     out.extend_from_slice(&message.payload);
-    let checksum = checksum(&out, seed);
+    let checksum = checksum(&out[start..], seed);
     out.extend_from_slice(&checksum);
-    out.into()
 }
 
 /// The message, and the newest time in the partition when it was appended. Key, header values and payload share the
@@ -210,6 +215,15 @@ mod tests {
 
     use super::*;
 
+    /// Encoded behind other bytes, as in a commit.
+    fn encoded(message: &Message, newest: i64, seed: u64) -> Bytes {
+        let mut out = b"before".to_vec();
+        encode_message(message, newest, seed, &mut out);
+        let encoded = Bytes::from(out).slice(b"before".len()..);
+        assert!(encoded.len() <= encoded_bytes_max(message));
+        encoded
+    }
+
     fn bytes() -> impl Strategy<Value = Bytes> {
         proptest::collection::vec(any::<u8>(), 0..40).prop_map(Bytes::from)
     }
@@ -228,13 +242,13 @@ mod tests {
         #[test]
         fn a_message_comes_back_as_it_was(message in message(), ahead in 0..i64::MAX, seed in any::<u64>()) {
             let newest = message.time.saturating_add(ahead);
-            let encoded = encode_message(&message, newest, seed);
+            let encoded = encoded(&message, newest, seed);
             prop_assert_eq!(decode_message(&encoded, seed), Ok((message, newest)));
         }
 
         #[test]
         fn a_damaged_message_is_noticed(message in message(), at in any::<prop::sample::Index>(), bit in 0..8) {
-            let mut encoded = encode_message(&message, message.time, 7).to_vec();
+            let mut encoded = encoded(&message, message.time, 7).to_vec();
             let at = at.index(encoded.len());
             encoded[at] ^= 1u8 << bit;
             prop_assert!(decode_message(&encoded.into(), 7).is_err());
@@ -242,7 +256,7 @@ mod tests {
 
         #[test]
         fn a_message_at_another_place_is_noticed(message in message(), seed in any::<u64>()) {
-            let encoded = encode_message(&message, message.time, seed);
+            let encoded = encoded(&message, message.time, seed);
             prop_assert!(decode_message(&encoded, seed.wrapping_add(1)).is_err());
         }
 
@@ -281,6 +295,6 @@ mod tests {
     #[test]
     fn a_small_message_costs_few_bytes() {
         let message = Message::new("offer-1", "x".repeat(100), 1_700_000_000_000);
-        assert_eq!(encode_message(&message, message.time, 0).len(), message.bytes() + 14);
+        assert_eq!(encoded(&message, message.time, 0).len(), message.bytes() + 14);
     }
 }

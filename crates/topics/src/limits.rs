@@ -27,9 +27,9 @@ pub const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A commit of the log in the store takes no further `append` once it holds this many messages. Together with the
 /// largest `append` and the rows of all partitions it stays below the store's limit for a batch.
-pub(crate) const GROUP_MESSAGES_FULL: usize = 2_000;
+pub const GROUP_MESSAGES_FULL: usize = 2_000;
 /// The same for the bytes of the messages.
-pub(crate) const GROUP_BYTES_FULL: usize = 4 * 1024 * 1024;
+pub const GROUP_BYTES_FULL: usize = 4 * 1024 * 1024;
 /// Appends that may wait for the commit before them to end, by topic; further ones wait outside.
 pub(crate) const APPENDS_WAITING_MAX: usize = 4_096;
 /// How often an append is tried again because another process was faster.
@@ -38,8 +38,6 @@ pub(crate) const APPEND_CONFLICTS_MAX: u32 = 100;
 pub(crate) const APPEND_PAUSE_MAX: Duration = Duration::from_millis(50);
 /// A waiting reader looks again after this time even if no hint came: hints are not promised.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// How often a read starts over because the log was trimmed or written under its eyes.
-pub(crate) const READ_RACES_MAX: u32 = 16;
 /// Messages that one commit of `trim` deletes at most.
 pub(crate) const TRIM_MESSAGES_MAX: usize = 2_000;
 

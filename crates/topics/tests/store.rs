@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Batch, Faults, Faulty, Memory, Read, Store, StoreOptions};
+use store::{Batch, Faults, Faulty, Fjall, Memory, Read, Store, StoreOptions, StoreUrl};
 use topics::conformance::{self, Bed};
 use topics::{Error, KafkaOptions, Message, ReadLimit, Retention, TopicSpec, Topics};
 
@@ -12,13 +12,42 @@ fn bed(first: Store, second: &Store) -> Bed {
     Bed { topics: Topics::in_store(&first), other: Topics::in_store(second), store: first }
 }
 
-// fjall and PostgreSQL take their place beside this as soon as the store has them.
 #[tokio::test(start_paused = true)]
 async fn the_log_in_memory_passes_the_suite() {
     conformance::run(async |_| {
         let memory = memory();
         let open = || Store::over(Arc::new(memory.clone()), &StoreOptions::default());
         bed(open(), &open())
+    })
+    .await;
+}
+
+/// Only one process can have a fjall folder open: the two handles share the store.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_in_fjall_passes_the_suite() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    conformance::run(async |name| {
+        let options =
+            StoreOptions { cache_bytes: 8 << 20, free_bytes_min: 1 << 20, ..StoreOptions::default() };
+        let schema = conformance::schema().expect("the suite's schema is valid");
+        let engine = Fjall::open(folder.path().join(name), schema, &options).await.expect("the store opens");
+        let store = Store::over(Arc::new(engine), &options);
+        bed(store.clone(), &store)
+    })
+    .await;
+}
+
+/// Two processes on one database.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_in_postgresql_passes_the_suite() {
+    let Some(postgres) = testkit::postgres() else { return };
+    conformance::run(async |_| {
+        let url: StoreUrl = postgres.fresh_database().parse().expect("the address is valid");
+        let open = async || {
+            let schema = conformance::schema().expect("the suite's schema is valid");
+            Store::open(&url, schema, &StoreOptions::default()).await.expect("the store opens")
+        };
+        bed(open().await, &open().await)
     })
     .await;
 }

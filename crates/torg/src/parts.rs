@@ -94,7 +94,7 @@ fn store_options(config: &config::Store) -> StoreOptions {
             tls_client_files: file(&postgres.tls_cert_file).zip(file(&postgres.tls_key_file)),
             ..PostgresOptions::default()
         },
-        id_seed: None,
+        ..StoreOptions::default()
     }
 }
 

@@ -19,6 +19,8 @@ use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
+/// How long closing one part may take: longer than the store waits for a database that is away.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
 /// How often topics are trimmed.
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -171,17 +173,19 @@ impl App {
             tracing::warn!(connections = cut, "cut off: they were not done in limits.drain_timeout_s");
         }
         for Closer { part, close } in self.closers.into_iter().rev() {
-            match close().await {
-                Ok(()) => tracing::info!(part, "closed"),
-                Err(error) => tracing::error!(part, error = format!("{error:#}"), "cannot close"),
+            match tokio::time::timeout(CLOSE_TIME_MAX, close()).await {
+                Ok(Ok(())) => tracing::info!(part, "closed"),
+                Ok(Err(error)) => tracing::error!(part, error = format!("{error:#}"), "cannot close"),
+                Err(_) => tracing::error!(part, "does not close in time"),
             }
         }
         tracing::info!("stopped");
     }
 }
 
-/// Whether the store answers: one look at a small table.
+/// Whether the store takes writes and answers: one look at a small table.
 async fn probe(store: &Store) -> store::Result<()> {
+    store.health()?;
     match store.schema().tables().first() {
         Some(table) => store.scan(&table.scan().limit(1)).await.map(|_| ()),
         None => Ok(()),

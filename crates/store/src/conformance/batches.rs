@@ -239,7 +239,12 @@ pub(super) async fn a_closed_store_says_so(store: Store) -> CaseResult {
     let mut batch = Batch::new();
     batch.put(OFFERS.key((1, "a")), 1, "");
     applied(&store, batch.clone()).await?;
+    let mut hints = store.hints();
     store.close().await?;
     assert!(matches!(store.commit(batch).await, Err(Error::Closed)));
+    assert!(matches!(store.get_one(&OFFERS.key((1, "a"))).await, Err(Error::Closed)));
+    assert!(matches!(store.scan(&OFFERS.scan()).await, Err(Error::Closed)));
+    assert!(matches!(store.snapshot().await.err(), Some(Error::Closed)));
+    assert_eq!((hints.next().await, store.hints().next().await), (None, None));
     Ok(())
 }

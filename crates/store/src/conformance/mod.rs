@@ -87,6 +87,7 @@ pub fn cases() -> Vec<(&'static str, Case)> {
         scans::a_page_is_limited_in_bytes,
         scans::tables_do_not_run_into_each_other,
         scans::an_empty_range_is_empty,
+        scans::a_page_sees_each_batch_whole,
         scans::a_queue_is_drained_from_a_remembered_place,
         snapshots::a_snapshot_does_not_see_later_batches,
         snapshots::a_snapshot_sees_each_batch_whole,

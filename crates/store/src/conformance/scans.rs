@@ -153,3 +153,27 @@ pub(super) async fn a_queue_is_drained_from_a_remembered_place(store: Store) -> 
     assert_eq!(all_rows(&store, QUEUE.scan()).await?.len(), 20);
     Ok(())
 }
+
+pub(super) async fn a_page_sees_each_batch_whole(store: Store) -> CaseResult {
+    const ROWS: i64 = 500;
+    let writer = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for round in 0..40u8 {
+                let mut batch = Batch::new();
+                (0..ROWS).for_each(|n| _ = batch.set(QUEUE.key((1, n, &b""[..])), vec![round]));
+                applied(&store, batch).await?;
+            }
+            Ok::<_, crate::Error>(())
+        }
+    });
+    let mut pages = 0;
+    while !writer.is_finished() || pages == 0 {
+        let rows = store.scan(&QUEUE.scan()).await?.rows;
+        assert!(rows.is_empty() || rows.len() == ROWS as usize, "{} rows", rows.len());
+        assert!(rows.windows(2).all(|pair| pair[0].value == pair[1].value), "rows of two batches");
+        pages += 1;
+        tokio::task::yield_now().await;
+    }
+    Ok(writer.await??)
+}

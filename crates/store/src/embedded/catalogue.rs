@@ -23,8 +23,14 @@ pub(super) struct Catalogue {
     pub(super) missing: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Compares the stored catalogue with the declared schema, and finds every table's home.
-pub(super) fn agree(keyspaces: &Keyspaces, declared: &Schema, place: &str) -> Result<Catalogue> {
+/// Compares the stored catalogue with the declared schema, and finds every table's home. Tables that the store does not have are
+/// added if `extend` says so, and left out otherwise.
+pub(super) fn agree(
+    keyspaces: &Keyspaces,
+    declared: &Schema,
+    extend: bool,
+    place: &str,
+) -> Result<Catalogue> {
     let stored_version = read_version(keyspaces, place)?;
     if let Some(stored) = stored_version
         && stored > declared.version
@@ -38,13 +44,13 @@ pub(super) fn agree(keyspaces: &Keyspaces, declared: &Schema, place: &str) -> Re
         if let Some(entry) = entries.get_mut(def.name) {
             require_same(entry.def, def)?;
             entry.def = def;
-        } else {
+        } else if extend {
             missing.push(entry_row(next, def));
             entries.insert(def.name.to_owned(), Entry { number: next, def });
             next += 1;
         }
     }
-    if stored_version != Some(declared.version) {
+    if extend && stored_version != Some(declared.version) {
         missing.push(version_row(declared.version));
     }
     let schema = Schema::new(declared.version, entries.values().map(|entry| entry.def))?;

@@ -20,7 +20,7 @@ pub(super) struct Progress {
     /// The number of the last group in the database.
     pub(super) group: u64,
     /// Set when a write failed: what the engine holds on disk is no longer certain, so nothing more is written.
-    failed: Option<Error>,
+    pub(super) failed: Option<Error>,
 }
 
 impl Progress {
@@ -63,6 +63,12 @@ impl GroupRow {
     }
 }
 
+/// What every later commit hears.
+fn stopped(error: &Error) -> Error {
+    let detail = format!("an earlier write failed ({error}); start the process again once that is mended");
+    Error::Engine { engine: "fjall", detail }
+}
+
 /// The row that holds the ids of a group's batches. There are as many rows as groups are remembered.
 fn ids_key(group: u64) -> Vec<u8> {
     own_row(b'g', &((group % GROUPS_REMEMBERED) as u16).to_be_bytes())
@@ -88,13 +94,22 @@ impl Database {
         let applied = group.ids().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
         let ids: Vec<u8> = applied.flat_map(|(id, _)| id.0.to_be_bytes()).collect();
         let batch = guarded(|| self.place(), || self.prepare(number, &ids, &writes))?;
-        let written =
-            guarded(|| self.place(), || batch.commit().map_err(|e| engine_error(&e, &self.place())));
+        let mut refused = false;
+        let written = guarded(
+            || self.place(),
+            || {
+                batch.commit().map_err(|error| {
+                    refused = matches!(error, fjall::Error::Poisoned);
+                    engine_error(&error, &self.place())
+                })
+            },
+        );
         let marked = written.and_then(|()| self.mark_acknowledged(number));
         if let Err(error) = marked {
             tracing::error!(%error, group = number, "a commit failed: the store takes no more writes");
-            progress.failed = Some(error.clone());
-            return Err(ApplyError::Unknown { verdicts, error });
+            progress.failed = Some(stopped(&error));
+            // An engine that has stopped earlier refuses before it writes.
+            return Err(if refused { error.into() } else { ApplyError::Unknown { verdicts, error } });
         }
         progress.group = number;
         Ok(verdicts)

@@ -48,6 +48,9 @@ use crate::{Error, Result};
 
 /// A commit that takes longer than this means that the engine's own threads have died.
 const COMMIT_TIME_MAX: Duration = Duration::from_secs(300);
+/// A read of more rows than this goes to a thread that may wait for the disk; for fewer, the way there would cost more
+/// than the read.
+const INLINE_ROWS_MAX: usize = 128;
 /// Fresh journal bytes after which the engine writes out its slowest keyspace.
 const JOURNAL_BYTES_MAX: u64 = 512 << 20;
 
@@ -92,20 +95,25 @@ impl Fjall {
 }
 
 fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
+    let (files, mark_path) = (path.join("db"), path.join("mark"));
+    let place = path.display().to_string();
+    if !options.create && !files.exists() && !mark_path.exists() {
+        return Err(Error::Missing { place });
+    }
     fs::create_dir_all(path).map_err(|e| path_error(&e, path))?;
     let lock = take_lock(path)?;
-    let (files, mark_path) = (path.join("db"), path.join("mark"));
     if !files.exists() {
         create(path, &files, &mark_path)?;
     }
     let (mark, acknowledged) = Mark::open(&mark_path)?;
-    survey::survey(&files, acknowledged)?;
-    let place = path.display().to_string();
+    if let Some(torn) = survey::survey(&files, acknowledged)? {
+        torn.cut()?;
+    }
     guarded(
         || place.clone(),
         || {
             let (engine, keyspaces) = open_engine(&files, options).map_err(|e| engine_error(&e, &place))?;
-            let catalogue = catalogue::agree(&keyspaces, schema, &place)?;
+            let catalogue = catalogue::agree(&keyspaces, schema, options.create, &place)?;
             let database = Database {
                 engine,
                 keyspaces,
@@ -147,6 +155,10 @@ fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
         }
     }
     let place = path.display().to_string();
+    if mark_path.exists() && !unfinished.exists() {
+        let detail = "it was a store, but its folder `db` is gone".to_owned();
+        return Err(Error::Corrupt { place, detail });
+    }
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(|e| path_error(&e, &unfinished))?;
     }
@@ -239,6 +251,7 @@ impl Database {
             ("store_unwritten_bytes", self.engine.write_buffer_size() as f64),
             ("store_cache_bytes", self.engine.cache_size() as f64),
             ("store_compactions_active", self.engine.active_compactions() as f64),
+            ("store_writable", f64::from(u8::from(self.progress().failed.is_none()))),
             ("store_fresh_tables", tables.iter().map(|k| k.l0_table_count()).sum::<usize>() as f64),
         ]
     }
@@ -253,7 +266,11 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 #[async_trait]
 impl Read for Fjall {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
-        self.reading(|database| database.get(&Moment::Latest, keys))
+        if keys.len() <= INLINE_ROWS_MAX {
+            return self.reading(|database| database.get(&Moment::Latest, keys));
+        }
+        let (database, keys) = (self.database()?, keys.to_vec());
+        blocking(move || database.get(&Moment::Latest, &keys)).await
     }
 
     async fn get_one(&self, key: &Key) -> Result<Option<Row>> {
@@ -261,7 +278,11 @@ impl Read for Fjall {
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        self.reading(|database| database.scan(&Moment::Latest, scan))
+        if scan.limit <= INLINE_ROWS_MAX {
+            return self.reading(|database| database.scan(&database.engine.snapshot(), scan));
+        }
+        let (database, scan) = (self.database()?, scan.clone());
+        blocking(move || database.scan(&database.engine.snapshot(), &scan)).await
     }
 }
 
@@ -297,6 +318,22 @@ impl Engine for Fjall {
             engine: "fjall",
             detail: "a write failed; the outcome shows at the next start".to_owned(),
         })
+    }
+
+    fn health(&self) -> Result<()> {
+        match &self.database()?.progress().failed {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    async fn approximate_rows(&self) -> Result<u64> {
+        let database = self.database()?;
+        let keyspaces = &database.keyspaces;
+        let rows = keyspaces.large.approximate_len()
+            + keyspaces.small.approximate_len()
+            + keyspaces.queue.approximate_len();
+        Ok(rows as u64)
     }
 
     async fn applied(&self, batch: BatchId) -> Result<bool> {

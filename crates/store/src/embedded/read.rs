@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fjall::{Keyspace, Readable};
 
-use super::Database;
 use super::errors::{engine_error, guarded};
 use super::layout::Home;
+use super::{Database, INLINE_ROWS_MAX, blocking};
 use crate::engine::Read;
 use crate::key::Key;
 use crate::limits::PAGE_BYTES_MAX;
@@ -17,6 +17,7 @@ use crate::{Error, Result};
 
 /// A state of the database that can be read.
 pub(super) enum Moment<'a> {
+    /// Rows of a group that is being applied may show before the group is complete; it is on the disk by then.
     Latest,
     Snapshot(&'a fjall::Snapshot),
 }
@@ -26,13 +27,6 @@ impl Moment<'_> {
         match self {
             Self::Latest => keyspace.get(key),
             Self::Snapshot(snapshot) => snapshot.get(keyspace, key),
-        }
-    }
-
-    fn range(&self, keyspace: &Keyspace, from: &[u8], to: &[u8]) -> fjall::Iter {
-        match self {
-            Self::Latest => keyspace.range(from..to),
-            Self::Snapshot(snapshot) => snapshot.range(keyspace, from..to),
         }
     }
 }
@@ -54,18 +48,18 @@ impl Database {
         stored.map(|stored| home.row_of(key.clone(), &stored_key, &stored.into())).transpose()
     }
 
-    pub(super) fn scan(&self, moment: &Moment<'_>, scan: &Scan) -> Result<Page> {
-        guarded(|| scan.table.to_string(), || self.scan_page(moment, scan))
+    pub(super) fn scan(&self, snapshot: &fjall::Snapshot, scan: &Scan) -> Result<Page> {
+        guarded(|| scan.table.to_string(), || self.scan_page(snapshot, scan))
     }
 
-    fn scan_page(&self, moment: &Moment<'_>, scan: &Scan) -> Result<Page> {
+    fn scan_page(&self, snapshot: &fjall::Snapshot, scan: &Scan) -> Result<Page> {
         let home = self.home(scan.table)?;
         let (from, to) = scan.encoded_range();
         let (from, to) = home.stored_range(&from, to.as_deref());
         if to <= from || scan.limit == 0 {
             return Ok(Page::default());
         }
-        let mut rows = moment.range(&home.keyspace, &from, &to);
+        let mut rows = snapshot.range(&home.keyspace, from..to);
         let mut page = Page::default();
         let mut bytes = 0;
         while let Some(guard) = if scan.descending { rows.next_back() } else { rows.next() } {
@@ -86,7 +80,7 @@ fn read_row(home: &Home, guard: fjall::Guard) -> Result<Row> {
     home.row(&stored_key, &stored.into())
 }
 
-/// A consistent view. It keeps the database open, so that closing waits for it.
+/// A consistent view. Until it is dropped, the folder stays locked, also after the store was closed.
 pub(super) struct View {
     pub(super) database: Arc<Database>,
     pub(super) snapshot: fjall::Snapshot,
@@ -96,12 +90,20 @@ pub(super) struct View {
 impl Read for View {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.require_open()?;
-        self.database.get(&Moment::Snapshot(&self.snapshot), keys)
+        if keys.len() <= INLINE_ROWS_MAX {
+            return self.database.get(&Moment::Snapshot(&self.snapshot), keys);
+        }
+        let (database, snapshot, keys) = (Arc::clone(&self.database), self.snapshot.clone(), keys.to_vec());
+        blocking(move || database.get(&Moment::Snapshot(&snapshot), &keys)).await
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.require_open()?;
-        self.database.scan(&Moment::Snapshot(&self.snapshot), scan)
+        if scan.limit <= INLINE_ROWS_MAX {
+            return self.database.scan(&self.snapshot, scan);
+        }
+        let (database, snapshot, scan) = (Arc::clone(&self.database), self.snapshot.clone(), scan.clone());
+        blocking(move || database.scan(&snapshot, &scan)).await
     }
 }
 

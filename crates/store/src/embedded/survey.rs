@@ -2,7 +2,8 @@
 //!
 //! fjall verifies the blocks of its tables whenever it reads them. Two places are not covered. On opening it cuts a journal at the first entry
 //! that makes no sense, whatever follows; and it trusts the manifest of each keyspace, which names the table files. The survey reads
-//! both with their checksums and refuses what was damaged. It changes nothing.
+//! both with their checksums and refuses what was damaged. It changes nothing itself; an end of the newest journal that a crash
+//! tore is handed to the caller to be cut off, because fjall does not recover from every torn end.
 //!
 //! Every batch that Torg writes starts with a *group row* (see `commit.rs`): a number that grows by one, and the engine's
 //! sequence number at that time. With these the survey also notices missing batches, and a sequence number that was altered.
@@ -25,10 +26,28 @@ const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
 /// The engine draws a few numbers of its own between two groups; a jump beyond this is damage.
 const SEQUENCE_JUMP_MAX: u64 = 1 << 32;
 
-/// Surveys a database that may have been written up to group `acknowledged`.
-pub(super) fn survey(database: &Path, acknowledged: u64) -> Result<()> {
+/// An end of a journal that belongs to no acknowledged group.
+#[derive(Debug)]
+pub(super) struct TornEnd {
+    journal: PathBuf,
+    at: u64,
+}
+
+impl TornEnd {
+    /// Cuts it off.
+    pub(super) fn cut(&self) -> Result<()> {
+        tracing::warn!(journal = %self.journal.display(), at = self.at, "cutting off a write that a crash has torn");
+        let file = fs::OpenOptions::new().write(true).open(&self.journal);
+        let cut = file.and_then(|file| file.set_len(self.at).and_then(|()| file.sync_all()));
+        cut.map_err(|e| path_error(&e, &self.journal))
+    }
+}
+
+/// Surveys a database in which group `acknowledged` was the last that was certainly on the disk; zero if none was, because
+/// the store is new or was written without forcing anything to the disk.
+pub(super) fn survey(database: &Path, acknowledged: u64) -> Result<Option<TornEnd>> {
     survey_manifests(&database.join("keyspaces"))?;
-    let mut journals = Journals::default();
+    let mut journals = Journals { last: None, torn: None, may_have_lost: acknowledged == 0 };
     let files = journal_files(database)?;
     let newest = files.keys().next_back().copied();
     for (number, path) in files {
@@ -43,7 +62,7 @@ pub(super) fn survey(database: &Path, acknowledged: u64) -> Result<()> {
                 last.group
             ),
         }),
-        _ => Ok(()),
+        _ => Ok(journals.torn),
     }
 }
 
@@ -99,9 +118,11 @@ struct JournalBatch {
 }
 
 /// What has been read so far.
-#[derive(Default)]
 struct Journals {
     last: Option<JournalBatch>,
+    torn: Option<TornEnd>,
+    /// Nothing was forced to the disk: whole groups may stand behind a lost one.
+    may_have_lost: bool,
 }
 
 impl Journals {
@@ -113,8 +134,12 @@ impl Journals {
         }
         let rest = &data[at..];
         let is_end = rest.iter().all(|&byte| byte == 0);
+        if is_end {
+            return Ok(());
+        }
         // Only the newest journal can have a torn end, and nothing can stand behind that.
-        if is_end || (newest && !holds_a_batch(rest)) {
+        if newest && (self.may_have_lost || !holds_a_batch(rest)) {
+            self.torn = Some(TornEnd { journal: path.to_owned(), at: at as u64 });
             return Ok(());
         }
         Err(damaged_journal(path, at, "an entry cannot be read, and there is more behind it"))

@@ -78,6 +78,7 @@ pub fn cases() -> Vec<(&'static str, Case)> {
         reads::a_waiting_read_is_woken,
         reads::a_waiting_read_gives_up_in_time,
         reads::a_dropped_read_loses_nothing,
+        reads::a_reader_at_the_end_keeps_up_with_large_appends,
         reads::the_offset_of_a_time_is_found,
         consumers::a_new_consumer_starts_at_zero,
         consumers::an_offset_moves_with_the_batch_that_applies_the_messages,

@@ -142,6 +142,33 @@ pub(super) async fn a_dropped_read_loses_nothing(bed: Bed) -> CaseResult {
     Ok(())
 }
 
+/// Looks all the time, also while an append is becoming visible.
+pub(super) async fn a_reader_at_the_end_keeps_up_with_large_appends(bed: Bed) -> CaseResult {
+    const APPENDS: i64 = 10;
+    const MESSAGES: i64 = 1000;
+    create(&bed.topics, 2).await?;
+    let writer = tokio::spawn({
+        let topics = bed.topics.clone();
+        async move {
+            for _ in 0..APPENDS {
+                topics.append_to(TOPIC, 0, messages("k", 0..MESSAGES as usize)).await?;
+            }
+            Ok::<_, Error>(())
+        }
+    });
+    let mut next = 0;
+    while next < APPENDS * MESSAGES {
+        let page = bed.topics.read(TOPIC, 0, next, ReadLimit::default()).await?;
+        let offsets: Vec<i64> = page.messages.iter().map(|delivered| delivered.offset).collect();
+        assert_eq!(offsets, (next..page.next).collect::<Vec<_>>(), "no gaps");
+        let found = bed.topics.offset_at(TOPIC, 0, NOW + 1).await?;
+        assert!(found >= page.next && found <= APPENDS * MESSAGES, "the end is at {found}");
+        next = page.next;
+        tokio::task::yield_now().await;
+    }
+    Ok(writer.await??)
+}
+
 pub(super) async fn the_offset_of_a_time_is_found(bed: Bed) -> CaseResult {
     create(&bed.topics, 2).await?;
     assert_eq!(bed.topics.offset_at(TOPIC, 0, NOW).await?, 0, "in an empty log");

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use store::{Batch, Outcome, Read, Store};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::head_of;
-use crate::codec::{Head, encode_head, encode_message};
+use crate::codec::{Head, encode_head, encode_message, encoded_bytes_max};
 use crate::limits::{
     APPEND_CONFLICTS_MAX, APPEND_PAUSE_MAX, APPENDS_WAITING_MAX, GROUP_BYTES_FULL, GROUP_MESSAGES_FULL,
 };
@@ -96,7 +97,7 @@ struct Plan {
 impl Writer {
     async fn run(mut self, mut waiting: mpsc::Receiver<Request>) {
         while let Some(first) = waiting.recv().await {
-            let group = gather(first, &mut waiting);
+            let group = gather(first, &mut waiting).await;
             let answer = self.write(&group).await;
             if answer.is_err() {
                 self.partitions.values_mut().for_each(|partition| partition.head = None);
@@ -160,8 +161,12 @@ impl Writer {
         Ok(())
     }
 
+    /// All messages are written into one piece of memory, of which each row has its part: a message costs no allocation.
     fn plan(&mut self, group: &[Request]) -> Plan {
-        let mut batch = Batch::new();
+        let messages = || group.iter().flat_map(|request| &request.messages);
+        let bytes_max = messages().map(|placed| encoded_bytes_max(&placed.message)).sum();
+        let mut bytes = Vec::with_capacity(bytes_max);
+        let mut rows = Vec::with_capacity(messages().count());
         let mut heads: BTreeMap<u32, (Head, u64)> = BTreeMap::new();
         let mut places = Vec::with_capacity(group.len());
         for request in group {
@@ -169,15 +174,20 @@ impl Writer {
             for Placed { partition, message } in &request.messages {
                 let known = self.partition(*partition);
                 let (head, _) = heads.entry(*partition).or_insert_with(|| known.head.unwrap_or_default());
-                let offset = head.end;
+                let (offset, start) = (head.end, bytes.len());
                 head.newest = head.newest.max(message.time);
-                let value = encode_message(message, head.newest, known.keys.seed(offset));
-                head.bytes = head.bytes.wrapping_add(value.len() as u64);
+                encode_message(message, head.newest, known.keys.seed(offset), &mut bytes);
+                head.bytes = head.bytes.wrapping_add((bytes.len() - start) as u64);
                 head.end += 1;
-                batch.set(known.keys.message(offset), value);
+                rows.push((known.keys.message(offset), start..bytes.len()));
                 of_request.push(Place { partition: *partition, offset });
             }
             places.push(of_request);
+        }
+        let bytes = Bytes::from(bytes);
+        let mut batch = Batch::with_capacity(heads.len(), rows.len() + heads.len());
+        for (key, range) in rows {
+            batch.set(key, bytes.slice(range));
         }
         for (partition, (head, version)) in &mut heads {
             let key = self.partition(*partition).keys.head();
@@ -189,17 +199,24 @@ impl Writer {
     }
 }
 
-/// The waiting requests, up to what one commit takes.
-fn gather(first: Request, waiting: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+/// The waiting requests, up to what one commit takes. Callers that were answered together come back one after the other:
+/// as long as more of them come, those that are about to are let in.
+async fn gather(first: Request, waiting: &mut mpsc::Receiver<Request>) -> Vec<Request> {
     let (mut messages, mut bytes) = (first.messages.len(), first.bytes);
     let mut group = vec![first];
-    while messages < GROUP_MESSAGES_FULL && bytes < GROUP_BYTES_FULL {
-        let Ok(next) = waiting.try_recv() else { break };
-        messages += next.messages.len();
-        bytes += next.bytes;
-        group.push(next);
+    loop {
+        tokio::task::yield_now().await;
+        let before = group.len();
+        while messages < GROUP_MESSAGES_FULL && bytes < GROUP_BYTES_FULL {
+            let Ok(next) = waiting.try_recv() else { break };
+            messages += next.messages.len();
+            bytes += next.bytes;
+            group.push(next);
+        }
+        if group.len() == before {
+            return group;
+        }
     }
-    group
 }
 
 /// A caller that has gone away does not hear its answer; that is its own choice.

@@ -42,11 +42,6 @@ impl StoreLog {
         let Some(row) = self.store.get_one(&spec_key(topic)).await? else { return Ok(None) };
         Ok(Some((spec_of(topic, &row)?, row.version)))
     }
-
-    async fn bounds(&self, keys: &PartitionKeys) -> Result<PartitionInfo> {
-        let rows = self.store.get(&[keys.start(), keys.head()]).await?;
-        partition_info(keys, &rows)
-    }
 }
 
 #[async_trait]
@@ -157,6 +152,11 @@ fn head_of(row: Option<&Row>) -> Result<(Head, u64)> {
 fn start_of(row: Option<&Row>) -> Result<(Start, u64)> {
     let Some(row) = row else { return Ok((Start::default(), 0)) };
     Ok((decode_start(&row.value).map_err(damaged(row))?, row.version))
+}
+
+/// Where a partition begins and ends.
+async fn bounds(view: &dyn Read, keys: &PartitionKeys) -> Result<PartitionInfo> {
+    partition_info(keys, &view.get(&[keys.start(), keys.head()]).await?)
 }
 
 /// From the start and the head of a partition, which need not be of one moment.

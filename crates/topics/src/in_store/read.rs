@@ -3,12 +3,12 @@
 use store::{Hint, Hints, Read, Row};
 use tokio::time::{Instant, timeout_at};
 
-use super::StoreLog;
+use super::{StoreLog, bounds};
 use crate::codec::decode_message;
-use crate::limits::{LOOK_AGAIN, READ_RACES_MAX};
+use crate::limits::LOOK_AGAIN;
 use crate::log::out_of_range;
 use crate::message::{Delivered, Message, Page, ReadLimit};
-use crate::tables::{HEADS, MESSAGES, PartitionKeys};
+use crate::tables::{HEADS, PartitionKeys};
 use crate::{Error, Result};
 
 impl StoreLog {
@@ -31,46 +31,51 @@ impl StoreLog {
         }
     }
 
-    /// The messages that are there now.
+    /// The messages that are there now. Two reads of a store that is being written to need not fit together: a batch that
+    /// is being applied may show in one table and not yet in another. Those of a snapshot do, and have the last word.
     async fn look(&self, keys: &PartitionKeys, offset: i64, limit: ReadLimit) -> Result<Page> {
-        for _ in 0..READ_RACES_MAX {
-            let rows = self.store.scan(&keys.messages_from(offset).limit(limit.messages)).await?.rows;
-            if first_offset(&rows)? == Some(offset) {
-                return page_of(keys, offset, &rows, limit);
-            }
-            let info = self.bounds(keys).await?;
-            if offset < info.first || offset > info.end {
-                return Err(out_of_range(&keys.topic, offset, &info));
-            }
-            if offset == info.end {
-                return Ok(Page { messages: Vec::new(), next: offset });
-            }
-            // Appended between the two looks; otherwise the row is really missing.
+        if let Some(page) = look_into(&self.store, keys, offset, limit).await? {
+            return Ok(page);
         }
-        Err(missing(keys, offset))
+        let snapshot = self.store.snapshot().await?;
+        look_into(&snapshot, keys, offset, limit).await?.ok_or_else(|| missing(keys, offset))
     }
 
     /// The messages of a partition carry the newest time so far, which only grows: that is what is searched, by halves.
     pub(super) async fn find_time(&self, keys: &PartitionKeys, time: i64) -> Result<i64> {
-        let info = self.bounds(keys).await?;
+        let snapshot = self.store.snapshot().await?;
+        let info = bounds(&snapshot, keys).await?;
         let (mut low, mut high) = (info.first, info.end);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.store.get_one(&keys.message(middle)).await? {
-                Some(row) if decode(keys, middle, &row)?.1 >= time => high = middle,
-                Some(_) => low = middle + 1,
-                // Trimmed meanwhile, or really missing.
-                None => {
-                    let first = self.bounds(keys).await?.first;
-                    if first <= middle {
-                        return Err(missing(keys, middle));
-                    }
-                    (low, high) = (first, high.max(first));
-                }
+            let row = snapshot.get_one(&keys.message(middle)).await?;
+            let row = row.ok_or_else(|| missing(keys, middle))?;
+            if decode(keys, middle, &row)?.1 >= time {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
         }
         Ok(low)
     }
+}
+
+/// The messages that a view holds from this offset on; `None` if one should be there and is not.
+async fn look_into(
+    view: &dyn Read,
+    keys: &PartitionKeys,
+    offset: i64,
+    limit: ReadLimit,
+) -> Result<Option<Page>> {
+    let rows = view.scan(&keys.messages_from(offset).limit(limit.messages)).await?.rows;
+    if rows.first().is_some_and(|row| row.key == keys.message(offset)) {
+        return page_of(keys, offset, &rows, limit).map(Some);
+    }
+    let info = bounds(view, keys).await?;
+    if offset < info.first || offset > info.end {
+        return Err(out_of_range(&keys.topic, offset, &info));
+    }
+    Ok((offset == info.end).then(|| Page { messages: Vec::new(), next: offset }))
 }
 
 /// A message, and the newest time in the partition up to it.
@@ -86,10 +91,6 @@ pub(super) fn decode(keys: &PartitionKeys, offset: i64, row: &Row) -> Result<(Me
 fn missing(keys: &PartitionKeys, offset: i64) -> Error {
     let (topic, partition) = (keys.topic.clone(), keys.partition);
     Error::DamagedMessage { topic, partition, offset, detail: "it is missing" }
-}
-
-fn first_offset(rows: &[Row]) -> Result<Option<i64>> {
-    rows.first().map(|row| Ok(MESSAGES.parts(&row.key)?.3)).transpose()
 }
 
 /// The rows up to the limit of bytes. A hole ends the page: the next read reports it.

@@ -67,6 +67,12 @@ impl Bodies {
         Self((0..BODIES).map(|_| body(&mut numbers, &words).into()).collect())
     }
 
+    /// The same texts, each repeated and cut to this length.
+    pub(super) fn of_bytes(bytes: usize) -> Self {
+        let cut = |body: Bytes| body.iter().copied().cycle().take(bytes).collect();
+        Self(Self::new().0.into_iter().map(cut).collect())
+    }
+
     pub(super) fn pick(&self, seed: u64) -> Bytes {
         self.0[(mix(seed) % BODIES as u64) as usize].clone()
     }
@@ -74,8 +80,16 @@ impl Bodies {
 
 /// Reads a body from end to end, as whoever asked for it would, and tells whether it can be one.
 pub(super) fn looked_at(body: &[u8]) -> bool {
-    let sum = body.iter().fold(0u64, |sum, byte| sum.wrapping_add(u64::from(*byte)));
-    sum != 0 && body.len() as u64 >= BODY_BYTES_MIN
+    sum(body) != 0 && body.len() as u64 >= BODY_BYTES_MIN
+}
+
+/// The same for a text of [`Bodies::of_bytes`].
+pub(super) fn looked_at_all(body: &[u8], bytes: usize) -> bool {
+    (sum(body) != 0 || bytes == 0) && body.len() == bytes
+}
+
+fn sum(body: &[u8]) -> u64 {
+    body.iter().fold(0u64, |sum, byte| sum.wrapping_add(u64::from(*byte)))
 }
 
 fn word(numbers: &mut Numbers) -> String {

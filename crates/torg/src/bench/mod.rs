@@ -7,6 +7,7 @@ mod data;
 mod machine;
 mod measure;
 mod store;
+mod topics;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,8 @@ use clap::{Args, Subcommand};
 pub(crate) enum Bench {
     /// Commits and reads of the store, beside the bare engine.
     Store(StoreBench),
+    /// Appends and reads of topics, beside the bare engine.
+    Topics(TopicsBench),
 }
 
 /// The store's benchmark.
@@ -52,20 +55,58 @@ pub(crate) struct StoreBench {
 }
 
 impl StoreBench {
-    /// Where the embedded engines of this run live.
     fn folder(&self) -> PathBuf {
-        let given = self.store.as_deref().and_then(|url| url.strip_prefix("fjall:"));
-        given.map_or_else(|| PathBuf::from(format!("torg-bench-{}", std::process::id())), PathBuf::from)
+        folder(self.store.as_deref())
     }
 
     fn postgres_url(&self) -> Option<&str> {
-        self.store.as_deref().filter(|url| url.starts_with("postgres"))
+        postgres_url(self.store.as_deref())
     }
+}
+
+/// The topics' benchmark.
+#[derive(Debug, Args)]
+pub(crate) struct TopicsBench {
+    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Where the messages are: store, or kafka://HOST:PORT (where the topic stays, but keeps messages for an hour only).
+    #[arg(long, value_name = "URL", default_value = "store")]
+    topics: String,
+    /// Seconds for each measurement.
+    #[arg(long, value_name = "S", default_value_t = 5)]
+    seconds: u64,
+    /// Times that both sides take turns; their figures are summed.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    turns: u32,
+    /// Callers that append at the same time.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
+    callers: u64,
+    /// Bytes of each message, beside its key of 16 bytes.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    payload_bytes: usize,
+    /// Partitions of the topic.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    partitions: u32,
+    /// Prints only the JSON line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the embedded engines of a run live.
+fn folder(store: Option<&str>) -> PathBuf {
+    let given = store.and_then(|url| url.strip_prefix("fjall:"));
+    given.map_or_else(|| PathBuf::from(format!("torg-bench-{}", std::process::id())), PathBuf::from)
+}
+
+fn postgres_url(store: Option<&str>) -> Option<&str> {
+    store.filter(|url| url.starts_with("postgres"))
 }
 
 /// Runs a benchmark to its end.
 pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
     match bench {
         Bench::Store(args) => store::run(args).await,
+        Bench::Topics(args) => topics::run(args).await,
     }
 }
