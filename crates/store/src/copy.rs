@@ -43,8 +43,9 @@ pub async fn copy(
     let tables = from.schema().tables();
     require_empty(to, tables).await?;
     let snapshot = from.snapshot().await?;
-    let mut at =
-        CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0, rows_total: 0 };
+    // Only for show: a copy does not fail for want of it.
+    let rows_total = from.approximate_rows().await.unwrap_or(0);
+    let mut at = CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0, rows_total };
     for (number, table) in tables.iter().enumerate() {
         at.table = table.name;
         at.table_number.0 = number + 1;
