@@ -117,20 +117,29 @@ impl Committer {
         let mut bytes = first.batch.bytes();
         let mut group = vec![first];
         while group.len() < self.group_max && bytes < GROUP_BYTES_MAX {
-            let next = match waiting.try_recv() {
-                Ok(request) => request,
-                Err(_) if self.group_wait.is_zero() => break,
-                Err(_) => match tokio::time::timeout(self.group_wait, waiting.recv()).await {
-                    Ok(Some(request)) => request,
-                    Ok(None) | Err(_) => break,
-                },
-            };
+            let Some(next) = self.next(&mut waiting).await else { break };
             if next.turn.claim() {
                 bytes += next.batch.bytes();
                 group.push(next);
             }
         }
         Some(group)
+    }
+
+    /// One more request for a group that is not full; `None` if it should go without.
+    async fn next(&self, waiting: &mut mpsc::Receiver<Request>) -> Option<Request> {
+        if let Ok(request) = waiting.try_recv() {
+            return Some(request);
+        }
+        // Callers that were answered together come back one by one: those that can run now get their turn first.
+        tokio::task::yield_now().await;
+        if let Ok(request) = waiting.try_recv() {
+            return Some(request);
+        }
+        if self.group_wait.is_zero() {
+            return None;
+        }
+        tokio::time::timeout(self.group_wait, waiting.recv()).await.ok().flatten()
     }
 
     async fn commit(&self, mut group: Group, replies: Vec<Reply>) {

@@ -53,7 +53,8 @@ pub(super) fn agree(
     if extend && stored_version != Some(declared.version) {
         missing.push(version_row(declared.version));
     }
-    let schema = Schema::new(declared.version, entries.values().map(|entry| entry.def))?;
+    let version = if extend { declared.version } else { stored_version.unwrap_or(declared.version) };
+    let schema = Schema::new(version, entries.values().map(|entry| entry.def))?;
     let homes = schema.tables().iter().map(|table| Home {
         table,
         number: entries[table.name].number,

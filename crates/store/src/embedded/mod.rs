@@ -97,12 +97,14 @@ impl Fjall {
 fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
     let (files, mark_path) = (path.join("db"), path.join("mark"));
     let place = path.display().to_string();
-    if !options.create && !files.exists() && !mark_path.exists() {
-        return Err(Error::Missing { place });
+    // Asks in a way that a folder without rights is an error, not a missing store.
+    let there = |path: &Path| path.try_exists().map_err(|e| path_error(&e, path));
+    if !options.create && !there(&files)? {
+        return Err(if there(&mark_path)? { database_gone(place) } else { Error::Missing { place } });
     }
     fs::create_dir_all(path).map_err(|e| path_error(&e, path))?;
     let lock = take_lock(path)?;
-    if !files.exists() {
+    if !there(&files)? {
         create(path, &files, &mark_path)?;
     }
     let (mark, acknowledged) = Mark::open(&mark_path)?;
@@ -156,8 +158,7 @@ fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
     }
     let place = path.display().to_string();
     if mark_path.exists() && !unfinished.exists() {
-        let detail = "it was a store, but its folder `db` is gone".to_owned();
-        return Err(Error::Corrupt { place, detail });
+        return Err(database_gone(place));
     }
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(|e| path_error(&e, &unfinished))?;
@@ -169,6 +170,10 @@ fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
     fs::rename(&unfinished, files).map_err(|e| path_error(&e, files))?;
     let folder = File::open(path).and_then(|folder| folder.sync_all());
     folder.map_err(|e| path_error(&e, path))
+}
+
+fn database_gone(place: String) -> Error {
+    Error::Corrupt { place, detail: "it was a store, but its folder `db` is gone".to_owned() }
 }
 
 fn open_engine(files: &Path, options: &StoreOptions) -> fjall::Result<(fjall::Database, Keyspaces)> {

@@ -115,6 +115,8 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     say(format!("store on {engine}: {} offers of 2 KB, {} callers, durable", args.rows, args.callers));
     let peak = RssPeak::watch();
     let load = ours.load_to(args.rows).await?;
+    report.rss_mb = peak.mb();
+    drop(peak);
     report.load_per_s = round(load.per_s());
     say(format!("  load             {:>9.0} offers/s", load.per_s()));
     let mut reference = match (args.alone, args.postgres_url()) {
@@ -131,8 +133,10 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     if args.grown_rows > args.rows {
         grow(args, &mut ours, &mut report, &say).await?;
     }
-    report.rss_mb = peak.mb();
-    say(format!("  memory           {:>9} MiB at its peak, {} of them cache", report.rss_mb, args.cache_mb));
+    say(format!(
+        "  memory           {:>9} MiB at its peak during loads, {} of them cache",
+        report.rss_mb, args.cache_mb
+    ));
     ours.close().await?;
     Ok(report)
 }
@@ -223,7 +227,11 @@ async fn grow(
     report: &mut Report,
     say: &impl Fn(String),
 ) -> anyhow::Result<()> {
+    // The reference is gone by now: what is in use belongs to the store.
+    let peak = RssPeak::watch();
     ours.load_to(args.grown_rows).await?;
+    report.rss_mb = report.rss_mb.max(peak.mb());
+    drop(peak);
     let mut updates = Measure::default();
     for _ in 0..args.turns {
         ours.settle().await;
