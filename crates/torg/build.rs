@@ -1,6 +1,6 @@
 //! Compiles `proto/` to Rust, without `protoc`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use prost::Message as _;
 
@@ -10,7 +10,8 @@ const GENERATED: &[&str] = &["torg/admin/v1/admin.proto", "torg/topics/v1/topics
 const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    // Asked when it runs: a build cache may be shared by several checkouts.
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     println!("cargo:rerun-if-changed={}", root.display());
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let set = protox::compile(GENERATED.iter().chain(DESCRIBED), [&root])?;

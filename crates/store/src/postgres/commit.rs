@@ -5,8 +5,10 @@
 //! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
 //!
 //! BEGIN is awaited before anything is written: a statement that follows a BEGIN which failed would be a transaction of
-//! its own. So only locks are sent together with it. A group without checks needs no first round trip but BEGIN. What a check wants to be absent is inserted at once as the group would
-//! leave it, so that the usual creation costs one insert; the second round trip mends what came out otherwise.
+//! its own. So only locks are sent together with it. A group without checks needs no first round trip but BEGIN.
+//!
+//! What a check wants to be absent is inserted at once as the group would leave it, so that the usual creation costs one
+//! insert; the second round trip mends what came out otherwise.
 //!
 //! Locks are taken in one order by everybody: tables by kind and name, rows by key; counters, which every group
 //! touches, come last and are held shortest.

@@ -31,7 +31,7 @@ pub(super) fn mix(number: u64) -> u64 {
 /// The id of offer number `n`: 16 bytes that look random.
 pub(super) fn offer_id(n: u64) -> [u8; 16] {
     let mut id = [0; 16];
-    id[..8].copy_from_slice(&mix(n * 2 + 1).to_be_bytes());
+    id[..8].copy_from_slice(&mix(n.wrapping_mul(2).wrapping_add(1)).to_be_bytes());
     id[8..].copy_from_slice(&mix(mix(n) ^ 0x4d).to_be_bytes());
     id
 }

@@ -51,3 +51,13 @@ pub(super) fn usage() -> (f64, u64) {
     let written = io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok()).unwrap_or(0);
     (ticks as f64 / rustix::param::clock_ticks_per_second() as f64, written)
 }
+
+/// Waits until the threads of a bare engine have nothing to do.
+pub(super) fn settle(database: &fjall::Database) {
+    let mut quiet = 0;
+    while quiet < 5 {
+        let busy = database.active_compactions() > 0 || database.outstanding_flushes() > 0;
+        quiet = if busy { 0 } else { quiet + 1 };
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

@@ -61,6 +61,18 @@ pub(super) fn all_beside(measures: impl IntoIterator<Item = Measure>) -> Measure
     })
 }
 
+/// A task that does operations and measures them.
+pub(super) type Worker = tokio::task::JoinHandle<anyhow::Result<Measure>>;
+
+/// Waits for workers that run at the same time.
+pub(super) async fn join(workers: Vec<Worker>) -> anyhow::Result<Measure> {
+    let mut measures = Vec::new();
+    for worker in workers {
+        measures.push(worker.await??);
+    }
+    Ok(all_beside(measures))
+}
+
 /// Two figures as a ratio; zero if there is nothing to compare with.
 pub(super) fn ratio(ours: f64, reference: f64) -> f64 {
     if reference == 0.0 { 0.0 } else { ours / reference }

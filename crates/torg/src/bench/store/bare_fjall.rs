@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, OwnedWriteBatch, PersistMode};
 
 use crate::bench::data::{Bodies, Numbers, looked_at, mix, offer_id};
+use crate::bench::machine::settle;
 use crate::bench::measure::{Measure, all_beside};
 
 const GROUP: u64 = 128;
@@ -142,12 +143,7 @@ impl BareFjall {
     }
 
     pub(super) fn settle(&self) {
-        let mut quiet = 0;
-        while quiet < 5 {
-            let busy = self.database.active_compactions() > 0 || self.database.outstanding_flushes() > 0;
-            quiet = if busy { 0 } else { quiet + 1 };
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        settle(&self.database);
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use store::{Batch, Read, Schema, Store, StoreOptions, StoreUrl, Table};
 
 use crate::bench::data::{Bodies, Numbers, looked_at, mix, offer_id};
-use crate::bench::measure::{Measure, all_beside};
+use crate::bench::measure::{Measure, Worker, join};
 
 pub(super) const SHARDS: u64 = 64;
 /// Batches on their way while the base is loaded.
@@ -171,16 +171,6 @@ impl Ours {
     pub(super) async fn close(self) -> anyhow::Result<()> {
         Ok(self.store.close().await?)
     }
-}
-
-type Worker = tokio::task::JoinHandle<anyhow::Result<Measure>>;
-
-async fn join(workers: Vec<Worker>) -> anyhow::Result<Measure> {
-    let mut measures = Vec::new();
-    for worker in workers {
-        measures.push(worker.await??);
-    }
-    Ok(all_beside(measures))
 }
 
 fn shard(id: &[u8]) -> u32 {

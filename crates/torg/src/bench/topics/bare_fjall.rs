@@ -9,6 +9,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, Owne
 
 use super::{Load, PAGE_MESSAGES, READERS};
 use crate::bench::data::{Numbers, looked_at_all, mix, offer_id};
+use crate::bench::machine::settle;
 use crate::bench::measure::{Measure, all_beside};
 
 /// What a message of ours has beside key and payload: format, times and lengths, and two checksums.
@@ -112,12 +113,7 @@ impl BareFjall {
     }
 
     pub(super) fn settle(&self) {
-        let mut quiet = 0;
-        while quiet < 5 {
-            let busy = self.database.active_compactions() > 0 || self.database.outstanding_flushes() > 0;
-            quiet = if busy { 0 } else { quiet + 1 };
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        settle(&self.database);
     }
 }
 

@@ -11,7 +11,7 @@ use topics::{KafkaOptions, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use super::{Load, PAGE_MESSAGES, READERS};
 use crate::bench::data::{Numbers, looked_at_all, offer_id};
-use crate::bench::measure::{Measure, all_beside};
+use crate::bench::measure::{Measure, join};
 
 /// The topic is left behind where it is not removed with its folder; its messages are not.
 const RETENTION: Duration = Duration::from_secs(3600);
@@ -183,14 +183,4 @@ impl Shared {
 /// Milliseconds since 1970.
 fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_millis() as i64)
-}
-
-type Worker = tokio::task::JoinHandle<anyhow::Result<Measure>>;
-
-async fn join(workers: Vec<Worker>) -> anyhow::Result<Measure> {
-    let mut measures = Vec::new();
-    for worker in workers {
-        measures.push(worker.await??);
-    }
-    Ok(all_beside(measures))
 }
