@@ -9,6 +9,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
@@ -273,6 +274,13 @@ impl Ord for Key {
             self.table.name.cmp(other.table.name)
         };
         tables.then_with(|| self.bytes.cmp(&other.bytes))
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.table.name.hash(state);
+        self.bytes.hash(state);
     }
 }
 

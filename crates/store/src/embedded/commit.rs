@@ -6,6 +6,8 @@ use fjall::{OwnedWriteBatch, PersistMode};
 
 use super::errors::{engine_error, guarded};
 use super::layout::{checked, leading_u64, seal};
+use super::read::Moment;
+use super::recent::Recent;
 use super::{Database, own_row};
 use crate::batch::{BatchId, Write};
 use crate::engine::ApplyError;
@@ -13,20 +15,51 @@ use crate::group::{Decision, Group, Verdict, add, decide};
 use crate::key::Key;
 use crate::limits::GROUPS_REMEMBERED;
 use crate::options::Durability;
+use crate::table::Kind;
 use crate::{Error, Result};
+
+/// How many versions and how many amounts are remembered at least.
+const RECENT_MAX: usize = 1 << 16;
 
 /// What the committing thread knows.
 pub(super) struct Progress {
     /// The number of the last group in the database.
     pub(super) group: u64,
+    /// Versions of rows in the database; zero: there is no such row.
+    versions: Recent<u64>,
+    /// Amounts of counters in the database.
+    amounts: Recent<i64>,
     /// Set when a write failed: what the engine holds on disk is no longer certain, so nothing more is written.
     pub(super) failed: Option<Error>,
 }
 
 impl Progress {
     pub(super) fn after(group: u64) -> Self {
-        Self { group, failed: None }
+        let (versions, amounts) = (Recent::new(RECENT_MAX), Recent::new(RECENT_MAX));
+        Self { group, versions, amounts, failed: None }
     }
+}
+
+impl Progress {
+    /// Remembers what a group has written.
+    fn note(&mut self, writes: BTreeMap<Key, Write>, sums: Vec<(Key, i64)>) {
+        let versioned = writes.into_iter().filter(|(key, _)| key.table().kind == Kind::Versioned);
+        for (key, write) in versioned {
+            let version = if let Write::Put { version, .. } = write { version } else { 0 };
+            self.versions.note(key, version);
+        }
+        for (key, sum) in sums {
+            self.amounts.note(key, sum);
+        }
+    }
+}
+
+/// All rows of a group.
+struct Prepared {
+    /// One write for each key.
+    batch: OwnedWriteBatch,
+    /// What its counters come to.
+    sums: Vec<(Key, i64)>,
 }
 
 /// The row that starts every batch of the engine: it counts groups, and bounds the engine's own sequence number from below.
@@ -84,7 +117,7 @@ impl Database {
         self.require_free_space()?;
         let decision = guarded(
             || self.place(),
-            || decide(group, |key| self.home(key.table())?.version(&self.keyspaces, key)),
+            || decide(group, |key| self.version(&mut progress.versions, key)),
         )?;
         if decision.verdicts.iter().all(|verdict| *verdict != Verdict::Applied) {
             return Ok(decision.verdicts);
@@ -93,7 +126,9 @@ impl Database {
         let Decision { verdicts, writes } = decision;
         let applied = group.ids().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Applied);
         let ids: Vec<u8> = applied.flat_map(|(id, _)| id.0.to_be_bytes()).collect();
-        let batch = guarded(|| self.place(), || self.prepare(number, &ids, &writes))?;
+        let prepared =
+            guarded(|| self.place(), || self.prepare(number, &ids, &writes, &mut progress.amounts));
+        let Prepared { batch, sums } = prepared?;
         let mut refused = false;
         let written = guarded(
             || self.place(),
@@ -112,7 +147,17 @@ impl Database {
             return Err(if refused { error.into() } else { ApplyError::Unknown { verdicts, error } });
         }
         progress.group = number;
+        progress.note(writes, sums);
         Ok(verdicts)
+    }
+
+    fn version(&self, versions: &mut Recent<u64>, key: &Key) -> Result<u64> {
+        versions.get_or_read(key, || self.home(key.table())?.version(&self.keyspaces, key))
+    }
+
+    fn amount(&self, key: &Key) -> Result<i64> {
+        let row = self.get_one(&Moment::Latest, key)?;
+        Ok(row.map_or(0, |row| row.amount()))
     }
 
     fn mark_acknowledged(&self, group: u64) -> Result<()> {
@@ -124,8 +169,14 @@ impl Database {
         }
     }
 
-    /// All rows of a group as one batch of the engine, one write for each key.
-    fn prepare(&self, number: u64, ids: &[u8], writes: &BTreeMap<Key, Write>) -> Result<OwnedWriteBatch> {
+    /// Gathers all rows of a group into one batch of the engine.
+    fn prepare(
+        &self,
+        number: u64,
+        ids: &[u8],
+        writes: &BTreeMap<Key, Write>,
+        amounts: &mut Recent<i64>,
+    ) -> Result<Prepared> {
         let mode = match self.durability {
             Durability::Fsync => PersistMode::SyncData,
             Durability::Os => PersistMode::Buffer,
@@ -134,10 +185,20 @@ impl Database {
         let ids_key = ids_key(number);
         let sealed_ids = seal(&ids_key, &number.to_be_bytes(), ids);
         batch.insert(&self.keyspaces.small, ids_key, sealed_ids);
+        let mut sums = Vec::new();
         for (key, write) in writes {
-            self.write(&mut batch, key, write)?;
+            match write {
+                Write::Put { version, value } => self.put(&mut batch, key, *version, value)?,
+                Write::Delete => self.delete(&mut batch, key)?,
+                Write::Add(delta) => {
+                    let amount = amounts.get_or_read(key, || self.amount(key))?;
+                    let sum = add(key, amount, *delta)?;
+                    self.set_amount(&mut batch, key, sum)?;
+                    sums.push((key.clone(), sum));
+                }
+            }
         }
-        Ok(batch)
+        Ok(Prepared { batch, sums })
     }
 
     /// An engine's batch that starts with its group row.
@@ -162,39 +223,31 @@ impl Database {
         Ok(())
     }
 
-    fn write(&self, batch: &mut OwnedWriteBatch, key: &Key, write: &Write) -> Result<()> {
+    fn put(&self, batch: &mut OwnedWriteBatch, key: &Key, version: u64, value: &[u8]) -> Result<()> {
         let home = self.home(key.table())?;
         let stored_key = home.stored_key(key.bytes());
-        let version_key = home.version_key(key.bytes());
-        match write {
-            Write::Put { version, value } => {
-                let head = version.to_be_bytes();
-                let head = if *version == 0 { &[][..] } else { &head[..] };
-                let stored = seal(&stored_key, head, value);
-                batch.insert(&home.keyspace, &*stored_key, stored);
-                if let Some(version_key) = version_key {
-                    let stored = seal(&version_key, head, &[]);
-                    batch.insert(&self.keyspaces.small, &*version_key, stored);
-                }
-            }
-            Write::Delete => {
-                batch.remove(&home.keyspace, &*stored_key);
-                if let Some(version_key) = version_key {
-                    batch.remove(&self.keyspaces.small, &*version_key);
-                }
-            }
-            Write::Add(delta) => {
-                let stored =
-                    home.keyspace.get(&stored_key).map_err(|e| engine_error(&e, &key.to_string()))?;
-                let amount = match stored {
-                    Some(stored) => home.row_of(key.clone(), &stored_key, &stored.into())?.amount(),
-                    None => 0,
-                };
-                let sum = add(key, amount, *delta)?;
-                let stored = seal(&stored_key, &sum.to_be_bytes(), &[]);
-                batch.insert(&home.keyspace, &*stored_key, stored);
-            }
+        let head = version.to_be_bytes();
+        let head = if version == 0 { &[][..] } else { &head[..] };
+        batch.insert(&home.keyspace, &*stored_key, seal(&stored_key, head, value));
+        if let Some(version_key) = home.version_key(key.bytes()) {
+            batch.insert(&self.keyspaces.small, &*version_key, seal(&version_key, head, &[]));
         }
+        Ok(())
+    }
+
+    fn delete(&self, batch: &mut OwnedWriteBatch, key: &Key) -> Result<()> {
+        let home = self.home(key.table())?;
+        batch.remove(&home.keyspace, &*home.stored_key(key.bytes()));
+        if let Some(version_key) = home.version_key(key.bytes()) {
+            batch.remove(&self.keyspaces.small, &*version_key);
+        }
+        Ok(())
+    }
+
+    fn set_amount(&self, batch: &mut OwnedWriteBatch, key: &Key, amount: i64) -> Result<()> {
+        let home = self.home(key.table())?;
+        let stored_key = home.stored_key(key.bytes());
+        batch.insert(&home.keyspace, &*stored_key, seal(&stored_key, &amount.to_be_bytes(), &[]));
         Ok(())
     }
 

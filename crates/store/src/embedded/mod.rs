@@ -16,6 +16,7 @@ mod errors;
 mod layout;
 mod mark;
 mod read;
+mod recent;
 mod survey;
 mod verify;
 
