@@ -19,7 +19,7 @@ pub struct StoreOptions {
     /// Without it, opening changes nothing, a missing store is [`Error::Missing`](crate::Error::Missing), and the schema has
     /// only the tables that are there.
     pub create: bool,
-    /// Memory for the embedded engine's cache of data blocks.
+    /// Memory for the embedded engine's cache, with all that the cache needs for itself.
     pub cache_bytes: u64,
     /// What an acknowledged commit survives.
     pub durability: Durability,
@@ -88,5 +88,14 @@ impl Default for PostgresOptions {
             tls_ca_file: None,
             tls_client_files: None,
         }
+    }
+}
+
+impl StoreOptions {
+    /// The cache as the embedded engine counts it, which is by the bytes of what is cached. Measured with values of 2 KB, what the allocator
+    /// rounds up and the cache's own lists take half as much again.
+    #[must_use]
+    pub fn engine_cache_bytes(&self) -> u64 {
+        self.cache_bytes / 4 * 3
     }
 }

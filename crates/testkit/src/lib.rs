@@ -13,6 +13,7 @@
 //!
 //! A test that stops, restarts or breaks its server starts one of its own with [`Postgres::start`] or [`Kafka::start`].
 
+mod beside;
 mod guardian;
 mod kafka;
 mod postgres;
@@ -21,6 +22,7 @@ mod tls;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 
+pub use beside::run_beside;
 pub use kafka::{Kafka, KafkaOptions, kafka};
 pub use postgres::{Postgres, PostgresOptions, fresh_name, postgres};
 pub use tls::TlsFiles;

@@ -1,11 +1,12 @@
 //! Commits: one group of batches becomes one batch of the engine, forced to the disk.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use fjall::{OwnedWriteBatch, PersistMode};
 
 use super::errors::{engine_error, guarded};
-use super::layout::{checked, leading_u64, seal};
+use super::layout::{FRESH_BYTES, checked, leading_u64, seal};
 use super::read::Moment;
 use super::recent::Recent;
 use super::{Database, own_row};
@@ -18,6 +19,11 @@ use crate::options::Durability;
 use crate::table::Kind;
 use crate::{Error, Result};
 
+/// Bytes of fresh rows above which commits slow down: twice what the keyspaces hold before they are written out.
+const FRESH_BYTES_MAX: u64 = 2 * FRESH_BYTES;
+/// How long and how often a commit waits for fresh rows to be written out.
+const MEMORY_WAIT: Duration = Duration::from_millis(1);
+const MEMORY_WAITS_MAX: u32 = 50;
 /// How many versions and how many amounts are remembered at least.
 const RECENT_MAX: usize = 1 << 16;
 
@@ -115,10 +121,9 @@ impl Database {
             return Err(error.clone().into());
         }
         self.require_free_space()?;
-        let decision = guarded(
-            || self.place(),
-            || decide(group, |key| self.version(&mut progress.versions, key)),
-        )?;
+        self.wait_for_memory();
+        let decision =
+            guarded(|| self.place(), || decide(group, |key| self.version(&mut progress.versions, key)))?;
         if decision.verdicts.iter().all(|verdict| *verdict != Verdict::Applied) {
             return Ok(decision.verdicts);
         }
@@ -158,6 +163,17 @@ impl Database {
     fn amount(&self, key: &Key) -> Result<i64> {
         let row = self.get_one(&Moment::Latest, key)?;
         Ok(row.map_or(0, |row| row.amount()))
+    }
+
+    /// Waits while too many fresh rows are in memory because the engine does not come to write them out. Not for ever: the engine may
+    /// need the next commit to notice that it is behind.
+    fn wait_for_memory(&self) {
+        for _ in 0..MEMORY_WAITS_MAX {
+            if self.engine.write_buffer_size() <= FRESH_BYTES_MAX {
+                return;
+            }
+            std::thread::sleep(MEMORY_WAIT);
+        }
     }
 
     fn mark_acknowledged(&self, group: u64) -> Result<()> {

@@ -52,6 +52,9 @@ const COMMIT_TIME_MAX: Duration = Duration::from_secs(300);
 /// A read of more rows than this goes to a thread that may wait for the disk; for fewer, the way there would cost more
 /// than the read.
 const INLINE_ROWS_MAX: usize = 128;
+/// Threads that write out and merge tables. With fewer, one of them spins while the others merge: it puts aside work that
+/// it should not do, takes it up again, and puts it aside.
+const WORKER_THREADS: usize = 4;
 /// Fresh journal bytes after which the engine writes out its slowest keyspace.
 const JOURNAL_BYTES_MAX: u64 = 512 << 20;
 
@@ -179,7 +182,8 @@ fn database_gone(place: String) -> Error {
 
 fn open_engine(files: &Path, options: &StoreOptions) -> fjall::Result<(fjall::Database, Keyspaces)> {
     let builder = fjall::Database::builder(files)
-        .cache_size(options.cache_bytes)
+        .cache_size(options.engine_cache_bytes())
+        .worker_threads(WORKER_THREADS)
         .max_journaling_size(JOURNAL_BYTES_MAX);
     let database = builder.manual_journal_persist(true).open()?;
     let keyspaces = Keyspaces::open(&database)?;

@@ -41,11 +41,7 @@ impl<T: Copy> Recent<T> {
     }
 
     /// What is known of a key, or what `read` finds.
-    pub(super) fn get_or_read<E>(
-        &mut self,
-        key: &Key,
-        read: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub(super) fn get_or_read<E>(&mut self, key: &Key, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         if let Some(value) = self.get(key) {
             return Ok(value);
         }

@@ -123,7 +123,8 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
         (true, _) => Reference::None,
         (false, Some(url)) => Reference::Postgres(PlainPostgres::load(url, args.rows, args.callers).await?),
         (false, None) => {
-            Reference::Fjall(BareFjall::load(&folder.join("bare"), args.cache_mb << 20, args.rows)?)
+            let cache_bytes = options.engine_cache_bytes();
+            Reference::Fjall(BareFjall::load(&folder.join("bare"), cache_bytes, args.rows)?)
         }
     };
     take_turns(args, &mut ours, &mut reference, &mut report, &say).await?;

@@ -165,7 +165,7 @@ async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
     let mut reference = match (ours.log_name(), postgres) {
         ("store", Some(url)) => Reference::Postgres(PlainPostgres::open(url, load).await?),
         ("store", None) => {
-            Reference::Fjall(BareFjall::open(&folder.join("bare"), options.cache_bytes, load)?)
+            Reference::Fjall(BareFjall::open(&folder.join("bare"), options.engine_cache_bytes(), load)?)
         }
         _ => Reference::None,
     };
@@ -184,7 +184,7 @@ async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
     let peak = RssPeak::watch();
     take_turns(args, &ours, &mut reference, &mut report, &say).await?;
     report.rss_mb = peak.mb();
-    say(format!("  memory           {:>9} MiB at its peak", report.rss_mb));
+    say(format!("  memory           {:>9} MiB at its peak, the reference included", report.rss_mb));
     drop(reference);
     ours.close().await?;
     Ok(report)
