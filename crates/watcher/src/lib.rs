@@ -1,0 +1,33 @@
+//! The engine that makes entities evolve.
+//!
+//! Whenever an [`Entity`] changes, every [`Stage`] that is interested gets to visit it, and may change it again, keep a private state beside
+//! it, and ask for a visit at a later time. A stage is a pure function of the entity and its state: it is called again when somebody else
+//! changed the entity meanwhile.
+//!
+//! Where things are: what a user writes ([`Entity`] in `entity.rs`, [`Stage`] in `stage.rs`), the rule of the queues (`queue.rs`), the tables
+//! and what their rows hold (`tables.rs`, `rows.rs`), every limit ([`limits`]).
+
+mod budget;
+mod change;
+mod config;
+mod entity;
+mod error;
+mod fields;
+pub mod limits;
+mod queue;
+mod rows;
+mod stage;
+mod tables;
+mod time;
+mod watcher;
+
+pub use budget::Fight;
+pub use config::{Budget, Config};
+pub use entity::{Entity, shard_of};
+pub use error::{Error, Result};
+pub use fields::Fields;
+pub use queue::Lane;
+pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};
+pub use tables::tables;
+pub use time::{Clock, Time};
+pub use watcher::{Found, Watcher};

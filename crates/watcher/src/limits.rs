@@ -1,0 +1,22 @@
+//! Every limit of the crate.
+
+use std::time::Duration;
+
+/// Fields in one set; more become "all fields".
+pub const FIELDS_MAX: usize = 64;
+/// Bytes of an entity's id as text.
+pub const ENTITY_ID_BYTES_MAX: usize = 200;
+/// Bytes of a stage's id, and of an entity's kind.
+pub const STAGE_ID_BYTES_MAX: usize = 64;
+/// Bytes of a stage's private state.
+pub const STATE_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of an error that is kept with an entry.
+pub const ERROR_BYTES_MAX: usize = 1000;
+/// Shards of a store.
+pub const SHARDS_MAX: u32 = 65_536;
+/// Stages of one watcher.
+pub const STAGES_MAX: usize = 256;
+/// How far ahead a timer may be.
+pub const TIMER_AHEAD_MAX: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+/// Stages that are named when stages fight over an entity.
+pub const AUTHORS_MAX: usize = 16;

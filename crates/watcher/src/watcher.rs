@@ -1,0 +1,203 @@
+//! The watcher as its users hold it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use buffa::Message;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use store::{Batch, Key, Outcome, Read, Row, Store};
+
+use crate::change::{Event, Rules, Standing, Versioned, Which, record};
+use crate::config::Config;
+use crate::entity::{Entity, shard_of};
+use crate::fields::Fields;
+use crate::limits::{ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::rows::{Entry, Head, Settings, decode, encode};
+use crate::stage::Stage;
+use crate::tables::SETTINGS;
+use crate::time::Clock;
+use crate::{Error, Result};
+
+/// One kind of entities and the stages that make them evolve. Cheap to clone; all clones are one watcher.
+pub struct Watcher<E: Entity> {
+    inner: Arc<Inner<E>>,
+}
+
+impl<E: Entity> Clone for Watcher<E> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+struct Inner<E: Entity> {
+    store: Store,
+    clock: Clock,
+    rules: Rules,
+    _stages: BTreeMap<String, Arc<dyn Stage<E>>>,
+    random: Mutex<StdRng>,
+}
+
+/// An entity with its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<E> {
+    /// The entity.
+    pub entity: E,
+    /// Its version.
+    pub version: u64,
+}
+
+impl<E: Entity> Watcher<E> {
+    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards. `seed` decides
+    /// what is random.
+    pub async fn open(
+        store: &Store,
+        clock: Clock,
+        config: Config,
+        stages: Vec<Arc<dyn Stage<E>>>,
+        seed: u64,
+    ) -> Result<Self> {
+        config.validate()?;
+        let stages = by_id(stages)?;
+        agree_on_shards(store, E::KIND, config.shards).await?;
+        let interests = stages.iter().map(|(id, stage)| (id.clone(), stage.interest())).collect();
+        let random = Mutex::new(StdRng::seed_from_u64(seed));
+        let rules = Rules { config, interests };
+        let inner = Inner { store: store.clone(), clock, rules, _stages: stages, random };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The entity of this id.
+    pub async fn load(&self, id: &E::Id) -> Result<Option<Found<E>>> {
+        let row = self.inner.store.get_one(&E::key(self.shard(&id.to_string()), id)).await?;
+        row.map(|row| found(&row)).transpose()
+    }
+
+    /// Adds to a batch that an entity becomes `after`, and everything that follows from it: its next version, the visits of the stages, the row for
+    /// the topic. `before` is what the change was made from; `None` for a new entity. Returns the new version.
+    ///
+    /// The batch is in conflict if the entity, or where it stands with its stages, changed meanwhile: load and decide again. A batch
+    /// carries at most one change of an entity.
+    pub async fn save(&self, batch: &mut Batch, before: Option<&Found<E>>, after: &E) -> Result<u64> {
+        let text = require_fit(before, after)?;
+        let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
+        let version = before.map_or(0, |before| before.version);
+        let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
+        let key = E::key(which.shard, &after.id());
+        let encoded = after.encode();
+        batch.check(key.clone(), version).put(key, version + 1, encoded.clone());
+        let event = Event {
+            entity: encoded,
+            version: version + 1,
+            changed,
+            author: None,
+            state: bytes::Bytes::new(),
+            now: self.inner.clock.now(),
+        };
+        self.record(batch, which, &event).await?;
+        Ok(version + 1)
+    }
+
+    /// Reads what [`record`] needs and lets it add to the batch.
+    async fn record(&self, batch: &mut Batch, which: Which<'_>, event: &Event<'_>) -> Result<()> {
+        let inner = &*self.inner;
+        let stages = inner.rules.visitors(event);
+        let mut keys = vec![which.head_key()];
+        keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
+        let mut rows = inner.store.get(&keys).await?.into_iter();
+        let head: Versioned<Head> = versioned(rows.next().flatten())?;
+        let mut entries = BTreeMap::new();
+        for (stage, row) in stages.into_iter().zip(rows) {
+            entries.insert(stage, versioned::<Entry>(row)?);
+        }
+        let random = |most: Duration| self.random_part(most);
+        let standing = Standing { head, entries };
+        if let Some(fight) = record(batch, &inner.rules, which, event, standing, random) {
+            tracing::warn!(kind = which.kind, entity = which.entity, ?fight, "stages fight over an entity");
+        }
+        Ok(())
+    }
+
+    fn shard(&self, id: &str) -> u32 {
+        shard_of(id, self.inner.rules.config.shards)
+    }
+
+    fn random_part(&self, most: Duration) -> Duration {
+        let mut random = self.inner.random.lock().unwrap_or_else(PoisonError::into_inner);
+        most.mul_f64(random.random_range(0.0..1.0))
+    }
+}
+
+/// The id as text, if the entity can be kept.
+fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String> {
+    let text = after.id().to_string();
+    let refuse = |what: &str| Err(Error::Refused { kind: E::KIND, id: text.clone(), what: what.to_owned() });
+    if text.is_empty() || text.len() > ENTITY_ID_BYTES_MAX {
+        return refuse(&format!("an id must have from 1 to {ENTITY_ID_BYTES_MAX} bytes"));
+    }
+    if text.parse::<E::Id>().is_err() {
+        return refuse("the id cannot be read back from its text");
+    }
+    if before.is_some_and(|before| before.entity.id() != after.id()) {
+        return refuse("an entity cannot change its id");
+    }
+    Ok(text)
+}
+
+fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<BTreeMap<String, Arc<dyn Stage<E>>>> {
+    let wrong = |what: String| Err(Error::Setup { what });
+    if stages.len() > STAGES_MAX {
+        return wrong(format!("{} has {} stages, at most {STAGES_MAX} can be", E::KIND, stages.len()));
+    }
+    let mut by_id = BTreeMap::new();
+    for stage in stages {
+        let id = stage.id().to_owned();
+        if id.is_empty() || id.len() > STAGE_ID_BYTES_MAX || id.contains('\0') {
+            return wrong(format!(
+                "stage {id:?}: an id must have from 1 to {STAGE_ID_BYTES_MAX} bytes, and no NUL"
+            ));
+        }
+        if by_id.insert(id.clone(), stage).is_some() {
+            return wrong(format!("two stages are called {id:?}: give one of them another id"));
+        }
+    }
+    Ok(by_id)
+}
+
+/// Fixes the number of shards in a store that has none, and refuses another number than it has.
+async fn agree_on_shards(store: &Store, kind: &str, shards: u32) -> Result<()> {
+    let key = SETTINGS.key((0, kind));
+    loop {
+        let there: Versioned<Settings> = versioned(store.get_one(&key).await?)?;
+        if there.version > 0 && there.content.shards == shards {
+            return Ok(());
+        }
+        if there.version > 0 {
+            let what = format!(
+                "this store keeps {kind} in {} shards, and {shards} are configured: set the number back, it cannot be changed",
+                there.content.shards
+            );
+            return Err(Error::Setup { what });
+        }
+        let mut batch = Batch::new();
+        let settings = Settings { shards, ..Settings::default() };
+        batch.check_absent(key.clone()).put(key.clone(), 1, encode(&settings));
+        // Another process may be first; then its number counts.
+        let _: Outcome = store.commit(batch).await?;
+    }
+}
+
+fn found<E: Entity>(row: &Row) -> Result<Found<E>> {
+    let entity = E::decode(&row.value).map_err(|detail| damaged(&row.key, detail))?;
+    Ok(Found { entity, version: row.version })
+}
+
+fn damaged(key: &Key, detail: String) -> Error {
+    Error::Damaged { place: key.to_string(), detail }
+}
+
+fn versioned<M: Message + Default>(row: Option<Row>) -> Result<Versioned<M>> {
+    let Some(row) = row else { return Ok(Versioned::default()) };
+    Ok(Versioned { version: row.version, content: decode(&row)? })
+}
