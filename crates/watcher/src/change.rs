@@ -82,9 +82,15 @@ impl Rules {
         self.interests.iter().filter(visits).map(|(stage, _)| stage.as_str()).collect()
     }
 
+    /// The stages that must be asked about a change of these fields.
+    pub(crate) fn to_ask(&self, changed: &Fields) -> Vec<&str> {
+        let asks = |(_, interest): &(&String, &Interest)| interest.ask && interest.fields.overlaps(changed);
+        self.interests.iter().filter(asks).map(|(stage, _)| stage.as_str()).collect()
+    }
+
     /// Whether some stage must be asked about this change.
     fn must_ask(&self, event: &Event<'_>) -> bool {
-        self.interests.values().any(|interest| interest.ask && interest.fields.overlaps(&event.changed))
+        !self.to_ask(&event.changed).is_empty()
     }
 }
 

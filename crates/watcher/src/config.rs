@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::limits::SHARDS_MAX;
+use crate::limits::{LEASE_TIME_MIN, SHARDS_MAX};
 use crate::{Error, Result};
 
 /// How a watcher works. Every value has a default that is right for a start.
@@ -13,8 +13,12 @@ pub struct Config {
     /// When several stages are to visit an entity because of one change, each visit is put off by a random part of this, so that they do
     /// not meet. Zero: not at all.
     pub spread: Duration,
+    /// How long a process that is silent keeps its shards.
+    pub lease_time: Duration,
     /// How many changes stages may make to one entity.
     pub budget: Budget,
+    /// What stages may do unless their own limits say something else.
+    pub stages: StageLimits,
     /// The topic that hears of every change; `None`: nobody does.
     pub topic: Option<String>,
 }
@@ -33,12 +37,42 @@ pub struct Budget {
     pub delay_max: Duration,
 }
 
+/// What one stage may do, and what happens when it fails.
+#[derive(Clone, Copy, Debug)]
+pub struct StageLimits {
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// Attempts at a visit before it is parked.
+    pub attempts_max: u32,
+    /// The pause after the first failed attempt; it doubles with every further one, and a random half of it is left out.
+    pub pause: Duration,
+    /// The longest pause.
+    pub pause_max: Duration,
+}
+
+impl StageLimits {
+    /// The pause after so many failed attempts, before chance shortens it.
+    pub(crate) fn pause_after(&self, attempts: u32) -> Duration {
+        self.pause.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.pause_max)
+    }
+}
+
+impl Default for StageLimits {
+    fn default() -> Self {
+        let (timeout, pause, pause_max) =
+            (Duration::from_secs(10), Duration::from_secs(1), Duration::from_secs(600));
+        Self { timeout, attempts_max: 20, pause, pause_max }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         let (window, delay, delay_max) =
             (Duration::from_secs(60), Duration::from_secs(5), Duration::from_secs(3600));
         let budget = Budget { changes: 30, window, delay, delay_max };
-        Self { shards: 64, spread: Duration::ZERO, budget, topic: None }
+        let lease_time = Duration::from_secs(15);
+        let stages = StageLimits::default();
+        Self { shards: 64, spread: Duration::ZERO, lease_time, budget, stages, topic: None }
     }
 }
 
@@ -48,8 +82,17 @@ impl Config {
         if self.shards == 0 || self.shards > SHARDS_MAX {
             return wrong(format!("shards must be from 1 to {SHARDS_MAX}, not {}", self.shards));
         }
+        if self.lease_time < LEASE_TIME_MIN {
+            return wrong(format!(
+                "the lease time must be at least {LEASE_TIME_MIN:?}, not {:?}",
+                self.lease_time
+            ));
+        }
         if self.budget.changes == 0 || self.budget.window.is_zero() {
             return wrong("the budget of changes must allow at least one change in some time".to_owned());
+        }
+        if self.stages.timeout.is_zero() || self.stages.attempts_max == 0 {
+            return wrong("a stage needs some time for a call, and at least one attempt".to_owned());
         }
         Ok(())
     }

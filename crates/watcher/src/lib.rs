@@ -7,6 +7,8 @@
 //! Where things are: what a user writes ([`Entity`] in `entity.rs`, [`Stage`] in `stage.rs`), the rule of the queues (`queue.rs`), the tables
 //! and what their rows hold (`tables.rs`, `rows.rs`), every limit ([`limits`]).
 
+#![allow(clippy::similar_names, reason = "a stage has a state")]
+
 mod budget;
 mod change;
 mod config;
@@ -16,13 +18,17 @@ mod fields;
 pub mod limits;
 mod queue;
 mod rows;
+mod run;
+mod shards;
 mod stage;
+mod system;
 mod tables;
 mod time;
+mod visit;
 mod watcher;
 
 pub use budget::Fight;
-pub use config::{Budget, Config};
+pub use config::{Budget, Config, StageLimits};
 pub use entity::{Entity, shard_of};
 pub use error::{Error, Result};
 pub use fields::Fields;

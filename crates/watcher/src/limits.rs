@@ -20,3 +20,13 @@ pub const STAGES_MAX: usize = 256;
 pub const TIMER_AHEAD_MAX: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 /// Stages that are named when stages fight over an entity.
 pub const AUTHORS_MAX: usize = 16;
+/// Leases that are read at once.
+pub const LEASES_IN_A_READ_MAX: usize = 4096;
+/// How far in the past a timer may lie when a stage asks for it: it is due at once. What lies further back is a mistake of the stage.
+pub const TIMER_BEHIND_MAX: Duration = Duration::from_secs(60);
+/// Times that the outcome of a visit is fitted to what changed meanwhile, before the visit is made again.
+pub const FITS_MAX: u32 = 5;
+/// Queue rows that are looked at in one go.
+pub const PEEK_MAX: usize = 64;
+/// The shortest lease time: a beat has to get through even when the store is slow.
+pub const LEASE_TIME_MIN: Duration = Duration::from_secs(1);

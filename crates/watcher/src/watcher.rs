@@ -10,14 +10,16 @@ use rand::{RngExt, SeedableRng};
 use store::{Batch, Key, Outcome, Read, Row, Store};
 
 use crate::change::{Event, Rules, Standing, Versioned, Which, record};
-use crate::config::Config;
+use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, shard_of};
 use crate::fields::Fields;
 use crate::limits::{ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
 use crate::rows::{Entry, Head, Settings, decode, encode};
+use crate::run::Stages;
+use crate::shards::Keeper;
 use crate::stage::Stage;
 use crate::tables::SETTINGS;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 use crate::{Error, Result};
 
 /// One kind of entities and the stages that make them evolve. Cheap to clone; all clones are one watcher.
@@ -35,7 +37,7 @@ struct Inner<E: Entity> {
     store: Store,
     clock: Clock,
     rules: Rules,
-    _stages: BTreeMap<String, Arc<dyn Stage<E>>>,
+    stages: Stages<E>,
     random: Mutex<StdRng>,
 }
 
@@ -64,7 +66,7 @@ impl<E: Entity> Watcher<E> {
         let interests = stages.iter().map(|(id, stage)| (id.clone(), stage.interest())).collect();
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         let rules = Rules { config, interests };
-        let inner = Inner { store: store.clone(), clock, rules, _stages: stages, random };
+        let inner = Inner { store: store.clone(), clock, rules, stages, random };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -100,7 +102,7 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// Reads what [`record`] needs and lets it add to the batch.
-    async fn record(&self, batch: &mut Batch, which: Which<'_>, event: &Event<'_>) -> Result<()> {
+    pub(crate) async fn record(&self, batch: &mut Batch, which: Which<'_>, event: &Event<'_>) -> Result<()> {
         let inner = &*self.inner;
         let stages = inner.rules.visitors(event);
         let mut keys = vec![which.head_key()];
@@ -119,11 +121,46 @@ impl<E: Entity> Watcher<E> {
         Ok(())
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// The clock that the watcher goes by.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.inner.rules
+    }
+
+    pub(crate) fn stage(&self, id: &str) -> Option<&Arc<dyn Stage<E>>> {
+        self.inner.stages.get(id)
+    }
+
+    pub(crate) fn spread(&self) -> Duration {
+        self.inner.rules.config.spread
+    }
+
+    pub(crate) fn keeper(&self, instance: String) -> Keeper {
+        let Config { shards, lease_time, .. } = self.inner.rules.config;
+        Keeper::new(self.inner.store.clone(), self.inner.clock.clone(), E::KIND, shards, lease_time, instance)
+    }
+
+    pub(crate) fn limits(&self) -> &StageLimits {
+        &self.inner.rules.config.stages
+    }
+
     fn shard(&self, id: &str) -> u32 {
         shard_of(id, self.inner.rules.config.shards)
     }
 
-    fn random_part(&self, most: Duration) -> Duration {
+    pub(crate) fn random_part(&self, most: Duration) -> Duration {
         let mut random = self.inner.random.lock().unwrap_or_else(PoisonError::into_inner);
         most.mul_f64(random.random_range(0.0..1.0))
     }
@@ -145,7 +182,7 @@ fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String
     Ok(text)
 }
 
-fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<BTreeMap<String, Arc<dyn Stage<E>>>> {
+fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<Stages<E>> {
     let wrong = |what: String| Err(Error::Setup { what });
     if stages.len() > STAGES_MAX {
         return wrong(format!("{} has {} stages, at most {STAGES_MAX} can be", E::KIND, stages.len()));
@@ -188,7 +225,7 @@ async fn agree_on_shards(store: &Store, kind: &str, shards: u32) -> Result<()> {
     }
 }
 
-fn found<E: Entity>(row: &Row) -> Result<Found<E>> {
+pub(crate) fn found<E: Entity>(row: &Row) -> Result<Found<E>> {
     let entity = E::decode(&row.value).map_err(|detail| damaged(&row.key, detail))?;
     Ok(Found { entity, version: row.version })
 }
@@ -197,7 +234,7 @@ fn damaged(key: &Key, detail: String) -> Error {
     Error::Damaged { place: key.to_string(), detail }
 }
 
-fn versioned<M: Message + Default>(row: Option<Row>) -> Result<Versioned<M>> {
+pub(crate) fn versioned<M: Message + Default>(row: Option<Row>) -> Result<Versioned<M>> {
     let Some(row) = row else { return Ok(Versioned::default()) };
     Ok(Versioned { version: row.version, content: decode(&row)? })
 }

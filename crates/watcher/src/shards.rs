@@ -1,0 +1,306 @@
+//! Shards: who serves which, over all processes that share a store.
+//!
+//! ```text
+//! watcher_instances   one row for each live process; its version grows with every beat
+//! watcher_leases      one row for each shard: its owner; the version is the epoch
+//! ```
+//!
+//! A process beats every third of the lease time. Whoever sees a row that did not change for a whole lease time, by his own clock, deletes it: that process
+//! is taken to be dead, and its shards are free. Clocks of different machines are never compared. Taking or giving away a shard raises
+//! its epoch, and every batch of an owner checks the epoch ([`Fence`]): whatever an old owner still has on its way is refused by the store.
+//!
+//! An owner stops by itself before others may think it dead: it trusts its leases until the beginning of the last successful beat plus the lease
+//! time less a margin. That saves work; what keeps data safe is the fence.
+//!
+//! Every process takes its fair share: all shards over all live processes. One that has too many gives some away, when the visits that are
+//! under way in them have ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use store::{Batch, Key, Read, Row, Store};
+use tokio::time::Instant;
+
+use crate::Result;
+use crate::limits::LEASES_IN_A_READ_MAX;
+use crate::rows::{Instance, Lease, decode, encode};
+use crate::tables::{INSTANCES, LEASES};
+use crate::time::Clock;
+
+/// A part of the lease time in which an owner no longer trusts its lease, and others do not yet doubt it.
+const MARGIN_PARTS: u32 = 5;
+/// Beats in one lease time.
+const BEATS: u32 = 3;
+
+/// The right to write in a shard, as long as nobody else took it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fence {
+    key: Key,
+    epoch: u64,
+}
+
+impl Fence {
+    /// Makes a batch apply only while the shard is still ours.
+    pub(crate) fn guard(&self, batch: &mut Batch) {
+        batch.check(self.key.clone(), self.epoch);
+    }
+}
+
+/// Keeps the leases of one process for one kind of entities.
+pub(crate) struct Keeper {
+    store: Store,
+    clock: Clock,
+    kind: &'static str,
+    shards: u32,
+    lease_time: Duration,
+    /// This process.
+    instance: String,
+    /// The version of our row; zero: there is none.
+    beat: u64,
+    /// The end of trust in our leases.
+    trusted_until: Option<Instant>,
+    /// The epochs of our shards.
+    owned: BTreeMap<u32, u64>,
+    /// Those of them that are to be given away when nothing happens in them any more.
+    leaving: BTreeSet<u32>,
+    /// Other processes: the version of their rows, and since when we have seen that version.
+    others: BTreeMap<String, (u64, Instant)>,
+}
+
+impl Keeper {
+    /// `instance` must be unique among all processes, and never used again.
+    pub(crate) fn new(
+        store: Store,
+        clock: Clock,
+        kind: &'static str,
+        shards: u32,
+        lease_time: Duration,
+        instance: String,
+    ) -> Self {
+        let (owned, leaving, others) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        let (beat, trusted_until) = (0, None);
+        Self { store, clock, kind, shards, lease_time, instance, beat, trusted_until, owned, leaving, others }
+    }
+
+    /// How long to wait between two calls of [`tick`](Self::tick).
+    pub(crate) fn beat_every(&self) -> Duration {
+        self.lease_time / BEATS
+    }
+
+    /// The shards in which new work may begin.
+    pub(crate) fn serving(&self) -> impl Iterator<Item = u32> {
+        let trusted = self.trusted_until.is_some_and(|until| Instant::now() < until);
+        let shards = self.owned.keys().copied().filter(|shard| !self.leaving.contains(shard));
+        shards.filter(move |_| trusted)
+    }
+
+    /// The shards that wait to be given away.
+    pub(crate) fn leaving(&self) -> impl Iterator<Item = u32> {
+        self.leaving.iter().copied()
+    }
+
+    /// What makes a batch of a shard's owner safe; `None` if the shard is not ours.
+    pub(crate) fn fence(&self, shard: u32) -> Option<Fence> {
+        self.owned.get(&shard).map(|epoch| Fence { key: self.lease_key(shard), epoch: *epoch })
+    }
+
+    /// Shows that this process is alive, notices who is not, and takes or offers shards to come to a fair share.
+    pub(crate) async fn tick(&mut self) -> Result<()> {
+        self.beat().await?;
+        let live = self.look_around().await?;
+        let leases = self.leases().await?;
+        // What the store says counts, whatever we remember.
+        self.owned.retain(|shard, epoch| leases.get(shard).is_some_and(|(version, _)| version == epoch));
+        for (shard, (epoch, owner)) in &leases {
+            if *owner == self.instance {
+                self.owned.insert(*shard, *epoch);
+            }
+        }
+        self.leaving.retain(|shard| self.owned.contains_key(shard));
+        let share = self.share(&live);
+        if self.owned.len() > share {
+            let surplus = self.owned.len() - share;
+            self.leaving = self.owned.keys().rev().take(surplus).copied().collect();
+        } else {
+            self.leaving.clear();
+            self.take_free(&live, &leases, share).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives away a shard in which nothing happens any more.
+    pub(crate) async fn give_away(&mut self, shard: u32) -> Result<()> {
+        let Some(epoch) = self.owned.remove(&shard) else { return Ok(()) };
+        self.leaving.remove(&shard);
+        let mut batch = Batch::new();
+        self.put_lease(&mut batch, shard, epoch, "");
+        // In conflict only if it is not ours any more.
+        let _ = self.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// Gives away all shards and leaves the others at once.
+    pub(crate) async fn resign(&mut self) -> Result<()> {
+        let owned = Vec::from_iter(std::mem::take(&mut self.owned));
+        self.leaving.clear();
+        self.trusted_until = None;
+        for shards in owned.chunks(LEASES_IN_A_READ_MAX) {
+            let mut batch = Batch::new();
+            for (shard, epoch) in shards {
+                self.put_lease(&mut batch, *shard, *epoch, "");
+            }
+            // If one of them was taken meanwhile, the absence of our row frees the others.
+            let _ = self.store.commit(batch).await?;
+        }
+        let mut batch = Batch::new();
+        batch.delete(self.instance_key(&self.instance));
+        let _ = self.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// Writes our row. If somebody has deleted it, we were taken to be dead, and whatever we had is free.
+    async fn beat(&mut self) -> Result<()> {
+        let started = Instant::now();
+        let row = Instance { beat_ms: self.clock.now().as_ms(), ..Instance::default() };
+        let key = self.instance_key(&self.instance);
+        let mut batch = Batch::new();
+        batch.check(key.clone(), self.beat).put(key.clone(), self.beat + 1, encode(&row));
+        if self.store.commit(batch).await?.is_applied() {
+            self.beat += 1;
+            self.trusted_until = Some(started + self.lease_time - self.lease_time / MARGIN_PARTS);
+            return Ok(());
+        }
+        let there = self.store.get_one(&key).await?.map_or(0, |row| row.version);
+        if there != self.beat {
+            tracing::warn!(kind = self.kind, instance = self.instance, "this process was taken to be dead");
+            self.trusted_until = None;
+            self.owned.clear();
+            self.beat = there;
+        }
+        Ok(())
+    }
+
+    /// The live processes, this one included. Deletes the rows of dead ones.
+    async fn look_around(&mut self) -> Result<BTreeSet<String>> {
+        let now = Instant::now();
+        let mut seen = BTreeMap::new();
+        let mut scan = INSTANCES.prefix((0, self.kind));
+        loop {
+            let page = self.store.scan(&scan).await?;
+            for row in page.rows {
+                let (_, _, instance) = INSTANCES.parts(&row.key)?;
+                let since = match self.others.get(&instance) {
+                    Some((version, since)) if *version == row.version => *since,
+                    _ => now,
+                };
+                seen.insert(instance, (row.version, since));
+            }
+            let Some(next) = page.next else { break };
+            scan = scan.after(next);
+        }
+        seen.remove(&self.instance);
+        self.others = seen;
+        let silent = |(_, since): &(u64, Instant)| now.duration_since(*since) >= self.lease_time;
+        let dead: Vec<String> =
+            self.others.iter().filter(|(_, seen)| silent(seen)).map(|(i, _)| i.clone()).collect();
+        for instance in dead {
+            self.bury(&instance).await?;
+        }
+        let mut live: BTreeSet<String> = self.others.keys().cloned().collect();
+        live.insert(self.instance.clone());
+        Ok(live)
+    }
+
+    /// Deletes the row of a process that has been silent, unless it beats at this very moment.
+    async fn bury(&mut self, instance: &str) -> Result<()> {
+        let Some((version, _)) = self.others.get(instance).copied() else { return Ok(()) };
+        let key = self.instance_key(instance);
+        let mut batch = Batch::new();
+        batch.check(key.clone(), version).delete(key);
+        if self.store.commit(batch).await?.is_applied() {
+            tracing::warn!(
+                kind = self.kind,
+                instance,
+                "a process has been silent for a lease time: its shards are free"
+            );
+            self.others.remove(instance);
+        }
+        Ok(())
+    }
+
+    /// The epoch and owner of every shard that ever had one.
+    async fn leases(&self) -> Result<BTreeMap<u32, (u64, String)>> {
+        let mut leases = BTreeMap::new();
+        let shards: Vec<u32> = (0..self.shards).collect();
+        for shards in shards.chunks(LEASES_IN_A_READ_MAX) {
+            let keys: Vec<Key> = shards.iter().map(|shard| self.lease_key(*shard)).collect();
+            let rows = self.store.get(&keys).await?;
+            for (shard, row) in shards.iter().zip(rows) {
+                if let Some(row) = row {
+                    leases.insert(*shard, (row.version, owner(&row)?));
+                }
+            }
+        }
+        Ok(leases)
+    }
+
+    /// How many shards are ours by right: the first processes, by name, have those that are left over.
+    fn share(&self, live: &BTreeSet<String>) -> usize {
+        let (shards, count) = (self.shards as usize, live.len().max(1));
+        let rank = live.iter().take_while(|instance| **instance != self.instance).count();
+        shards / count + usize::from(rank < shards % count)
+    }
+
+    /// Takes shards that nobody serves, up to our share.
+    async fn take_free(
+        &mut self,
+        live: &BTreeSet<String>,
+        leases: &BTreeMap<u32, (u64, String)>,
+        share: usize,
+    ) -> Result<()> {
+        let rank = live.iter().take_while(|instance| **instance != self.instance).count();
+        // Processes begin to look at different places, so that they seldom want the same shard.
+        let begin = (rank * self.shards as usize / live.len().max(1)) as u32;
+        for shard in (begin..self.shards).chain(0..begin) {
+            if self.owned.len() >= share {
+                break;
+            }
+            let (epoch, owner) = leases.get(&shard).map_or((0, ""), |(epoch, owner)| (*epoch, &**owner));
+            if live.contains(owner) {
+                continue;
+            }
+            let mut batch = Batch::new();
+            self.put_lease(&mut batch, shard, epoch, &self.instance);
+            if !owner.is_empty() {
+                batch.check_absent(self.instance_key(owner));
+            }
+            // Only while we are alive ourselves in the eyes of the others.
+            batch.check(self.instance_key(&self.instance), self.beat);
+            if self.store.commit(batch).await?.is_applied() {
+                self.owned.insert(shard, epoch + 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_lease(&self, batch: &mut Batch, shard: u32, epoch: u64, owner: &str) {
+        let lease = Lease { owner: owner.to_owned(), since_ms: self.clock.now().as_ms(), ..Lease::default() };
+        let key = self.lease_key(shard);
+        batch.check(key.clone(), epoch).put(key, epoch + 1, encode(&lease));
+    }
+
+    fn lease_key(&self, shard: u32) -> Key {
+        LEASES.key((shard, self.kind))
+    }
+
+    fn instance_key(&self, instance: &str) -> Key {
+        INSTANCES.key((0, self.kind, instance))
+    }
+}
+
+fn owner(row: &Row) -> Result<String> {
+    Ok(decode::<Lease>(row)?.owner)
+}
+
+#[cfg(test)]
+mod tests;

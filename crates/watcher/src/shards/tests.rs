@@ -1,0 +1,145 @@
+//! Processes that come, go, die and come back.
+
+use std::sync::Arc;
+
+use store::{Memory, Schema, StoreOptions};
+
+use super::*;
+use crate::time::Time;
+
+const LEASE_TIME: Duration = Duration::from_secs(15);
+const SHARDS: u32 = 10;
+
+fn memory() -> Store {
+    let schema = Schema::new(1, crate::tables()).unwrap();
+    Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default())
+}
+
+fn keeper(store: &Store, instance: &str) -> Keeper {
+    let clock = Clock::starting_at(Time::from_ms(1_000_000));
+    Keeper::new(store.clone(), clock, "thing", SHARDS, LEASE_TIME, instance.to_owned())
+}
+
+/// One round of all processes: each beats, and gives away what it has too many.
+async fn round(keepers: &mut [Keeper]) {
+    tokio::time::advance(LEASE_TIME / BEATS).await;
+    for keeper in keepers {
+        keeper.tick().await.unwrap();
+        for shard in keeper.leaving().collect::<Vec<_>>() {
+            keeper.give_away(shard).await.unwrap();
+        }
+    }
+}
+
+async fn rounds(keepers: &mut [Keeper], count: usize) {
+    for _ in 0..count {
+        round(keepers).await;
+    }
+}
+
+fn served(keepers: &[Keeper]) -> Vec<usize> {
+    let mut all: Vec<u32> = keepers.iter().flat_map(Keeper::serving).collect();
+    let total = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), total, "no shard is served twice");
+    keepers.iter().map(|keeper| keeper.serving().count()).collect()
+}
+
+async fn write(store: &Store, fence: &Fence) -> bool {
+    let mut batch = Batch::new();
+    fence.guard(&mut batch);
+    batch.set(crate::tables::QUEUES.key((0, "thing", 0, "s", 1, "a")), &b""[..]);
+    store.commit(batch).await.unwrap().is_applied()
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_serves_all_shards_and_several_share_them_fairly() {
+    let store = memory();
+    let mut keepers = vec![keeper(&store, "a")];
+    rounds(&mut keepers, 1).await;
+    assert_eq!(served(&keepers), [10]);
+    keepers.push(keeper(&store, "b"));
+    rounds(&mut keepers, 3).await;
+    assert_eq!(served(&keepers), [5, 5]);
+    keepers.push(keeper(&store, "c"));
+    rounds(&mut keepers, 3).await;
+    assert_eq!(served(&keepers), [4, 3, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn shards_of_a_process_that_died_move_after_a_lease_time_and_not_before() {
+    let store = memory();
+    let mut keepers = vec![keeper(&store, "a"), keeper(&store, "b")];
+    rounds(&mut keepers, 3).await;
+    let dead = keepers.pop().unwrap();
+    rounds(&mut keepers, BEATS as usize).await;
+    assert_eq!(served(&keepers), [5], "it may only be slow");
+    rounds(&mut keepers, 1).await;
+    assert_eq!(served(&keepers), [10]);
+    drop(dead);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_resigns_leaves_its_shards_to_the_next_round() {
+    let store = memory();
+    let mut keepers = vec![keeper(&store, "a"), keeper(&store, "b")];
+    rounds(&mut keepers, 3).await;
+    keepers.pop().unwrap().resign().await.unwrap();
+    rounds(&mut keepers, 1).await;
+    assert_eq!(served(&keepers), [10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_was_away_too_long_cannot_write_and_starts_again_with_nothing() {
+    let store = memory();
+    let mut keepers = vec![keeper(&store, "a"), keeper(&store, "b")];
+    rounds(&mut keepers, 3).await;
+    let mut stale = keepers.pop().unwrap();
+    let shard = stale.serving().next().unwrap();
+    let fence = stale.fence(shard).unwrap();
+    assert!(write(&store, &fence).await);
+    rounds(&mut keepers, 5).await;
+    assert_eq!(served(&keepers), [10]);
+    assert_eq!(stale.serving().count(), 0, "it does not trust its leases any more");
+    assert!(!write(&store, &fence).await, "and what it had on its way is refused");
+    stale.tick().await.unwrap();
+    assert_eq!((stale.serving().count(), stale.fence(shard)), (0, None));
+    keepers.push(stale);
+    rounds(&mut keepers, 4).await;
+    assert_eq!(served(&keepers), [5, 5], "later it gets its share again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shard_that_is_to_be_given_away_is_ours_until_it_is() {
+    let store = memory();
+    let mut a = keeper(&store, "a");
+    a.tick().await.unwrap();
+    let mut b = keeper(&store, "b");
+    b.tick().await.unwrap();
+    a.tick().await.unwrap();
+    let leaving: Vec<u32> = a.leaving().collect();
+    assert_eq!((leaving.len(), a.serving().count()), (5, 5));
+    b.tick().await.unwrap();
+    assert_eq!(b.serving().count(), 0);
+    let fence = a.fence(leaving[0]).unwrap();
+    assert!(write(&store, &fence).await, "visits under way can end");
+    a.give_away(leaving[0]).await.unwrap();
+    assert!(!write(&store, &fence).await);
+    b.tick().await.unwrap();
+    assert_eq!(b.serving().collect::<Vec<_>>(), [leaving[0]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_took_over_and_one_that_comes_back_never_hold_the_same_epoch() {
+    let store = memory();
+    let mut epochs = BTreeSet::new();
+    for n in 0..6 {
+        let mut keeper = keeper(&store, &format!("i{n}"));
+        for _ in 0..5 {
+            round(std::slice::from_mut(&mut keeper)).await;
+        }
+        let fence = keeper.fence(3).unwrap();
+        assert!(epochs.insert(fence.epoch), "epoch {} was used before", fence.epoch);
+    }
+}

@@ -1,0 +1,121 @@
+//! The system stage: asks the stages that must be asked whether they want to visit an entity that has changed.
+//!
+//! A stage that is about to visit the entity anyway is not asked. One that cannot say is taken to want it.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use store::{Batch, Read};
+
+use crate::change::{SYSTEM, Versioned, Which, changed_since};
+use crate::entity::Entity;
+use crate::queue::{Lane, Wanted, leave, offer, waiting};
+use crate::rows::{Entry, Head, Why, encode};
+use crate::stage::{Stage, StageError, Subject, Wish};
+use crate::tables::STATES;
+use crate::visit::{Due, End};
+use crate::watcher::{Found, Watcher, found, versioned};
+use crate::{Error, Result};
+
+/// What the system stage starts from.
+struct Asked<'a, E> {
+    found: Found<E>,
+    head: Versioned<Head>,
+    /// The stages that may have to be asked, and where the entity stands with them.
+    entries: BTreeMap<&'a str, Versioned<Entry>>,
+}
+
+impl<E: Entity> Watcher<E> {
+    /// Asks all stages that must be asked about one entity.
+    pub(crate) async fn ask_stages(&self, due: &Due) -> Result<End> {
+        let which = due.which(E::KIND);
+        let Some(asked) = self.asked(which).await? else { return Ok(End::Gone) };
+        let now = self.now();
+        let head_entry = asked.head.content.entry.as_option().cloned().unwrap_or_default();
+        if waiting(&head_entry).is_none_or(|waits| waits.visit > now) {
+            return Ok(End::Gone);
+        }
+        let mut batch = Batch::new();
+        due.fence.guard(&mut batch);
+        batch.check(E::key(due.shard, &asked.found.entity.id()), asked.found.version);
+        let mut wanted = Vec::new();
+        for (stage, entry) in asked.entries {
+            if waiting(&entry.content).is_some_and(|waits| waits.visit <= now) {
+                continue;
+            }
+            let wish = self.ask(stage, which, &asked.found).await?;
+            wanted.extend(wish.map(|wish| (stage, entry, wish)));
+        }
+        let several = wanted.len() > 1;
+        for (stage, Versioned { version, content: mut entry }, mut wish) in wanted {
+            if several && wish.lane == Lane::Fresh {
+                wish.visit = wish.visit + self.random_part(self.spread());
+            }
+            entry.attempts = 0;
+            offer(&mut batch, &which.in_stage(stage), &mut entry, wish, now);
+            let key = which.entry_key(stage);
+            batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+        }
+        let Versioned { version, content: mut head } = asked.head;
+        let mut entry = head_entry;
+        leave(&mut batch, &which.in_stage(SYSTEM), &mut entry);
+        head.entry = Some(entry).into();
+        (head.changed, head.changed_more) = (Vec::new(), false);
+        batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+        let applied = self.store().commit(batch).await?.is_applied();
+        Ok(if applied { End::Saved } else { End::Again })
+    }
+
+    async fn asked<'a>(&'a self, which: Which<'_>) -> Result<Option<Asked<'a, E>>> {
+        let Ok(id) = which.entity.parse::<E::Id>() else {
+            let detail = "the id cannot be read back from its text".to_owned();
+            return Err(Error::Damaged { place: format!("{} {}", E::KIND, which.entity), detail });
+        };
+        let keys = [E::key(which.shard, &id), which.head_key()];
+        let [entity, head] = <[_; 2]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
+        let Some(entity) = entity else { return Ok(None) };
+        let head: Versioned<Head> = versioned(head)?;
+        let stages = self.rules().to_ask(&changed_since(&head.content));
+        let keys: Vec<_> = stages.iter().map(|stage| which.entry_key(stage)).collect();
+        let mut entries = BTreeMap::new();
+        for (stage, row) in stages.into_iter().zip(self.store().get(&keys).await?) {
+            entries.insert(stage, versioned(row)?);
+        }
+        Ok(Some(Asked { found: found(&entity)?, head, entries }))
+    }
+
+    /// The visit that a stage wants.
+    async fn ask(&self, stage: &str, which: Which<'_>, found: &Found<E>) -> Result<Option<Wanted>> {
+        let Some(stage) = self.stage(stage) else { return Ok(None) };
+        let state_key = STATES.key((which.shard, which.kind, which.entity, stage.id()));
+        let state = self.store().get_one(&state_key).await?.map(|row| row.value).unwrap_or_default();
+        let now = self.now();
+        let subject = Subject { entity: found.entity.clone(), version: found.version, state, now };
+        let wanted = |visit, lane, why| Some(Wanted { visit, lane, why });
+        Ok(match self.call_should_process(stage, &subject).await {
+            Ok(Wish::No) => None,
+            Ok(Wish::At(time)) if time > now => wanted(time, Lane::Timer, Why::WHY_TIMER),
+            Ok(Wish::Now | Wish::At(_)) => wanted(now, Lane::Fresh, Why::WHY_CHANGE),
+            Err(error) => {
+                tracing::warn!(stage = stage.id(), entity = which.entity, %error, "a stage cannot say whether it wants an entity");
+                wanted(now, Lane::Fresh, Why::WHY_UNSURE)
+            }
+        })
+    }
+
+    async fn call_should_process(
+        &self,
+        stage: &Arc<dyn Stage<E>>,
+        subject: &Subject<E>,
+    ) -> Result<Wish, StageError> {
+        let timeout = self.limits().timeout;
+        let call = AssertUnwindSafe(stage.should_process(subject)).catch_unwind();
+        match tokio::time::timeout(timeout, call).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(StageError::Passing("it panicked".to_owned())),
+            Err(_) => Err(StageError::Passing(format!("it did not answer within {timeout:?}"))),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A visit: one stage looks at one entity, and what comes of it is saved in one batch.
+//!
+//! The batch applies only if the shard is still ours, and if the entity, the stage's state and the entry are as the stage saw them. Otherwise:
+//! - only fields changed that the stage neither reads nor writes, and it answered with a patch: the patch is made to the new version;
+//! - anything else: nothing is saved, the entity stays queued, and the visit is made again.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use store::{Batch, Read};
+
+use crate::change::{Event, Versioned, Which};
+use crate::entity::Entity;
+use crate::fields::Fields;
+use crate::limits::{ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX};
+use crate::queue::{Lane, Wanted, leave, offer, waiting};
+use crate::rows::{Ended, Entry, Last, Why, encode};
+use crate::shards::Fence;
+use crate::stage::{Answer, Change, NewState, Stage, StageError, Subject};
+use crate::tables::STATES;
+use crate::watcher::{Found, Watcher, found, versioned};
+use crate::{Error, Result};
+
+/// Whom to visit.
+#[derive(Clone, Debug)]
+pub(crate) struct Due {
+    pub(crate) shard: u32,
+    pub(crate) entity: String,
+    pub(crate) fence: Fence,
+}
+
+impl Due {
+    pub(crate) fn which<'a>(&'a self, kind: &'a str) -> Which<'a> {
+        Which { shard: self.shard, kind, entity: &self.entity }
+    }
+}
+
+/// How a visit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The stage's answer is saved.
+    Saved,
+    /// The stage failed; the attempt is saved.
+    Failed(StageError),
+    /// There is no such visit any more.
+    Gone,
+    /// Something changed meanwhile: the visit has to be made again.
+    Again,
+}
+
+/// Everything that a visit starts from.
+struct Before<E> {
+    found: Found<E>,
+    entry: Versioned<Entry>,
+    state: Versioned<Bytes>,
+}
+
+impl<E: Entity> Watcher<E> {
+    /// Visits several entities with one call of a stage. One end for each, in the same order.
+    pub(crate) async fn visit(&self, stage: &Arc<dyn Stage<E>>, due: &[Due]) -> Vec<Result<End>> {
+        let mut befores = Vec::with_capacity(due.len());
+        for due in due {
+            befores.push(self.before(stage.id(), due).await);
+        }
+        let now = self.now();
+        let is_due = |before: &Before<E>| waiting(&before.entry.content).is_some_and(|w| w.visit <= now);
+        let subject = |before: &Before<E>| Subject {
+            entity: before.found.entity.clone(),
+            version: before.found.version,
+            state: before.state.content.clone(),
+            now,
+        };
+        let ready: Vec<&Before<E>> =
+            befores.iter().flatten().flatten().filter(|before| is_due(before)).collect();
+        let subjects: Vec<Subject<E>> = ready.into_iter().map(subject).collect();
+        let mut answers = self.call(stage, &subjects).await.into_iter();
+        let mut ends = Vec::with_capacity(due.len());
+        for (due, before) in due.iter().zip(befores) {
+            ends.push(match before {
+                Err(error) => Err(error),
+                Ok(None) => Ok(End::Gone),
+                Ok(Some(before)) if !is_due(&before) => Ok(End::Gone),
+                Ok(Some(before)) => match answers.next() {
+                    Some(answer) => self.finish(stage, due, before, answer).await,
+                    None => Ok(End::Again),
+                },
+            });
+        }
+        ends
+    }
+
+    async fn before(&self, stage: &str, due: &Due) -> Result<Option<Before<E>>> {
+        let which = due.which(E::KIND);
+        let Ok(id) = due.entity.parse::<E::Id>() else {
+            let detail = "the id cannot be read back from its text".to_owned();
+            return Err(Error::Damaged { place: format!("{} {}", E::KIND, due.entity), detail });
+        };
+        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
+        let keys = [E::key(due.shard, &id), which.entry_key(stage), state_key];
+        let [entity, entry, state] = <[_; 3]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
+        let Some(entity) = entity else { return Ok(None) };
+        let state = state
+            .map_or_else(Versioned::default, |row| Versioned { version: row.version, content: row.value });
+        Ok(Some(Before { found: found(&entity)?, entry: versioned(entry)?, state }))
+    }
+
+    /// Calls a stage: it may hang, panic or answer nonsense.
+    async fn call(
+        &self,
+        stage: &Arc<dyn Stage<E>>,
+        subjects: &[Subject<E>],
+    ) -> Vec<Result<Answer<E>, StageError>> {
+        if subjects.is_empty() {
+            return Vec::new();
+        }
+        let timeout = self.limits().timeout;
+        let call = AssertUnwindSafe(stage.process_many(subjects)).catch_unwind();
+        let failed = match tokio::time::timeout(timeout, call).await {
+            Ok(Ok(answers)) if answers.len() == subjects.len() => return answers,
+            Ok(Ok(answers)) => format!("it gave {} answers to {} questions", answers.len(), subjects.len()),
+            Ok(Err(panic)) => format!("it panicked: {}", panic_text(&*panic)),
+            Err(_) => format!("it did not answer within {timeout:?}"),
+        };
+        subjects.iter().map(|_| Err(StageError::Passing(failed.clone()))).collect()
+    }
+
+    /// Saves what came of a visit, fitted to what changed meanwhile as far as that is right.
+    async fn finish(
+        &self,
+        stage: &Arc<dyn Stage<E>>,
+        due: &Due,
+        before: Before<E>,
+        answer: Result<Answer<E>, StageError>,
+    ) -> Result<End> {
+        let answer = answer.and_then(|answer| self.sound(&before, answer));
+        let seen = before.found.entity.clone();
+        let mut before = before;
+        for _ in 0..FITS_MAX {
+            let mut batch = Batch::new();
+            due.fence.guard(&mut batch);
+            let end = match &answer {
+                Ok(answer) => {
+                    self.add_answer(&mut batch, stage.id(), due, &before, answer).await?;
+                    End::Saved
+                }
+                Err(error) => {
+                    self.add_failure(&mut batch, stage.id(), due, &before, error);
+                    End::Failed(error.clone())
+                }
+            };
+            if self.store().commit(batch).await?.is_applied() {
+                return Ok(end);
+            }
+            let Some(after) = self.before(stage.id(), due).await? else { return Ok(End::Gone) };
+            if !fits(&**stage, &answer, &seen, &before, &after) {
+                return Ok(End::Again);
+            }
+            before = after;
+        }
+        Ok(End::Again)
+    }
+
+    /// Whether an answer can be saved at all; if not, what the stage did wrong.
+    fn sound(&self, before: &Before<E>, answer: Answer<E>) -> Result<Answer<E>, StageError> {
+        let wrong = |what: String| Err(StageError::Lasting(what));
+        if let Change::Replace(entity) | Change::Patch { values: entity, .. } = &answer.change
+            && entity.id() != before.found.entity.id()
+        {
+            return wrong(format!(
+                "it was shown {} and answered with {}",
+                before.found.entity.id(),
+                entity.id()
+            ));
+        }
+        if let NewState::Set(state) = &answer.state
+            && state.len() > STATE_BYTES_MAX
+        {
+            return wrong(format!("its state has {} bytes, at most {STATE_BYTES_MAX} can be", state.len()));
+        }
+        let now = self.now();
+        match answer.next {
+            Some(next) if now.since(next) > TIMER_BEHIND_MAX => {
+                wrong(format!("it asked for a visit at {next}, {} s ago", now.since(next).as_secs()))
+            }
+            Some(next) if next.since(now) > TIMER_AHEAD_MAX => {
+                wrong(format!("it asked for a visit at {next}, more than 100 years ahead"))
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    async fn add_answer(
+        &self,
+        batch: &mut Batch,
+        stage: &str,
+        due: &Due,
+        before: &Before<E>,
+        answer: &Answer<E>,
+    ) -> Result<()> {
+        let (which, now) = (due.which(E::KIND), self.now());
+        let Before { found, entry, state } = before;
+        let after = changed(&found.entity, &answer.change);
+        let changed =
+            after.as_ref().map_or_else(Fields::none, |after| E::changed_fields(&found.entity, after));
+        let key = E::key(due.shard, &found.entity.id());
+        batch.check(key.clone(), found.version);
+
+        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
+        batch.check(state_key.clone(), state.version);
+        let new_state = match &answer.state {
+            NewState::Set(new) if *new != state.content => {
+                // An empty state is kept as a row once there was one: its version must not start anew.
+                batch.put(state_key, state.version + 1, new.clone());
+                new.clone()
+            }
+            _ => state.content.clone(),
+        };
+
+        let mut ended = Ended::ENDED_UNTOUCHED;
+        if let (Some(after), false) = (&after, changed.is_empty()) {
+            ended = Ended::ENDED_CHANGED;
+            let (entity, version) = (after.encode(), found.version + 1);
+            batch.put(key, version, entity.clone());
+            let event = Event { entity, version, changed, author: Some(stage), state: new_state, now };
+            self.record(batch, which, &event).await?;
+        }
+
+        let mut content = entry.content.clone();
+        leave(batch, &which.in_stage(stage), &mut content);
+        (content.attempts, content.parked) = (0, false);
+        content.error.clear();
+        let last =
+            Last { at_ms: now.as_ms(), ended: ended.into(), version: found.version, ..Last::default() };
+        content.last = Some(last).into();
+        if let Some(next) = answer.next {
+            let wanted = Wanted { visit: next.max(now), lane: Lane::Timer, why: Why::WHY_TIMER };
+            offer(batch, &which.in_stage(stage), &mut content, wanted, now);
+        }
+        let key = which.entry_key(stage);
+        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
+        Ok(())
+    }
+
+    fn add_failure(&self, batch: &mut Batch, stage: &str, due: &Due, before: &Before<E>, error: &StageError) {
+        let (which, now, limits) = (due.which(E::KIND), self.now(), self.limits());
+        let Before { found, entry, .. } = before;
+        let mut content = entry.content.clone();
+        leave(batch, &which.in_stage(stage), &mut content);
+        content.attempts = content.attempts.saturating_add(1);
+        content.error = shortened(&error.to_string());
+        let failed = Ended::ENDED_FAILED;
+        let last =
+            Last { at_ms: now.as_ms(), ended: failed.into(), version: found.version, ..Last::default() };
+        content.last = Some(last).into();
+        content.parked = matches!(error, StageError::Lasting(_)) || content.attempts >= limits.attempts_max;
+        if !content.parked {
+            let pause = limits.pause_after(content.attempts);
+            let visit = now + pause / 2 + self.random_part(pause / 2);
+            let wanted = Wanted { visit, lane: Lane::Timer, why: Why::WHY_RETRY };
+            offer(batch, &which.in_stage(stage), &mut content, wanted, now);
+        }
+        let key = which.entry_key(stage);
+        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
+    }
+}
+
+/// The entity after a change; `None` if there is none.
+fn changed<E: Entity>(entity: &E, change: &Change<E>) -> Option<E> {
+    match change {
+        Change::Untouched => None,
+        Change::Replace(after) => Some(after.clone()),
+        Change::Patch { fields, values } => {
+            let mut after = entity.clone();
+            after.take_fields(fields, values);
+            Some(after)
+        }
+    }
+}
+
+/// Whether an answer that was given to `seen` holds for what is there now.
+fn fits<E: Entity>(
+    stage: &dyn Stage<E>,
+    answer: &Result<Answer<E>, StageError>,
+    seen: &E,
+    before: &Before<E>,
+    after: &Before<E>,
+) -> bool {
+    // Whoever rewrote the entry wants another visit: this one must not take its place.
+    if after.entry.version != before.entry.version || after.state.version != before.state.version {
+        return false;
+    }
+    if after.found.version == before.found.version {
+        return true;
+    }
+    let Ok(Answer { change: Change::Patch { fields, .. }, .. }) = answer else { return false };
+    let elsewhere = E::changed_fields(seen, &after.found.entity);
+    !elsewhere.overlaps(fields) && !elsewhere.overlaps(&stage.interest().inputs)
+}
+
+fn shortened(text: &str) -> String {
+    let mut end = text.len().min(ERROR_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}

@@ -1,0 +1,349 @@
+//! Entities evolve: stages visit them, change them, keep state, ask for later visits, and fail.
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use store::{Batch, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use watcher::{
+    Answer, Budget, Clock, Config, Fields, Interest, Stage, StageError, StageLimits, Subject, Time, Watcher,
+    Wish,
+};
+
+use common::{START, Thing, memory};
+
+type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
+type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
+
+/// A stage made of closures, which notes whom it visited and when.
+struct Doing {
+    id: &'static str,
+    interest: Interest,
+    decide: Box<Decide>,
+    process: Box<Process>,
+    visits: Mutex<Vec<(u64, Time)>>,
+    /// How long a call takes.
+    takes: Duration,
+}
+
+impl Doing {
+    fn on(
+        id: &'static str,
+        field: &str,
+        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self::with(id, Interest::visit_on(Fields::of([field])), process))
+    }
+
+    fn with(
+        id: &'static str,
+        interest: Interest,
+        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
+    ) -> Self {
+        let (decide, visits) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Mutex::default());
+        Self { id, interest, decide, process: Box::new(process), visits, takes: Duration::ZERO }
+    }
+
+    fn visits(&self) -> Vec<(u64, Time)> {
+        self.visits.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Stage<Thing> for Doing {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn interest(&self) -> Interest {
+        self.interest.clone()
+    }
+
+    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
+        (self.decide)(subject)
+    }
+
+    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        self.visits.lock().unwrap().push((subject.version, subject.now));
+        tokio::time::sleep(self.takes).await;
+        (self.process)(subject)
+    }
+}
+
+/// A watcher at work.
+struct Running {
+    store: Store,
+    watcher: Watcher<Thing>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    async fn start(stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
+        Self::start_with(config(), stages).await
+    }
+
+    async fn start_with(config: Config, stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
+        Self::start_on(memory(), Clock::starting_at(START), config, stages, "one").await
+    }
+
+    async fn start_on(
+        store: Store,
+        clock: Clock,
+        config: Config,
+        stages: Vec<Arc<dyn Stage<Thing>>>,
+        instance: &str,
+    ) -> Self {
+        let watcher = Watcher::open(&store, clock, config, stages, 1).await.unwrap();
+        let stop = watch::Sender::new(false);
+        let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
+        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
+        Self { store, watcher, stop, task }
+    }
+
+    async fn save(&self, thing: &Thing) {
+        loop {
+            let before = self.watcher.load(&thing.id).await.unwrap();
+            let mut batch = Batch::new();
+            self.watcher.save(&mut batch, before.as_ref(), thing).await.unwrap();
+            if self.store.commit(batch).await.unwrap().is_applied() {
+                return;
+            }
+        }
+    }
+
+    async fn thing(&self, id: &str) -> (Thing, u64) {
+        let found = self.watcher.load(&id.to_owned()).await.unwrap().unwrap();
+        (found.entity, found.version)
+    }
+
+    /// Lets simulated time pass.
+    async fn pass(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    async fn stop(self) -> Store {
+        self.stop.send_replace(true);
+        self.task.await.unwrap();
+        self.store
+    }
+}
+
+fn titled(subject: &Subject<Thing>, title: &str) -> Thing {
+    Thing { title: title.to_owned(), ..subject.entity.clone() }
+}
+
+fn config() -> Config {
+    Config { shards: 4, ..Config::default() }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[tokio::test(start_paused = true)]
+async fn one_stage_answers_to_the_change_of_another() {
+    let cheap = Doing::on("cheap", "price", |s| {
+        let title = if s.entity.price < 10 { "cheap" } else { "dear" };
+        Ok(Answer::replace(titled(s, title)))
+    });
+    let loud = Doing::on("loud", "title", |s| Ok(Answer::replace(titled(s, &s.entity.title.to_uppercase()))));
+    let running = Running::start(vec![cheap, loud]).await;
+    running.save(&Thing::new("a", 5)).await;
+    running.pass(SECOND).await;
+    assert_eq!(running.thing("a").await.0.title, "CHEAP");
+    running.save(&Thing { price: 50, ..running.thing("a").await.0 }).await;
+    running.pass(SECOND).await;
+    assert_eq!(running.thing("a").await.0.title, "DEAR");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_is_asked_is_visited_when_it_says_so_or_cannot_say() {
+    let mut picky = Doing::with("picky", Interest::ask_about_all(), |_| Ok(Answer::untouched()));
+    picky.decide = Box::new(|s| match s.entity.price {
+        0 => Ok(Wish::No),
+        1 => Ok(Wish::Now),
+        2 => Ok(Wish::At(s.now + 60 * SECOND)),
+        _ => Err(StageError::Passing("who knows".to_owned())),
+    });
+    let picky = Arc::new(picky);
+    let running = Running::start(vec![picky.clone()]).await;
+    let times = async |price| {
+        let (before, now) = (picky.visits().len(), running.watcher_now());
+        running.save(&Thing::new("a", price)).await;
+        running.pass(100 * SECOND).await;
+        picky.visits()[before..].iter().map(|(_, time)| time.since(now).as_secs()).collect::<Vec<_>>()
+    };
+    assert_eq!(times(0).await, Vec::<u64>::new());
+    assert_eq!(times(1).await, [0]);
+    assert_eq!(times(2).await, [60]);
+    assert_eq!(times(3).await, [0]);
+    running.stop().await;
+}
+
+impl Running {
+    fn watcher_now(&self) -> Time {
+        self.watcher.clock().now()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timer_fires_in_time_and_never_earlier_also_over_a_restart() {
+    let hourly = || Doing::on("hourly", "price", |s| Ok(Answer::untouched().visit_at(s.now + 3600 * SECOND)));
+    let (one, clock) = (hourly(), Clock::starting_at(START));
+    let running = Running::start_on(memory(), clock.clone(), config(), vec![one.clone()], "one").await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(2 * 3600 * SECOND + 1800 * SECOND).await;
+    let visits: Vec<u64> = one.visits().iter().map(|(_, time)| time.since(START).as_secs()).collect();
+    assert_eq!(visits, [0, 3600, 7200]);
+    let store = running.stop().await;
+    let two = hourly();
+    let running = Running::start_on(store, clock, config(), vec![two.clone()], "two").await;
+    running.pass(3600 * SECOND).await;
+    let visits: Vec<u64> = two.visits().iter().map(|(_, time)| time.since(START).as_secs()).collect();
+    assert_eq!(visits, [10_800]);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_private_state_is_saved_with_the_entity_and_shown_at_the_next_visit() {
+    let counting = Doing::on("counting", "price", |s| {
+        let count: u32 = std::str::from_utf8(&s.state).unwrap().parse().unwrap_or(0);
+        let title = format!("seen {count} times before");
+        Ok(Answer::replace(titled(s, &title)).with_state((count + 1).to_string()))
+    });
+    let running = Running::start(vec![counting]).await;
+    for price in 0..3 {
+        running.save(&Thing::new("a", price)).await;
+        running.pass(SECOND).await;
+    }
+    assert_eq!(running.thing("a").await.0.title, "seen 2 times before");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failing_stage_is_tried_again_with_growing_pauses_then_parked_until_the_entity_changes() {
+    let broken = Doing::on("broken", "price", |s| match s.entity.price {
+        1 => Err(StageError::Passing("not now".to_owned())),
+        2 => Err(StageError::Lasting("never".to_owned())),
+        3 => panic!("a stage may panic"),
+        _ => Ok(Answer::replace(titled(s, "mended"))),
+    });
+    let stages = StageLimits { attempts_max: 5, ..StageLimits::default() };
+    let running = Running::start_with(Config { stages, ..config() }, vec![broken.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(1000 * SECOND).await;
+    let times: Vec<Time> = broken.visits().iter().map(|(_, time)| *time).collect();
+    let pauses: Vec<u64> = times.windows(2).map(|w| w[1].since(w[0]).as_millis() as u64).collect();
+    assert_eq!(times.len(), 5, "five attempts, then it is parked");
+    for (pause, most) in pauses.into_iter().zip([1000, 2000, 4000, 8000]) {
+        assert!((most / 2..=most + 1000).contains(&pause), "{pause} ms, at most {most}");
+    }
+    running.save(&Thing::new("a", 2)).await;
+    running.pass(1000 * SECOND).await;
+    assert_eq!(broken.visits().len(), 6, "a lasting error is not tried again");
+    running.save(&Thing::new("a", 3)).await;
+    running.pass(1000 * SECOND).await;
+    assert_eq!(broken.visits().len(), 11, "a panic is a failure that may pass");
+    running.save(&Thing::new("a", 4)).await;
+    running.pass(SECOND).await;
+    assert_eq!(running.thing("a").await.0.title, "mended");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_hangs_is_left_and_tried_again() {
+    let mut slow =
+        Doing::with("slow", Interest::visit_on(Fields::of(["price"])), |_| Ok(Answer::untouched()));
+    slow.takes = 3600 * SECOND;
+    let slow = Arc::new(slow);
+    let running = Running::start(vec![slow.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(30 * SECOND).await;
+    assert!(slow.visits().len() >= 2, "{:?}", slow.visits());
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_an_old_version_is_not_saved_and_the_stage_sees_the_new_one() {
+    let mut slow = Doing::with("slow", Interest::visit_on(Fields::of(["price"])), |s| {
+        Ok(Answer::replace(titled(s, &format!("price {}", s.entity.price))))
+    });
+    slow.takes = 5 * SECOND;
+    let slow = Arc::new(slow);
+    let running = Running::start(vec![slow.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(2 * SECOND).await;
+    running.save(&Thing::new("a", 2)).await;
+    running.pass(20 * SECOND).await;
+    let versions: Vec<u64> = slow.visits().iter().map(|(version, _)| *version).collect();
+    assert_eq!(versions, [1, 2]);
+    assert_eq!(running.thing("a").await, (Thing { title: "price 2".to_owned(), ..Thing::new("a", 2) }, 3));
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_patch_survives_a_change_elsewhere_without_another_visit() {
+    let price = Fields::of(["price"]);
+    let mut slow = Doing::with("slow", Interest::visit_on(price.clone()), move |s| {
+        Ok(Answer::patch(price.clone(), Thing { price: 100, ..s.entity.clone() }))
+    });
+    slow.takes = 5 * SECOND;
+    let slow = Arc::new(slow);
+    let running = Running::start(vec![slow.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(2 * SECOND).await;
+    running.save(&Thing { title: "another".to_owned(), ..Thing::new("a", 1) }).await;
+    running.pass(20 * SECOND).await;
+    assert_eq!(running.thing("a").await.0, Thing { title: "another".to_owned(), ..Thing::new("a", 100) });
+    assert_eq!(slow.visits().len(), 1);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn stages_that_fight_over_an_entity_are_slowed_down() {
+    let cheaper = Doing::with("cheaper", Interest::ask_about(Fields::of(["price"])), |s| {
+        Ok(Answer::replace(Thing { price: s.entity.price - 1, ..s.entity.clone() }))
+    });
+    let dearer = Doing::with("dearer", Interest::ask_about(Fields::of(["price"])), |s| {
+        Ok(Answer::replace(Thing { price: s.entity.price + 1, ..s.entity.clone() }))
+    });
+    let budget = Budget { changes: 10, ..config().budget };
+    let config = Config { budget, ..config() };
+    let (cheaper, dearer) = (Arc::new(cheaper), Arc::new(dearer));
+    let running = Running::start_with(config, vec![cheaper.clone(), dearer.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(3600 * SECOND).await;
+    let visits = cheaper.visits().len() + dearer.visits().len();
+    assert!((11..60).contains(&visits), "{visits} visits in an hour");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_answers_are_parked_with_the_reason_and_nothing_is_lost() {
+    let wrong = Doing::on("wrong", "price", |s| {
+        Ok(match s.entity.price {
+            1 => Answer::replace(Thing::new("another", 1)),
+            2 => Answer::untouched().with_state(vec![0; 300_000]),
+            3 => Answer::untouched().visit_at(Time::from_ms(s.now.as_ms() - 3_600_000)),
+            4 => Answer::untouched().visit_at(s.now + Duration::from_secs(101 * 366 * 24 * 3600)),
+            _ => Answer::replace(titled(s, "right")),
+        })
+    });
+    let running = Running::start(vec![wrong.clone()]).await;
+    for price in 1..=4 {
+        running.save(&Thing::new("a", price)).await;
+        running.pass(100 * SECOND).await;
+        assert_eq!(wrong.visits().len(), price as usize);
+        assert_eq!(running.thing("a").await.0, Thing::new("a", price));
+    }
+    running.save(&Thing::new("a", 5)).await;
+    running.pass(SECOND).await;
+    assert_eq!(running.thing("a").await.0.title, "right");
+    running.stop().await;
+}
