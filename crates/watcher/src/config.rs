@@ -19,8 +19,6 @@ pub struct Config {
     pub budget: Budget,
     /// What stages may do unless their own limits say something else.
     pub stages: StageLimits,
-    /// The topic that hears of every change; `None`: nobody does.
-    pub topic: Option<String>,
 }
 
 /// How many changes stages may make to one entity in a while. Beyond that they are taken to fight over it, and their visits are put off for
@@ -72,7 +70,7 @@ impl Default for Config {
         let budget = Budget { changes: 30, window, delay, delay_max };
         let lease_time = Duration::from_secs(15);
         let stages = StageLimits::default();
-        Self { shards: 64, spread: Duration::ZERO, lease_time, budget, stages, topic: None }
+        Self { shards: 64, spread: Duration::ZERO, lease_time, budget, stages }
     }
 }
 

@@ -17,6 +17,7 @@ mod error;
 mod fields;
 pub mod limits;
 mod queue;
+mod relay;
 mod rows;
 mod run;
 mod shards;

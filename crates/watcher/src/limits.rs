@@ -30,3 +30,5 @@ pub const FITS_MAX: u32 = 5;
 pub const PEEK_MAX: usize = 64;
 /// The shortest lease time: a beat has to get through even when the store is slow.
 pub const LEASE_TIME_MIN: Duration = Duration::from_secs(1);
+/// Changes that the relay moves in one go.
+pub const RELAY_ROWS_MAX: usize = 100;

@@ -13,6 +13,7 @@ use crate::change::SYSTEM;
 use crate::entity::Entity;
 use crate::limits::PEEK_MAX;
 use crate::queue::Lane;
+use crate::relay::{Relay, Serving};
 use crate::shards::Keeper;
 use crate::stage::Stage;
 use crate::tables::QUEUES;
@@ -28,8 +29,20 @@ impl<E: Entity> Watcher<E> {
     /// processes that share the store, and never used again.
     ///
     /// Errors of the store do not end it: it tries again.
-    pub async fn run(&self, instance: String, mut stop: watch::Receiver<bool>) {
+    pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) {
+        let serving = watch::Sender::new(Serving::new());
+        let relay = Relay::new(self.clone(), serving.subscribe());
         let mut keeper = self.keeper(instance);
+        tokio::join!(self.run_visits(&mut keeper, &serving, stop.clone()), relay.run(stop));
+        log_error(keeper.resign().await);
+    }
+
+    async fn run_visits(
+        &self,
+        keeper: &mut Keeper,
+        serving: &watch::Sender<Serving>,
+        mut stop: watch::Receiver<bool>,
+    ) {
         let mut hints = self.store().hints();
         let mut next_beat = Instant::now();
         while !*stop.borrow() {
@@ -40,7 +53,14 @@ impl<E: Entity> Watcher<E> {
                     log_error(keeper.give_away(shard).await);
                 }
             }
-            let next = self.serve(&keeper).await;
+            let fences: Serving =
+                keeper.serving().filter_map(|shard| Some((shard, keeper.fence(shard)?))).collect();
+            serving.send_if_modified(|serving| {
+                let changed = *serving != fences;
+                *serving = fences;
+                changed
+            });
+            let next = self.serve(keeper).await;
             let wait = next.map_or(LOOK_EVERY, |next| next.since(self.now()).min(LOOK_EVERY));
             let until = next_beat.min(Instant::now() + wait);
             let hint = async {
@@ -59,7 +79,6 @@ impl<E: Entity> Watcher<E> {
                 _ = timeout_at(until, hint) => {}
             }
         }
-        log_error(keeper.resign().await);
     }
 
     /// Has everything visited that is due now; returns when the next visit is due.

@@ -20,6 +20,9 @@ pub(crate) static STATES: Table<(u32, String, String, String)> =
 /// Changes on their way to the topic, in order for each entity.
 pub(crate) static OUTBOX: Table<(u32, String, i64, String, i64)> =
     Table::plain("watcher_outbox", &["shard", "kind", "at", "entity", "entity_version"]).queue();
+/// Changes of which the stage that made them has yet to hear, in order for each entity.
+pub(crate) static SAVED: Table<(u32, String, String, i64, String, i64)> =
+    Table::plain("watcher_saved", &["shard", "kind", "stage", "at", "entity", "entity_version"]).queue();
 /// Who serves each shard: [`Lease`](crate::rows::Lease). The version is the epoch.
 pub(crate) static LEASES: Table<(u32, String)> = Table::versioned("watcher_leases", &["shard", "kind"]);
 /// Running processes, all in shard zero: [`Instance`](crate::rows::Instance).
@@ -30,7 +33,7 @@ pub(crate) static SETTINGS: Table<(u32, String)> = Table::versioned("watcher_set
 
 /// The tables that a store must be opened with.
 #[must_use]
-pub fn tables() -> [&'static TableDef; 9] {
+pub fn tables() -> [&'static TableDef; 10] {
     [
         ENTITIES.def(),
         HEADS.def(),
@@ -38,6 +41,7 @@ pub fn tables() -> [&'static TableDef; 9] {
         QUEUES.def(),
         STATES.def(),
         OUTBOX.def(),
+        SAVED.def(),
         LEASES.def(),
         INSTANCES.def(),
         SETTINGS.def(),

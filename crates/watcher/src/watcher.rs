@@ -8,6 +8,7 @@ use buffa::Message;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use store::{Batch, Key, Outcome, Read, Row, Store};
+use topics::Topics;
 
 use crate::change::{Event, Rules, Standing, Versioned, Which, record};
 use crate::config::{Config, StageLimits};
@@ -35,6 +36,8 @@ impl<E: Entity> Clone for Watcher<E> {
 
 struct Inner<E: Entity> {
     store: Store,
+    /// Where changes go.
+    topic: Option<(Topics, String)>,
     clock: Clock,
     rules: Rules,
     stages: Stages<E>,
@@ -51,22 +54,27 @@ pub struct Found<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards. `seed` decides
-    /// what is random.
+    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards. `topic`, which must
+    /// exist, hears of every change. `seed` decides what is random.
     pub async fn open(
         store: &Store,
+        topic: Option<(&Topics, &str)>,
         clock: Clock,
         config: Config,
         stages: Vec<Arc<dyn Stage<E>>>,
         seed: u64,
     ) -> Result<Self> {
         config.validate()?;
+        if let Some((topics, topic)) = topic {
+            topics.partition_count(topic).await.map_err(Arc::new)?;
+        }
         let stages = by_id(stages)?;
         agree_on_shards(store, E::KIND, config.shards).await?;
         let interests = stages.iter().map(|(id, stage)| (id.clone(), stage.interest())).collect();
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         let rules = Rules { config, interests };
-        let inner = Inner { store: store.clone(), clock, rules, stages, random };
+        let topic = topic.map(|(topics, topic)| (topics.clone(), topic.to_owned()));
+        let inner = Inner { store: store.clone(), topic, clock, rules, stages, random };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -133,6 +141,14 @@ impl<E: Entity> Watcher<E> {
 
     pub(crate) fn now(&self) -> Time {
         self.inner.clock.now()
+    }
+
+    pub(crate) fn topic(&self) -> Option<(&Topics, &str)> {
+        self.inner.topic.as_ref().map(|(topics, topic)| (topics, &**topic))
+    }
+
+    pub(crate) fn stages(&self) -> &Stages<E> {
+        &self.inner.stages
     }
 
     pub(crate) fn rules(&self) -> &Rules {

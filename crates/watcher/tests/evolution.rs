@@ -100,7 +100,7 @@ impl Running {
         stages: Vec<Arc<dyn Stage<Thing>>>,
         instance: &str,
     ) -> Self {
-        let watcher = Watcher::open(&store, clock, config, stages, 1).await.unwrap();
+        let watcher = Watcher::open(&store, None, clock, config, stages, 1).await.unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
         let task = tokio::spawn(async move { at_work.run(instance, stopped).await });

@@ -39,7 +39,7 @@ fn asked(id: &'static str, field: &str) -> Arc<dyn Stage<Thing>> {
 }
 
 async fn open(store: &Store, stages: Vec<Arc<dyn Stage<Thing>>>) -> Watcher<Thing> {
-    Watcher::open(store, Clock::starting_at(START), Config::default(), stages, 1).await.unwrap()
+    Watcher::open(store, None, Clock::starting_at(START), Config::default(), stages, 1).await.unwrap()
 }
 
 /// The rows of one of the watcher's tables, as `key`.
@@ -127,7 +127,7 @@ async fn changes_leave_in_the_order_of_versions_even_if_a_clock_goes_back() {
 async fn what_cannot_work_is_refused_when_the_watcher_is_opened() {
     let store = memory();
     let attempt = async |config: Config, stages| {
-        Watcher::<Thing>::open(&store, Clock::starting_at(START), config, stages, 1)
+        Watcher::<Thing>::open(&store, None, Clock::starting_at(START), config, stages, 1)
             .await
             .err()
             .map(|e| e.to_string())

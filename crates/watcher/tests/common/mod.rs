@@ -62,6 +62,7 @@ impl Entity for Thing {
 pub(crate) const START: Time = Time::from_ms(1_700_000_000_000);
 
 pub(crate) fn memory() -> Store {
-    let schema = Schema::new(1, watcher::tables()).unwrap();
+    let tables = watcher::tables().into_iter().chain(topics::tables());
+    let schema = Schema::new(1, tables).unwrap();
     Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default())
 }

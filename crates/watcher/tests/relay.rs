@@ -1,0 +1,146 @@
+//! Saved changes leave: to the topic, and to the stages that made them.
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use store::{Batch, Store};
+use tokio::sync::watch;
+use topics::{ReadLimit, TopicSpec, Topics};
+use watcher::{Answer, Clock, Config, Fields, Interest, Saved, Stage, StageError, Subject, Watcher};
+
+use common::{START, Thing, memory};
+
+const TOPIC: &str = "things";
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Writes the price into the title, and tells of it.
+#[derive(Default)]
+struct Telling {
+    heard: Mutex<Vec<(String, u64)>>,
+    /// How often it fails before it hears anything.
+    deaf: Mutex<u32>,
+}
+
+#[async_trait]
+impl Stage<Thing> for Telling {
+    fn id(&self) -> &'static str {
+        "telling"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::visit_on(Fields::of(["price"]))
+    }
+
+    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        let title = format!("costs {}", subject.entity.price);
+        Ok(Answer::replace(Thing { title, ..subject.entity.clone() }).with_state("told"))
+    }
+
+    fn wants_saved(&self) -> bool {
+        true
+    }
+
+    async fn on_saved(&self, saved: &Saved<Thing>) -> Result<(), StageError> {
+        let mut deaf = self.deaf.lock().unwrap();
+        if *deaf > 0 {
+            *deaf -= 1;
+            return Err(StageError::Passing("what?".to_owned()));
+        }
+        assert_eq!(&*saved.state, b"told");
+        assert_eq!(saved.entity.title, format!("costs {}", saved.entity.price));
+        self.heard.lock().unwrap().push((saved.entity.id.clone(), saved.version));
+        Ok(())
+    }
+}
+
+async fn open(store: &Store, stage: &Arc<Telling>) -> (Watcher<Thing>, Topics) {
+    let topics = Topics::in_store(store);
+    topics.create(&TopicSpec::new(TOPIC, 4)).await.unwrap();
+    let (clock, config) = (Clock::starting_at(START), Config { shards: 4, ..Config::default() });
+    let stages: Vec<Arc<dyn Stage<Thing>>> = vec![stage.clone()];
+    (Watcher::open(store, Some((&topics, TOPIC)), clock, config, stages, 1).await.unwrap(), topics)
+}
+
+async fn save(watcher: &Watcher<Thing>, store: &Store, thing: &Thing) {
+    loop {
+        let before = watcher.load(&thing.id).await.unwrap();
+        let mut batch = Batch::new();
+        watcher.save(&mut batch, before.as_ref(), thing).await.unwrap();
+        if store.commit(batch).await.unwrap().is_applied() {
+            return;
+        }
+    }
+}
+
+/// What the topic holds, as `id version author`, by partition.
+async fn exported(topics: &Topics) -> Vec<String> {
+    let mut messages = Vec::new();
+    for partition in 0..4 {
+        let page = topics.read(TOPIC, partition, 0, ReadLimit::messages(1000)).await.unwrap();
+        for record in page.messages {
+            let header =
+                |name| String::from_utf8_lossy(record.message.header_value(name).unwrap()).into_owned();
+            let id = String::from_utf8_lossy(&record.message.key).into_owned();
+            messages.push(format!("{id} {} {}", header("version"), header("author")));
+        }
+    }
+    messages
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_change_reaches_the_topic_in_the_order_of_versions() {
+    let (store, stage) = (memory(), Arc::default());
+    let (watcher, topics) = open(&store, &stage).await;
+    for price in 1..=3 {
+        save(&watcher, &store, &Thing::new("a", price)).await;
+    }
+    assert_eq!(exported(&topics).await, Vec::<String>::new(), "nobody relays yet");
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(exported(&topics).await, ["a 1 ", "a 2 ", "a 3 ", "a 4 telling"]);
+    assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 4)]);
+    stop.send_replace(true);
+    task.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_fails_to_hear_is_told_again_in_order_and_the_topic_does_not_wait() {
+    let stage = Arc::new(Telling { deaf: Mutex::new(5), ..Telling::default() });
+    let store = memory();
+    let (watcher, topics) = open(&store, &stage).await;
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    for price in 1..=2 {
+        save(&watcher, &store, &Thing::new("a", price)).await;
+        tokio::time::sleep(SECOND).await;
+    }
+    assert_eq!(exported(&topics).await, ["a 1 ", "a 2 telling", "a 3 ", "a 4 telling"]);
+    assert_eq!(*stage.heard.lock().unwrap(), []);
+    tokio::time::sleep(100 * SECOND).await;
+    assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 2), ("a".to_owned(), 4)]);
+    stop.send_replace(true);
+    task.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_topic_that_does_not_exist_is_refused_when_the_watcher_is_opened() {
+    let store = memory();
+    let topics = Topics::in_store(&store);
+    let opened = Watcher::<Thing>::open(
+        &store,
+        Some((&topics, "nowhere")),
+        Clock::starting_at(START),
+        Config::default(),
+        Vec::new(),
+        1,
+    );
+    assert_eq!(opened.await.err().unwrap().to_string(), "there is no topic nowhere");
+}
