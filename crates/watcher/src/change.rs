@@ -12,7 +12,7 @@ use store::Batch;
 use crate::budget::{Fight, note_change};
 use crate::config::Config;
 use crate::fields::Fields;
-use crate::queue::{Lane, Place, Wanted, offer};
+use crate::queue::{Lane, Place, Wanted, leave, offer};
 use crate::rows::{Entry, Head, Outgoing, Why, encode};
 use crate::stage::Interest;
 use crate::tables::{ENTRIES, HEADS, OUTBOX};
@@ -53,8 +53,8 @@ pub(crate) struct Versioned<T> {
 /// What happened to an entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Event<'a> {
-    /// The entity as it is saved.
-    pub(crate) entity: Bytes,
+    /// The entity as it is saved; `None` if it is removed.
+    pub(crate) entity: Option<Bytes>,
     /// The version that it gets.
     pub(crate) version: u64,
     pub(crate) changed: Fields,
@@ -121,8 +121,7 @@ pub(crate) fn record(
     let wanted = |visit| Wanted { visit, lane: Lane::Fresh, why: Why::WHY_CHANGE };
 
     // The clock of another process may be behind: an entity's changes leave in the order of their versions.
-    head.changed_at_ms = now.as_ms().max(head.changed_at_ms.saturating_add(1));
-    set_outbox(batch, which, event, head.changed_at_ms);
+    leave_in_order(batch, which, event, &mut head);
 
     if rules.must_ask(event) {
         note_changed(&mut head, &event.changed);
@@ -145,9 +144,27 @@ pub(crate) fn record(
     fight
 }
 
+/// Adds to a batch that nothing is left of an entity but its head, which remembers how far its versions came, and that the topic hears of it.
+pub(crate) fn record_removal(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, head: Versioned<Head>) {
+    let Versioned { version, content: mut head } = head;
+    leave_in_order(batch, which, event, &mut head);
+    let mut entry = head.entry.take().unwrap_or_default();
+    leave(batch, &which.in_stage(SYSTEM), &mut entry);
+    let (changed_at_ms, removed_version) = (head.changed_at_ms, event.version);
+    let head = Head { changed_at_ms, removed_version, ..Head::default() };
+    batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+}
+
+/// Puts a change into the outbox, behind all earlier ones of the entity.
+fn leave_in_order(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, head: &mut Head) {
+    head.changed_at_ms = event.now.as_ms().max(head.changed_at_ms.saturating_add(1));
+    set_outbox(batch, which, event, head.changed_at_ms);
+}
+
 fn set_outbox(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, at_ms: i64) {
     let outgoing = Outgoing {
-        entity: event.entity.to_vec(),
+        entity: event.entity.as_deref().unwrap_or_default().to_vec(),
+        removed: event.entity.is_none(),
         author: event.author.unwrap_or_default().to_owned(),
         state: event.state.to_vec(),
         changed: event.changed.paths().map(str::to_owned).collect(),

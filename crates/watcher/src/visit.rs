@@ -223,7 +223,8 @@ impl<E: Entity> Watcher<E> {
             ended = Ended::ENDED_CHANGED;
             let (entity, version) = (after.encode(), found.version + 1);
             batch.put(key, version, entity.clone());
-            let event = Event { entity, version, changed, author: Some(stage), state: new_state, now };
+            let event =
+                Event { entity: Some(entity), version, changed, author: Some(stage), state: new_state, now };
             self.record(batch, which, &event).await?;
         }
 

@@ -5,21 +5,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buffa::Message;
+use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use store::{Batch, Key, Outcome, Read, Row, Store};
+use store::{Batch, Key, Outcome, Read, Row, Scan, Store};
 use topics::Topics;
 
-use crate::change::{Event, Rules, Standing, Versioned, Which, record};
+use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_removal};
 use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, shard_of};
 use crate::fields::Fields;
 use crate::limits::{ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::queue::leave;
 use crate::rows::{Entry, Head, Settings, decode, encode};
 use crate::run::Stages;
 use crate::shards::Keeper;
 use crate::stage::Stage;
-use crate::tables::SETTINGS;
+use crate::tables::{ENTRIES, SETTINGS, STATES};
 use crate::time::{Clock, Time};
 use crate::{Error, Result};
 
@@ -91,22 +93,55 @@ impl<E: Entity> Watcher<E> {
     /// carries at most one change of an entity.
     pub async fn save(&self, batch: &mut Batch, before: Option<&Found<E>>, after: &E) -> Result<u64> {
         let text = require_fit(before, after)?;
-        let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let version = before.map_or(0, |before| before.version);
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
-        let key = E::key(which.shard, &after.id());
-        let encoded = after.encode();
-        batch.check(key.clone(), version).put(key, version + 1, encoded.clone());
-        let event = Event {
-            entity: encoded,
-            version: version + 1,
-            changed,
-            author: None,
-            state: bytes::Bytes::new(),
-            now: self.inner.clock.now(),
+        let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
+        let (seen, last) = match before {
+            Some(before) => (before.version, before.version),
+            None => (0, self.head(which).await?.content.removed_version),
         };
+        let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
+        batch.check(key.clone(), seen).put(key, version, entity.clone());
+        let (entity, now) = (Some(entity), self.now());
+        let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
         self.record(batch, which, &event).await?;
-        Ok(version + 1)
+        Ok(version)
+    }
+
+    /// Adds to a batch that an entity is gone, with its queue rows and the states of all stages. The topic hears of it. Returns the version
+    /// that the removal has; an entity of the same id that is made later goes on from there.
+    pub async fn remove(&self, batch: &mut Batch, before: &Found<E>) -> Result<u64> {
+        let id = before.entity.id();
+        let text = id.to_string();
+        let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
+        let (key, version) = (E::key(which.shard, &id), before.version + 1);
+        batch.check(key.clone(), before.version).delete(key);
+        for row in self.rows(&ENTRIES.prefix((which.shard, E::KIND, &*text))).await? {
+            let (.., stage) = ENTRIES.parts(&row.key)?;
+            leave(batch, &which.in_stage(&stage), &mut decode::<Entry>(&row)?);
+            batch.check(row.key.clone(), row.version).delete(row.key);
+        }
+        for row in self.rows(&STATES.prefix((which.shard, E::KIND, &*text))).await? {
+            batch.check(row.key.clone(), row.version).delete(row.key);
+        }
+        let (changed, now) = (Fields::all(), self.now());
+        let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
+        record_removal(batch, which, &event, self.head(which).await?);
+        Ok(version)
+    }
+
+    /// All rows of a short scan.
+    async fn rows(&self, scan: &Scan) -> Result<Vec<Row>> {
+        let (mut scan, mut rows) = (scan.clone(), Vec::new());
+        loop {
+            let page = self.store().scan(&scan).await?;
+            rows.extend(page.rows);
+            let Some(next) = page.next else { return Ok(rows) };
+            scan = scan.after(next);
+        }
+    }
+
+    async fn head(&self, which: Which<'_>) -> Result<Versioned<Head>> {
+        versioned(self.store().get_one(&which.head_key()).await?)
     }
 
     /// Reads what [`record`] needs and lets it add to the batch.
@@ -172,7 +207,7 @@ impl<E: Entity> Watcher<E> {
         &self.inner.rules.config.stages
     }
 
-    fn shard(&self, id: &str) -> u32 {
+    pub(crate) fn shard(&self, id: &str) -> u32 {
         shard_of(id, self.inner.rules.config.shards)
     }
 

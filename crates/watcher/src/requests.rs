@@ -1,0 +1,85 @@
+//! What others may ask of a stage's rows: to see or replace a private state, to have an entity visited, to release one that is parked.
+
+use bytes::Bytes;
+use store::{Batch, Read};
+
+use crate::change::{Versioned, Which};
+use crate::entity::Entity;
+use crate::limits::STATE_BYTES_MAX;
+use crate::queue::{Lane, Wanted, offer};
+use crate::rows::{Entry, Why, encode};
+use crate::tables::STATES;
+use crate::watcher::{Watcher, versioned};
+use crate::{Error, Result};
+
+/// A private state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Its version; zero if there never was one.
+    pub version: u64,
+    /// What the stage keeps; empty if it keeps nothing.
+    pub bytes: Bytes,
+}
+
+impl<E: Entity> Watcher<E> {
+    /// The private state that a stage keeps beside an entity.
+    pub async fn state(&self, id: &E::Id, stage: &str) -> Result<State> {
+        let text = id.to_string();
+        let key = STATES.key((self.shard(&text), E::KIND, &*text, self.require_stage(stage)?));
+        let row = self.store().get_one(&key).await?;
+        Ok(row.map_or_else(State::default, |row| State { version: row.version, bytes: row.value }))
+    }
+
+    /// Adds to a batch that a private state becomes this, if it still is of the version that was seen. A visit of the stage that is under way is made again.
+    pub fn set_state(
+        &self,
+        batch: &mut Batch,
+        id: &E::Id,
+        stage: &str,
+        seen_version: u64,
+        bytes: impl Into<Bytes>,
+    ) -> Result<()> {
+        let (text, bytes) = (id.to_string(), bytes.into());
+        if bytes.len() > STATE_BYTES_MAX {
+            let what =
+                format!("a state of {} bytes cannot be kept, at most {STATE_BYTES_MAX} can be", bytes.len());
+            return Err(Error::Refused { kind: E::KIND, id: text, what });
+        }
+        let key = STATES.key((self.shard(&text), E::KIND, &*text, self.require_stage(stage)?));
+        batch.check(key.clone(), seen_version).put(key, seen_version + 1, bytes);
+        Ok(())
+    }
+
+    /// Has a stage visit an entity now, also one that is parked. `false` if there is no such entity.
+    pub async fn request_visit(&self, id: &E::Id, stage: &str) -> Result<bool> {
+        let (text, stage) = (id.to_string(), self.require_stage(stage)?);
+        let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
+        loop {
+            let keys = [E::key(which.shard, id), which.entry_key(stage)];
+            let [entity, entry] = <[_; 2]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
+            let Some(entity) = entity else { return Ok(false) };
+            let Versioned { version, content: mut entry } = versioned::<Entry>(entry)?;
+            let now = self.now();
+            let wanted = Wanted { visit: now, lane: Lane::Fresh, why: Why::WHY_REQUEST };
+            let mut batch = Batch::new();
+            // An entity that is being removed must not be queued.
+            batch.check(entity.key, entity.version);
+            entry.attempts = 0;
+            offer(&mut batch, &which.in_stage(stage), &mut entry, wanted, now);
+            let key = which.entry_key(stage);
+            batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+            if self.store().commit(batch).await?.is_applied() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn require_stage<'a>(&'a self, stage: &str) -> Result<&'a str> {
+        let known = self.stage(stage).map(|stage| stage.id());
+        known.ok_or_else(|| {
+            let known: Vec<&str> = self.stages().keys().map(String::as_str).collect();
+            let what = format!("{} has no stage {stage:?}; it has {}", E::KIND, known.join(", "));
+            Error::Setup { what }
+        })
+    }
+}

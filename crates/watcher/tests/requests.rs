@@ -1,0 +1,145 @@
+//! What others may ask: to remove an entity, to see and set a private state, to have an entity visited.
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use store::{Batch, Read, Store};
+use tokio::sync::watch;
+use watcher::{Answer, Clock, Config, Fields, Interest, Stage, StageError, Subject, Watcher};
+
+use common::{START, Thing, memory};
+
+/// Fails lastingly unless its state says otherwise; then it writes the state into the title.
+struct Strict;
+
+#[async_trait]
+impl Stage<Thing> for Strict {
+    fn id(&self) -> &'static str {
+        "strict"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::visit_on(Fields::of(["price"]))
+    }
+
+    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let state = String::from_utf8_lossy(&subject.state).into_owned();
+        if state.is_empty() {
+            return Err(StageError::Lasting("no permission".to_owned()));
+        }
+        let next = subject.now + Duration::from_secs(3600);
+        Ok(Answer::replace(Thing { title: state, ..subject.entity.clone() }).visit_at(next))
+    }
+}
+
+struct Running {
+    store: Store,
+    watcher: Watcher<Thing>,
+    _stop: watch::Sender<bool>,
+}
+
+async fn start() -> Running {
+    let (store, clock) = (memory(), Clock::starting_at(START));
+    let config = Config { shards: 4, ..Config::default() };
+    let watcher = Watcher::open(&store, None, clock, config, vec![Arc::new(Strict) as _], 1).await.unwrap();
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    Running { store, watcher, _stop: stop }
+}
+
+impl Running {
+    async fn save(&self, thing: &Thing) -> u64 {
+        let before = self.watcher.load(&thing.id).await.unwrap();
+        let mut batch = Batch::new();
+        let version = self.watcher.save(&mut batch, before.as_ref(), thing).await.unwrap();
+        assert!(self.store.commit(batch).await.unwrap().is_applied());
+        version
+    }
+
+    async fn set_state(&self, seen: u64, state: &str) -> bool {
+        let mut batch = Batch::new();
+        self.watcher.set_state(&mut batch, &"a".to_owned(), "strict", seen, state.to_owned()).unwrap();
+        self.store.commit(batch).await.unwrap().is_applied()
+    }
+
+    async fn title(&self) -> String {
+        self.watcher.load(&"a".to_owned()).await.unwrap().unwrap().entity.title
+    }
+
+    async fn count(&self, table: &str) -> usize {
+        let table = self.store.schema().table(table).unwrap();
+        self.store.scan(&table.scan()).await.unwrap().rows.len()
+    }
+}
+
+async fn pass(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parked_entity_is_visited_on_request_and_sees_the_state_that_was_set() {
+    let running = start().await;
+    running.save(&Thing::new("a", 1)).await;
+    pass(1000).await;
+    assert_eq!(running.title().await, "a thing");
+    assert!(running.set_state(0, "allowed").await);
+    assert!(!running.set_state(0, "again").await, "the state has version 1 now");
+    let id = "a".to_owned();
+    assert_eq!(&*running.watcher.state(&id, "strict").await.unwrap().bytes, b"allowed");
+    assert!(running.watcher.request_visit(&id, "strict").await.unwrap());
+    pass(10).await;
+    assert_eq!(running.title().await, "allowed");
+    assert!(!running.watcher.request_visit(&"b".to_owned(), "strict").await.unwrap(), "there is no b");
+    let error = running.watcher.request_visit(&id, "strickt").await.unwrap_err().to_string();
+    assert_eq!(error, "thing has no stage \"strickt\"; it has strict");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_is_set_during_a_visit_makes_the_stage_look_again() {
+    let running = start().await;
+    assert!(running.set_state(0, "old").await);
+    running.save(&Thing::new("a", 1)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(running.set_state(1, "new").await);
+    pass(10).await;
+    assert_eq!(running.title().await, "new");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_entity_leaves_nothing_behind_and_its_versions_go_on() {
+    let running = start().await;
+    assert!(running.set_state(0, "allowed").await);
+    running.save(&Thing::new("a", 1)).await;
+    pass(10).await;
+    let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
+    assert_eq!((found.version, running.count("watcher_queues").await), (2, 1), "a timer waits");
+    let mut batch = Batch::new();
+    assert_eq!(running.watcher.remove(&mut batch, &found).await.unwrap(), 3);
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    for table in ["watcher_entities", "watcher_queues", "watcher_entries", "watcher_states"] {
+        assert_eq!(running.count(table).await, 0, "{table}");
+    }
+    assert_eq!(running.save(&Thing::new("a", 2)).await, 4, "the topic never sees a version twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_is_removed_during_a_visit_stays_removed() {
+    let running = start().await;
+    assert!(running.set_state(0, "allowed").await);
+    running.save(&Thing::new("a", 1)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
+    let mut batch = Batch::new();
+    running.watcher.remove(&mut batch, &found).await.unwrap();
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    pass(10).await;
+    assert_eq!(running.watcher.load(&"a".to_owned()).await.unwrap(), None);
+    assert_eq!(running.count("watcher_queues").await, 0);
+}
