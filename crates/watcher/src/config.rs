@@ -38,6 +38,10 @@ pub struct Budget {
 /// What one stage may do, and what happens when it fails.
 #[derive(Clone, Copy, Debug)]
 pub struct StageLimits {
+    /// Calls at the same time.
+    pub calls_max: usize,
+    /// Entities in one call.
+    pub batch_max: usize,
     /// How long one call may take.
     pub timeout: Duration,
     /// Attempts at a visit before it is parked.
@@ -59,7 +63,7 @@ impl Default for StageLimits {
     fn default() -> Self {
         let (timeout, pause, pause_max) =
             (Duration::from_secs(10), Duration::from_secs(1), Duration::from_secs(600));
-        Self { timeout, attempts_max: 20, pause, pause_max }
+        Self { calls_max: 8, batch_max: 16, timeout, attempts_max: 20, pause, pause_max }
     }
 }
 
@@ -89,8 +93,10 @@ impl Config {
         if self.budget.changes == 0 || self.budget.window.is_zero() {
             return wrong("the budget of changes must allow at least one change in some time".to_owned());
         }
-        if self.stages.timeout.is_zero() || self.stages.attempts_max == 0 {
-            return wrong("a stage needs some time for a call, and at least one attempt".to_owned());
+        let StageLimits { calls_max, batch_max, timeout, attempts_max, .. } = self.stages;
+        if timeout.is_zero() || [calls_max, batch_max].contains(&0) || attempts_max == 0 {
+            let what = "a stage needs some time for a call, one attempt, and one call of one entity at a time at least";
+            return wrong(what.to_owned());
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
 
+mod agenda;
 mod budget;
 mod change;
 mod config;

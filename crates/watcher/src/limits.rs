@@ -32,3 +32,5 @@ pub const PEEK_MAX: usize = 64;
 pub const LEASE_TIME_MIN: Duration = Duration::from_secs(1);
 /// Changes that the relay moves in one go.
 pub const RELAY_ROWS_MAX: usize = 100;
+/// Queues that are looked into before other things have their turn.
+pub const PEEKS_IN_A_ROUND_MAX: usize = 256;

@@ -3,8 +3,9 @@
 //! An entry and its queue row are written together, always with a check of the entry's version: a writer that read an older entry
 //! loses, reads again, and decides again. This file knows nothing of entities and stages; it turns wishes into rows.
 
-use store::{Batch, Key};
+use store::{Batch, Key, Write};
 
+use crate::Result;
 use crate::rows::{Entry, Why};
 use crate::tables::QUEUES;
 use crate::time::Time;
@@ -113,12 +114,31 @@ pub(crate) fn leave(batch: &mut Batch, place: &Place<'_>, entry: &mut Entry) {
     entry.queued = false;
 }
 
+/// A visit that a batch queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub(crate) stage: String,
+    pub(crate) lane: Lane,
+    pub(crate) visit: Time,
+}
+
+/// All visits that a batch queues.
+pub(crate) fn queued_by(batch: &Batch) -> Result<Vec<Queued>> {
+    let mut queued = Vec::new();
+    for (key, write) in batch.writes() {
+        if std::ptr::eq(key.table(), QUEUES.def()) && matches!(write, Write::Put { .. }) {
+            let (_, _, lane, stage, visit, _) = QUEUES.parts(key)?;
+            queued.push(Queued { stage, lane: Lane::from_number(lane), visit: Time::from_ms(visit) });
+        }
+    }
+    Ok(queued)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use store::Write;
 
     use super::*;
 

@@ -1,18 +1,20 @@
-//! The loop: takes what is due in the shards of this process and has it visited.
+//! The loop: looks into the queues of this process's shards, and has what is due visited, several visits at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Hint, Read};
+use store::{Hint, Hints, Read};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 
 use crate::Result;
+use crate::agenda::{Agenda, Item, Peeked, QueueId};
 use crate::change::SYSTEM;
 use crate::entity::Entity;
-use crate::limits::PEEK_MAX;
-use crate::queue::Lane;
+use crate::limits::{PEEK_MAX, PEEKS_IN_A_ROUND_MAX};
+use crate::queue::{Lane, Queued};
 use crate::relay::{Relay, Serving};
 use crate::shards::Keeper;
 use crate::stage::Stage;
@@ -21,136 +23,266 @@ use crate::time::Time;
 use crate::visit::{Due, End};
 use crate::watcher::Watcher;
 
-/// The longest pause between two looks at the queues, should no hint come.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The longest pause between two looks at the queues that others write to, should no hint come.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The pause before work goes on that met an error of the store.
+const ERROR_PAUSE: Duration = Duration::from_millis(500);
+
+/// The stages by their names.
+pub(crate) type Stages<E> = BTreeMap<String, Arc<dyn Stage<E>>>;
 
 impl<E: Entity> Watcher<E> {
-    /// Serves this process's share of the shards until `stop` turns true; then gives them away. `instance` must be unique among all
-    /// processes that share the store, and never used again.
+    /// Serves this process's share of the shards until `stop` turns true; then ends what it has begun and gives them away. `instance` must be
+    /// unique among all processes that share the store, and never used again.
     ///
     /// Errors of the store do not end it: it tries again.
     pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) {
         let serving = watch::Sender::new(Serving::new());
         let relay = Relay::new(self.clone(), serving.subscribe());
-        let mut keeper = self.keeper(instance);
-        tokio::join!(self.run_visits(&mut keeper, &serving, stop.clone()), relay.run(stop));
-        log_error(keeper.resign().await);
+        let mut runner = Runner::new(self.clone(), self.keeper(instance), serving);
+        tokio::join!(runner.run(stop.clone()), relay.run(stop));
+        log_error(runner.keeper.resign().await);
+    }
+}
+
+/// The state of the loop.
+struct Runner<E: Entity> {
+    watcher: Watcher<E>,
+    keeper: Keeper,
+    serving: watch::Sender<Serving>,
+    agenda: Agenda,
+    /// The names of the stages by their numbers; the system stage is the first.
+    names: Vec<String>,
+    /// The stages to whose queues others write: the system stage, and those that are not asked.
+    written_by_others: Vec<usize>,
+    /// Entities that are being visited.
+    busy: BTreeSet<(u32, Arc<str>)>,
+    /// Calls under way, by stage.
+    calls: Vec<usize>,
+    visits: JoinSet<Finished>,
+    hints: Hints,
+    next_beat: Instant,
+    next_look: Instant,
+}
+
+/// A call that has ended.
+struct Finished {
+    stage: usize,
+    items: Vec<Item>,
+    ends: Vec<Result<End>>,
+}
+
+impl<E: Entity> Runner<E> {
+    fn new(watcher: Watcher<E>, keeper: Keeper, serving: watch::Sender<Serving>) -> Self {
+        let interests = &watcher.rules().interests;
+        let names: Vec<String> =
+            std::iter::once(SYSTEM.to_owned()).chain(interests.keys().cloned()).collect();
+        let others = names.iter().enumerate().filter(|(_, name)| interests.get(*name).is_none_or(|i| !i.ask));
+        let written_by_others = others.map(|(number, _)| number).collect();
+        let (agenda, calls) = (Agenda::new(names.len()), vec![0; names.len()]);
+        let (hints, now) = (watcher.store().hints(), Instant::now());
+        Self {
+            watcher,
+            keeper,
+            serving,
+            agenda,
+            names,
+            written_by_others,
+            busy: BTreeSet::new(),
+            calls,
+            visits: JoinSet::new(),
+            hints,
+            next_beat: now,
+            next_look: now + LOOK_EVERY,
+        }
     }
 
-    async fn run_visits(
-        &self,
-        keeper: &mut Keeper,
-        serving: &watch::Sender<Serving>,
-        mut stop: watch::Receiver<bool>,
-    ) {
-        let mut hints = self.store().hints();
-        let mut next_beat = Instant::now();
+    async fn run(&mut self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
-            if Instant::now() >= next_beat {
-                next_beat = Instant::now() + keeper.beat_every();
-                log_error(keeper.tick().await);
-                for shard in keeper.leaving().collect::<Vec<_>>() {
-                    log_error(keeper.give_away(shard).await);
-                }
+            self.keep_leases().await;
+            if Instant::now() >= self.next_look {
+                self.next_look = Instant::now() + LOOK_EVERY;
+                self.look_everywhere();
             }
-            let fences: Serving =
-                keeper.serving().filter_map(|shard| Some((shard, keeper.fence(shard)?))).collect();
-            serving.send_if_modified(|serving| {
-                let changed = *serving != fences;
-                *serving = fences;
-                changed
-            });
-            let next = self.serve(keeper).await;
-            let wait = next.map_or(LOOK_EVERY, |next| next.since(self.now()).min(LOOK_EVERY));
-            let until = next_beat.min(Instant::now() + wait);
-            let hint = async {
-                while let Some(hint) = hints.next().await {
-                    if hint == Hint::Anything
-                        || matches!(hint, Hint::Changed { table, .. } if table == QUEUES.def().name)
-                    {
-                        return;
-                    }
-                }
-                std::future::pending::<()>().await;
-            };
+            let failed = self.peek().await;
+            self.start_calls();
+            let until = self.wake_at(failed);
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => {}
-                _ = timeout_at(until, hint) => {}
+                Some(finished) = self.visits.join_next() => self.finish(finished.ok()),
+                hint = self.hints.next() => self.hear(hint),
+                () = sleep_until(until) => {}
             }
+        }
+        while let Some(finished) = self.visits.join_next().await {
+            self.finish(finished.ok());
         }
     }
 
-    /// Has everything visited that is due now; returns when the next visit is due.
-    async fn serve(&self, keeper: &Keeper) -> Option<Time> {
-        let mut next: Option<Time> = None;
-        for shard in keeper.serving().collect::<Vec<_>>() {
-            let Some(fence) = keeper.fence(shard) else { continue };
-            for lane in Lane::ALL {
-                for stage in std::iter::once(SYSTEM).chain(self.rules().interests.keys().map(String::as_str))
-                {
-                    let (due, later) = match self.peek(shard, lane, stage).await {
-                        Ok(peeked) => peeked,
-                        Err(error) => {
-                            tracing::warn!(shard, stage, %error, "cannot look into a queue");
-                            continue;
-                        }
-                    };
-                    next = [next, later].into_iter().flatten().min();
-                    let due =
-                        due.into_iter().map(|entity| Due { shard, entity, fence: fence.clone() }).collect();
-                    if self.have_visited(stage, due).await {
-                        next = Some(self.now());
-                    }
+    /// When to go on if nothing happens.
+    fn wake_at(&self, failed: bool) -> Instant {
+        let now = self.watcher.now();
+        let wait = match self.agenda.next_time(now) {
+            Some(_) if failed => ERROR_PAUSE,
+            Some(next) => next.since(now),
+            None => LOOK_EVERY,
+        };
+        self.next_beat.min(self.next_look).min(Instant::now() + wait)
+    }
+
+    async fn keep_leases(&mut self) {
+        if Instant::now() >= self.next_beat {
+            self.next_beat = Instant::now() + self.keeper.beat_every();
+            log_error(self.keeper.tick().await);
+        }
+        for shard in self.keeper.leaving().collect::<Vec<_>>() {
+            if !self.busy.iter().any(|(busy, _)| *busy == shard) {
+                log_error(self.keeper.give_away(shard).await);
+            }
+        }
+        let keeper = &self.keeper;
+        let fences: Serving = keeper.serving().filter_map(|s| Some((s, keeper.fence(s)?))).collect();
+        if *self.serving.borrow() != fences {
+            self.agenda.serve(&fences.keys().copied().collect());
+            self.serving.send_replace(fences);
+        }
+    }
+
+    /// Looks into the queues that may have something; says whether some could not be looked into.
+    async fn peek(&mut self) -> bool {
+        let mut failed = false;
+        for id in self.agenda.to_peek(self.watcher.now(), PEEKS_IN_A_ROUND_MAX) {
+            match self.peek_queue(id).await {
+                Ok(peeked) => self.agenda.peeked(id, peeked),
+                Err(error) => {
+                    tracing::warn!(shard = id.shard, stage = self.names[id.stage], %error, "cannot look into a queue");
+                    failed = true;
                 }
             }
         }
-        next
+        failed
     }
 
-    /// The entities that are due in a queue, oldest first, and when the one behind them is.
-    async fn peek(&self, shard: u32, lane: Lane, stage: &str) -> Result<(Vec<String>, Option<Time>)> {
-        let scan = QUEUES.prefix((shard, E::KIND, lane.number(), stage)).limit(PEEK_MAX);
-        let now = self.now();
-        let mut due = Vec::new();
-        for row in self.store().scan(&scan).await?.rows {
+    async fn peek_queue(&self, id: QueueId) -> Result<Peeked> {
+        let prefix = (id.shard, E::KIND, id.lane.number(), &*self.names[id.stage]);
+        let now = self.watcher.now();
+        let mut peeked = Peeked::default();
+        let page = self.watcher.store().scan(&QUEUES.prefix(prefix).limit(PEEK_MAX)).await?;
+        let more = page.next.is_some();
+        for row in page.rows {
             let (.., visit, entity) = QUEUES.parts(&row.key)?;
             let visit = Time::from_ms(visit);
             if visit > now {
-                return Ok((due, Some(visit)));
+                peeked.later = Some(visit);
+                return Ok(peeked);
             }
-            due.push(entity);
+            peeked.due.push((visit, entity.into()));
         }
-        let full = due.len() == PEEK_MAX;
-        Ok((due, full.then_some(now)))
+        peeked.later = more.then_some(now);
+        Ok(peeked)
     }
 
-    /// Says whether some of the visits have to be made again.
-    async fn have_visited(&self, stage: &str, due: Vec<Due>) -> bool {
-        if due.is_empty() {
-            return false;
-        }
-        let ends = if let Some(stage) = self.stage(stage) {
-            self.visit(stage, &due).await
-        } else {
-            let mut ends = Vec::with_capacity(due.len());
-            for due in &due {
-                ends.push(self.ask_stages(due).await);
-            }
-            ends
-        };
-        let mut again = false;
-        for (due, end) in due.iter().zip(ends) {
-            match end {
-                Ok(End::Saved | End::Gone) => {}
-                Ok(End::Failed(error)) => {
-                    tracing::warn!(stage, entity = due.entity, %error, "a visit failed");
+    /// Starts as many calls as stages may have, with what is at hand.
+    fn start_calls(&mut self) {
+        let (calls_max, batch_max) = (self.watcher.limits().calls_max, self.watcher.limits().batch_max);
+        for stage in 0..self.names.len() {
+            for lane in Lane::ALL {
+                while self.calls[stage] < calls_max {
+                    let busy = &self.busy;
+                    let is_free = |shard: u32, entity: &str| !busy.contains(&(shard, Arc::from(entity)));
+                    let items = self.agenda.take(stage, lane, batch_max, is_free);
+                    if items.is_empty() {
+                        break;
+                    }
+                    self.start_call(stage, items);
                 }
-                Ok(End::Again) => again = true,
-                Err(error) => tracing::warn!(stage, entity = due.entity, %error, "a visit could not be made"),
             }
         }
-        again
+    }
+
+    fn start_call(&mut self, stage: usize, items: Vec<Item>) {
+        let serving = self.serving.borrow().clone();
+        let fenced = |item: &Item| {
+            let (shard, entity) = (item.shard, item.entity.to_string());
+            Some(Due { shard, entity, fence: serving.get(&shard)?.clone() })
+        };
+        let due: Vec<Due> = items.iter().filter_map(fenced).collect();
+        if due.len() < items.len() {
+            // A shard has just gone: its new owner visits them.
+            return;
+        }
+        self.busy.extend(items.iter().map(|item| (item.shard, Arc::clone(&item.entity))));
+        self.calls[stage] += 1;
+        let (watcher, name) = (self.watcher.clone(), self.names[stage].clone());
+        self.visits.spawn(async move {
+            let ends = match watcher.stage(&name) {
+                Some(stage) => watcher.visit(stage, &due).await,
+                None => futures::future::join_all(due.iter().map(|due| watcher.ask_stages(due))).await,
+            };
+            Finished { stage, items, ends }
+        });
+    }
+
+    fn finish(&mut self, finished: Option<Finished>) {
+        let Some(Finished { stage, items, ends }) = finished else {
+            tracing::error!(kind = E::KIND, "a visit was lost by a panic of the watcher itself");
+            return;
+        };
+        self.calls[stage] -= 1;
+        for (item, end) in items.into_iter().zip(ends) {
+            self.busy.remove(&(item.shard, Arc::clone(&item.entity)));
+            let (stage_name, entity) = (&self.names[stage], &*item.entity);
+            match end {
+                Ok(End::Saved(queued)) => self.note(item.shard, &queued),
+                Ok(End::Failed(error, queued)) => {
+                    tracing::warn!(stage = stage_name, entity, %error, "a visit failed");
+                    self.note(item.shard, &queued);
+                }
+                Ok(End::Gone) => {}
+                Ok(End::Again) => self.look_again(item.shard, stage),
+                Err(error) => {
+                    tracing::warn!(stage = stage_name, entity, %error, "a visit could not be made");
+                    self.look_again(item.shard, stage);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, shard: u32, queued: &[Queued]) {
+        for Queued { stage, lane, visit } in queued {
+            if let Some(stage) = self.names.iter().position(|name| name == stage) {
+                self.agenda.written(QueueId { stage, lane: *lane, shard }, *visit);
+            }
+        }
+    }
+
+    fn look_again(&mut self, shard: u32, stage: usize) {
+        for lane in Lane::ALL {
+            self.agenda.look_again(QueueId { stage, lane, shard });
+        }
+    }
+
+    fn hear(&mut self, hint: Option<Hint>) {
+        match hint {
+            Some(Hint::Changed { table, shard }) if table == QUEUES.def().name => self.look_for_others(shard),
+            Some(Hint::Changed { .. }) | None => {}
+            Some(Hint::Anything) => self.look_everywhere(),
+        }
+    }
+
+    /// Looks for what others may have written to a shard.
+    fn look_for_others(&mut self, shard: u32) {
+        for stage in self.written_by_others.clone() {
+            self.agenda.look_again(QueueId { stage, lane: Lane::Fresh, shard });
+        }
+    }
+
+    fn look_everywhere(&mut self) {
+        let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
+        for shard in shards {
+            self.look_for_others(shard);
+        }
     }
 }
 
@@ -159,6 +291,3 @@ fn log_error(outcome: Result<()>) {
         tracing::warn!(%error, "cannot keep the leases of the shards");
     }
 }
-
-/// The stages by their names.
-pub(crate) type Stages<E> = BTreeMap<String, Arc<dyn Stage<E>>>;

@@ -11,7 +11,7 @@ use store::{Batch, Read};
 
 use crate::change::{SYSTEM, Versioned, Which, changed_since};
 use crate::entity::Entity;
-use crate::queue::{Lane, Wanted, leave, offer, waiting};
+use crate::queue::{Lane, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Entry, Head, Why, encode};
 use crate::stage::{Stage, StageError, Subject, Wish};
 use crate::tables::STATES;
@@ -64,8 +64,9 @@ impl<E: Entity> Watcher<E> {
         head.entry = Some(entry).into();
         (head.changed, head.changed_more) = (Vec::new(), false);
         batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+        let queued = queued_by(&batch)?;
         let applied = self.store().commit(batch).await?.is_applied();
-        Ok(if applied { End::Saved } else { End::Again })
+        Ok(if applied { End::Saved(queued) } else { End::Again })
     }
 
     async fn asked<'a>(&'a self, which: Which<'_>) -> Result<Option<Asked<'a, E>>> {

@@ -15,7 +15,7 @@ use crate::change::{Event, Versioned, Which};
 use crate::entity::Entity;
 use crate::fields::Fields;
 use crate::limits::{ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX};
-use crate::queue::{Lane, Wanted, leave, offer, waiting};
+use crate::queue::{Lane, Queued, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Ended, Entry, Last, Why, encode};
 use crate::shards::Fence;
 use crate::stage::{Answer, Change, NewState, Stage, StageError, Subject};
@@ -40,10 +40,10 @@ impl Due {
 /// How a visit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The stage's answer is saved.
-    Saved,
-    /// The stage failed; the attempt is saved.
-    Failed(StageError),
+    /// The stage's answer is saved, and these visits were queued with it.
+    Saved(Vec<Queued>),
+    /// The stage failed; the attempt is saved, and these visits were queued with it.
+    Failed(StageError, Vec<Queued>),
     /// There is no such visit any more.
     Gone,
     /// Something changed meanwhile: the visit has to be made again.
@@ -143,11 +143,11 @@ impl<E: Entity> Watcher<E> {
             let end = match &answer {
                 Ok(answer) => {
                     self.add_answer(&mut batch, stage.id(), due, &before, answer).await?;
-                    End::Saved
+                    End::Saved(queued_by(&batch)?)
                 }
                 Err(error) => {
                     self.add_failure(&mut batch, stage.id(), due, &before, error);
-                    End::Failed(error.clone())
+                    End::Failed(error.clone(), queued_by(&batch)?)
                 }
             };
             if self.store().commit(batch).await?.is_applied() {

@@ -347,3 +347,66 @@ async fn wrong_answers_are_parked_with_the_reason_and_nothing_is_lost() {
     assert_eq!(running.thing("a").await.0.title, "right");
     running.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_stage_holds_up_neither_other_entities_nor_other_stages() {
+    let mut slow =
+        Doing::with("slow", Interest::visit_on(Fields::of(["price"])), |_| Ok(Answer::untouched()));
+    slow.takes = 5 * SECOND;
+    let quick = Doing::on("quick", "price", |s| Ok(Answer::replace(titled(s, "seen"))));
+    let slow = Arc::new(slow);
+    let stages = StageLimits { batch_max: 1, calls_max: 4, ..StageLimits::default() };
+    let running = Running::start_with(Config { stages, ..config() }, vec![quick.clone(), slow.clone()]).await;
+    for n in 0..8 {
+        running.save(&Thing::new(&format!("t{n}"), 1)).await;
+    }
+    running.pass(SECOND).await;
+    assert_eq!(slow.visits().len(), 4, "four calls at a time");
+    assert!(quick.visits().len() >= 4, "the quick stage has seen those that are not with the slow one");
+    running.pass(20 * SECOND).await;
+    assert!(slow.visits().len() >= 8 && quick.visits().len() >= 8);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_entity_is_worked_on_by_one_stage_at_a_time() {
+    let at_work = Arc::new(Mutex::new((0, 0)));
+    let stage = |id| -> Arc<dyn Stage<Thing>> { Arc::new(Counting { id, at_work: Arc::clone(&at_work) }) };
+    let running = Running::start(vec![stage("a"), stage("b"), stage("c")]).await;
+    for price in 0..20 {
+        running.save(&Thing::new("x", price)).await;
+        running.pass(Duration::from_millis(700)).await;
+    }
+    running.pass(60 * SECOND).await;
+    let (visits, most) = {
+        let at_work = at_work.lock().unwrap();
+        (at_work.0 / 1000, at_work.1)
+    };
+    assert!(visits >= 3, "{visits} visits");
+    assert_eq!(most, 1, "stages at once");
+    running.stop().await;
+}
+
+/// Counts visits (in thousands) and stages that are at work, and the most at once.
+struct Counting {
+    id: &'static str,
+    at_work: Arc<Mutex<(u32, u32)>>,
+}
+
+#[async_trait]
+impl Stage<Thing> for Counting {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    async fn process(&self, _: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        {
+            let mut at_work = self.at_work.lock().unwrap();
+            at_work.0 += 1001;
+            at_work.1 = at_work.1.max(at_work.0 % 1000);
+        }
+        tokio::time::sleep(SECOND).await;
+        self.at_work.lock().unwrap().0 -= 1;
+        Ok(Answer::untouched())
+    }
+}
