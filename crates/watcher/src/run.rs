@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::{Hint, Hints, Read};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Result;
@@ -59,17 +59,18 @@ struct Runner<E: Entity> {
     busy: BTreeSet<(u32, Arc<str>)>,
     /// Calls under way, by stage.
     calls: Vec<usize>,
-    visits: JoinSet<Finished>,
+    visits: JoinSet<Vec<Result<End>>>,
+    /// What the tasks of `visits` are about.
+    under_way: BTreeMap<task::Id, Call>,
     hints: Hints,
     next_beat: Instant,
     next_look: Instant,
 }
 
-/// A call that has ended.
-struct Finished {
+/// A call of a stage.
+struct Call {
     stage: usize,
     items: Vec<Item>,
-    ends: Vec<Result<End>>,
 }
 
 impl<E: Entity> Runner<E> {
@@ -91,6 +92,7 @@ impl<E: Entity> Runner<E> {
             busy: BTreeSet::new(),
             calls,
             visits: JoinSet::new(),
+            under_way: BTreeMap::new(),
             hints,
             next_beat: now,
             next_look: now + LOOK_EVERY,
@@ -110,13 +112,13 @@ impl<E: Entity> Runner<E> {
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => {}
-                Some(finished) = self.visits.join_next() => self.finish(finished.ok()),
+                Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
                 hint = self.hints.next() => self.hear(hint),
                 () = sleep_until(until) => {}
             }
         }
-        while let Some(finished) = self.visits.join_next().await {
-            self.finish(finished.ok());
+        while let Some(ended) = self.visits.join_next_with_id().await {
+            self.finish(ended);
         }
     }
 
@@ -215,20 +217,22 @@ impl<E: Entity> Runner<E> {
         self.busy.extend(items.iter().map(|item| (item.shard, Arc::clone(&item.entity))));
         self.calls[stage] += 1;
         let (watcher, name) = (self.watcher.clone(), self.names[stage].clone());
-        self.visits.spawn(async move {
-            let ends = match watcher.stage(&name) {
+        let visit = self.visits.spawn(async move {
+            match watcher.stage(&name) {
                 Some(stage) => watcher.visit(stage, &due).await,
                 None => futures::future::join_all(due.iter().map(|due| watcher.ask_stages(due))).await,
-            };
-            Finished { stage, items, ends }
+            }
         });
+        self.under_way.insert(visit.id(), Call { stage, items });
     }
 
-    fn finish(&mut self, finished: Option<Finished>) {
-        let Some(Finished { stage, items, ends }) = finished else {
-            tracing::error!(kind = E::KIND, "a visit was lost by a panic of the watcher itself");
-            return;
-        };
+    fn finish(&mut self, ended: Result<(task::Id, Vec<Result<End>>), JoinError>) {
+        let (id, ends) = ended.unwrap_or_else(|error| {
+            tracing::error!(kind = E::KIND, %error, "a visit was lost by a panic of the watcher itself");
+            (error.id(), Vec::new())
+        });
+        let Some(Call { stage, items }) = self.under_way.remove(&id) else { return };
+        let ends = ends.into_iter().chain(std::iter::repeat_with(|| Ok(End::Again)));
         self.calls[stage] -= 1;
         for (item, end) in items.into_iter().zip(ends) {
             self.busy.remove(&(item.shard, Arc::clone(&item.entity)));

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use futures::FutureExt;
 use store::{Batch, Read};
 
+use crate::Result;
 use crate::change::{SYSTEM, Versioned, Which, changed_since};
 use crate::entity::Entity;
 use crate::queue::{Lane, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Entry, Head, Why, encode};
 use crate::stage::{Stage, StageError, Subject, Wish};
 use crate::tables::STATES;
-use crate::visit::{Due, End};
+use crate::visit::{Due, End, id_of};
 use crate::watcher::{Found, Watcher, found, versioned};
-use crate::{Error, Result};
 
 /// What the system stage starts from.
 struct Asked<'a, E> {
@@ -70,10 +70,7 @@ impl<E: Entity> Watcher<E> {
     }
 
     async fn asked<'a>(&'a self, which: Which<'_>) -> Result<Option<Asked<'a, E>>> {
-        let Ok(id) = which.entity.parse::<E::Id>() else {
-            let detail = "the id cannot be read back from its text".to_owned();
-            return Err(Error::Damaged { place: format!("{} {}", E::KIND, which.entity), detail });
-        };
+        let id = id_of::<E>(which.entity)?;
         let keys = [E::key(which.shard, &id), which.head_key()];
         let [entity, head] = <[_; 2]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
         let Some(entity) = entity else { return Ok(None) };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use store::{Batch, Read};
+use store::{Batch, Read, Row};
 
 use crate::change::{Event, Versioned, Which};
 use crate::entity::Entity;
@@ -60,10 +60,10 @@ struct Before<E> {
 impl<E: Entity> Watcher<E> {
     /// Visits several entities with one call of a stage. One end for each, in the same order.
     pub(crate) async fn visit(&self, stage: &Arc<dyn Stage<E>>, due: &[Due]) -> Vec<Result<End>> {
-        let mut befores = Vec::with_capacity(due.len());
-        for due in due {
-            befores.push(self.before(stage.id(), due).await);
-        }
+        let befores = match self.befores(stage.id(), due).await {
+            Ok(befores) => befores,
+            Err(error) => return due.iter().map(|_| Err(error.clone())).collect(),
+        };
         let now = self.now();
         let is_due = |before: &Before<E>| waiting(&before.entry.content).is_some_and(|w| w.visit <= now);
         let subject = |before: &Before<E>| Subject {
@@ -92,18 +92,22 @@ impl<E: Entity> Watcher<E> {
     }
 
     async fn before(&self, stage: &str, due: &Due) -> Result<Option<Before<E>>> {
-        let which = due.which(E::KIND);
-        let Ok(id) = due.entity.parse::<E::Id>() else {
-            let detail = "the id cannot be read back from its text".to_owned();
-            return Err(Error::Damaged { place: format!("{} {}", E::KIND, due.entity), detail });
-        };
-        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
-        let keys = [E::key(due.shard, &id), which.entry_key(stage), state_key];
-        let [entity, entry, state] = <[_; 3]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
-        let Some(entity) = entity else { return Ok(None) };
-        let state = state
-            .map_or_else(Versioned::default, |row| Versioned { version: row.version, content: row.value });
-        Ok(Some(Before { found: found(&entity)?, entry: versioned(entry)?, state }))
+        self.befores(stage, std::slice::from_ref(due)).await?.pop().unwrap_or(Ok(None))
+    }
+
+    /// What each visit starts from, in one read; `None` where there is no entity.
+    async fn befores(&self, stage: &str, due: &[Due]) -> Result<Vec<Result<Option<Before<E>>>>> {
+        let ids: Vec<Result<E::Id>> = due.iter().map(|due| id_of::<E>(&due.entity)).collect();
+        let mut keys = Vec::with_capacity(3 * due.len());
+        for (due, id) in due.iter().zip(&ids) {
+            if let Ok(id) = id {
+                let state = STATES.key((due.shard, E::KIND, &*due.entity, stage));
+                keys.extend([E::key(due.shard, id), due.which(E::KIND).entry_key(stage), state]);
+            }
+        }
+        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut next = || rows.next().flatten();
+        Ok(ids.into_iter().map(|id| id.and_then(|_| before(next(), next(), next()))).collect())
     }
 
     /// Calls a stage: it may hang, panic or answer nonsense.
@@ -265,6 +269,25 @@ impl<E: Entity> Watcher<E> {
         let key = which.entry_key(stage);
         batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
     }
+}
+
+/// The id that a queue row names.
+pub(crate) fn id_of<E: Entity>(text: &str) -> Result<E::Id> {
+    text.parse().map_err(|_| Error::Damaged {
+        place: format!("{} {text}", E::KIND),
+        detail: "the id cannot be read back from its text".to_owned(),
+    })
+}
+
+fn before<E: Entity>(
+    entity: Option<Row>,
+    entry: Option<Row>,
+    state: Option<Row>,
+) -> Result<Option<Before<E>>> {
+    let Some(entity) = entity else { return Ok(None) };
+    let state =
+        state.map_or_else(Versioned::default, |row| Versioned { version: row.version, content: row.value });
+    Ok(Some(Before { found: found(&entity)?, entry: versioned(entry)?, state }))
 }
 
 /// The entity after a change; `None` if there is none.
