@@ -14,7 +14,7 @@ use crate::agenda::{Agenda, Item, Peeked, QueueId};
 use crate::change::SYSTEM;
 use crate::entity::Entity;
 use crate::limits::{PEEK_MAX, PEEKS_IN_A_ROUND_MAX};
-use crate::queue::{Lane, Queued};
+use crate::queue::{Lane, Place, Queued};
 use crate::relay::{Relay, Serving};
 use crate::shards::Keeper;
 use crate::stage::Stage;
@@ -197,17 +197,19 @@ impl<E: Entity> Runner<E> {
                     if items.is_empty() {
                         break;
                     }
-                    self.start_call(stage, items);
+                    self.start_call(stage, lane, items);
                 }
             }
         }
     }
 
-    fn start_call(&mut self, stage: usize, items: Vec<Item>) {
+    fn start_call(&mut self, stage: usize, lane: Lane, items: Vec<Item>) {
         let serving = self.serving.borrow().clone();
         let fenced = |item: &Item| {
             let (shard, entity) = (item.shard, item.entity.to_string());
-            Some(Due { shard, entity, fence: serving.get(&shard)?.clone() })
+            let place = Place { shard, kind: E::KIND, stage: &self.names[stage], entity: &entity };
+            let row = place.queue_row(lane, item.visit);
+            Some(Due { shard, row, fence: serving.get(&shard)?.clone(), entity })
         };
         let due: Vec<Due> = items.iter().filter_map(fenced).collect();
         if due.len() < items.len() {

@@ -31,7 +31,7 @@ impl<E: Entity> Watcher<E> {
     /// Asks all stages that must be asked about one entity.
     pub(crate) async fn ask_stages(&self, due: &Due) -> Result<End> {
         let which = due.which(E::KIND);
-        let Some(asked) = self.asked(which).await? else { return Ok(End::Gone) };
+        let Some(asked) = self.asked(which).await? else { return self.forget(due).await };
         let now = self.now();
         let head_entry = asked.head.content.entry.as_option().cloned().unwrap_or_default();
         if waiting(&head_entry).is_none_or(|waits| waits.visit > now) {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use store::{Batch, Read, Row};
+use store::{Batch, Key, Read, Row};
 
-use crate::change::{Event, Versioned, Which};
+use crate::change::{Event, SYSTEM, Versioned, Which};
 use crate::entity::Entity;
 use crate::fields::Fields;
 use crate::limits::{ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX};
@@ -19,7 +19,7 @@ use crate::queue::{Lane, Queued, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Ended, Entry, Last, Why, encode};
 use crate::shards::Fence;
 use crate::stage::{Answer, Change, NewState, Stage, StageError, Subject};
-use crate::tables::STATES;
+use crate::tables::{QUEUES, STATES};
 use crate::watcher::{Found, Watcher, found, versioned};
 use crate::{Error, Result};
 
@@ -28,6 +28,8 @@ use crate::{Error, Result};
 pub(crate) struct Due {
     pub(crate) shard: u32,
     pub(crate) entity: String,
+    /// The queue row that says so.
+    pub(crate) row: Key,
     pub(crate) fence: Fence,
 }
 
@@ -80,7 +82,7 @@ impl<E: Entity> Watcher<E> {
         for (due, before) in due.iter().zip(befores) {
             ends.push(match before {
                 Err(error) => Err(error),
-                Ok(None) => Ok(End::Gone),
+                Ok(None) => self.forget(due).await,
                 Ok(Some(before)) if !is_due(&before) => Ok(End::Gone),
                 Ok(Some(before)) => match answers.next() {
                     Some(answer) => self.finish(stage, due, before, answer).await,
@@ -89,6 +91,23 @@ impl<E: Entity> Watcher<E> {
             });
         }
         ends
+    }
+
+    /// Takes an entity that does not exist out of a queue: somebody has deleted it without telling the watcher.
+    pub(crate) async fn forget(&self, due: &Due) -> Result<End> {
+        let mut batch = Batch::new();
+        due.fence.guard(&mut batch);
+        batch.check_absent(E::key(due.shard, &id_of::<E>(&due.entity)?)).delete(due.row.clone());
+        let (which, (_, _, _, stage, ..)) = (due.which(E::KIND), QUEUES.parts(&due.row)?);
+        if stage == SYSTEM {
+            let Versioned { version, content: mut head } = self.head(which).await?;
+            head.entry = None.into();
+            batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+        } else {
+            batch.delete(which.entry_key(&stage));
+        }
+        let gone = self.store().commit(batch).await?.is_applied();
+        Ok(if gone { End::Gone } else { End::Again })
     }
 
     async fn before(&self, stage: &str, due: &Due) -> Result<Option<Before<E>>> {

@@ -140,7 +140,7 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
-    async fn head(&self, which: Which<'_>) -> Result<Versioned<Head>> {
+    pub(crate) async fn head(&self, which: Which<'_>) -> Result<Versioned<Head>> {
         versioned(self.store().get_one(&which.head_key()).await?)
     }
 

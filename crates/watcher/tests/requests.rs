@@ -143,3 +143,21 @@ async fn an_entity_that_is_removed_during_a_visit_stays_removed() {
     assert_eq!(running.watcher.load(&"a".to_owned()).await.unwrap(), None);
     assert_eq!(running.count("watcher_queues").await, 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_was_deleted_behind_the_watchers_back_leaves_the_queues() {
+    let running = start().await;
+    assert!(running.set_state(0, "allowed").await);
+    running.save(&Thing::new("a", 1)).await;
+    pass(10).await;
+    assert_eq!(running.count("watcher_queues").await, 1, "a timer waits");
+    let table = running.store.schema().table("watcher_entities").unwrap();
+    let mut batch = Batch::new();
+    batch.delete(running.store.scan(&table.scan()).await.unwrap().rows[0].key.clone());
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    pass(4000).await;
+    assert_eq!(running.count("watcher_queues").await, 0);
+    running.save(&Thing::new("a", 2)).await;
+    pass(10).await;
+    assert_eq!(running.title().await, "allowed", "a new one of that id is visited as any other");
+}
