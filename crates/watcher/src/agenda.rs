@@ -57,9 +57,9 @@ pub(crate) struct Item {
 pub(crate) struct Agenda {
     stages: usize,
     queues: BTreeMap<QueueId, Queue>,
-    /// Queues of which nothing is known beyond what is at hand, and nothing is at hand.
+    /// Queues with nothing at hand, of which nothing is known.
     unknown: BTreeSet<QueueId>,
-    /// Queues whose first row is due later.
+    /// Queues with nothing at hand, whose first row is due at some time.
     later: BTreeSet<(Time, QueueId)>,
     /// Shards with rows at hand, by stage and lane; the first one is next.
     turns: BTreeMap<(usize, Lane), VecDeque<u32>>,
@@ -116,8 +116,7 @@ impl Agenda {
     /// The queues to look into, at most so many.
     pub(crate) fn to_peek(&self, now: Time, max: usize) -> Vec<QueueId> {
         let due = self.later.iter().take_while(|(time, _)| *time <= now).map(|(_, id)| *id);
-        let at_hand = |id: &QueueId| self.queues.get(id).is_some_and(|queue| !queue.due.is_empty());
-        self.unknown.iter().copied().chain(due.filter(|id| !at_hand(id))).take(max).collect()
+        self.unknown.iter().copied().chain(due).take(max).collect()
     }
 
     /// Tells what was found in a queue.
@@ -134,7 +133,7 @@ impl Agenda {
         stage: usize,
         lane: Lane,
         max: usize,
-        mut is_free: impl FnMut(u32, &str) -> bool,
+        mut is_free: impl FnMut(u32, &Arc<str>) -> bool,
     ) -> Vec<Item> {
         let mut taken: Vec<Item> = Vec::new();
         let mut turns = self.turns.remove(&(stage, lane)).unwrap_or_default();
@@ -155,10 +154,10 @@ impl Agenda {
             };
             let Some((visit, entity)) = queue.due.remove(at) else { continue };
             taken.push(Item { shard, visit, entity });
-            if !queue.due.is_empty() {
+            if queue.due.is_empty() {
+                self.expect_beyond(id);
+            } else {
                 turns.push_back(shard);
-            } else if queue.beyond == Beyond::Unknown {
-                self.unknown.insert(id);
             }
         }
         turns.extend(stuck);
@@ -184,6 +183,15 @@ impl Agenda {
         self.queues.remove(&id);
     }
 
+    /// Nothing is at hand in a queue: it is looked into when something can be beyond.
+    fn expect_beyond(&mut self, id: QueueId) {
+        match self.queues.get(&id).map(|queue| queue.beyond) {
+            Some(Beyond::Unknown) => _ = self.unknown.insert(id),
+            Some(Beyond::At(time)) => _ = self.later.insert((time, id)),
+            Some(Beyond::Empty) | None => {}
+        }
+    }
+
     /// Replaces what is known of a queue.
     fn set(&mut self, id: QueueId, due: VecDeque<(Time, Arc<str>)>, beyond: Beyond) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
@@ -193,10 +201,8 @@ impl Agenda {
         self.unknown.remove(&id);
         let (had, has) = (!queue.due.is_empty(), !due.is_empty());
         *queue = Queue { due, beyond };
-        match beyond {
-            Beyond::At(time) => _ = self.later.insert((time, id)),
-            Beyond::Unknown if !has => _ = self.unknown.insert(id),
-            Beyond::Unknown | Beyond::Empty => {}
+        if !has {
+            self.expect_beyond(id);
         }
         let turns = self.turns.entry((id.stage, id.lane)).or_default();
         if had && !has {
@@ -255,8 +261,8 @@ mod tests {
     fn an_entity_that_is_busy_holds_up_nobody_and_is_taken_when_it_is_free() {
         let mut agenda = agenda(1);
         agenda.peeked(queue(0), Peeked { due: rows(&[(1, "a"), (2, "b")]), later: None });
-        assert_eq!(names(&agenda.take(0, Lane::Fresh, 9, |_, entity| entity != "a")), ["b"]);
-        assert!(agenda.take(0, Lane::Fresh, 9, |_, entity| entity != "a").is_empty());
+        assert_eq!(names(&agenda.take(0, Lane::Fresh, 9, |_, entity| &**entity != "a")), ["b"]);
+        assert!(agenda.take(0, Lane::Fresh, 9, |_, entity| &**entity != "a").is_empty());
         assert_eq!(names(&agenda.take(0, Lane::Fresh, 9, |_, _| true)), ["a"]);
     }
 
@@ -270,6 +276,7 @@ mod tests {
         assert_eq!(agenda.to_peek(at(50), 9), [queue(0)]);
         agenda.peeked(queue(0), Peeked { due: rows(&[(50, "a")]), later: Some(at(70)) });
         assert_eq!(agenda.to_peek(at(99), 9), [], "one row is at hand");
+        assert_eq!(agenda.next_time(at(99)), None, "so nothing has to be done before it is taken");
         agenda.take(0, Lane::Fresh, 1, |_, _| true);
         assert_eq!(agenda.to_peek(at(99), 9), [queue(0)]);
     }

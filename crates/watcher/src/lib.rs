@@ -11,6 +11,7 @@
 
 mod agenda;
 mod budget;
+mod call;
 mod change;
 mod config;
 mod entity;

@@ -8,6 +8,8 @@ pub const FIELDS_MAX: usize = 64;
 pub const ENTITY_ID_BYTES_MAX: usize = 200;
 /// Bytes of a stage's id, and of an entity's kind.
 pub const STAGE_ID_BYTES_MAX: usize = 64;
+/// Bytes of an entity as it is kept. Together with a state it has to fit into one row of the outbox.
+pub const ENTITY_BYTES_MAX: usize = 512 * 1024;
 /// Bytes of a stage's private state.
 pub const STATE_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of an error that is kept with an entry.

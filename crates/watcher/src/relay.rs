@@ -9,16 +9,15 @@
 //! at the same time: in the order of versions. A stage that fails to hear is told again later, and holds up nobody else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use store::{Batch, Hint, Hints, Read, Row};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use topics::{Message, Topics};
 
+use crate::call::caught_within;
 use crate::entity::Entity;
 use crate::limits::RELAY_ROWS_MAX;
 use crate::rows::{Outgoing, decode};
@@ -155,7 +154,8 @@ impl<E: Entity> Relay<E> {
                 version: version.cast_unsigned(),
                 state: outgoing.state.into(),
             };
-            match self.call_on_saved(stage, &saved).await {
+            let heard_of = caught_within(self.watcher.limits().timeout, stage.on_saved(&saved)).await;
+            match heard_of.flatten() {
                 Ok(()) => _ = heard.delete(row.key),
                 Err(StageError::Lasting(error)) => {
                     tracing::error!(
@@ -185,16 +185,6 @@ impl<E: Entity> Relay<E> {
         }
         fence.guard(&mut heard);
         Ok((self.watcher.store().commit(heard).await?.is_applied(), failed))
-    }
-
-    async fn call_on_saved(&self, stage: &Arc<dyn Stage<E>>, saved: &Saved<E>) -> Result<(), StageError> {
-        let timeout = self.watcher.limits().timeout;
-        let call = AssertUnwindSafe(stage.on_saved(saved)).catch_unwind();
-        match tokio::time::timeout(timeout, call).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(StageError::Passing("it panicked".to_owned())),
-            Err(_) => Err(StageError::Passing(format!("it did not answer within {timeout:?}"))),
-        }
     }
 }
 

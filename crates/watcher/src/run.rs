@@ -70,6 +70,7 @@ struct Runner<E: Entity> {
 /// A call of a stage.
 struct Call {
     stage: usize,
+    lane: Lane,
     items: Vec<Item>,
 }
 
@@ -137,18 +138,30 @@ impl<E: Entity> Runner<E> {
         if Instant::now() >= self.next_beat {
             self.next_beat = Instant::now() + self.keeper.beat_every();
             log_error(self.keeper.tick().await);
+            self.serve_what_is_ours();
         }
         for shard in self.keeper.leaving().collect::<Vec<_>>() {
             if !self.busy.iter().any(|(busy, _)| *busy == shard) {
                 log_error(self.keeper.give_away(shard).await);
             }
         }
-        let keeper = &self.keeper;
-        let fences: Serving = keeper.serving().filter_map(|s| Some((s, keeper.fence(s)?))).collect();
-        if *self.serving.borrow() != fences {
-            self.agenda.serve(&fences.keys().copied().collect());
-            self.serving.send_replace(fences);
+        if !self.keeper.is_trusted() && !self.serving.borrow().is_empty() {
+            self.serve_what_is_ours();
         }
+    }
+
+    fn serve_what_is_ours(&mut self) {
+        let keeper = &self.keeper;
+        let ours: Serving = keeper.serving().filter_map(|s| Some((s, keeper.fence(s)?))).collect();
+        let before = self.serving.borrow().clone();
+        if before == ours {
+            return;
+        }
+        // A shard that somebody else had meanwhile is as new.
+        let kept = ours.iter().filter(|(shard, fence)| before.get(shard) == Some(fence));
+        self.agenda.serve(&kept.map(|(shard, _)| *shard).collect());
+        self.agenda.serve(&ours.keys().copied().collect());
+        self.serving.send_replace(ours);
     }
 
     /// Looks into the queues that may have something; says whether some could not be looked into.
@@ -192,7 +205,7 @@ impl<E: Entity> Runner<E> {
             for lane in Lane::ALL {
                 while self.calls[stage] < calls_max {
                     let busy = &self.busy;
-                    let is_free = |shard: u32, entity: &str| !busy.contains(&(shard, Arc::from(entity)));
+                    let is_free = |shard, entity: &Arc<str>| !busy.contains(&(shard, Arc::clone(entity)));
                     let items = self.agenda.take(stage, lane, batch_max, is_free);
                     if items.is_empty() {
                         break;
@@ -204,18 +217,15 @@ impl<E: Entity> Runner<E> {
     }
 
     fn start_call(&mut self, stage: usize, lane: Lane, items: Vec<Item>) {
-        let serving = self.serving.borrow().clone();
-        let fenced = |item: &Item| {
+        let fenced = |item: Item| {
             let (shard, entity) = (item.shard, item.entity.to_string());
             let place = Place { shard, kind: E::KIND, stage: &self.names[stage], entity: &entity };
             let row = place.queue_row(lane, item.visit);
-            Some(Due { shard, row, fence: serving.get(&shard)?.clone(), entity })
+            // Without a fence the shard is not ours: its owner visits them.
+            let fence = self.keeper.fence(shard)?;
+            Some((Due { shard, entity, row, fence }, item))
         };
-        let due: Vec<Due> = items.iter().filter_map(fenced).collect();
-        if due.len() < items.len() {
-            // A shard has just gone: its new owner visits them.
-            return;
-        }
+        let (due, items): (Vec<Due>, Vec<Item>) = items.into_iter().filter_map(fenced).unzip();
         self.busy.extend(items.iter().map(|item| (item.shard, Arc::clone(&item.entity))));
         self.calls[stage] += 1;
         let (watcher, name) = (self.watcher.clone(), self.names[stage].clone());
@@ -225,7 +235,7 @@ impl<E: Entity> Runner<E> {
                 None => futures::future::join_all(due.iter().map(|due| watcher.ask_stages(due))).await,
             }
         });
-        self.under_way.insert(visit.id(), Call { stage, items });
+        self.under_way.insert(visit.id(), Call { stage, lane, items });
     }
 
     fn finish(&mut self, ended: Result<(task::Id, Vec<Result<End>>), JoinError>) {
@@ -233,7 +243,7 @@ impl<E: Entity> Runner<E> {
             tracing::error!(kind = E::KIND, %error, "a visit was lost by a panic of the watcher itself");
             (error.id(), Vec::new())
         });
-        let Some(Call { stage, items }) = self.under_way.remove(&id) else { return };
+        let Some(Call { stage, lane, items }) = self.under_way.remove(&id) else { return };
         let ends = ends.into_iter().chain(std::iter::repeat_with(|| Ok(End::Again)));
         self.calls[stage] -= 1;
         for (item, end) in items.into_iter().zip(ends) {
@@ -247,9 +257,14 @@ impl<E: Entity> Runner<E> {
                 }
                 Ok(End::Gone) => {}
                 Ok(End::Again) => self.look_again(item.shard, stage),
-                Err(error) => {
-                    tracing::warn!(stage = stage_name, entity, %error, "a visit could not be made");
+                Ok(End::Doubtful) => {
+                    self.next_beat = Instant::now();
                     self.look_again(item.shard, stage);
+                }
+                Err(error) => {
+                    tracing::warn!(stage = stage_name, entity, %error, "a visit could not be made, will try again");
+                    let again = self.watcher.now() + ERROR_PAUSE;
+                    self.agenda.written(QueueId { stage, lane, shard: item.shard }, again);
                 }
             }
         }

@@ -44,6 +44,11 @@ impl Fence {
     pub(crate) fn guard(&self, batch: &mut Batch) {
         batch.check(self.key.clone(), self.epoch);
     }
+
+    /// Whether a conflict on these keys may mean that the shard is not ours any more.
+    pub(crate) fn is_among(&self, keys: &[Key]) -> bool {
+        keys.contains(&self.key)
+    }
 }
 
 /// Keeps the leases of one process for one kind of entities.
@@ -89,9 +94,14 @@ impl Keeper {
 
     /// The shards in which new work may begin.
     pub(crate) fn serving(&self) -> impl Iterator<Item = u32> {
-        let trusted = self.trusted_until.is_some_and(|until| Instant::now() < until);
+        let trusted = self.is_trusted();
         let shards = self.owned.keys().copied().filter(|shard| !self.leaving.contains(shard));
         shards.filter(move |_| trusted)
+    }
+
+    /// Whether the last beat is fresh enough to rely on our leases.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trusted_until.is_some_and(|until| Instant::now() < until)
     }
 
     /// The shards that wait to be given away.

@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::join_all;
 
+use crate::call::caught;
 use crate::entity::Entity;
 use crate::fields::Fields;
 use crate::time::Time;
@@ -193,21 +196,15 @@ pub trait Stage<E: Entity>: Send + Sync {
         Ok(())
     }
 
-    /// [`should_process`](Self::should_process) for many: one answer for each, in the same order.
+    /// [`should_process`](Self::should_process) for many, at the same time: one answer for each, in the same order.
     async fn should_process_many(&self, subjects: &[Subject<E>]) -> Vec<Result<Wish, StageError>> {
-        let mut answers = Vec::with_capacity(subjects.len());
-        for subject in subjects {
-            answers.push(self.should_process(subject).await);
-        }
-        answers
+        let calls = subjects.iter().map(|subject| caught(self.should_process(subject)).map(Result::flatten));
+        join_all(calls).await
     }
 
-    /// [`process`](Self::process) for many: one answer for each, in the same order.
+    /// [`process`](Self::process) for many, at the same time: one answer for each, in the same order. A panic over one is no failure of the others.
     async fn process_many(&self, subjects: &[Subject<E>]) -> Vec<Result<Answer<E>, StageError>> {
-        let mut answers = Vec::with_capacity(subjects.len());
-        for subject in subjects {
-            answers.push(self.process(subject).await);
-        }
-        answers
+        let calls = subjects.iter().map(|subject| caught(self.process(subject)).map(Result::flatten));
+        join_all(calls).await
     }
 }

@@ -3,18 +3,16 @@
 //! A stage that is about to visit the entity anyway is not asked. One that cannot say is taken to want it.
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
-use futures::FutureExt;
 use store::{Batch, Read};
 
 use crate::Result;
+use crate::call::caught_within;
 use crate::change::{SYSTEM, Versioned, Which, changed_since};
 use crate::entity::Entity;
 use crate::queue::{Lane, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Entry, Head, Why, encode};
-use crate::stage::{Stage, StageError, Subject, Wish};
+use crate::stage::{Subject, Wish};
 use crate::tables::STATES;
 use crate::visit::{Due, End, id_of};
 use crate::watcher::{Found, Watcher, found, versioned};
@@ -92,7 +90,8 @@ impl<E: Entity> Watcher<E> {
         let now = self.now();
         let subject = Subject { entity: found.entity.clone(), version: found.version, state, now };
         let wanted = |visit, lane, why| Some(Wanted { visit, lane, why });
-        Ok(match self.call_should_process(stage, &subject).await {
+        let answer = caught_within(self.limits().timeout, stage.should_process(&subject)).await;
+        Ok(match answer.flatten() {
             Ok(Wish::No) => None,
             Ok(Wish::At(time)) if time > now => wanted(time, Lane::Timer, Why::WHY_TIMER),
             Ok(Wish::Now | Wish::At(_)) => wanted(now, Lane::Fresh, Why::WHY_CHANGE),
@@ -101,19 +100,5 @@ impl<E: Entity> Watcher<E> {
                 wanted(now, Lane::Fresh, Why::WHY_UNSURE)
             }
         })
-    }
-
-    async fn call_should_process(
-        &self,
-        stage: &Arc<dyn Stage<E>>,
-        subject: &Subject<E>,
-    ) -> Result<Wish, StageError> {
-        let timeout = self.limits().timeout;
-        let call = AssertUnwindSafe(stage.should_process(subject)).catch_unwind();
-        match tokio::time::timeout(timeout, call).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(StageError::Passing("it panicked".to_owned())),
-            Err(_) => Err(StageError::Passing(format!("it did not answer within {timeout:?}"))),
-        }
     }
 }

@@ -4,17 +4,18 @@
 //! - only fields changed that the stage neither reads nor writes, and it answered with a patch: the patch is made to the new version;
 //! - anything else: nothing is saved, the entity stays queued, and the visit is made again.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::FutureExt;
-use store::{Batch, Key, Read, Row};
+use store::{Batch, Key, Outcome, Read, Row};
 
+use crate::call::caught_within;
 use crate::change::{Event, SYSTEM, Versioned, Which};
 use crate::entity::Entity;
 use crate::fields::Fields;
-use crate::limits::{ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX};
+use crate::limits::{
+    ENTITY_BYTES_MAX, ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX,
+};
 use crate::queue::{Lane, Queued, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Ended, Entry, Last, Why, encode};
 use crate::shards::Fence;
@@ -50,6 +51,8 @@ pub(crate) enum End {
     Gone,
     /// Something changed meanwhile: the visit has to be made again.
     Again,
+    /// Something changed meanwhile, and it may be that the shard is not ours any more.
+    Doubtful,
 }
 
 /// Everything that a visit starts from.
@@ -138,15 +141,15 @@ impl<E: Entity> Watcher<E> {
         if subjects.is_empty() {
             return Vec::new();
         }
-        let timeout = self.limits().timeout;
-        let call = AssertUnwindSafe(stage.process_many(subjects)).catch_unwind();
-        let failed = match tokio::time::timeout(timeout, call).await {
-            Ok(Ok(answers)) if answers.len() == subjects.len() => return answers,
-            Ok(Ok(answers)) => format!("it gave {} answers to {} questions", answers.len(), subjects.len()),
-            Ok(Err(panic)) => format!("it panicked: {}", panic_text(&*panic)),
-            Err(_) => format!("it did not answer within {timeout:?}"),
+        let asked = subjects.len();
+        let failed = match caught_within(self.limits().timeout, stage.process_many(subjects)).await {
+            Ok(answers) if answers.len() == asked => return answers,
+            Ok(answers) => {
+                StageError::Passing(format!("it gave {} answers to {asked} questions", answers.len()))
+            }
+            Err(error) => error,
         };
-        subjects.iter().map(|_| Err(StageError::Passing(failed.clone()))).collect()
+        subjects.iter().map(|_| Err(failed.clone())).collect()
     }
 
     /// Saves what came of a visit, fitted to what changed meanwhile as far as that is right.
@@ -173,8 +176,10 @@ impl<E: Entity> Watcher<E> {
                     End::Failed(error.clone(), queued_by(&batch)?)
                 }
             };
-            if self.store().commit(batch).await?.is_applied() {
-                return Ok(end);
+            match self.store().commit(batch).await? {
+                Outcome::Applied => return Ok(end),
+                Outcome::Conflict(keys) if due.fence.is_among(&keys) => return Ok(End::Doubtful),
+                Outcome::Conflict(_) => {}
             }
             let Some(after) = self.before(stage.id(), due).await? else { return Ok(End::Gone) };
             if !fits(&**stage, &answer, &seen, &before, &after) {
@@ -196,6 +201,12 @@ impl<E: Entity> Watcher<E> {
                 before.found.entity.id(),
                 entity.id()
             ));
+        }
+        if let Some(after) = changed(&before.found.entity, &answer.change)
+            && after.encode().len() > ENTITY_BYTES_MAX
+        {
+            let bytes = after.encode().len();
+            return wrong(format!("its entity has {bytes} bytes, at most {ENTITY_BYTES_MAX} can be"));
         }
         if let NewState::Set(state) = &answer.state
             && state.len() > STATE_BYTES_MAX
@@ -348,9 +359,4 @@ fn shortened(text: &str) -> String {
         end -= 1;
     }
     text[..end].to_owned()
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

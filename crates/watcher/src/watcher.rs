@@ -15,7 +15,7 @@ use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_rem
 use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, shard_of};
 use crate::fields::Fields;
-use crate::limits::{ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
 use crate::queue::leave;
 use crate::rows::{Entry, Head, Settings, decode, encode};
 use crate::run::Stages;
@@ -229,6 +229,10 @@ fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String
     }
     if before.is_some_and(|before| before.entity.id() != after.id()) {
         return refuse("an entity cannot change its id");
+    }
+    let bytes = after.encode().len();
+    if bytes > ENTITY_BYTES_MAX {
+        return refuse(&format!("it has {bytes} bytes, at most {ENTITY_BYTES_MAX} can be kept"));
     }
     Ok(text)
 }

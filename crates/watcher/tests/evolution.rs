@@ -332,17 +332,18 @@ async fn wrong_answers_are_parked_with_the_reason_and_nothing_is_lost() {
             2 => Answer::untouched().with_state(vec![0; 300_000]),
             3 => Answer::untouched().visit_at(Time::from_ms(s.now.as_ms() - 3_600_000)),
             4 => Answer::untouched().visit_at(s.now + Duration::from_secs(101 * 366 * 24 * 3600)),
+            5 => Answer::replace(titled(s, &"x".repeat(600_000))),
             _ => Answer::replace(titled(s, "right")),
         })
     });
     let running = Running::start(vec![wrong.clone()]).await;
-    for price in 1..=4 {
+    for price in 1..=5 {
         running.save(&Thing::new("a", price)).await;
         running.pass(100 * SECOND).await;
         assert_eq!(wrong.visits().len(), price as usize);
         assert_eq!(running.thing("a").await.0, Thing::new("a", price));
     }
-    running.save(&Thing::new("a", 5)).await;
+    running.save(&Thing::new("a", 6)).await;
     running.pass(SECOND).await;
     assert_eq!(running.thing("a").await.0.title, "right");
     running.stop().await;
@@ -409,4 +410,56 @@ impl Stage<Thing> for Counting {
         self.at_work.lock().unwrap().0 -= 1;
         Ok(Answer::untouched())
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_is_deeper_than_what_is_looked_at_waits_for_a_slow_stage_without_spinning() {
+    let mut slow =
+        Doing::with("slow", Interest::visit_on(Fields::of(["price"])), |_| Ok(Answer::untouched()));
+    slow.takes = 5 * SECOND;
+    let slow = Arc::new(slow);
+    let stages = StageLimits { batch_max: 50, calls_max: 1, ..StageLimits::default() };
+    let config = Config { stages, shards: 1, ..config() };
+    let running = Running::start_with(config, vec![slow.clone()]).await;
+    for n in 0..200 {
+        running.save(&Thing::new(&format!("t{n}"), 1)).await;
+    }
+    // With a paused clock, a loop that spins would never let this moment come.
+    running.pass(60 * SECOND).await;
+    assert_eq!(slow.visits().len(), 200);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_cannot_be_read_is_tried_again_in_peace_and_holds_up_nobody() {
+    let stage = Doing::on("stage", "price", |s| Ok(Answer::replace(titled(s, "seen"))));
+    let running = Running::start_with(Config { shards: 1, ..config() }, vec![stage.clone()]).await;
+    let mut batch = Batch::new();
+    running.watcher.save(&mut batch, None, &Thing::new("bad", 1)).await.unwrap();
+    let key = batch.checks()[0].0.clone();
+    batch.put(key, 1, "nonsense");
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    running.pass(10 * SECOND).await;
+    running.save(&Thing::new("good", 1)).await;
+    running.pass(10 * SECOND).await;
+    assert_eq!(running.thing("good").await.0.title, "seen");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_over_one_entity_is_no_failure_of_the_others_in_the_same_call() {
+    let touchy = Doing::on("touchy", "price", |s| {
+        assert!(s.entity.price != 13, "unlucky");
+        Ok(Answer::replace(titled(s, "seen")))
+    });
+    let running = Running::start_with(Config { shards: 1, ..config() }, vec![touchy.clone()]).await;
+    for price in 10..16 {
+        running.save(&Thing::new(&format!("t{price}"), price)).await;
+    }
+    running.pass(Duration::from_millis(100)).await;
+    for price in 10..16 {
+        let title = running.thing(&format!("t{price}")).await.0.title;
+        assert_eq!(title, if price == 13 { "a thing" } else { "seen" });
+    }
+    running.stop().await;
 }

@@ -44,9 +44,7 @@ impl Progress {
         let (versions, amounts) = (Recent::new(RECENT_MAX), Recent::new(RECENT_MAX));
         Self { group, versions, amounts, failed: None }
     }
-}
 
-impl Progress {
     /// Remembers what a group has written.
     fn note(&mut self, writes: BTreeMap<Key, Write>, sums: Vec<(Key, i64)>) {
         let versioned = writes.into_iter().filter(|(key, _)| key.table().kind == Kind::Versioned);

@@ -34,12 +34,12 @@ const SEPARATED_BYTES_MIN: u32 = 1024;
 const SMALL_MEMTABLE_BYTES: u64 = 8 << 20;
 const LARGE_MEMTABLE_BYTES: u64 = 24 << 20;
 const QUEUE_MEMTABLE_BYTES: u64 = 24 << 20;
+/// The three together.
+pub(super) const FRESH_BYTES: u64 = SMALL_MEMTABLE_BYTES + LARGE_MEMTABLE_BYTES + QUEUE_MEMTABLE_BYTES;
 /// Tables that were written out and overlap, before they are merged into the next level. A merge rewrites all of that level, because keys
 /// are random: with 8 instead of fjall's 4, an update of one among 2,000,000 offers costs 11.6 KB and 74 us instead of 15.0 KB and
 /// 99 us, and reads do not notice.
 const FRESH_TABLES_MAX: u8 = 8;
-/// The three together.
-pub(super) const FRESH_BYTES: u64 = SMALL_MEMTABLE_BYTES + LARGE_MEMTABLE_BYTES + QUEUE_MEMTABLE_BYTES;
 const SUM_BYTES: usize = 8;
 /// Marks the number of a table of versions.
 const VERSIONS: u16 = 1 << 15;
