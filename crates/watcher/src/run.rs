@@ -306,7 +306,8 @@ impl<E: Entity> Runner<E> {
                 };
                 match self.schedule.next_call(stage, now, fit) {
                     Ok(call) => self.start_call(stage, call),
-                    Err(Blocked::Rate(time) | Blocked::Down(time)) => {
+                    // What is overdue waits for a call that is under way.
+                    Err(Blocked::Rate(time) | Blocked::Down(time)) if time > now => {
                         until = Some(until.map_or(time, |until| until.min(time)));
                         break;
                     }

@@ -8,142 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::{Batch, Store};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use store::Batch;
 use watcher::{
-    Answer, Budget, Clock, Config, Fields, Interest, Stage, StageError, StageLimits, Subject, Time, Watcher,
-    Wish,
+    Answer, Budget, Clock, Config, Fields, Interest, Stage, StageError, StageLimits, Subject, Time, Wish,
 };
 
-use common::{START, Thing, memory};
-
-type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
-type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
-
-/// A stage made of closures, which notes whom it visited and when.
-struct Doing {
-    id: &'static str,
-    interest: Interest,
-    decide: Box<Decide>,
-    process: Box<Process>,
-    visits: Mutex<Vec<(u64, Time)>>,
-    /// How long a call takes.
-    takes: Duration,
-}
-
-impl Doing {
-    fn on(
-        id: &'static str,
-        field: &str,
-        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Arc::new(Self::with(id, Interest::visit_on(Fields::of([field])), process))
-    }
-
-    fn with(
-        id: &'static str,
-        interest: Interest,
-        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
-    ) -> Self {
-        let (decide, visits) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Mutex::default());
-        Self { id, interest, decide, process: Box::new(process), visits, takes: Duration::ZERO }
-    }
-
-    fn visits(&self) -> Vec<(u64, Time)> {
-        self.visits.lock().unwrap().clone()
-    }
-}
-
-#[async_trait]
-impl Stage<Thing> for Doing {
-    fn id(&self) -> &str {
-        self.id
-    }
-
-    fn interest(&self) -> Interest {
-        self.interest.clone()
-    }
-
-    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
-        (self.decide)(subject)
-    }
-
-    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
-        self.visits.lock().unwrap().push((subject.version, subject.now));
-        tokio::time::sleep(self.takes).await;
-        (self.process)(subject)
-    }
-}
-
-/// A watcher at work.
-struct Running {
-    store: Store,
-    watcher: Watcher<Thing>,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
-
-impl Running {
-    async fn start(stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
-        Self::start_with(config(), stages).await
-    }
-
-    async fn start_with(config: Config, stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
-        Self::start_on(memory(), Clock::starting_at(START), config, stages, "one").await
-    }
-
-    async fn start_on(
-        store: Store,
-        clock: Clock,
-        config: Config,
-        stages: Vec<Arc<dyn Stage<Thing>>>,
-        instance: &str,
-    ) -> Self {
-        let watcher = Watcher::open(&store, None, clock, config, stages, 1).await.unwrap();
-        let stop = watch::Sender::new(false);
-        let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
-        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
-        Self { store, watcher, stop, task }
-    }
-
-    async fn save(&self, thing: &Thing) {
-        loop {
-            let before = self.watcher.load(&thing.id).await.unwrap();
-            let mut batch = Batch::new();
-            self.watcher.save(&mut batch, before.as_ref(), thing).await.unwrap();
-            if self.store.commit(batch).await.unwrap().is_applied() {
-                return;
-            }
-        }
-    }
-
-    async fn thing(&self, id: &str) -> (Thing, u64) {
-        let found = self.watcher.load(&id.to_owned()).await.unwrap().unwrap();
-        (found.entity, found.version)
-    }
-
-    /// Lets simulated time pass.
-    async fn pass(&self, time: Duration) {
-        tokio::time::sleep(time).await;
-    }
-
-    async fn stop(self) -> Store {
-        self.stop.send_replace(true);
-        self.task.await.unwrap();
-        self.store
-    }
-}
-
-fn titled(subject: &Subject<Thing>, title: &str) -> Thing {
-    Thing { title: title.to_owned(), ..subject.entity.clone() }
-}
-
-fn config() -> Config {
-    Config { shards: 4, ..Config::default() }
-}
-
-const SECOND: Duration = Duration::from_secs(1);
+use common::{Doing, Running, SECOND, START, Thing, config, memory, titled};
 
 #[tokio::test(start_paused = true)]
 async fn one_stage_answers_to_the_change_of_another() {
@@ -174,7 +44,7 @@ async fn a_stage_that_is_asked_is_visited_when_it_says_so_or_cannot_say() {
     let picky = Arc::new(picky);
     let running = Running::start(vec![picky.clone()]).await;
     let times = async |price| {
-        let (before, now) = (picky.visits().len(), running.watcher_now());
+        let (before, now) = (picky.visits().len(), running.now());
         running.save(&Thing::new("a", price)).await;
         running.pass(100 * SECOND).await;
         picky.visits()[before..].iter().map(|(_, time)| time.since(now).as_secs()).collect::<Vec<_>>()
@@ -184,12 +54,6 @@ async fn a_stage_that_is_asked_is_visited_when_it_says_so_or_cannot_say() {
     assert_eq!(times(2).await, [60]);
     assert_eq!(times(3).await, [0]);
     running.stop().await;
-}
-
-impl Running {
-    fn watcher_now(&self) -> Time {
-        self.watcher.clock().now()
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -90,7 +90,7 @@ impl Desk {
         let mut room = Room { visits: self.limits.batch_max, probe: false };
         if let Some(down) = self.health.down() {
             if now < down.probe || self.calls() > 0 {
-                return Err(Blocked::Down(down.probe.max(now)));
+                return Err(Blocked::Down(down.probe));
             }
             room = Room { visits: 1, probe: true };
         }

@@ -1,12 +1,19 @@
-//! An entity for tests, and a store in memory.
+//! An entity for tests, a store in memory, stages made of closures, and a watcher at work.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
-use store::{Memory, Schema, Store, StoreOptions};
-use watcher::{Entity, Fields, Time};
+use store::{Batch, Memory, Schema, Store, StoreOptions};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use watcher::{
+    Answer, Clock, Config, Entity, Explanation, Fields, Interest, Stage, StageError, Subject, Time, Watcher,
+    Wish,
+};
 
 /// A thing with a price and a title: `id price title`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,3 +73,138 @@ pub(crate) fn memory() -> Store {
     let schema = Schema::new(1, tables).unwrap();
     Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default())
 }
+
+pub(crate) type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
+pub(crate) type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
+
+/// A stage made of closures, which notes whom it visited and when.
+pub(crate) struct Doing {
+    pub(crate) id: &'static str,
+    pub(crate) interest: Interest,
+    pub(crate) decide: Box<Decide>,
+    pub(crate) process: Box<Process>,
+    pub(crate) visits: Mutex<Vec<(u64, Time)>>,
+    /// How long a call takes.
+    pub(crate) takes: Duration,
+}
+
+impl Doing {
+    pub(crate) fn on(
+        id: &'static str,
+        field: &str,
+        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self::with(id, Interest::visit_on(Fields::of([field])), process))
+    }
+
+    pub(crate) fn with(
+        id: &'static str,
+        interest: Interest,
+        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
+    ) -> Self {
+        let (decide, visits) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Mutex::default());
+        Self { id, interest, decide, process: Box::new(process), visits, takes: Duration::ZERO }
+    }
+
+    pub(crate) fn visits(&self) -> Vec<(u64, Time)> {
+        self.visits.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Stage<Thing> for Doing {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn interest(&self) -> Interest {
+        self.interest.clone()
+    }
+
+    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
+        (self.decide)(subject)
+    }
+
+    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        self.visits.lock().unwrap().push((subject.version, subject.now));
+        tokio::time::sleep(self.takes).await;
+        (self.process)(subject)
+    }
+}
+
+/// A watcher at work.
+pub(crate) struct Running {
+    pub(crate) store: Store,
+    pub(crate) watcher: Watcher<Thing>,
+    pub(crate) stop: watch::Sender<bool>,
+    pub(crate) task: JoinHandle<()>,
+}
+
+impl Running {
+    pub(crate) async fn start(stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
+        Self::start_with(config(), stages).await
+    }
+
+    pub(crate) async fn start_with(config: Config, stages: Vec<Arc<dyn Stage<Thing>>>) -> Self {
+        Self::start_on(memory(), Clock::starting_at(START), config, stages, "one").await
+    }
+
+    pub(crate) async fn start_on(
+        store: Store,
+        clock: Clock,
+        config: Config,
+        stages: Vec<Arc<dyn Stage<Thing>>>,
+        instance: &str,
+    ) -> Self {
+        let watcher = Watcher::open(&store, None, clock, config, stages, 1).await.unwrap();
+        let stop = watch::Sender::new(false);
+        let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
+        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
+        Self { store, watcher, stop, task }
+    }
+
+    pub(crate) async fn save(&self, thing: &Thing) {
+        loop {
+            let before = self.watcher.load(&thing.id).await.unwrap();
+            let mut batch = Batch::new();
+            self.watcher.save(&mut batch, before.as_ref(), thing).await.unwrap();
+            if self.store.commit(batch).await.unwrap().is_applied() {
+                return;
+            }
+        }
+    }
+
+    pub(crate) async fn thing(&self, id: &str) -> (Thing, u64) {
+        let found = self.watcher.load(&id.to_owned()).await.unwrap().unwrap();
+        (found.entity, found.version)
+    }
+
+    /// Lets simulated time pass.
+    pub(crate) async fn pass(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    pub(crate) async fn explain(&self, id: &str) -> Explanation {
+        self.watcher.explain(&id.to_owned()).await.unwrap()
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.watcher.clock().now()
+    }
+
+    pub(crate) async fn stop(self) -> Store {
+        self.stop.send_replace(true);
+        self.task.await.unwrap();
+        self.store
+    }
+}
+
+pub(crate) fn titled(subject: &Subject<Thing>, title: &str) -> Thing {
+    Thing { title: title.to_owned(), ..subject.entity.clone() }
+}
+
+pub(crate) fn config() -> Config {
+    Config { shards: 4, ..Config::default() }
+}
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
