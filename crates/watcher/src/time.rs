@@ -52,7 +52,11 @@ impl Sub<Duration> for Time {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ms", self.0)
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(time) => write!(f, "{time}"),
+            // Beyond the year 9999.
+            Err(_) => write!(f, "{} ms", self.0),
+        }
     }
 }
 
@@ -96,5 +100,23 @@ impl Clock {
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", self.now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_reads_as_people_write_it() {
+        assert_eq!(Time::from_ms(1_700_000_000_500).to_string(), "2023-11-14T22:13:20.5Z");
+        assert_eq!(Time::FIRST.to_string(), "-9223372036854775808 ms");
+    }
+
+    #[test]
+    fn times_stay_in_their_range() {
+        assert_eq!(Time::FIRST - Duration::from_secs(1), Time::FIRST);
+        assert_eq!(Time::from_ms(i64::MAX) + Duration::MAX, Time::from_ms(i64::MAX));
+        assert_eq!(Time::from_ms(5).since(Time::from_ms(9)), Duration::ZERO);
     }
 }
