@@ -9,6 +9,20 @@
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
 
+/// Whether a bug is planted; without the feature `simulation` there are none.
+#[cfg(feature = "simulation")]
+macro_rules! planted {
+    ($bug:ident) => {
+        crate::planted::is_planted(crate::planted::Bug::$bug)
+    };
+}
+#[cfg(not(feature = "simulation"))]
+macro_rules! planted {
+    ($bug:ident) => {
+        false
+    };
+}
+
 mod agenda;
 mod budget;
 mod call;
@@ -17,7 +31,13 @@ mod config;
 mod entity;
 mod error;
 mod fields;
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+pub mod insight;
 pub mod limits;
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+pub mod planted;
 mod queue;
 mod relay;
 mod requests;

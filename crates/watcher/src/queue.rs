@@ -108,7 +108,7 @@ pub(crate) fn offer(
 
 /// Takes an entry out of its queue.
 pub(crate) fn leave(batch: &mut Batch, place: &Place<'_>, entry: &mut Entry) {
-    if let Some(before) = waiting(entry) {
+    if let Some(before) = waiting(entry).filter(|_| !planted!(QueueRowStays)) {
         batch.delete(place.queue_row(before.lane, before.visit));
     }
     entry.queued = false;

@@ -205,7 +205,9 @@ impl<E: Entity> Runner<E> {
             for lane in Lane::ALL {
                 while self.calls[stage] < calls_max {
                     let busy = &self.busy;
-                    let is_free = |shard, entity: &Arc<str>| !busy.contains(&(shard, Arc::clone(entity)));
+                    let is_free = |shard, entity: &Arc<str>| {
+                        planted!(BusyIgnored) || !busy.contains(&(shard, Arc::clone(entity)))
+                    };
                     let items = self.agenda.take(stage, lane, batch_max, is_free);
                     if items.is_empty() {
                         break;
@@ -301,7 +303,7 @@ impl<E: Entity> Runner<E> {
 
     fn look_everywhere(&mut self) {
         let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
-        for shard in shards {
+        for shard in shards.into_iter().filter(|_| !planted!(NoLook)) {
             self.look_for_others(shard);
         }
     }

@@ -70,7 +70,9 @@ impl<E: Entity> Watcher<E> {
             Err(error) => return due.iter().map(|_| Err(error.clone())).collect(),
         };
         let now = self.now();
-        let is_due = |before: &Before<E>| waiting(&before.entry.content).is_some_and(|w| w.visit <= now);
+        let is_due = |before: &Before<E>| {
+            waiting(&before.entry.content).is_some_and(|w| w.visit <= now || planted!(EarlyVisit))
+        };
         let subject = |before: &Before<E>| Subject {
             entity: before.found.entity.clone(),
             version: before.found.version,
@@ -241,8 +243,11 @@ impl<E: Entity> Watcher<E> {
         let key = E::key(due.shard, &found.entity.id());
         batch.check(key.clone(), found.version);
 
-        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
-        batch.check(state_key.clone(), state.version);
+        let state_of = if planted!(ForeignState) { "another" } else { stage };
+        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, state_of));
+        if !planted!(NoStateCheck) {
+            batch.check(state_key.clone(), state.version);
+        }
         let new_state = match &answer.state {
             NewState::Set(new) if *new != state.content => {
                 // An empty state is kept as a row once there was one: its version must not start anew.
@@ -255,7 +260,8 @@ impl<E: Entity> Watcher<E> {
         let mut ended = Ended::ENDED_UNTOUCHED;
         if let (Some(after), false) = (&after, changed.is_empty()) {
             ended = Ended::ENDED_CHANGED;
-            let (entity, version) = (after.encode(), found.version + 1);
+            let (entity, version) =
+                (after.encode(), found.version + if planted!(VersionJump) { 2 } else { 1 });
             batch.put(key, version, entity.clone());
             let event =
                 Event { entity: Some(entity), version, changed, author: Some(stage), state: new_state, now };
@@ -269,12 +275,15 @@ impl<E: Entity> Watcher<E> {
         let last =
             Last { at_ms: now.as_ms(), ended: ended.into(), version: found.version, ..Last::default() };
         content.last = Some(last).into();
-        if let Some(next) = answer.next {
+        if let Some(next) = answer.next.filter(|_| !planted!(LostTimer)) {
             let wanted = Wanted { visit: next.max(now), lane: Lane::Timer, why: Why::WHY_TIMER };
             offer(batch, &which.in_stage(stage), &mut content, wanted, now);
         }
         let key = which.entry_key(stage);
-        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
+        if !planted!(NoEntryCheck) {
+            batch.check(key.clone(), entry.version);
+        }
+        batch.put(key, entry.version + 1, encode(&content));
         Ok(())
     }
 
@@ -284,7 +293,7 @@ impl<E: Entity> Watcher<E> {
         let mut content = entry.content.clone();
         leave(batch, &which.in_stage(stage), &mut content);
         content.attempts = content.attempts.saturating_add(1);
-        content.error = shortened(&error.to_string());
+        content.error = if planted!(SilentParking) { String::new() } else { shortened(&error.to_string()) };
         let failed = Ended::ENDED_FAILED;
         let last =
             Last { at_ms: now.as_ms(), ended: failed.into(), version: found.version, ..Last::default() };
@@ -341,6 +350,9 @@ fn fits<E: Entity>(
     before: &Before<E>,
     after: &Before<E>,
 ) -> bool {
+    if planted!(AlwaysFits) {
+        return true;
+    }
     // Whoever rewrote the entry wants another visit: this one must not take its place.
     if after.entry.version != before.entry.version || after.state.version != before.state.version {
         return false;
