@@ -63,6 +63,9 @@ pub(crate) struct Keeper {
     /// This process.
     instance: String,
     /// The version of our row; zero: there is none.
+    row: u64,
+    /// The last version that it ever had. It only grows, also when others have deleted the row: whoever saw an old version of it knows that we
+    /// have beaten since.
     beat: u64,
     /// The end of trust in our leases.
     trusted_until: Option<Instant>,
@@ -85,8 +88,21 @@ impl Keeper {
         instance: String,
     ) -> Self {
         let (owned, leaving, others) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        let (beat, trusted_until) = (0, None);
-        Self { store, clock, kind, shards, lease_time, instance, beat, trusted_until, owned, leaving, others }
+        let (row, beat, trusted_until) = (0, 0, None);
+        Self {
+            store,
+            clock,
+            kind,
+            shards,
+            lease_time,
+            instance,
+            row,
+            beat,
+            trusted_until,
+            owned,
+            leaving,
+            others,
+        }
     }
 
     /// How long to wait between two calls of [`tick`](Self::tick).
@@ -176,18 +192,20 @@ impl Keeper {
         let row = Instance { beat_ms: self.clock.now().as_ms(), ..Instance::default() };
         let key = self.instance_key(&self.instance);
         let mut batch = Batch::new();
-        batch.check(key.clone(), self.beat).put(key.clone(), self.beat + 1, encode(&row));
+        batch.check(key.clone(), self.row).put(key.clone(), self.beat + 1, encode(&row));
         if self.store.commit(batch).await?.is_applied() {
             self.beat += 1;
+            self.row = self.beat;
             self.trusted_until = Some(started + self.lease_time - self.lease_time / MARGIN_PARTS);
             return Ok(());
         }
         let there = self.store.get_one(&key).await?.map_or(0, |row| row.version);
-        if there != self.beat {
+        if there != self.row {
             tracing::warn!(kind = self.kind, instance = self.instance, "this process was taken to be dead");
             self.trusted_until = None;
             self.owned.clear();
-            self.beat = there;
+            self.row = there;
+            self.beat = self.beat.max(there);
         }
         Ok(())
     }
@@ -289,7 +307,7 @@ impl Keeper {
                 batch.check_absent(self.instance_key(owner));
             }
             // Only while we are alive ourselves in the eyes of the others.
-            batch.check(self.instance_key(&self.instance), self.beat);
+            batch.check(self.instance_key(&self.instance), self.row);
             if self.store.commit(batch).await?.is_applied() {
                 self.owned.insert(shard, epoch + 1);
             }
