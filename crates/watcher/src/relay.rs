@@ -40,6 +40,9 @@ pub(crate) struct Relay<E: Entity> {
     serving: watch::Receiver<Serving>,
     /// Stages that failed to hear: how often in a row, and when to tell them again.
     failing: BTreeMap<(u32, String), (u32, Instant)>,
+    /// Shards that may not be ours any more, and when to try again. Without a pause the hints of our own refused commits would wake us
+    /// for ever, with a repeat in the topic each time.
+    doubtful: BTreeMap<u32, Instant>,
 }
 
 /// A change of the outbox.
@@ -53,7 +56,7 @@ struct Outbound {
 
 impl<E: Entity> Relay<E> {
     pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>) -> Self {
-        Self { watcher, serving, failing: BTreeMap::new() }
+        Self { watcher, serving, failing: BTreeMap::new(), doubtful: BTreeMap::new() }
     }
 
     /// Works until `stop` turns true.
@@ -63,6 +66,9 @@ impl<E: Entity> Relay<E> {
             let mut moved = false;
             let serving = self.serving.borrow_and_update().clone();
             for (shard, fence) in &serving {
+                if self.doubtful.get(shard).is_some_and(|again| Instant::now() < *again) {
+                    continue;
+                }
                 moved |= logged::<E>(self.export(*shard, fence).await, "export changes");
                 let told = self.tell(*shard, fence).await;
                 moved |= logged::<E>(told, "tell a stage of its changes");
@@ -83,7 +89,7 @@ impl<E: Entity> Relay<E> {
     }
 
     /// Writes the oldest changes of a shard to the topic; says whether there were any.
-    async fn export(&self, shard: u32, fence: &Fence) -> Result<bool> {
+    async fn export(&mut self, shard: u32, fence: &Fence) -> Result<bool> {
         let oldest = OUTBOX.prefix((shard, E::KIND)).limit(RELAY_ROWS_MAX);
         let oldest = if planted!(NewestFirst) { oldest.descending() } else { oldest };
         let page = self.watcher.store().scan(&oldest).await?;
@@ -116,7 +122,18 @@ impl<E: Entity> Relay<E> {
             batch.delete(change.row.key);
         }
         // In conflict if the shard is not ours any more: its new owner exports them again.
-        Ok(self.watcher.store().commit(batch).await?.is_applied())
+        self.commit(shard, batch).await
+    }
+
+    /// Commits as the owner of a shard; says whether we still were.
+    async fn commit(&mut self, shard: u32, batch: Batch) -> Result<bool> {
+        let is_ours = self.watcher.store().commit(batch).await?.is_applied();
+        if is_ours {
+            self.doubtful.remove(&shard);
+        } else {
+            self.doubtful.insert(shard, Instant::now() + LOOK_EVERY);
+        }
+        Ok(is_ours)
     }
 
     /// Tells stages of their oldest changes in a shard; says whether one has heard of any.
@@ -142,7 +159,12 @@ impl<E: Entity> Relay<E> {
     }
 
     /// Says whether the stage has heard of some changes, and whether it failed at some.
-    async fn tell_stage(&self, shard: u32, fence: &Fence, stage: &Arc<dyn Stage<E>>) -> Result<(bool, bool)> {
+    async fn tell_stage(
+        &mut self,
+        shard: u32,
+        fence: &Fence,
+        stage: &Arc<dyn Stage<E>>,
+    ) -> Result<(bool, bool)> {
         let scan = SAVED.prefix((shard, E::KIND, stage.id())).limit(RELAY_ROWS_MAX);
         let (mut heard, mut failed) = (Batch::new(), false);
         let mut held_up = BTreeSet::new();
@@ -191,7 +213,7 @@ impl<E: Entity> Relay<E> {
             return Ok((false, failed));
         }
         fence.guard(&mut heard);
-        Ok((self.watcher.store().commit(heard).await?.is_applied(), failed))
+        Ok((self.commit(shard, heard).await?, failed))
     }
 }
 
