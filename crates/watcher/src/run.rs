@@ -53,7 +53,7 @@ struct Runner<E: Entity> {
     agenda: Agenda,
     /// The names of the stages by their numbers; the system stage is the first.
     names: Vec<String>,
-    /// The stages to whose queues others write: the system stage, and those that are not asked.
+    /// The stages to whose queues others write: all of them, because anybody may ask for a visit.
     written_by_others: Vec<usize>,
     /// Entities that are being visited.
     busy: BTreeSet<(u32, Arc<str>)>,
@@ -79,8 +79,7 @@ impl<E: Entity> Runner<E> {
         let interests = &watcher.rules().interests;
         let names: Vec<String> =
             std::iter::once(SYSTEM.to_owned()).chain(interests.keys().cloned()).collect();
-        let others = names.iter().enumerate().filter(|(_, name)| interests.get(*name).is_none_or(|i| !i.ask));
-        let written_by_others = others.map(|(number, _)| number).collect();
+        let written_by_others = (0..names.len()).collect();
         let (agenda, calls) = (Agenda::new(names.len()), vec![0; names.len()]);
         let (hints, now) = (watcher.store().hints(), Instant::now());
         Self {
