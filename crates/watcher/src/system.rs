@@ -8,7 +8,7 @@ use store::{Batch, Read};
 
 use crate::Result;
 use crate::call::caught_within;
-use crate::change::{SYSTEM, Versioned, Which, changed_since};
+use crate::change::{SYSTEM, Versioned, Which, changed_since, next_version};
 use crate::entity::Entity;
 use crate::queue::{Lane, Wanted, leave, offer, queued_by, waiting};
 use crate::rows::{Entry, Head, Why, encode};
@@ -54,7 +54,8 @@ impl<E: Entity> Watcher<E> {
             entry.attempts = 0;
             offer(&mut batch, &which.in_stage(stage), &mut entry, wish, now);
             let key = which.entry_key(stage);
-            batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+            let next = next_version(version, &asked.head.content);
+            batch.check(key.clone(), version).put(key, next, encode(&entry));
         }
         let Versioned { version, content: mut head } = asked.head;
         let mut entry = head_entry;

@@ -185,6 +185,22 @@ async fn an_entity_that_was_deleted_behind_the_watchers_back_leaves_the_queues()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_failure_that_is_under_way_means_nothing_to_an_entity_that_is_made_anew() {
+    let running = start().await;
+    running.save(&Thing::new("a", 1)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
+    let mut batch = Batch::new();
+    running.watcher.remove(&mut batch, &found).await.unwrap();
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "allowed").await);
+    pass(10).await;
+    assert_eq!(running.title().await, "allowed");
+    assert_eq!(running.count("watcher_queues").await, 1, "a timer waits, and nothing else");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stage_that_is_asked_and_says_no_is_visited_on_request() {
     let running = start_with(Arc::new(Reluctant)).await;
     running.save(&Thing::new("a", 1)).await;
