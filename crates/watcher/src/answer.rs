@@ -61,8 +61,11 @@ impl<E: Entity> Watcher<E> {
         let key = E::key(due.shard, &found.entity.id());
         batch.check(key.clone(), found.version);
 
-        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
-        batch.check(state_key.clone(), state.version);
+        let state_of = if planted!(ForeignState) { "another" } else { stage };
+        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, state_of));
+        if !planted!(NoStateCheck) {
+            batch.check(state_key.clone(), state.version);
+        }
         let new_state = match &answer.state {
             NewState::Set(new) if *new != state.content => {
                 // An empty state is kept as a row once there was one: its version must not start anew.
@@ -75,7 +78,8 @@ impl<E: Entity> Watcher<E> {
         let mut ended = Ended::ENDED_UNTOUCHED;
         if let Some((after, fields)) = changed(&found.entity, answer) {
             ended = Ended::ENDED_CHANGED;
-            let (entity, version) = (after.encode(), found.version + 1);
+            let (entity, version) =
+                (after.encode(), found.version + if planted!(VersionJump) { 2 } else { 1 });
             batch.put(key, version, entity.clone());
             let standing = match standing {
                 Some(standing) => standing,
@@ -91,12 +95,15 @@ impl<E: Entity> Watcher<E> {
         content.attempts = 0;
         content.error.clear();
         content.last = Some(last(now.as_ms(), ended, found.version)).into();
-        if let Some(next) = answer.next {
+        if let Some(next) = answer.next.filter(|_| !planted!(LostTimer)) {
             let wanted = Wanted { visit: next.max(now), lane: Lane::Timer, why: Why::WHY_TIMER };
             offer(batch, &which.in_stage(stage), &mut content, wanted, now);
         }
         let key = which.entry_key(stage);
-        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
+        if !planted!(NoEntryCheck) {
+            batch.check(key.clone(), entry.version);
+        }
+        batch.put(key, entry.version + 1, encode(&content));
         Ok(End::Saved { changed: ended == Ended::ENDED_CHANGED })
     }
 
@@ -114,7 +121,7 @@ impl<E: Entity> Watcher<E> {
         let Versioned { version, content: mut entry } = entry;
         leave(batch, &which.in_stage(stage), &mut entry);
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.error = shortened(&error.to_string());
+        entry.error = if planted!(SilentParking) { String::new() } else { shortened(&error.to_string()) };
         entry.last = Some(last(now.as_ms(), Ended::ENDED_FAILED, seen_version)).into();
         if matches!(error, StageError::Lasting(_)) || entry.attempts >= limits.attempts_max {
             park(batch, &which.in_stage(stage), &mut entry, now);
@@ -157,6 +164,9 @@ pub(crate) fn fits<E: Entity>(
     before: &Before<E>,
     after: &Before<E>,
 ) -> bool {
+    if planted!(AlwaysFits) {
+        return true;
+    }
     // Whoever rewrote the entry wants another visit: this one must not take its place.
     if after.entry.version != before.entry.version || after.state.version != before.state.version {
         return false;

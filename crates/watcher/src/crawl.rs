@@ -14,16 +14,17 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::ask::Cause;
 use crate::bucket::Bucket;
-use crate::change::{Versioned, Which};
+use crate::change::{Versioned, Which, next_version};
 use crate::entity::Entity;
 use crate::limits::{CRAWL_ROWS_MAX, FITS_MAX};
 use crate::queue::{Wanted, offer, waiting};
 use crate::relay::Serving;
-use crate::rows::{CrawlOrder, CrawlProgress, Entry, Settings, encode};
+use crate::rows::{CrawlOrder, CrawlProgress, Entry, Head, Settings, encode};
 use crate::shards::Fence;
 use crate::stage::Subject;
 use crate::tables::{CRAWLS, SETTINGS, STATES};
 use crate::time::Time;
+use crate::visit::id_of;
 use crate::watcher::{Found, Watcher, found, versioned};
 use crate::{Error, Result};
 
@@ -362,18 +363,25 @@ impl<E: Entity> Watcher<E> {
         if wishes.is_empty() {
             return Ok(0);
         }
+        let id = id_of::<E>(id)?;
         for _ in 0..FITS_MAX {
-            let keys: Vec<Key> = wishes.iter().map(|(stage, _)| which.entry_key(stage)).collect();
+            let mut keys = vec![E::key(shard, &id), which.head_key()];
+            keys.extend(wishes.iter().map(|(stage, _)| which.entry_key(stage)));
+            let mut rows = self.store().get(&keys).await?.into_iter();
+            let Some(entity) = rows.next().flatten() else { return Ok(0) };
+            let head = versioned::<Head>(rows.next().flatten())?.content;
             let (mut batch, mut queued) = (Batch::new(), 0);
             fence.guard(&mut batch);
-            for ((stage, wish), row) in wishes.iter().zip(self.store().get(&keys).await?) {
+            // An entity that is being removed must not be queued.
+            batch.check(entity.key, entity.version);
+            for ((stage, wish), row) in wishes.iter().zip(rows) {
                 let Versioned { version, content: mut entry } = versioned::<Entry>(row)?;
                 // A visit of the background must not take the place of a sooner one.
                 if !offer(&mut batch, &which.in_stage(stage), &mut entry, *wish, self.now()) {
                     continue;
                 }
                 let key = which.entry_key(stage);
-                batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+                batch.check(key.clone(), version).put(key, next_version(version, &head), encode(&entry));
                 queued += 1;
             }
             if queued == 0 {

@@ -9,6 +9,20 @@
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
 
+/// Whether a bug is planted; without the feature `simulation` there are none.
+#[cfg(feature = "simulation")]
+macro_rules! planted {
+    ($bug:ident) => {
+        crate::planted::is_planted(crate::planted::Bug::$bug)
+    };
+}
+#[cfg(not(feature = "simulation"))]
+macro_rules! planted {
+    ($bug:ident) => {
+        false
+    };
+}
+
 mod answer;
 mod ask;
 mod board;
@@ -23,8 +37,14 @@ mod entity;
 mod error;
 mod explain;
 mod fields;
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+pub mod insight;
 pub mod limits;
 mod peek;
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+pub mod planted;
 mod queue;
 mod relay;
 mod requests;

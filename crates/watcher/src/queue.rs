@@ -119,7 +119,7 @@ pub(crate) fn offer(
 
 /// Takes an entry out of its queue, or out of those that are parked.
 pub(crate) fn leave(batch: &mut Batch, place: &Place<'_>, entry: &mut Entry) {
-    if let Some(row) = place.row_of(entry) {
+    if let Some(row) = place.row_of(entry).filter(|_| !planted!(QueueRowStays)) {
         batch.delete(row);
     }
     (entry.queued, entry.parked) = (false, false);

@@ -45,6 +45,18 @@ pub(crate) struct Relay<E: Entity> {
     serving: watch::Receiver<Serving>,
     /// Stages that failed to hear: how often in a row, and when to tell them again.
     failing: BTreeMap<(u32, String), (u32, Instant)>,
+    /// Shards that may not be ours any more, and when to try again: every attempt is a repeat in the topic.
+    doubtful: BTreeMap<u32, Instant>,
+}
+
+/// What became of the changes in a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moved {
+    Nothing,
+    /// Some were moved; there may be more.
+    Some,
+    /// The shard is not ours any more.
+    NotOurs,
 }
 
 /// Where there may be something to move.
@@ -91,7 +103,7 @@ struct Outbound {
 
 impl<E: Entity> Relay<E> {
     pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>) -> Self {
-        Self { watcher, serving, failing: BTreeMap::new() }
+        Self { watcher, serving, failing: BTreeMap::new(), doubtful: BTreeMap::new() }
     }
 
     /// Works until `stop` turns true.
@@ -100,21 +112,31 @@ impl<E: Entity> Relay<E> {
         let (mut look, mut next_look) = (Look::Everywhere, Instant::now());
         while !*stop.borrow() {
             if Instant::now() >= next_look {
-                (look, next_look) = (Look::Everywhere, Instant::now() + LOOK_EVERY);
+                let wait = LOOK_EVERY * if planted!(RelayNeverLooks) { 10_000 } else { 1 };
+                (look, next_look) = (Look::Everywhere, Instant::now() + wait);
             }
             let serving = self.serving.borrow_and_update().clone();
             let there = |shard: &u32| match &look {
                 Look::Everywhere => true,
                 Look::Shards(shards) => shards.contains(shard),
             };
-            let rounds = serving.iter().filter(|(shard, _)| there(shard)).collect::<Vec<_>>();
+            let doubtful =
+                |shard: &u32| self.doubtful.get(shard).is_some_and(|again| Instant::now() < *again);
+            let rounds =
+                serving.iter().filter(|(shard, _)| there(shard) && !doubtful(shard)).collect::<Vec<_>>();
             let mut more = BTreeSet::new();
             for shards in rounds.chunks(SHARDS_AT_ONCE_MAX) {
                 let exports = join_all(shards.iter().map(|(shard, fence)| self.export(**shard, fence))).await;
                 for ((shard, fence), exported) in shards.iter().zip(exports) {
-                    let mut moved = logged::<E>(exported, "export changes");
-                    moved |= logged::<E>(self.tell(**shard, fence).await, "tell a stage of its changes");
-                    more.extend(moved.then_some(**shard));
+                    let exported = logged::<E>(exported, "export changes");
+                    let told = logged::<E>(self.tell(**shard, fence).await, "tell a stage of its changes");
+                    let moved = exported.max(told);
+                    if moved == Moved::NotOurs {
+                        self.doubtful.insert(**shard, Instant::now() + LOOK_EVERY);
+                    } else {
+                        self.doubtful.remove(*shard);
+                    }
+                    more.extend((moved == Moved::Some).then_some(**shard));
                 }
             }
             look = Look::Shards(more);
@@ -134,9 +156,11 @@ impl<E: Entity> Relay<E> {
         }
     }
 
-    /// Writes the oldest changes of a shard to the topic; says whether there were any.
-    async fn export(&self, shard: u32, fence: &Fence) -> Result<bool> {
-        let page = self.watcher.store().scan(&OUTBOX.prefix((shard, E::KIND)).limit(RELAY_ROWS_MAX)).await?;
+    /// Writes the oldest changes of a shard to the topic; says what became of them.
+    async fn export(&self, shard: u32, fence: &Fence) -> Result<Moved> {
+        let oldest = OUTBOX.prefix((shard, E::KIND)).limit(RELAY_ROWS_MAX);
+        let oldest = if planted!(NewestFirst) { oldest.descending() } else { oldest };
+        let page = self.watcher.store().scan(&oldest).await?;
         let mut outbound = Vec::new();
         let mut entities = BTreeSet::new();
         for row in page.rows {
@@ -148,10 +172,12 @@ impl<E: Entity> Relay<E> {
             }
         }
         if outbound.is_empty() {
-            return Ok(false);
+            return Ok(Moved::Nothing);
         }
         if let Some((topics, topic)) = self.watcher.topic() {
-            append(topics, topic, E::KIND, &outbound).await?;
+            append(topics, topic, E::KIND, &outbound)
+                .await
+                .or_else(|e| planted!(ExportUnconfirmed).then_some(()).ok_or(e))?;
         }
         let mut batch = Batch::new();
         fence.guard(&mut batch);
@@ -164,12 +190,18 @@ impl<E: Entity> Relay<E> {
             batch.delete(change.row.key);
         }
         // In conflict if the shard is not ours any more: its new owner exports them again.
-        Ok(self.watcher.store().commit(batch).await?.is_applied())
+        self.commit(batch).await
+    }
+
+    /// Commits as the owner of a shard.
+    async fn commit(&self, batch: Batch) -> Result<Moved> {
+        let is_ours = self.watcher.store().commit(batch).await?.is_applied();
+        Ok(if is_ours { Moved::Some } else { Moved::NotOurs })
     }
 
     /// Tells stages of their oldest changes in a shard; says whether one has heard of any.
-    async fn tell(&mut self, shard: u32, fence: &Fence) -> Result<bool> {
-        let mut told = false;
+    async fn tell(&mut self, shard: u32, fence: &Fence) -> Result<Moved> {
+        let mut told = Moved::Nothing;
         let watcher = self.watcher.clone();
         for stage in watcher.stages().values().filter(|stage| stage.wants_saved()) {
             let place = (shard, stage.id().to_owned());
@@ -177,7 +209,7 @@ impl<E: Entity> Relay<E> {
                 continue;
             }
             let (heard, failed) = self.tell_stage(shard, fence, stage).await?;
-            told |= heard;
+            told = told.max(heard);
             if failed {
                 let failures = self.failing.get(&place).map_or(0, |(failures, _)| *failures) + 1;
                 let pause = watcher.limits_of(stage.id()).pause_after(failures);
@@ -190,7 +222,12 @@ impl<E: Entity> Relay<E> {
     }
 
     /// Says whether the stage has heard of some changes, and whether it failed at some.
-    async fn tell_stage(&self, shard: u32, fence: &Fence, stage: &Arc<dyn Stage<E>>) -> Result<(bool, bool)> {
+    async fn tell_stage(
+        &self,
+        shard: u32,
+        fence: &Fence,
+        stage: &Arc<dyn Stage<E>>,
+    ) -> Result<(Moved, bool)> {
         let scan = SAVED.prefix((shard, E::KIND, stage.id())).limit(RELAY_ROWS_MAX);
         let (mut heard, mut failed) = (Batch::new(), false);
         let mut held_up = BTreeSet::new();
@@ -228,23 +265,26 @@ impl<E: Entity> Relay<E> {
                         error,
                         "a stage will be told of its change again"
                     );
+                    if planted!(Untold) {
+                        heard.delete(row.key);
+                    }
                     failed = true;
                     held_up.insert(entity);
                 }
             }
         }
         if heard.is_empty() {
-            return Ok((false, failed));
+            return Ok((Moved::Nothing, failed));
         }
         fence.guard(&mut heard);
-        Ok((self.watcher.store().commit(heard).await?.is_applied(), failed))
+        Ok((self.commit(heard).await?, failed))
     }
 }
 
-fn logged<E: Entity>(outcome: Result<bool>, what: &str) -> bool {
+fn logged<E: Entity>(outcome: Result<Moved>, what: &str) -> Moved {
     outcome.unwrap_or_else(|error| {
         tracing::warn!(kind = E::KIND, %error, "cannot {what}, will try again");
-        false
+        Moved::Nothing
     })
 }
 

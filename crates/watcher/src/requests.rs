@@ -3,11 +3,11 @@
 use bytes::Bytes;
 use store::{Batch, Read};
 
-use crate::change::{Versioned, Which};
+use crate::change::{Versioned, Which, next_version};
 use crate::entity::Entity;
 use crate::limits::STATE_BYTES_MAX;
 use crate::queue::{Lane, Wanted, offer};
-use crate::rows::{Entry, Why, encode};
+use crate::rows::{Entry, Head, Why, encode};
 use crate::tables::STATES;
 use crate::watcher::{Watcher, versioned};
 use crate::{Error, Result};
@@ -55,11 +55,12 @@ impl<E: Entity> Watcher<E> {
         let (text, stage) = (id.to_string(), self.require_stage(stage)?);
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         loop {
-            let keys = [E::key(which.shard, id), which.entry_key(stage)];
-            let [entity, entry] = <[_; 2]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
+            let keys = [E::key(which.shard, id), which.entry_key(stage), which.head_key()];
+            let [entity, entry, head] =
+                <[_; 3]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
             let Some(entity) = entity else { return Ok(false) };
             let Versioned { version, content: mut entry } = versioned::<Entry>(entry)?;
-            let now = self.now();
+            let (head, now) = (versioned::<Head>(head)?.content, self.now());
             let wanted = Wanted { visit: now, lane: Lane::Fresh, why: Why::WHY_REQUEST };
             let mut batch = Batch::new();
             // An entity that is being removed must not be queued.
@@ -67,7 +68,7 @@ impl<E: Entity> Watcher<E> {
             entry.attempts = 0;
             offer(&mut batch, &which.in_stage(stage), &mut entry, wanted, now);
             let key = which.entry_key(stage);
-            batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+            batch.check(key.clone(), version).put(key, next_version(version, &head), encode(&entry));
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(true);
             }

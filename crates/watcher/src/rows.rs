@@ -1,7 +1,7 @@
 //! The values of the watcher's rows, generated from `proto/torg/watcher/v1/rows.proto`.
 
 #[allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
-mod generated {
+pub(crate) mod generated {
     include!(concat!(env!("OUT_DIR"), "/rows.rs"));
 }
 

@@ -296,7 +296,7 @@ impl<E: Entity> Runner<E> {
             loop {
                 let (busy, apart) = (&self.busy, &self.apart);
                 let fit = |shard, entity: &Arc<str>| {
-                    if busy.contains_key(&(shard, Arc::clone(entity))) {
+                    if busy.contains_key(&(shard, Arc::clone(entity))) && !planted!(BusyIgnored) {
                         Fit::Busy
                     } else if apart.is_empty() || !apart.contains(&(stage, shard, Arc::clone(entity))) {
                         Fit::Free
@@ -482,7 +482,7 @@ impl<E: Entity> Runner<E> {
 
     fn look_everywhere(&mut self) {
         let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
-        for shard in shards {
+        for shard in shards.into_iter().filter(|_| !planted!(NoLook)) {
             for (stage, line) in (0..self.names.len()).flat_map(|stage| Line::ALL.map(|line| (stage, line))) {
                 self.schedule.agenda.look_anew(QueueId { shard, stage, line });
             }

@@ -44,7 +44,9 @@ pub(crate) struct Fence {
 impl Fence {
     /// Makes a batch apply only while the shard is still ours.
     pub(crate) fn guard(&self, batch: &mut Batch) {
-        batch.check(self.key.clone(), self.epoch);
+        if !planted!(NoFence) {
+            batch.check(self.key.clone(), self.epoch);
+        }
     }
 
     /// Whether a conflict on these keys may mean that the shard is not ours any more.
@@ -63,6 +65,9 @@ pub(crate) struct Keeper {
     /// This process.
     instance: String,
     /// The version of our row; zero: there is none.
+    row: u64,
+    /// The last version that it ever had. It only grows, also when others have deleted the row: whoever saw an old version of it knows that we
+    /// have beaten since.
     beat: u64,
     /// The end of trust in our leases.
     trusted_until: Option<Instant>,
@@ -73,7 +78,7 @@ pub(crate) struct Keeper {
     /// Other processes: the version of their rows, and since when we have seen that version.
     others: BTreeMap<String, (u64, Instant)>,
     /// What our row says of us.
-    row: Instance,
+    says: Instance,
 }
 
 impl Keeper {
@@ -87,8 +92,8 @@ impl Keeper {
         instance: String,
     ) -> Self {
         let (owned, leaving, others) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        let (beat, trusted_until) = (0, None);
-        let row = Instance { started_ms: clock.now().as_ms(), ..Instance::default() };
+        let (row, beat, trusted_until) = (0, 0, None);
+        let says = Instance { started_ms: clock.now().as_ms(), ..Instance::default() };
         Self {
             store,
             clock,
@@ -96,18 +101,19 @@ impl Keeper {
             shards,
             lease_time,
             instance,
+            row,
             beat,
             trusted_until,
             owned,
             leaving,
             others,
-            row,
+            says,
         }
     }
 
     /// How the stages fare here; told to others with the next beat.
     pub(crate) fn set_status(&mut self, stages: BTreeMap<String, StageStatus>) {
-        self.row.stages = stages.into_iter().map(|(stage, status)| to_row(stage, status)).collect();
+        self.says.stages = stages.into_iter().map(|(stage, status)| to_row(stage, status)).collect();
     }
 
     /// How long to wait between two calls of [`tick`](Self::tick).
@@ -194,21 +200,23 @@ impl Keeper {
     /// Writes our row. If somebody has deleted it, we were taken to be dead, and whatever we had is free.
     async fn beat(&mut self) -> Result<()> {
         let started = Instant::now();
-        self.row.beat_ms = self.clock.now().as_ms();
+        self.says.beat_ms = self.clock.now().as_ms();
         let key = self.instance_key(&self.instance);
         let mut batch = Batch::new();
-        batch.check(key.clone(), self.beat).put(key.clone(), self.beat + 1, encode(&self.row));
+        batch.check(key.clone(), self.row).put(key.clone(), self.beat + 1, encode(&self.says));
         if self.store.commit(batch).await?.is_applied() {
             self.beat += 1;
+            self.row = self.beat;
             self.trusted_until = Some(started + self.lease_time - self.lease_time / MARGIN_PARTS);
             return Ok(());
         }
         let there = self.store.get_one(&key).await?.map_or(0, |row| row.version);
-        if there != self.beat {
+        if there != self.row {
             tracing::warn!(kind = self.kind, instance = self.instance, "this process was taken to be dead");
             self.trusted_until = None;
             self.owned.clear();
-            self.beat = there;
+            self.row = there;
+            self.beat = self.beat.max(there);
         }
         Ok(())
     }
@@ -233,7 +241,9 @@ impl Keeper {
         }
         seen.remove(&self.instance);
         self.others = seen;
-        let silent = |(_, since): &(u64, Instant)| now.duration_since(*since) >= self.lease_time;
+        let silent = |(_, since): &(u64, Instant)| {
+            planted!(EagerBurial) || now.duration_since(*since) >= self.lease_time
+        };
         let dead: Vec<String> =
             self.others.iter().filter(|(_, seen)| silent(seen)).map(|(i, _)| i.clone()).collect();
         for instance in dead {
@@ -307,7 +317,7 @@ impl Keeper {
                     batch.check_absent(keeper.instance_key(owner));
                 }
                 // Only while we are alive ourselves in the eyes of the others.
-                batch.check(keeper.instance_key(&keeper.instance), keeper.beat);
+                batch.check(keeper.instance_key(&keeper.instance), keeper.row);
                 async move { Ok::<_, store::Error>((*shard, epoch + 1, keeper.store.commit(batch).await?)) }
             });
             for taken in join_all(takes.collect::<Vec<_>>()).await {
@@ -323,7 +333,8 @@ impl Keeper {
     fn put_lease(&self, batch: &mut Batch, shard: u32, epoch: u64, owner: &str) {
         let lease = Lease { owner: owner.to_owned(), since_ms: self.clock.now().as_ms(), ..Lease::default() };
         let key = self.lease_key(shard);
-        batch.check(key.clone(), epoch).put(key, epoch + 1, encode(&lease));
+        let next = if planted!(SameEpoch) { epoch.max(1) } else { epoch + 1 };
+        batch.check(key.clone(), epoch).put(key, next, encode(&lease));
     }
 
     fn lease_key(&self, shard: u32) -> Key {

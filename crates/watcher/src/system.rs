@@ -11,7 +11,7 @@ use store::{Batch, Outcome, Read, Row};
 use crate::Result;
 use crate::answer::shortened;
 use crate::ask::Cause;
-use crate::change::{SYSTEM, Versioned, changed_since};
+use crate::change::{SYSTEM, Versioned, changed_since, next_version};
 use crate::entity::Entity;
 use crate::queue::{Lane, Wanted, leave, offer, park, waiting};
 use crate::rows::{Entry, Head, encode};
@@ -193,7 +193,8 @@ impl<E: Entity> Watcher<E> {
             entry.attempts = 0;
             offer(&mut batch, &which.in_stage(stage), &mut entry, wish, now);
             let key = which.entry_key(stage);
-            batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+            let next = next_version(version, &head.content);
+            batch.check(key.clone(), version).put(key, next, encode(&entry));
         }
         let Versioned { version, content: mut head } = head;
         let mut entry = head.entry.take().unwrap_or_default();

@@ -102,7 +102,9 @@ impl<E: Entity> Watcher<E> {
             Err(error) => return Visited::failed(due, &error),
         };
         let now = self.now();
-        let is_due = |before: &Before<E>| waiting(&before.entry.content).is_some_and(|w| w.visit <= now);
+        let is_due = |before: &Before<E>| {
+            waiting(&before.entry.content).is_some_and(|w| w.visit <= now || planted!(EarlyVisit))
+        };
         let mut ready: Vec<(&Due, Before<E>)> = Vec::new();
         let mut ends: Vec<Option<Result<End>>> = Vec::with_capacity(due.len());
         for (due, before) in due.iter().zip(befores) {

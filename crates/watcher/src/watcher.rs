@@ -123,9 +123,11 @@ impl<E: Entity> Watcher<E> {
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let (key, version) = (E::key(which.shard, &id), before.version + 1);
         batch.check(key.clone(), before.version).delete(key);
+        let mut entries_version = 0;
         for row in self.rows(&ENTRIES.prefix((which.shard, E::KIND, &*text))).await? {
             let (.., stage) = ENTRIES.parts(&row.key)?;
             leave(batch, &which.in_stage(&stage), &mut decode::<Entry>(&row)?);
+            entries_version = entries_version.max(row.version);
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         for row in self.rows(&STATES.prefix((which.shard, E::KIND, &*text))).await? {
@@ -133,7 +135,7 @@ impl<E: Entity> Watcher<E> {
         }
         let (changed, now) = (Fields::all(), self.now());
         let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
-        record_removal(batch, which, &event, self.head(which).await?);
+        record_removal(batch, which, &event, self.head(which).await?, entries_version);
         Ok(version)
     }
 

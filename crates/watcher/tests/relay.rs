@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::{Batch, Store};
+use store::{Batch, Read, Store};
 use tokio::sync::watch;
 use topics::{ReadLimit, TopicSpec, Topics};
 use watcher::{Answer, Clock, Config, Fields, Interest, Saved, Stage, StageError, Subject, Watcher};
@@ -143,4 +143,33 @@ async fn a_topic_that_does_not_exist_is_refused_when_the_watcher_is_opened() {
         1,
     );
     assert_eq!(opened.await.err().unwrap().to_string(), "there is no topic nowhere");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_lost_a_shard_without_knowing_does_not_export_its_changes_again_and_again() {
+    let (store, stage) = (memory(), Arc::default());
+    let (watcher, topics) = open(&store, &stage).await;
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    save(&watcher, &store, &Thing::new("a", 1)).await;
+    tokio::time::sleep(SECOND).await;
+    let leases = store.schema().table("watcher_leases").unwrap();
+    let mut batch = Batch::new();
+    for lease in store.scan(&leases.scan()).await.unwrap().rows {
+        batch.put(lease.key, lease.version + 1, lease.value);
+    }
+    assert!(store.commit(batch).await.unwrap().is_applied());
+    // A change that no stage visits.
+    save(&watcher, &store, &Thing { title: "another".to_owned(), ..Thing::new("a", 1) }).await;
+    // No time passes: it has no reason to think that its leases are gone.
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(exported(&topics).await, ["a 1 ", "a 2 telling", "a 3 "]);
+    tokio::time::sleep(20 * SECOND).await;
+    let outbox = store.schema().table("watcher_outbox").unwrap();
+    assert!(store.scan(&outbox.scan()).await.unwrap().rows.is_empty(), "with its new leases it goes on");
+    stop.send_replace(true);
+    task.await.unwrap();
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::{Batch, Read, Store};
 use tokio::sync::watch;
-use watcher::{Answer, Clock, Config, Fields, Interest, Stage, StageError, Subject, Watcher};
+use watcher::{Answer, Clock, Config, Fields, Interest, Stage, StageError, Subject, Watcher, Wish};
 
 use common::{START, Thing, memory};
 
@@ -38,6 +38,24 @@ impl Stage<Thing> for Strict {
     }
 }
 
+/// Says that it never wants to see anything; when it does all the same, it says so in the title.
+struct Reluctant;
+
+#[async_trait]
+impl Stage<Thing> for Reluctant {
+    fn id(&self) -> &'static str {
+        "reluctant"
+    }
+
+    async fn should_process(&self, _subject: &Subject<Thing>) -> Result<Wish, StageError> {
+        Ok(Wish::No)
+    }
+
+    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        Ok(Answer::replace(Thing { title: "if it must be".to_owned(), ..subject.entity.clone() }))
+    }
+}
+
 struct Running {
     store: Store,
     watcher: Watcher<Thing>,
@@ -45,9 +63,13 @@ struct Running {
 }
 
 async fn start() -> Running {
+    start_with(Arc::new(Strict)).await
+}
+
+async fn start_with(stage: Arc<dyn Stage<Thing>>) -> Running {
     let (store, clock) = (memory(), Clock::starting_at(START));
     let config = Config { shards: 4, ..Config::default() };
-    let watcher = Watcher::open(&store, None, clock, config, vec![Arc::new(Strict) as _], 1).await.unwrap();
+    let watcher = Watcher::open(&store, None, clock, config, vec![stage], 1).await.unwrap();
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
     tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
@@ -160,4 +182,31 @@ async fn an_entity_that_was_deleted_behind_the_watchers_back_leaves_the_queues()
     running.save(&Thing::new("a", 2)).await;
     pass(10).await;
     assert_eq!(running.title().await, "allowed", "a new one of that id is visited as any other");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_is_under_way_means_nothing_to_an_entity_that_is_made_anew() {
+    let running = start().await;
+    running.save(&Thing::new("a", 1)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
+    let mut batch = Batch::new();
+    running.watcher.remove(&mut batch, &found).await.unwrap();
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "allowed").await);
+    pass(10).await;
+    assert_eq!(running.title().await, "allowed");
+    assert_eq!(running.count("watcher_queues").await, 1, "a timer waits, and nothing else");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_is_asked_and_says_no_is_visited_on_request() {
+    let running = start_with(Arc::new(Reluctant)).await;
+    running.save(&Thing::new("a", 1)).await;
+    pass(10).await;
+    assert_eq!(running.title().await, "a thing");
+    assert!(running.watcher.request_visit(&"a".to_owned(), "reluctant").await.unwrap());
+    pass(10).await;
+    assert_eq!(running.title().await, "if it must be");
 }

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::Memory;
 use crate::batch::BatchId;
-use crate::engine::{ApplyError, Engine, Read};
+use crate::engine::{ApplyError, Engine, HintSender, Read};
 use crate::group::{Group, Verdict};
 use crate::key::Key;
 use crate::row::Row;
@@ -40,13 +40,13 @@ pub struct Faults {
 /// How often each fault has happened.
 pub type FaultCounts = BTreeMap<&'static str, u64>;
 
-/// A [`Memory`] engine with faults. The same seed and the same calls give the same faults.
+/// An engine with faults, by default around a [`Memory`]. The same seed and the same calls give the same faults.
 ///
 /// A commit that is on its way lands even if the store that sent it is dropped meanwhile, as the last packet of a
 /// process that was killed does.
 #[derive(Clone)]
-pub struct Faulty {
-    memory: Memory,
+pub struct Faulty<E = Memory> {
+    engine: E,
     dice: Arc<Mutex<Dice>>,
 }
 
@@ -86,12 +86,12 @@ struct Fate {
     unknown_not_applied: bool,
 }
 
-impl Faulty {
-    /// Wraps an engine.
+impl<E: Engine + Clone + 'static> Faulty<E> {
+    /// Wraps an engine. What the engine inside sees is what really happens, at the moment when it does.
     #[must_use]
-    pub fn new(memory: Memory, seed: u64, faults: Faults) -> Self {
+    pub fn new(engine: E, seed: u64, faults: Faults) -> Self {
         let dice = Dice { rng: StdRng::seed_from_u64(seed), faults, counts: FaultCounts::new() };
-        Self { memory, dice: Arc::new(Mutex::new(dice)) }
+        Self { engine, dice: Arc::new(Mutex::new(dice)) }
     }
 
     /// Changes what happens from now on; `Faults::default()` is fair weather.
@@ -148,7 +148,7 @@ impl Faulty {
         }
         let kept = group.batches.iter().zip(&fate.refused).filter(|(_, refused)| !**refused);
         let kept = Group { batches: kept.map(|(batch, _)| batch.clone()).collect(), attempt: group.attempt };
-        let verdicts = refuse(self.memory.apply(&kept).await?);
+        let verdicts = refuse(self.engine.apply(&kept).await?);
         pause(fate.after).await;
         if fate.but_applied {
             return Err(ApplyError::Unknown {
@@ -177,31 +177,31 @@ async fn pause(delay: Duration) {
 }
 
 #[async_trait]
-impl Read for Faulty {
+impl<E: Engine + Clone + 'static> Read for Faulty<E> {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.read_fault().await?;
-        self.memory.get(keys).await
+        self.engine.get(keys).await
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.read_fault().await?;
-        self.memory.scan(scan).await
+        self.engine.scan(scan).await
     }
 }
 
 #[async_trait]
-impl Engine for Faulty {
+impl<E: Engine + Clone + 'static> Engine for Faulty<E> {
     fn name(&self) -> &'static str {
         "memory with faults"
     }
 
     fn schema(&self) -> &Schema {
-        self.memory.schema()
+        self.engine.schema()
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Read>> {
         self.read_fault().await?;
-        self.memory.snapshot().await
+        self.engine.snapshot().await
     }
 
     async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
@@ -215,19 +215,27 @@ impl Engine for Faulty {
 
     async fn resolve(&self, group: &Group) -> Result<bool> {
         self.read_fault().await?;
-        self.memory.resolve(group).await
+        self.engine.resolve(group).await
     }
 
     async fn applied(&self, batch: BatchId) -> Result<bool> {
         self.read_fault().await?;
-        self.memory.applied(batch).await
+        self.engine.applied(batch).await
+    }
+
+    fn lanes(&self) -> usize {
+        self.engine.lanes()
+    }
+
+    fn send_hints_to(&self, hints: HintSender) {
+        self.engine.send_hints_to(hints);
     }
 
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
-        self.memory.verify(found).await
+        self.engine.verify(found).await
     }
 
     async fn close(&self) -> Result<()> {
-        self.memory.close().await
+        self.engine.close().await
     }
 }

@@ -143,3 +143,24 @@ async fn a_process_that_took_over_and_one_that_comes_back_never_hold_the_same_ep
         assert!(epochs.insert(fence.epoch), "epoch {} was used before", fence.epoch);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_was_buried_and_comes_back_is_not_buried_again_by_one_who_saw_it_before() {
+    let store = memory();
+    let [mut a, mut b, mut c] = ["a", "b", "c"].map(|instance| keeper(&store, instance));
+    for keeper in [&mut c, &mut a, &mut b] {
+        keeper.tick().await.unwrap();
+    }
+    a.look_around().await.unwrap();
+    tokio::time::advance(LEASE_TIME / 2).await;
+    a.beat().await.unwrap();
+    b.beat().await.unwrap();
+    tokio::time::advance(LEASE_TIME / 2).await;
+    b.tick().await.unwrap();
+    c.tick().await.unwrap();
+    assert!(!c.is_trusted(), "b has buried it");
+    c.tick().await.unwrap();
+    a.tick().await.unwrap();
+    c.tick().await.unwrap();
+    assert!(c.is_trusted(), "a knows that it has come back");
+}

@@ -1,0 +1,99 @@
+//! What must always hold. Each invariant is a file with a small struct that is told everything that happens and says what it has seen.
+//!
+//! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch (`watcher::planted`, `bugs.rs`).
+
+mod answers;
+mod due;
+mod epochs;
+mod exports;
+mod fences;
+mod leases;
+mod one_at_a_time;
+mod operations;
+mod outbox;
+mod parked;
+mod queue_rows;
+mod states;
+mod timers;
+mod told;
+mod touches;
+mod versions;
+mod visit_times;
+
+use crate::scenario::Scenario;
+use crate::tables::{Commit, Tables};
+use crate::world::{Call, Returned, Told};
+
+/// What is wrong, if something is.
+pub(crate) type Seen = Result<(), String>;
+
+/// What is due may wait so long before it counts as left undone, in milliseconds.
+pub(crate) const GRACE_MS: u64 = 15_000;
+
+/// The end of a simulation.
+pub(crate) struct End<'a> {
+    pub(crate) tables: &'a Tables,
+    pub(crate) now_ms: u64,
+    /// What the topic holds: entities with their versions, in the order in which they were written.
+    pub(crate) exported: &'a [(String, u64)],
+}
+
+/// Something that must always hold. `None` says that there was nothing to look at.
+pub(crate) trait Invariant: Send {
+    /// What holds, in a few words.
+    fn name(&self) -> &'static str;
+
+    /// A batch was applied.
+    fn at_commit(&mut self, _commit: &Commit<'_>) -> Option<Seen> {
+        None
+    }
+
+    /// A stage is called.
+    fn at_call(&mut self, _call: &Call, _tables: &Tables) -> Option<Seen> {
+        None
+    }
+
+    /// A call ended.
+    fn at_return(&mut self, _call: &Call, _answer: &Returned) -> Option<Seen> {
+        None
+    }
+
+    /// A stage was told of its change.
+    fn at_told(&mut self, _told: &Told<'_>) -> Option<Seen> {
+        None
+    }
+
+    /// Faults have stopped, and time has passed.
+    fn at_end(&mut self, _end: &End<'_>) -> Option<Seen> {
+        None
+    }
+}
+
+/// All of them.
+pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
+    vec![
+        Box::new(versions::Versions),
+        Box::new(operations::Operations::default()),
+        Box::new(queue_rows::QueueRows::default()),
+        Box::new(visit_times::VisitTimes::default()),
+        Box::new(outbox::Outbox::default()),
+        Box::new(outbox::Emptied),
+        Box::new(exports::Exports),
+        Box::new(told::ToldInOrder::default()),
+        Box::new(fences::Fences),
+        Box::new(epochs::Epochs),
+        Box::new(leases::Leases::new(scenario.config.lease_time)),
+        Box::new(one_at_a_time::OneAtATime::default()),
+        Box::new(states::States),
+        Box::new(answers::Answers::default()),
+        Box::new(touches::Touches::default()),
+        Box::new(timers::Timers::default()),
+        Box::new(parked::Parked),
+        Box::new(due::NothingDue),
+    ]
+}
+
+/// Wrong unless it holds.
+pub(crate) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Seen {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}

@@ -1,0 +1,44 @@
+use watcher::insight::{Head, Place};
+
+use super::{Invariant, Seen, require};
+use crate::tables::{Change, Commit, Stored, head_key};
+
+/// Every row that the watcher writes has the version of the one before plus one. Entities and entries that are made anew go on from the removal.
+pub(crate) struct Versions;
+
+impl Invariant for Versions {
+    fn name(&self) -> &'static str {
+        "a version is the one before plus one"
+    }
+
+    fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
+        let seen = commit.changes.iter().filter_map(|change| look(commit, change));
+        seen.reduce(Seen::and)
+    }
+}
+
+fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
+    let version = |row: &Option<Stored>| row.as_ref().map_or(0, |row| row.version);
+    let (before, after) = (version(&change.before), version(&change.after));
+    let expected = match change.place.as_ref()? {
+        Place::Entity { shard, entity } => {
+            let key = head_key(*shard, entity);
+            if change.after.is_none() {
+                let head: Head = commit.tables.get(&key)?.read();
+                let seen = || format!("{entity} v{before} was removed as v{}", head.removed_version);
+                return Some(require(head.removed_version == before + 1, seen));
+            }
+            let removed = commit.before(&key).map_or(0, |row| row.read::<Head>().removed_version);
+            if before == 0 { removed + 1 } else { before + 1 }
+        }
+        Place::Entry { shard, entity, .. } if before == 0 && change.after.is_some() => {
+            let head = commit.before(&head_key(*shard, entity));
+            head.map_or(0, |row| row.read::<Head>().entries_version) + 1
+        }
+        Place::Head { .. } | Place::Entry { .. } | Place::State { .. } if change.after.is_some() => {
+            before + 1
+        }
+        _ => return None,
+    };
+    Some(require(after == expected, || format!("{} became v{after} after v{before}", change.key)))
+}

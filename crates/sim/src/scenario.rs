@@ -1,0 +1,100 @@
+//! What happens in one simulation, all of it drawn from the seed.
+
+use std::time::Duration;
+
+use store::Faults;
+use watcher::{Budget, Config, StageLimits};
+
+use crate::dice::Dice;
+
+/// One simulation.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub(crate) seed: u64,
+    /// Processes that run the watcher at the same time.
+    pub(crate) instances: usize,
+    /// Writers from outside.
+    pub(crate) writers: usize,
+    pub(crate) entities: usize,
+    /// How long things go wrong.
+    pub(crate) chaos: Duration,
+    /// How long they then go well, before everything is changed once more,
+    pub(crate) calm: Duration,
+    /// and how long after that it is asked what is left undone.
+    pub(crate) quiet: Duration,
+    pub(crate) config: Config,
+    /// What the stores suffer while things go wrong.
+    pub(crate) faults: Faults,
+    /// Groups that one process commits at the same time.
+    pub(crate) lanes: usize,
+    /// So many of a thousand hints between processes are lost.
+    pub(crate) hints_lost: u64,
+    /// The longest pause of a writer.
+    pub(crate) writer_pause: Duration,
+    /// How far clocks are ahead or behind at most.
+    pub(crate) skew_ms: i64,
+    /// So many of a thousand calls of a shaky stage go wrong in one way or another.
+    pub(crate) shakiness: u64,
+    /// How long a call takes at most, usually.
+    pub(crate) call: Duration,
+}
+
+impl Scenario {
+    /// The scenario of a seed. `seconds` is how long things go wrong, if it is not for the seed to say.
+    #[must_use]
+    pub fn of(seed: u64, seconds: Option<u64>) -> Self {
+        let dice = Dice::of(seed, "scenario");
+        let lease_time = dice.ms(1000..4000);
+        let pause_max = Duration::from_secs(10);
+        Self {
+            seed,
+            instances: dice.within(2..5) as usize,
+            writers: dice.within(1..4) as usize,
+            entities: dice.within(2..8) as usize,
+            chaos: seconds.map_or_else(|| dice.ms(8_000..25_000), Duration::from_secs),
+            calm: 3 * lease_time + pause_max + Duration::from_secs(40),
+            quiet: Duration::from_secs(30),
+            config: config(&dice, lease_time, pause_max),
+            faults: faults(&dice),
+            lanes: dice.within(1..3) as usize,
+            hints_lost: dice.within(50..800),
+            writer_pause: dice.ms(100..1500),
+            skew_ms: dice.number(1..2000),
+            shakiness: dice.within(50..500),
+            call: dice.ms(1..200),
+        }
+    }
+}
+
+fn config(dice: &Dice, lease_time: Duration, pause_max: Duration) -> Config {
+    let budget = Budget {
+        changes: dice.within(5..20) as u32,
+        window: Duration::from_secs(20),
+        delay: dice.ms(500..3000),
+        delay_max: Duration::from_secs(40),
+    };
+    let stages = StageLimits {
+        calls_max: dice.within(1..5) as usize,
+        batch_max: dice.within(1..5) as usize,
+        timeout: dice.ms(300..3000),
+        attempts_max: dice.within(2..7) as u32,
+        pause: dice.ms(100..1000),
+        pause_max,
+    };
+    let spread = if dice.thousandths(500) { Duration::ZERO } else { dice.ms(1..500) };
+    Config { shards: dice.within(1..7) as u32, spread, lease_time, budget, stages }
+}
+
+/// Some faults, each rare or frequent.
+fn faults(dice: &Dice) -> Faults {
+    let rate = |most: u64| dice.within(0..most) as u32;
+    Faults {
+        spurious_conflict: rate(60),
+        error_not_applied: rate(40),
+        error_but_applied: rate(40),
+        unknown_not_applied: rate(40),
+        read_error: rate(40),
+        delay: rate(80),
+        delay_max: dice.ms(20..1500),
+    }
+}

@@ -1,0 +1,74 @@
+//! Bugs that simulations plant, to see that they would be noticed. They exist only with the feature `simulation`.
+
+use std::cell::Cell;
+
+macro_rules! bugs {
+    ($($(#[$doc:meta])+ $bug:ident,)+) => {
+        /// A bug.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Bug { $($(#[$doc])+ $bug,)+ }
+
+        impl Bug {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$bug,)+];
+        }
+    };
+}
+
+bugs! {
+    /// An owner's batch does not check the epoch of its shard.
+    NoFence,
+    /// A shard changes hands without a new epoch.
+    SameEpoch,
+    /// A process is taken to be dead as soon as somebody looks twice.
+    EagerBurial,
+    /// An entry leaves its queue, its queue row stays.
+    QueueRowStays,
+    /// A change does not get into the outbox.
+    NoOutbox,
+    /// An entity's version grows by two.
+    VersionJump,
+    /// An answer is saved although somebody asked for another visit meanwhile.
+    NoEntryCheck,
+    /// An answer is saved on whatever has become of the entity.
+    AlwaysFits,
+    /// An answer takes the place of a state that was set meanwhile.
+    NoStateCheck,
+    /// A state is written under the name of another stage.
+    ForeignState,
+    /// A visit is made before its time.
+    EarlyVisit,
+    /// The visit that a stage asked for is not queued.
+    LostTimer,
+    /// Nobody looks into the queues unless there is a hint.
+    NoLook,
+    /// Two visits of one entity at a time.
+    BusyIgnored,
+    /// An entry is parked without a reason.
+    SilentParking,
+    /// Changes leave for the topic newest first.
+    NewestFirst,
+    /// A change counts as exported although the topic has refused it.
+    ExportUnconfirmed,
+    /// Nobody looks into the outbox unless there is a hint.
+    RelayNeverLooks,
+    /// A stage that failed to hear of its change is not told again.
+    Untold,
+    /// The store forgets that it has applied a commit. It is the simulator's engine that has this bug.
+    ForgottenCommit,
+}
+
+thread_local! {
+    static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
+}
+
+/// Plants a bug into everything that runs on this thread from now on, or mends it.
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// Whether this bug is planted here.
+#[must_use]
+pub fn is_planted(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
