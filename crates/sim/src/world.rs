@@ -19,6 +19,9 @@ use crate::trace::Trace;
 /// The clocks of a world begin near this time.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
+/// More calls of the store than this in one millisecond have no end.
+const CALLS_IN_A_MS_MAX: u64 = 50_000;
+
 /// Something that must never happen, and did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -97,6 +100,8 @@ struct Inner {
     faults: BTreeMap<String, u64>,
     calls: u64,
     calm: bool,
+    /// Calls of the store in this simulated millisecond.
+    busy: (u64, u64),
 }
 
 impl World {
@@ -111,6 +116,7 @@ impl World {
             faults: BTreeMap::new(),
             calls: 0,
             calm: false,
+            busy: (0, 0),
         };
         let (failed, _) = watch::channel(false);
         Self { began: Instant::now(), inner: Arc::new(Mutex::new(inner)), failed }
@@ -225,6 +231,20 @@ impl World {
         let end = End { tables, now_ms, exported };
         let seen = look(invariants, |invariant| invariant.at_end(&end));
         self.judge(&mut inner, now_ms, seen);
+    }
+
+    /// Whether so much is asked of the store in one millisecond that it will never end.
+    pub(crate) fn is_spinning(&self, actor: &Actor) -> bool {
+        let now_ms = self.now_ms();
+        let mut inner = self.inner();
+        let (then_ms, calls) = inner.busy;
+        inner.busy = if then_ms == now_ms { (then_ms, calls + 1) } else { (now_ms, 0) };
+        let is_spinning = inner.busy.1 > CALLS_IN_A_MS_MAX;
+        if is_spinning {
+            let seen = format!("{} calls the store without end", actor.name);
+            self.judge(&mut inner, now_ms, vec![("time goes on", Err(seen))]);
+        }
+        is_spinning
     }
 
     /// Something that no invariant looks at went wrong.

@@ -3,7 +3,7 @@ use watcher::insight::{Head, Place};
 use super::{Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored, head_key};
 
-/// Every row that the watcher writes has the version of the one before plus one. An entity goes on from the version that its removal had.
+/// Every row that the watcher writes has the version of the one before plus one. Entities and entries that are made anew go on from the removal.
 pub(crate) struct Versions;
 
 impl Invariant for Versions {
@@ -30,6 +30,10 @@ fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
             }
             let removed = commit.before(&key).map_or(0, |row| row.read::<Head>().removed_version);
             if before == 0 { removed + 1 } else { before + 1 }
+        }
+        Place::Entry { shard, entity, .. } if before == 0 && change.after.is_some() => {
+            let head = commit.before(&head_key(*shard, entity));
+            head.map_or(0, |row| row.read::<Head>().entries_version) + 1
         }
         Place::Head { .. } | Place::Entry { .. } | Place::State { .. } if change.after.is_some() => {
             before + 1
