@@ -1,6 +1,7 @@
 //! The store's engine as one process has it: the memory that all share, behind that process's gate, under the eyes of the world.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -122,17 +123,23 @@ impl Engine for Observed {
 pub(crate) struct Switchboard {
     dice: Arc<Dice>,
     /// So many of a thousand hints are lost.
-    lost: u64,
+    lost: Arc<AtomicU64>,
     listeners: Arc<Mutex<BTreeMap<String, HintSender>>>,
 }
 
 impl Switchboard {
     pub(crate) fn new(seed: u64, lost: u64) -> Self {
-        Self { dice: Arc::new(Dice::of(seed, "hints")), lost, listeners: Arc::default() }
+        let (dice, lost) = (Arc::new(Dice::of(seed, "hints")), Arc::new(AtomicU64::new(lost)));
+        Self { dice, lost, listeners: Arc::default() }
     }
 
     fn add(&self, actor: &str, hints: HintSender) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(actor.to_owned(), hints);
+    }
+
+    /// From now on every hint is lost.
+    pub(crate) fn lose_all(&self) {
+        self.lost.store(1000, Ordering::Relaxed);
     }
 
     /// Nobody listens under this name any more.
@@ -146,7 +153,7 @@ impl Switchboard {
             written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, hear) in listeners.iter().filter(|(name, _)| *name != from) {
-            if !self.dice.thousandths(self.lost) {
+            if !self.dice.thousandths(self.lost.load(Ordering::Relaxed)) {
                 hear.send(hints.iter().copied().collect());
             }
         }

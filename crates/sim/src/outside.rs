@@ -21,10 +21,19 @@ const TRIES_MAX: usize = 20;
 /// What a writer wants.
 #[derive(Clone, Debug)]
 enum Wish {
-    Save { field: usize, value: i64 },
+    /// Without a field nothing changes that a stage reads.
+    Save {
+        field: Option<usize>,
+        value: i64,
+    },
     Remove,
-    SetState { stage: Kind, state: String },
-    Visit { stage: Kind },
+    SetState {
+        stage: Kind,
+        state: String,
+    },
+    Visit {
+        stage: Kind,
+    },
 }
 
 /// One writer.
@@ -38,8 +47,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) async fn new(ground: Ground, number: usize, ops: Arc<AtomicU64>) -> Self {
-        let name = format!("w{number}");
+    pub(crate) async fn new(ground: Ground, name: String, ops: Arc<AtomicU64>) -> Self {
         let actor = ground.actor(&name, Role::Outside);
         let gate = Gate::new();
         let store = ground.store(&actor, &gate);
@@ -53,12 +61,17 @@ impl Writer {
         let until = Instant::now() + self.ground.scenario.chaos;
         while Instant::now() < until {
             let id = format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64));
-            let wish = self.wish();
-            let op = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
-            self.ground.world.event(format_args!("{} op {op} wants {wish:?} of {id}", self.name));
-            let done = self.fulfil(&id, &wish, op).await;
-            self.ground.world.event(format_args!("{} op {op} done: {done}", self.name));
+            self.fulfil(&id, &self.wish()).await;
             sleep(self.dice.ms(1..self.ground.scenario.writer_pause.as_millis() as u64 + 2)).await;
+        }
+    }
+
+    /// Changes everything once more, when nothing else happens.
+    pub(crate) async fn last_words(self) {
+        for entity in 0..self.ground.scenario.entities {
+            let field = *self.dice.one_of(&[Some(SOURCE), Some(TEXT), Some(PRICE), None]);
+            self.fulfil(&format!("e{entity}"), &Wish::Save { field, value: 1000 }).await;
+            sleep(self.dice.ms(1..3000)).await;
         }
     }
 
@@ -71,17 +84,22 @@ impl Writer {
             }
             4 | 5 => Wish::Visit { stage: *self.dice.one_of(&Kind::ALL) },
             _ => Wish::Save {
-                field: *self.dice.one_of(&[SOURCE, SOURCE, TEXT, PRICE]),
+                field: Some(*self.dice.one_of(&[SOURCE, SOURCE, TEXT, PRICE])),
                 value: self.dice.number(0..100),
             },
         }
     }
 
-    /// Says whether it worked in the end.
-    async fn fulfil(&self, id: &String, wish: &Wish, op: u64) -> bool {
+    /// Tries until it works, or for long enough.
+    async fn fulfil(&self, id: &String, wish: &Wish) {
+        let op = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
+        self.ground.world.event(format_args!("{} op {op} wants {wish:?} of {id}", self.name));
         for _ in 0..TRIES_MAX {
             match self.attempt(id, wish, op).await {
-                Ok(true) => return true,
+                Ok(true) => {
+                    self.ground.world.event(format_args!("{} op {op} is done", self.name));
+                    return;
+                }
                 Ok(false) => {}
                 Err(error) => {
                     self.ground.world.event(format_args!("{} op {op}: {error}", self.name));
@@ -89,7 +107,7 @@ impl Writer {
                 }
             }
         }
-        false
+        self.ground.world.event(format_args!("{} gives up op {op}", self.name));
     }
 
     async fn attempt(&self, id: &String, wish: &Wish, op: u64) -> Result<bool> {
@@ -99,7 +117,8 @@ impl Writer {
             Wish::Save { field, value } => {
                 let new = || Thing { id: id.clone(), op, values: [0; FIELDS.len()] };
                 let thing = before.as_ref().map_or_else(new, |found| found.entity.clone());
-                let thing = Thing { op, ..thing.with(*field, *value) };
+                let thing = field.map_or(thing.clone(), |field| thing.with(field, *value));
+                let thing = Thing { op, ..thing };
                 self.watcher.save(&mut batch, before.as_ref(), &thing).await?;
             }
             Wish::Remove => {

@@ -156,8 +156,8 @@ async fn everything(ground: &Ground) {
     let mut writers = JoinSet::new();
     let ops = Arc::new(AtomicU64::new(0));
     for number in 0..ground.scenario.writers {
-        let (ground, ops) = (ground.clone(), Arc::clone(&ops));
-        writers.spawn(async move { Writer::new(ground, number, ops).await.run().await });
+        let (ground, name, ops) = (ground.clone(), format!("w{number}"), Arc::clone(&ops));
+        writers.spawn(async move { Writer::new(ground, name, ops).await.run().await });
     }
     sleep(ground.scenario.chaos).await;
     ground.end_faults();
@@ -167,6 +167,9 @@ async fn everything(ground: &Ground) {
         instances.extend(place.await);
     }
     sleep(ground.scenario.calm).await;
+    ground.board.lose_all();
+    Writer::new(ground.clone(), "last".to_owned(), ops).await.last_words().await;
+    sleep(ground.scenario.quiet).await;
     ground.world.ended(&exported(&topics).await);
     for instance in instances {
         let name = instance.name.clone();

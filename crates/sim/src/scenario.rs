@@ -18,8 +18,10 @@ pub struct Scenario {
     pub(crate) entities: usize,
     /// How long things go wrong.
     pub(crate) chaos: Duration,
-    /// How long they then go well, before it is asked what is left undone.
+    /// How long they then go well, before everything is changed once more,
     pub(crate) calm: Duration,
+    /// and how long after that it is asked what is left undone.
+    pub(crate) quiet: Duration,
     pub(crate) config: Config,
     /// What the stores suffer while things go wrong.
     pub(crate) faults: Faults,
@@ -50,7 +52,8 @@ impl Scenario {
             writers: dice.within(1..4) as usize,
             entities: dice.within(2..8) as usize,
             chaos: seconds.map_or_else(|| dice.ms(8_000..25_000), Duration::from_secs),
-            calm: 3 * lease_time + pause_max + Duration::from_secs(60),
+            calm: 3 * lease_time + pause_max + Duration::from_secs(40),
+            quiet: Duration::from_secs(30),
             config: config(&dice, lease_time, pause_max),
             faults: faults(&dice),
             lanes: dice.within(1..3) as usize,

@@ -159,7 +159,7 @@ impl Performer {
         match self.kind {
             Kind::Follow => Answer::replace(entity.with(FOLLOW, value(SOURCE) * 10)),
             Kind::Asked => Answer::replace(entity.with(ASKED, value(SOURCE) % 3)),
-            Kind::Timer if self.dice.thousandths(700) => {
+            Kind::Timer if self.dice.thousandths(700) && !self.world.is_calm() => {
                 Answer::untouched().visit_at(*now + self.dice.ms(0..8000))
             }
             Kind::Timer => Answer::untouched(),
@@ -174,7 +174,8 @@ impl Performer {
             Kind::Patch => {
                 let patched = entity.with(PATCH, value(SOURCE) + value(FOLLOW));
                 let fields = Fields::of([FIELDS[PATCH]]);
-                Answer::patch(fields, patched).visit_at(*now + self.dice.ms(1000..20_000))
+                let answer = Answer::patch(fields, patched);
+                if self.world.is_calm() { answer } else { answer.visit_at(*now + self.dice.ms(1000..20_000)) }
             }
             Kind::Proud => Answer::replace(entity.with(PROUD, value(SOURCE) - value(ASKED)))
                 .with_state(format!("{} {}", value(SOURCE), value(ASKED))),
@@ -198,7 +199,7 @@ impl Stage<Thing> for Performer {
         let price = subject.entity.values[PRICE];
         Ok(match self.kind {
             Kind::Even if price % 2 == 0 => Wish::No,
-            Kind::Odd if price % 2 != 0 => Wish::No,
+            Kind::Odd if price % 2 != 0 || self.world.is_calm() => Wish::No,
             Kind::Even | Kind::Odd => Wish::Now,
             _ if self.is_bad_day() => return Err(StageError::Passing("who knows".to_owned())),
             _ => match self.dice.within(0..3) {
