@@ -223,11 +223,13 @@ impl Keeper {
 
     /// The live processes, this one included. Deletes the rows of dead ones.
     async fn look_around(&mut self) -> Result<BTreeSet<String>> {
-        let now = Instant::now();
+        // A look may take long: what is new was there when it ended, what is old was still there when it began.
+        let began = Instant::now();
         let mut seen = BTreeMap::new();
         let mut scan = INSTANCES.prefix((0, self.kind));
         loop {
             let page = self.store.scan(&scan).await?;
+            let now = Instant::now();
             for row in page.rows {
                 let (_, _, instance) = INSTANCES.parts(&row.key)?;
                 let since = match self.others.get(&instance) {
@@ -242,7 +244,7 @@ impl Keeper {
         seen.remove(&self.instance);
         self.others = seen;
         let silent = |(_, since): &(u64, Instant)| {
-            planted!(EagerBurial) || now.duration_since(*since) >= self.lease_time
+            planted!(EagerBurial) || began.duration_since(*since) >= self.lease_time
         };
         let dead: Vec<String> =
             self.others.iter().filter(|(_, seen)| silent(seen)).map(|(i, _)| i.clone()).collect();

@@ -5,9 +5,10 @@
 mod common;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use store::{Batch, Outcome, Read, Store};
+use store::{Batch, Faults, Faulty, Memory, Outcome, Read, Schema, Store, StoreOptions};
 use watcher::{Answer, Clock, Config, Error, Fields, Interest, Stage, StageError, Subject, Watcher};
 
 use common::{START, Thing, memory};
@@ -156,4 +157,35 @@ async fn an_entity_that_cannot_be_kept_is_refused_and_the_batch_stays_as_it_was(
     let error = watcher.save(&mut batch, a.as_ref(), &Thing::new("b", 1)).await.unwrap_err();
     assert_eq!(error.to_string(), "thing b: an entity cannot change its id");
     assert!(batch.is_empty());
+}
+
+/// Makes and removes a thing; the version of the removal.
+async fn make_and_remove(watcher: &Watcher<Thing>, store: &Store) -> u64 {
+    assert!(save(watcher, store, &Thing::new("a", 1)).await.0.is_applied());
+    let found = watcher.load(&"a".to_owned()).await.unwrap().unwrap();
+    let mut batch = Batch::new();
+    let version = watcher.remove(&mut batch, &found).await.unwrap();
+    assert!(store.commit(batch).await.unwrap().is_applied());
+    version
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_version_is_used_twice_when_somebody_else_makes_and_removes_the_same_entity_meanwhile() {
+    for delay in (0..300).step_by(10) {
+        let memory = Memory::new(Schema::new(1, watcher::tables()).unwrap());
+        let engine = Faulty::new(memory.clone(), 1, Faults::default());
+        let slow = Store::over(Arc::new(engine.clone()), &StoreOptions::default());
+        let fast = Store::over(Arc::new(memory), &StoreOptions::default());
+        let (one, other) = (open(&slow, Vec::new()).await, open(&fast, Vec::new()).await);
+        engine.set_faults(Faults { delay: 1000, delay_max: Duration::from_millis(200), ..Faults::default() });
+        let (mut batch, thing) = (Batch::new(), Thing::new("a", 2));
+        let (saved, removed) = tokio::join!(one.save(&mut batch, None, &thing), async {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+            make_and_remove(&other, &fast).await
+        });
+        let version = saved.unwrap();
+        if slow.commit(batch).await.unwrap().is_applied() {
+            assert!(version > removed, "v{version} after the removal v{removed}, {delay} ms");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{Memory, Schema, StoreOptions};
+use store::{Faults, Faulty, Memory, Schema, StoreOptions};
 
 use super::*;
 use crate::time::Time;
@@ -163,4 +163,29 @@ async fn a_process_that_was_buried_and_comes_back_is_not_buried_again_by_one_who
     a.tick().await.unwrap();
     c.tick().await.unwrap();
     assert!(c.is_trusted(), "a knows that it has come back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_who_looks_slowly_does_not_bury_those_who_beat_meanwhile() {
+    let memory = Memory::new(Schema::new(1, crate::tables()).unwrap());
+    let slow = Faulty::new(memory.clone(), 1, Faults::default());
+    let mut a = keeper(&Store::over(Arc::new(slow.clone()), &StoreOptions::default()), "a");
+    let mut b = keeper(&Store::over(Arc::new(memory), &StoreOptions::default()), "b");
+    b.tick().await.unwrap();
+    slow.set_faults(Faults { delay: 1000, delay_max: 4 * LEASE_TIME, ..Faults::default() });
+    let began = Instant::now();
+    let beats = async {
+        loop {
+            tokio::time::sleep(LEASE_TIME / BEATS).await;
+            b.beat().await.unwrap();
+        }
+    };
+    tokio::select! {
+        biased;
+        seen = a.look_around() => assert_eq!(seen.unwrap().len(), 2),
+        () = beats => {}
+    }
+    assert!(began.elapsed() > LEASE_TIME, "it took long: {:?}", began.elapsed());
+    slow.set_faults(Faults::default());
+    assert_eq!(a.look_around().await.unwrap().len(), 2, "b is alive");
 }
