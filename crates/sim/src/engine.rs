@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use store::engine::{ApplyError, Engine, Group, HintSender, Read, Verdict};
-use store::{BatchId, Error, Hint, Key, Memory, Page, Result, Row, Scan, Schema};
+use store::{Batch, BatchId, Error, Hint, Key, Memory, Page, Result, Row, Scan, Schema, Write};
 use watcher::planted::{Bug, is_planted};
 
 use crate::dice::Dice;
@@ -148,13 +148,14 @@ impl Switchboard {
     }
 
     fn announce(&self, from: &str, group: &Group) {
-        let written = group.batches.iter().flat_map(|batch| batch.writes());
+        let writes = group.batches.iter().flat_map(Batch::writes);
+        let written = writes.filter(|(_, write)| !matches!(write, Write::Delete));
         let hints: BTreeSet<Hint> =
             written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, hear) in listeners.iter().filter(|(name, _)| *name != from) {
             if !self.dice.thousandths(self.lost.load(Ordering::Relaxed)) {
-                hear.send(hints.iter().copied().collect());
+                hear.send(hints.iter().cloned().collect());
             }
         }
     }

@@ -80,9 +80,12 @@ fn config(dice: &Dice, lease_time: Duration, pause_max: Duration) -> Config {
         attempts_max: dice.within(2..7) as u32,
         pause: dice.ms(100..1000),
         pause_max,
+        rate: dice.thousandths(200).then(|| dice.within(20..200) as f64),
+        catch_up: dice.thousandths(500).then(|| dice.within(20..200) as f64),
+        ..StageLimits::default()
     };
     let spread = if dice.thousandths(500) { Duration::ZERO } else { dice.ms(1..500) };
-    Config { shards: dice.within(1..7) as u32, spread, lease_time, budget, stages }
+    Config { shards: dice.within(1..7) as u32, spread, lease_time, budget, stages, ..Config::default() }
 }
 
 /// Some faults, each rare or frequent.

@@ -4,11 +4,11 @@ use watcher::insight::Place;
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, Tables, lease_of};
-use crate::world::{Call, Returned};
+use crate::world::{Call, Returned, What};
 
 /// One entity is worked on by one stage at a time.
 ///
-/// A process never calls two stages for one entity at the same time, and gives no shard away while it calls a stage for an entity in it. One that
+/// A process never has two stages visit one entity at the same time (to ask several whether they want it is no visit), and gives no shard away while it calls a stage for an entity in it. One that
 /// has lost a shard without knowing may still call stages, which change nothing; whatever it saves is refused ([`super::epochs`]).
 #[derive(Default)]
 pub(crate) struct OneAtATime {
@@ -39,13 +39,18 @@ impl Invariant for OneAtATime {
     }
 
     fn at_call(&mut self, call: &Call, _tables: &Tables) -> Option<Seen> {
+        if call.what == What::Ask {
+            return None;
+        }
         let whose = (call.instance.clone(), call.thing.id.clone());
         let other = self.calls.insert(whose.clone(), (call.shard, call.stage));
         Some(require(other.is_none(), || format!("{whose:?} is with {} and with {other:?}", call.stage)))
     }
 
     fn at_return(&mut self, call: &Call, _answer: &Returned) -> Option<Seen> {
-        self.calls.remove(&(call.instance.clone(), call.thing.id.clone()));
+        if call.what == What::Visit {
+            self.calls.remove(&(call.instance.clone(), call.thing.id.clone()));
+        }
         None
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use watcher::insight::{Entry, Place, SYSTEM};
+use watcher::insight::{Entry, PARKED, Place, SYSTEM};
 
 use super::{End, Invariant, Seen, require};
 use crate::tables::{Commit, Stored, entry_in, entry_key, head_key};
@@ -17,7 +17,8 @@ pub(crate) struct QueueRows {
 
 /// The queue row that an entry must have.
 fn expected(entry: &Entry) -> Option<(u32, i64)> {
-    entry.queued.then_some((entry.lane, entry.visit_ms))
+    let lane = if entry.parked { PARKED } else { entry.lane };
+    (entry.queued || entry.parked).then_some((lane, entry.visit_ms))
 }
 
 fn whose(place: &Place) -> Option<Whose> {
