@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_postgres::NoTls;
 
 use super::codec::Params;
-use super::sql::{Edge, ScanShape, TableSql};
+use super::sql::{Edge, Hold, ScanShape, TableSql};
 use super::*;
 use crate::table::Table;
 use crate::{Batch, StoreOptions};
@@ -72,9 +72,11 @@ async fn every_statement_over_keys_finds_them_through_the_primary_key() {
     let one: Params<'_> = vec![&shard, &name];
     let many: Params<'_> = vec![&shards, &names];
     let in_shard: Params<'_> = vec![&shard, &names];
-    for (text, params) in
-        [(get, &one), (get_many, &many), (lock, &many), (lock_in_shard, &in_shard), (delete, &many)]
-    {
+    let mut statements = vec![(&**get, &one), (get_many, &many), (delete, &many)];
+    for hold in [Hold::Shared, Hold::Exclusive] {
+        statements.extend([(lock.text(hold), &many), (lock_in_shard.text(hold), &in_shard)]);
+    }
+    for (text, params) in statements {
         let plan = plan(&engine, text, params).await;
         assert!(plan.contains("Index Scan using rows_pkey"), "{text}\n{plan}");
         let condition = plan.lines().find(|line| line.contains("Index Cond")).unwrap_or_default();
