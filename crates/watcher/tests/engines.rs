@@ -12,6 +12,8 @@ mod evolving;
 mod failing;
 #[path = "engines/leaving.rs"]
 mod leaving;
+#[path = "common/looking.rs"]
+mod looking;
 #[path = "engines/place.rs"]
 mod place;
 #[path = "engines/running.rs"]

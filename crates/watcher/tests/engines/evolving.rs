@@ -8,8 +8,9 @@ use tokio::sync::Semaphore;
 use watcher::{Answer, Fields, Interest, StageError, Wish};
 
 use crate::common::Thing;
+use crate::looking::eventually;
 use crate::place::Place;
-use crate::running::{Running, eventually};
+use crate::running::Running;
 use crate::stage::{Doing, titled};
 
 const TIMER: Duration = Duration::from_millis(200);

@@ -8,8 +8,9 @@ use tokio::sync::Semaphore;
 use watcher::{Answer, Budget, Clock, Config, Fields, Interest, StageError, StageLimits, Wish};
 
 use crate::common::Thing;
+use crate::looking::eventually;
 use crate::place::Place;
-use crate::running::{Running, config, eventually};
+use crate::running::{Running, config};
 use crate::stage::{Doing, titled};
 
 pub(crate) async fn a_failing_stage_is_tried_again_then_parked_and_released_on_request(place: Place) {

@@ -9,8 +9,9 @@ use topics::{ReadLimit, TopicSpec, Topics};
 use watcher::Answer;
 
 use crate::common::Thing;
+use crate::looking::{eventually, rows};
 use crate::place::Place;
-use crate::running::{Running, config, eventually, rows};
+use crate::running::{Running, config};
 use crate::stage::{Doing, titled};
 
 pub(crate) const TOPIC: &str = "things";

@@ -8,8 +8,9 @@ use watcher::{Answer, Config};
 
 use crate::common::Thing;
 use crate::leaving::{TOPIC, exported, topic_in};
+use crate::looking::{eventually, owners};
 use crate::place::Place;
-use crate::running::{Running, config, eventually, owners};
+use crate::running::{Running, config};
 use crate::stage::{Doing, titled};
 
 const SHARDS: u32 = 8;

@@ -7,8 +7,9 @@ use store::{Batch, Store};
 use watcher::{Answer, Clock, Config, Error, StageLimits, Time, Watcher};
 
 use crate::common::Thing;
+use crate::looking::eventually;
 use crate::place::Place;
-use crate::running::{Running, Stages, config, eventually};
+use crate::running::{Running, Stages, config};
 use crate::stage::{Doing, titled};
 
 fn idle(id: &'static str) -> Arc<Doing> {
