@@ -10,6 +10,8 @@ mod common;
 mod evolving;
 #[path = "engines/failing.rs"]
 mod failing;
+#[path = "engines/held.rs"]
+mod held;
 #[path = "engines/leaving.rs"]
 mod leaving;
 #[path = "common/looking.rs"]
@@ -70,6 +72,8 @@ suite! {
     leaving::a_removed_entity_leaves_nothing_behind_and_its_versions_go_on,
     sharing::two_watchers_share_the_shards_and_one_takes_over_when_the_other_leaves,
     sharing::work_goes_on_while_shards_change_hands,
+    #[ignore = "a shard is given away while the relay is exporting its changes: they come again behind later ones"]
+    sharing::changes_that_are_on_their_way_when_a_shard_changes_hands_stay_in_order,
     wrong::what_cannot_work_is_refused_when_the_watcher_is_opened,
     wrong::answers_that_cannot_be_kept_are_parked_and_nothing_is_lost,
     wrong::what_cannot_be_kept_is_refused_at_once,

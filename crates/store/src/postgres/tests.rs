@@ -115,6 +115,18 @@ async fn who_asks_for_an_unknown_outcome_waits_for_the_transaction_that_is_at_wo
 }
 
 #[tokio::test]
+async fn a_lane_that_stalls_in_the_middle_of_a_commit_does_not_hold_up_others_for_long() {
+    let Some((engine, _, url)) = opened().await else { return };
+    let other = client(&url).await;
+    other.batch_execute("INSERT INTO torg.rows VALUES (1, 'a', 1, '')").await.unwrap();
+    let stalled = engine.lanes.tries().connection().await.unwrap();
+    stalled.run("BEGIN; SELECT version FROM torg.rows FOR UPDATE").await.unwrap();
+    other.batch_execute("SET statement_timeout = '20s'; UPDATE torg.rows SET version = 2").await.unwrap();
+    let trouble = Trouble::from(stalled.run("COMMIT").await.unwrap_err());
+    assert!(matches!(trouble, Trouble::Lost(_)), "{trouble:?}");
+}
+
+#[tokio::test]
 async fn an_attempt_that_was_found_not_applied_can_never_be() {
     let Some((engine, _, url)) = opened().await else { return };
     let entry = engine.log.entry();

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use store::Store;
-use watcher::{Answer, Config};
+use tokio::sync::Semaphore;
+use watcher::{Answer, Config, shard_of};
 
 use crate::common::Thing;
+use crate::held::Held;
 use crate::leaving::{TOPIC, exported, topic_in};
-use crate::looking::{eventually, owners};
+use crate::looking::{eventually, owners, rows};
 use crate::place::Place;
 use crate::running::{Running, config};
 use crate::stage::{Doing, titled};
@@ -107,4 +109,38 @@ pub(crate) async fn work_goes_on_while_shards_change_hands(place: Place) {
         assert_eq!(sent, all, "{}", found.entity.id);
     }
     first.stop().await;
+}
+
+pub(crate) async fn changes_that_are_on_their_way_when_a_shard_changes_hands_stay_in_order(place: Place) {
+    let store = place.open().await;
+    let (topics, gate) = (topic_in(&store).await, Arc::new(Semaphore::new(0)));
+    let held = Held::new(&topics, &gate);
+    let slow = held.topics(&store);
+    // The shards with the highest numbers are given away first.
+    let id = (0..1000).map(|n| format!("t{n}")).find(|id| shard_of(id, SHARDS) == SHARDS - 1).unwrap();
+    let one = Running::start_with(store, Some((&slow, TOPIC)), shared(), vec![], "one").await;
+    eventually_shared(&one.store, &[("one", 8)]).await;
+    one.save(&Thing::new(&id, 1)).await;
+    held.came.acquire().await.unwrap().forget();
+
+    let beside = place.open_beside(&one.store).await;
+    let two = Running::start_with(beside, Some((&topics, TOPIC)), shared(), vec![], "two").await;
+    // All of its share, but perhaps for the shard that is still in use.
+    let shared = async || (shares(&one.store).await.get("two") >= Some(&3)).then_some(());
+    eventually("the second has shards", shared).await;
+    two.save(&Thing::new(&id, 2)).await;
+    let sent = async || exported(&topics).await.remove(&id).unwrap_or_default();
+    if owners(&one.store).await[&(SHARDS - 1)].0 == "two" {
+        eventually("the second exports both", async || (sent().await.len() == 2).then_some(())).await;
+    }
+    gate.add_permits(100);
+    held.went.acquire().await.unwrap().forget();
+    eventually_shared(&one.store, &[("one", 4), ("two", 4)]).await;
+    let both = async || rows(&one.store, "watcher_outbox").await.is_empty().then_some(());
+    eventually("everything is exported", both).await;
+    let mut sent = sent().await;
+    sent.dedup();
+    assert_eq!(sent, ["1", "2"]);
+    one.stop().await;
+    two.stop().await;
 }
