@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use store::{Batch, Store, StoreOptions};
+use store::{Batch, KeyValue, Row, Store, StoreOptions};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 use topics::{TopicSpec, Topics};
@@ -113,6 +113,17 @@ async fn eventually_shared_by(store: &Store, processes: &[&Serving]) {
     eventually(&format!("the shards are shared by {names:?}"), shared).await;
 }
 
+/// Waits until nothing is due any more that is due now.
+async fn eventually_caught_up(store: &Store) {
+    let now = Clock::system().now().as_ms();
+    let is_due = |row: &Row| match row.key.values().unwrap()[..] {
+        [.., KeyValue::I64(visit), KeyValue::Text(_)] => visit <= now,
+        ref other => panic!("{other:?}"),
+    };
+    let caught_up = async || (!rows(store, "watcher_queues").await.iter().any(is_due)).then_some(());
+    eventually("all that was due is done", caught_up).await;
+}
+
 async fn eventually_empty(store: &Store, tables: &[&str]) {
     for table in tables {
         let look = async || rows(store, table).await.is_empty().then_some(());
@@ -148,6 +159,7 @@ async fn when_one_of_three_processes_is_killed_and_one_is_stopped_work_goes_on_a
     killed.signal("KILL");
     killed.wait();
     eventually_shared_by(&store, &[&steady, &stopped]).await;
+    eventually_caught_up(&store).await;
 
     stopped.signal("STOP");
     let goes_on = Instant::now() + STOPPED_FOR;
@@ -158,6 +170,7 @@ async fn when_one_of_three_processes_is_killed_and_one_is_stopped_work_goes_on_a
     let refused = async || (stopped.refused() > refused_before).then_some(());
     eventually("the store refuses what the stale process had in hand", refused).await;
     eventually_shared_by(&store, &[&steady, &stopped]).await;
+    eventually_caught_up(&store).await;
 
     let last = saving.end().await;
     eventually_empty(&store, &["watcher_queues", "watcher_outbox", "watcher_saved"]).await;

@@ -16,7 +16,7 @@ use crate::looking::{eventually, rows};
 pub(crate) fn config() -> Config {
     let (pause, pause_max) = (Duration::from_millis(20), Duration::from_millis(100));
     let stages = StageLimits { attempts_max: 3, pause, pause_max, ..StageLimits::default() };
-    Config { shards: 4, lease_time: Duration::from_secs(2), stages, ..Config::default() }
+    Config { shards: 4, lease_time: Duration::from_secs(3), stages, ..Config::default() }
 }
 
 pub(crate) type Stages = Vec<Arc<dyn Stage<Thing>>>;

@@ -126,3 +126,27 @@ pub(crate) fn unheard(histories: &BTreeMap<String, History>, said: &[String]) ->
     });
     marks.filter(|line| !said.contains(&**line)).collect()
 }
+
+#[test]
+fn a_process_that_writes_when_its_time_is_over_is_noticed() {
+    let marked = |version, process: &str| {
+        let thing = Thing { title: format!("1 {process} 0"), ..Thing::new("a", 1) };
+        Change { version, at: Time::from_ms(0), author: "marking".to_owned(), thing }
+    };
+    let history = |processes: &[&str]| {
+        let mut history = History::default();
+        (1..).zip(processes).for_each(|(version, process)| history.take(marked(version, process)));
+        history
+    };
+    let shard = shard_of("a", SHARDS);
+    let mut owners = Owners::default();
+    for (epoch, owner) in [(1, "one"), (4, "two"), (7, "three")] {
+        owners.note(BTreeMap::from([(shard, (owner.to_owned(), epoch))]));
+    }
+    for fine in [&["one", "one", "two", "three"][..], &["one", "three"], &[]] {
+        assert!(owners.explain("a", &history(fine)), "{fine:?}");
+    }
+    for wrong in [&["one", "two", "one"][..], &["two", "one"], &["four"]] {
+        assert!(!owners.explain("a", &history(wrong)), "{wrong:?}");
+    }
+}

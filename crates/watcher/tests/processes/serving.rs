@@ -20,7 +20,7 @@ use watcher::{
 use crate::common::Thing;
 
 pub(crate) const SHARDS: u32 = 64;
-pub(crate) const LEASE_TIME: Duration = Duration::from_secs(3);
+pub(crate) const LEASE_TIME: Duration = Duration::from_secs(2);
 pub(crate) const TOPIC: &str = "things";
 /// How long a stage thinks: long enough for visits to be under way at any moment.
 const THINKING: Duration = Duration::from_millis(50);
