@@ -1,7 +1,8 @@
 //! Commits: a group of batches in two round trips on one connection.
 //!
 //! 1. BEGIN; for each table: insert the rows that a check wants to be absent (an insert is the only lock on a row that is
-//!    not there), and lock the rows that a check wants at some version. The answers tell the versions.
+//!    not there), and lock the rows that a check wants at some version: against everybody if the group may write them,
+//!    only against writers if it does not (`checks.rs`). The answers tell the versions.
 //! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
 //!
 //! BEGIN is awaited before anything is written: a statement that follows a BEGIN which failed would be a transaction of
@@ -19,6 +20,7 @@ use bytes::Bytes;
 use tokio_postgres::types::ToSql;
 
 use super::address::LockStyle;
+use super::checks::{Checked, Checks, Lock};
 use super::codec::{Params, columns_of, key_from, undecodable};
 use super::connection::{Connection, Pipelined, Request, all_rows, pipelined};
 use super::errors::{PgError, Trouble, is_certain, one_line};
@@ -26,7 +28,7 @@ use super::log::LogEntry;
 use super::sql::TableSql;
 use super::{Tables, read};
 use crate::Result;
-use crate::batch::{Batch, Write};
+use crate::batch::Write;
 use crate::group::{Decision, Group, Verdict, add, decide};
 use crate::key::Key;
 use crate::table::Kind;
@@ -56,73 +58,6 @@ impl<'a> Call<'a> {
 
     fn params(&self) -> Params<'_> {
         self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
-    }
-}
-
-/// What the checks of a group need to know about one table.
-struct Checked<'a> {
-    sql: &'a TableSql,
-    /// Rows that some check wants to be absent, each with what the group would put there.
-    absent: Vec<(&'a Key, Option<(u64, &'a Bytes)>)>,
-    /// Rows that some check wants at a version.
-    present: Vec<&'a Key>,
-}
-
-/// The checks of a group, by table.
-pub(super) struct Checks<'a>(Vec<Checked<'a>>);
-
-#[derive(Default)]
-struct Wanted<'a> {
-    absent: bool,
-    present: bool,
-    last: Option<&'a Write>,
-}
-
-impl<'a> Checks<'a> {
-    pub(super) fn of(group: &'a Group, tables: &'a Tables) -> Result<Self> {
-        let mut wanted: BTreeMap<&Key, Wanted<'_>> = BTreeMap::new();
-        let mut some_absent = false;
-        for (key, version) in group.batches.iter().flat_map(Batch::checks) {
-            let wanted = wanted.entry(key).or_default();
-            wanted.absent |= *version == 0;
-            wanted.present |= *version > 0;
-            some_absent |= *version == 0;
-        }
-        if some_absent {
-            for (key, write) in group.batches.iter().flat_map(Batch::writes) {
-                if let Some(wanted) = wanted.get_mut(key) {
-                    wanted.last = Some(write);
-                }
-            }
-        }
-        let mut checked: Vec<Checked<'_>> = Vec::new();
-        for (key, wanted) in wanted {
-            if checked.last().is_none_or(|last| last.sql.table.name != key.table().name) {
-                checked.push(Checked {
-                    sql: tables.of(key.table())?,
-                    absent: Vec::new(),
-                    present: Vec::new(),
-                });
-            }
-            let Some(table) = checked.last_mut() else { continue };
-            if wanted.absent {
-                let put = match wanted.last {
-                    Some(Write::Put { version, value }) => Some((*version, value)),
-                    _ => None,
-                };
-                table.absent.push((key, put));
-            }
-            if wanted.present {
-                table.present.push(key);
-            }
-        }
-        Ok(Self(checked))
-    }
-
-    /// Whether the first round trip takes locks and writes nothing. Only then may it be sent together with BEGIN: should
-    /// that fail, statements behind it run all the same, each for itself.
-    fn only_lock(&self) -> bool {
-        !self.0.is_empty() && self.0.iter().all(|checked| checked.absent.is_empty())
     }
 }
 
@@ -179,46 +114,36 @@ impl Attempt<'_> {
 
     /// The first round trip.
     async fn learn(&self, checks: &Checks<'_>) -> Result<Learnt, Trouble> {
-        if checks.0.is_empty() {
+        if checks.is_empty() {
             return Ok(Learnt::default());
         }
         let mut calls = Vec::new();
-        for checked in &checks.0 {
+        for checked in checks.tables() {
             if !checked.absent.is_empty() {
-                calls.push((checked, &[][..], create(checked)?));
+                calls.push((checked, None, create(checked)?));
             }
-            for keys in self.locked_together(&checked.present) {
-                calls.push((checked, keys, self.lock(checked.sql, keys)?));
+            for lock in &checked.locks {
+                calls.push((checked, Some(lock), self.lock(checked.sql, lock)?));
             }
         }
         let begin = checks.only_lock().then(|| self.connection.command(BEGIN));
         let answers = self.ask(begin, calls.iter().map(|(_, _, call)| call).collect()).await?;
         let mut learnt = Learnt::default();
-        for ((checked, keys, _), rows) in calls.iter().zip(answers) {
-            if keys.is_empty() {
-                learn_created(&mut learnt, checked, &rows)?;
-            } else {
-                learn_versions(&mut learnt, keys, &rows)?;
+        for ((checked, lock, _), rows) in calls.iter().zip(answers) {
+            match lock {
+                None => learn_created(&mut learnt, checked, &rows)?,
+                Some(lock) => learn_versions(&mut learnt, &lock.keys, &rows)?,
             }
         }
         Ok(learnt)
     }
 
-    /// The keys that one lock statement may cover.
-    fn locked_together<'k>(&self, keys: &'k [&'k Key]) -> Vec<&'k [&'k Key]> {
+    fn lock<'s>(&self, sql: &'s TableSql, lock: &Lock<'_>) -> Result<Call<'s>> {
         match self.lock {
-            _ if keys.is_empty() => Vec::new(),
-            LockStyle::ByTable => vec![keys],
-            LockStyle::ByShard => keys.chunk_by(|a, b| a.shard() == b.shard()).collect(),
-        }
-    }
-
-    fn lock<'s>(&self, sql: &'s TableSql, keys: &[&Key]) -> Result<Call<'s>> {
-        match self.lock {
-            LockStyle::ByTable => Call::over(sql, &sql.lock, keys),
+            LockStyle::ByTable => Call::over(sql, sql.lock.text(lock.hold), &lock.keys),
             LockStyle::ByShard => {
-                let mut call = Call::over(sql, &sql.lock_in_shard, keys)?;
-                call.values[0] = Box::new(i64::from(keys[0].shard()));
+                let mut call = Call::over(sql, sql.lock_in_shard.text(lock.hold), &lock.keys)?;
+                call.values[0] = Box::new(i64::from(lock.keys[0].shard()));
                 Ok(call)
             }
         }

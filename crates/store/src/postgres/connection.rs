@@ -19,6 +19,10 @@ use crate::options::{Durability, StoreOptions};
 /// Statements are few: some for each table, and one for each shape of scan. A cache that grows beyond this starts anew.
 const STATEMENTS_MAX: usize = 1000;
 
+/// How long a process that stalls in the middle of a commit may hold what others wait for. Between its two round trips a
+/// commit only decides; one that takes longer is cut off, and tried again when its process goes on.
+const LANE_IDLE_MAX: Duration = Duration::from_secs(2);
+
 /// Settings that make plans as we need them: always through the primary key, and planned once for all parameters.
 const PLANNING: [&str; 7] = [
     "SET client_min_messages = warning",
@@ -124,7 +128,11 @@ impl Connector {
 
     /// What every session is told. A database that does not know one of the settings does without it.
     fn settings(&self, role: Role) -> [String; 3] {
-        let idle = if role == Role::Snapshot { self.snapshot_timeout } else { self.statement_timeout };
+        let idle = match role {
+            Role::Snapshot => self.snapshot_timeout,
+            Role::Lane => self.statement_timeout.min(LANE_IDLE_MAX),
+            Role::Reader | Role::Hints => self.statement_timeout,
+        };
         let durable = if self.durability == Durability::Fsync { "on" } else { "off" };
         let milliseconds = |time: Duration| time.as_millis().min(i32::MAX as u128);
         [

@@ -6,9 +6,10 @@
 //!
 //! Where things are: the address (`address.rs`, `tls.rs`), connections and the patience with a lost database
 //! (`connection.rs`, `pool.rs`), the tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`, `snapshot.rs`),
-//! commits (`commit.rs`) and the log that settles unknown ones (`log.rs`), hints between processes (`hints.rs`).
+//! commits (`commit.rs`, `checks.rs`) and the log that settles unknown ones (`log.rs`), hints between processes (`hints.rs`).
 
 mod address;
+mod checks;
 mod codec;
 mod commit;
 mod connection;
@@ -46,7 +47,8 @@ use crate::scan::{Page, Scan};
 use crate::table::{Schema, TableDef};
 use crate::{Error, Result};
 use address::{Address, LockStyle};
-use commit::{Attempt, Checks, Failed};
+use checks::Checks;
+use commit::{Attempt, Failed};
 use connection::{Connection, Connector, Role};
 use errors::Trouble;
 use hints::{Announcements, Exchange};
@@ -155,7 +157,7 @@ impl Postgres {
 
     /// Attempts at a group until one of them has a certain end, or the outcome of one is unknown.
     async fn apply_group(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
-        let checks = Checks::of(group, &self.tables)?;
+        let checks = Checks::of(group, &self.tables, self.lock)?;
         let mut tries = self.lanes.tries();
         loop {
             let mut lease = tries.connection().await?;

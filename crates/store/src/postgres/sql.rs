@@ -32,13 +32,43 @@ pub(super) struct TableSql {
     /// Inserts the rows that are absent and returns the keys of those. Parameters: arrays of keys, versions, values.
     pub(super) create: String,
     /// Locks the rows that exist: place, version. Parameters: arrays of keys.
-    pub(super) lock: String,
+    pub(super) lock: LockSql,
     /// The same within one shard. Parameters: the shard, arrays of the other key columns.
-    pub(super) lock_in_shard: String,
+    pub(super) lock_in_shard: LockSql,
     /// Writes rows, or adds to counters. Parameters: arrays of keys and of each value column.
     pub(super) write: String,
     /// Deletes rows. Parameters: arrays of keys.
     pub(super) delete: String,
+}
+
+/// How a row is locked until the end of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Nobody can write it; others may hold it in the same way.
+    Shared,
+    /// Nobody else can write or hold it.
+    Exclusive,
+}
+
+/// A statement that locks rows, in both ways.
+#[derive(Debug)]
+pub(super) struct LockSql {
+    shared: String,
+    exclusive: String,
+}
+
+impl LockSql {
+    fn new(select: &str) -> Self {
+        // A weaker lock than FOR SHARE would let others update a row that keeps its key.
+        Self { shared: format!("{select} FOR SHARE OF t"), exclusive: format!("{select} FOR UPDATE OF t") }
+    }
+
+    pub(super) fn text(&self, hold: Hold) -> &str {
+        match hold {
+            Hold::Shared => &self.shared,
+            Hold::Exclusive => &self.exclusive,
+        }
+    }
 }
 
 impl TableSql {
@@ -64,9 +94,9 @@ impl TableSql {
                 of_t(values)
             ),
             create: format!("{rows} DO NOTHING RETURNING {keys}"),
-            lock: format!(
-                "SELECT u.\"N\", t.version FROM {from_keys} JOIN {name} AS t ON {on_keys} ORDER BY u.\"N\" FOR UPDATE OF t"
-            ),
+            lock: LockSql::new(&format!(
+                "SELECT u.\"N\", t.version FROM {from_keys} JOIN {name} AS t ON {on_keys} ORDER BY u.\"N\""
+            )),
             lock_in_shard: lock_in_shard(&name, table, columns),
             write: match table.kind {
                 Kind::Versioned => {
@@ -268,15 +298,15 @@ fn of_t(columns: &[&str]) -> String {
     columns.iter().map(|c| format!("t.{c}")).collect::<Vec<_>>().join(", ")
 }
 
-fn lock_in_shard(name: &str, table: &TableDef, columns: &[String]) -> String {
+fn lock_in_shard(name: &str, table: &TableDef, columns: &[String]) -> LockSql {
     if columns.len() == 1 {
-        return format!("SELECT 1::bigint, t.version FROM {name} AS t WHERE t.shard = $1 FOR UPDATE");
+        return LockSql::new(&format!("SELECT 1::bigint, t.version FROM {name} AS t WHERE t.shard = $1"));
     }
     let (others, arrays) = (&columns[1..], arrays(&table.types[1..], 2));
-    format!(
+    LockSql::new(&format!(
         "SELECT u.\"N\", t.version FROM unnest({arrays}) WITH ORDINALITY AS u({}, \"N\") JOIN {name} AS t ON {} \
-         WHERE t.shard = $1 ORDER BY u.\"N\" FOR UPDATE OF t",
+         WHERE t.shard = $1 ORDER BY u.\"N\"",
         others.join(", "),
         equal(others)
-    )
+    ))
 }

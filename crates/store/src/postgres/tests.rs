@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_postgres::NoTls;
 
 use super::codec::Params;
-use super::sql::{Edge, ScanShape, TableSql};
+use super::sql::{Edge, Hold, ScanShape, TableSql};
 use super::*;
 use crate::table::Table;
 use crate::{Batch, StoreOptions};
@@ -72,9 +72,11 @@ async fn every_statement_over_keys_finds_them_through_the_primary_key() {
     let one: Params<'_> = vec![&shard, &name];
     let many: Params<'_> = vec![&shards, &names];
     let in_shard: Params<'_> = vec![&shard, &names];
-    for (text, params) in
-        [(get, &one), (get_many, &many), (lock, &many), (lock_in_shard, &in_shard), (delete, &many)]
-    {
+    let mut statements = vec![(&**get, &one), (get_many, &many), (delete, &many)];
+    for hold in [Hold::Shared, Hold::Exclusive] {
+        statements.extend([(lock.text(hold), &many), (lock_in_shard.text(hold), &in_shard)]);
+    }
+    for (text, params) in statements {
         let plan = plan(&engine, text, params).await;
         assert!(plan.contains("Index Scan using rows_pkey"), "{text}\n{plan}");
         let condition = plan.lines().find(|line| line.contains("Index Cond")).unwrap_or_default();
@@ -110,6 +112,18 @@ async fn who_asks_for_an_unknown_outcome_waits_for_the_transaction_that_is_at_wo
         other.batch_execute(if commits { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
         assert_eq!(asked.await.unwrap().unwrap(), commits);
     }
+}
+
+#[tokio::test]
+async fn a_lane_that_stalls_in_the_middle_of_a_commit_does_not_hold_up_others_for_long() {
+    let Some((engine, _, url)) = opened().await else { return };
+    let other = client(&url).await;
+    other.batch_execute("INSERT INTO torg.rows VALUES (1, 'a', 1, '')").await.unwrap();
+    let stalled = engine.lanes.tries().connection().await.unwrap();
+    stalled.run("BEGIN; SELECT version FROM torg.rows FOR UPDATE").await.unwrap();
+    other.batch_execute("SET statement_timeout = '20s'; UPDATE torg.rows SET version = 2").await.unwrap();
+    let trouble = Trouble::from(stalled.run("COMMIT").await.unwrap_err());
+    assert!(matches!(trouble, Trouble::Lost(_)), "{trouble:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,111 @@
+//! Stages fail, panic, hang and fight.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use watcher::{Answer, Budget, Clock, Config, Fields, Interest, StageError, StageLimits, Wish};
+
+use crate::common::Thing;
+use crate::looking::eventually;
+use crate::place::Place;
+use crate::running::{Running, config};
+use crate::stage::{Doing, titled};
+
+pub(crate) async fn a_failing_stage_is_tried_again_then_parked_and_released_on_request(place: Place) {
+    let works = Arc::new(AtomicBool::new(false));
+    let broken = {
+        let works = Arc::clone(&works);
+        Arc::new(Doing::on("broken", "price", move |s| match works.load(Ordering::SeqCst) {
+            true => Ok(Answer::replace(titled(s, "mended"))),
+            false if s.entity.price == 1 => Err(StageError::Passing("not now".to_owned())),
+            false => Err(StageError::Lasting("never".to_owned())),
+        }))
+    };
+    let store = place.open().await;
+    let running = Running::start(store, vec![broken.clone()]).await;
+    for (id, price, attempts) in [("passing", 1, 3), ("lasting", 2, 1)] {
+        let visits = || broken.visits().iter().filter(|visit| visit.id == id).count();
+        running.save(&Thing::new(id, price)).await;
+        eventually("all attempts are made", async || (visits() == attempts).then_some(())).await;
+        running.eventually_idle().await;
+        assert_eq!(visits(), attempts, "{id} is parked");
+    }
+    works.store(true, Ordering::SeqCst);
+    for id in ["passing", "lasting"] {
+        assert_eq!(running.title(id).await, "a thing", "nothing happens by itself");
+        assert!(running.watcher.request_visit(&id.to_owned(), "broken").await.unwrap());
+        running.eventually_titled(id, "mended").await;
+    }
+    assert!(!running.watcher.request_visit(&"nobody".to_owned(), "broken").await.unwrap());
+    running.stop().await;
+}
+
+pub(crate) async fn a_stage_that_panics_or_hangs_fails_and_the_others_go_on(place: Place) {
+    // Nobody ever opens it.
+    let gate = Arc::new(Semaphore::new(0));
+    let hanging = Arc::new(Doing::on("hanging", "price", |_| Ok(Answer::untouched())).behind(&gate));
+    let panicking = Doing::on("panicking", "price", |s| match s.entity.price {
+        13 => panic!("unlucky"),
+        _ => Ok(Answer::replace(titled(s, "seen"))),
+    });
+    let panicking = Arc::new(panicking);
+    let stages = StageLimits { timeout: Duration::from_millis(100), ..config().stages };
+    let stages_of = vec![panicking.clone() as _, hanging.clone() as _];
+    let config = Config { stages, ..config() };
+    let running = Running::start_with(place.open().await, None, config, stages_of, "one").await;
+    for price in 10..16 {
+        running.save(&Thing::new(&format!("t{price}"), price)).await;
+    }
+    running.eventually_idle().await;
+    for price in 10..16 {
+        let title = running.title(&format!("t{price}")).await;
+        assert_eq!(title, if price == 13 { "a thing" } else { "seen" });
+    }
+    let visits = |stage: &Doing| stage.visits().iter().filter(|visit| visit.id == "t13").count();
+    assert_eq!((visits(&panicking), visits(&hanging)), (3, 3), "parked after three attempts each");
+    running.stop().await;
+}
+
+pub(crate) async fn stages_that_fight_are_slowed_down_and_nothing_is_lost(place: Place) {
+    const CHANGES: u32 = 6;
+    const HOUR: Duration = Duration::from_secs(3600);
+    let by = |id, step: i64| {
+        Arc::new(Doing::with(id, Interest::ask_about(Fields::of(["price"])), move |s| {
+            Ok(Answer::replace(Thing { price: s.entity.price + step, ..s.entity.clone() }))
+        }))
+    };
+    let (cheaper, dearer) = (by("cheaper", -1), by("dearer", 2));
+    let budget = Budget { changes: CHANGES, window: HOUR, delay: HOUR, delay_max: HOUR };
+    let stages = vec![cheaper.clone() as _, dearer.clone() as _];
+    let config = Config { budget, ..config() };
+    let running = Running::start_with(place.open().await, None, config, stages, "one").await;
+    running.save(&Thing::new("a", 1)).await;
+    let slowed = async || {
+        let (queued, now) = (running.queued().await, Clock::system().now());
+        let is_late = !queued.is_empty() && queued.iter().all(|(_, visit, _)| visit.since(now) > HOUR / 2);
+        is_late.then_some(running.find("a").await.unwrap().version)
+    };
+    let version = eventually("all that waits for the entity waits long", slowed).await;
+    let (least, most) = (u64::from(CHANGES) + 2, u64::from(CHANGES) + 6);
+    assert!((least..=most).contains(&version), "version {version}");
+    let visits = || cheaper.visits().len() + dearer.visits().len();
+    let before = visits();
+    let version = running.change("a", |thing| Thing { price: 1000, ..thing.unwrap() }).await;
+    let seen = async || (visits() > before && running.find("a").await?.version > version).then_some(());
+    eventually("a change from outside is not put off", seen).await;
+    running.stop().await;
+}
+
+pub(crate) async fn a_stage_that_is_asked_visits_on_request_too(place: Place) {
+    let asked =
+        Doing::with("asked", Interest::ask_about_all(), |s| Ok(Answer::replace(titled(s, "visited"))));
+    let asked = Arc::new(asked.deciding(|_| Ok(Wish::No)));
+    let running = Running::start(place.open().await, vec![asked]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.eventually_idle().await;
+    assert!(running.watcher.request_visit(&"a".to_owned(), "asked").await.unwrap());
+    running.eventually_titled("a", "visited").await;
+    running.stop().await;
+}

@@ -1,0 +1,117 @@
+//! A watcher at work, and how a test waits for what it does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::{Batch, KeyValue, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use topics::Topics;
+use watcher::{Clock, Config, Found, Stage, StageLimits, Time, Watcher};
+
+use crate::common::Thing;
+use crate::looking::{eventually, rows};
+
+/// Few shards, and failures that are tried again soon.
+pub(crate) fn config() -> Config {
+    let (pause, pause_max) = (Duration::from_millis(20), Duration::from_millis(100));
+    let stages = StageLimits { attempts_max: 3, pause, pause_max, ..StageLimits::default() };
+    Config { shards: 4, lease_time: Duration::from_secs(3), stages, ..Config::default() }
+}
+
+pub(crate) type Stages = Vec<Arc<dyn Stage<Thing>>>;
+
+/// A watcher at work.
+pub(crate) struct Running {
+    pub(crate) store: Store,
+    pub(crate) watcher: Watcher<Thing>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// One that works alone, without a topic.
+    pub(crate) async fn start(store: Store, stages: Stages) -> Self {
+        Self::start_with(store, None, config(), stages, "one").await
+    }
+
+    pub(crate) async fn start_with(
+        store: Store,
+        topic: Option<(&Topics, &str)>,
+        config: Config,
+        stages: Stages,
+        instance: &str,
+    ) -> Self {
+        let watcher = Watcher::open(&store, topic, Clock::system(), config, stages, 1).await.unwrap();
+        let stop = watch::Sender::new(false);
+        let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
+        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
+        Self { store, watcher, stop, task }
+    }
+
+    /// Stops in an orderly way and gives the store back.
+    pub(crate) async fn stop(self) -> Store {
+        self.stop.send_replace(true);
+        self.task.await.unwrap();
+        self.store
+    }
+
+    /// Saves an entity as it is given, whatever is there. Returns its version.
+    pub(crate) async fn save(&self, thing: &Thing) -> u64 {
+        self.change(&thing.id, |_| thing.clone()).await
+    }
+
+    /// Changes an entity, or makes it, from outside.
+    pub(crate) async fn change(&self, id: &str, change: impl Fn(Option<Thing>) -> Thing) -> u64 {
+        loop {
+            let before = self.find(id).await;
+            let after = change(before.as_ref().map(|found| found.entity.clone()));
+            let mut batch = Batch::new();
+            let version = self.watcher.save(&mut batch, before.as_ref(), &after).await.unwrap();
+            if self.store.commit(batch).await.unwrap().is_applied() {
+                return version;
+            }
+        }
+    }
+
+    pub(crate) async fn find(&self, id: &str) -> Option<Found<Thing>> {
+        self.watcher.load(&id.to_owned()).await.unwrap()
+    }
+
+    pub(crate) async fn thing(&self, id: &str) -> Thing {
+        self.find(id).await.unwrap().entity
+    }
+
+    pub(crate) async fn title(&self, id: &str) -> String {
+        self.thing(id).await.title
+    }
+
+    pub(crate) async fn eventually_titled(&self, id: &str, title: &str) {
+        let look = async || (self.title(id).await == title).then_some(());
+        eventually(&format!("the title of {id} is {title:?}"), look).await;
+    }
+
+    pub(crate) async fn state(&self, id: &str, stage: &str) -> String {
+        let state = self.watcher.state(&id.to_owned(), stage).await.unwrap();
+        String::from_utf8(state.bytes.to_vec()).unwrap()
+    }
+
+    /// Waits until nothing is queued for any stage.
+    pub(crate) async fn eventually_idle(&self) {
+        eventually("nothing is queued", async || self.queued().await.is_empty().then_some(())).await;
+    }
+
+    /// All that is queued: stage, time, entity. The system stage has no name.
+    pub(crate) async fn queued(&self) -> Vec<(String, Time, String)> {
+        let mut queued = Vec::new();
+        for row in rows(&self.store, "watcher_queues").await {
+            match <[KeyValue; 6]>::try_from(row.key.values().unwrap()).unwrap() {
+                [.., KeyValue::Text(stage), KeyValue::I64(visit), KeyValue::Text(entity)] => {
+                    queued.push((stage, Time::from_ms(visit), entity));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        queued
+    }
+}
