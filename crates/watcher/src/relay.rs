@@ -9,7 +9,7 @@
 //! at the same time: in the order of versions. A stage that fails to hear is told again later, and holds up nobody else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -43,10 +43,26 @@ pub(crate) type Serving = BTreeMap<u32, Fence>;
 pub(crate) struct Relay<E: Entity> {
     watcher: Watcher<E>,
     serving: watch::Receiver<Serving>,
+    moving: Moving,
     /// Stages that failed to hear: how often in a row, and when to tell them again.
     failing: BTreeMap<(u32, String), (u32, Instant)>,
     /// Shards that may not be ours any more, and when to try again: every attempt is a repeat in the topic.
     doubtful: BTreeMap<u32, Instant>,
+}
+
+/// The shards out of which changes are being moved. None of them is given away meanwhile: its next owner would move the same
+/// changes again, and ours would arrive behind them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moving(Arc<Mutex<BTreeSet<u32>>>);
+
+impl Moving {
+    pub(crate) fn contains(&self, shard: u32) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&shard)
+    }
+
+    fn set(&self, shards: BTreeSet<u32>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shards;
+    }
 }
 
 /// What became of the changes in a shard.
@@ -102,8 +118,8 @@ struct Outbound {
 }
 
 impl<E: Entity> Relay<E> {
-    pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>) -> Self {
-        Self { watcher, serving, failing: BTreeMap::new(), doubtful: BTreeMap::new() }
+    pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>, moving: Moving) -> Self {
+        Self { watcher, serving, moving, failing: BTreeMap::new(), doubtful: BTreeMap::new() }
     }
 
     /// Works until `stop` turns true.
@@ -126,6 +142,10 @@ impl<E: Entity> Relay<E> {
                 serving.iter().filter(|(shard, _)| there(shard) && !doubtful(shard)).collect::<Vec<_>>();
             let mut more = BTreeSet::new();
             for shards in rounds.chunks(SHARDS_AT_ONCE_MAX) {
+                let still_ours = |shard: &u32, fence: &Fence| self.serving.borrow().get(shard) == Some(fence);
+                let shards: Vec<(&u32, &Fence)> =
+                    shards.iter().copied().filter(|(shard, fence)| still_ours(shard, fence)).collect();
+                self.moving.set(shards.iter().map(|(shard, _)| **shard).collect());
                 let exports = join_all(shards.iter().map(|(shard, fence)| self.export(**shard, fence))).await;
                 for ((shard, fence), exported) in shards.iter().zip(exports) {
                     let exported = logged::<E>(exported, "export changes");
@@ -138,6 +158,7 @@ impl<E: Entity> Relay<E> {
                     }
                     more.extend((moved == Moved::Some).then_some(**shard));
                 }
+                self.moving.set(BTreeSet::new());
             }
             look = Look::Shards(more);
             look.add_all(&mut hints);

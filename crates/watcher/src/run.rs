@@ -17,7 +17,7 @@ use crate::entity::Entity;
 use crate::limits::{APART_MAX, PEEKS_AT_ONCE_MAX, PEEKS_IN_A_ROUND_MAX};
 use crate::peek::Window;
 use crate::queue::{Lane, PARKED, Place};
-use crate::relay::{Relay, Serving};
+use crate::relay::{Moving, Relay, Serving};
 use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, Peeked, QueueId, Schedule};
 use crate::shards::Keeper;
 use crate::speed::Speeds;
@@ -34,6 +34,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
 /// The pause before a row that cannot be read is tried again.
 const DAMAGE_PAUSE: Duration = Duration::from_secs(60);
+/// How soon it is tried again to give away a shard in which something is under way.
+const LEAVE_AGAIN: Duration = Duration::from_millis(50);
 /// How long after a change the board is brought up to date.
 const SAY_AFTER: Duration = Duration::from_millis(200);
 
@@ -47,9 +49,10 @@ impl<E: Entity> Watcher<E> {
     /// Errors of the store do not end it: it tries again.
     pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) {
         let serving = watch::Sender::new(Serving::new());
-        let relay = Relay::new(self.clone(), serving.subscribe());
+        let moving = Moving::default();
+        let relay = Relay::new(self.clone(), serving.subscribe(), moving.clone());
         let crawler = Crawler::new(self.clone(), serving.subscribe());
-        let mut runner = Runner::new(self.clone(), instance, serving);
+        let mut runner = Runner::new(self.clone(), instance, serving, moving);
         tokio::join!(runner.run(stop.clone()), relay.run(stop.clone()), crawler.run(stop));
         log_error(runner.keeper.resign().await);
         self.board().say("", BTreeMap::new());
@@ -62,6 +65,8 @@ struct Runner<E: Entity> {
     instance: String,
     keeper: Keeper,
     serving: watch::Sender<Serving>,
+    /// What the relay is doing.
+    moving: Moving,
     schedule: Schedule,
     /// The names of the stages by their numbers, in order; the system stage is the first.
     names: Vec<String>,
@@ -102,7 +107,7 @@ struct Call {
 }
 
 impl<E: Entity> Runner<E> {
-    fn new(watcher: Watcher<E>, instance: String, serving: watch::Sender<Serving>) -> Self {
+    fn new(watcher: Watcher<E>, instance: String, serving: watch::Sender<Serving>, moving: Moving) -> Self {
         let config = &watcher.rules().config;
         let mut names = vec![SYSTEM.to_owned()];
         names.extend(watcher.stages().keys().cloned());
@@ -113,6 +118,7 @@ impl<E: Entity> Runner<E> {
             watcher,
             instance,
             serving,
+            moving,
             schedule: Schedule::new(desks),
             speeds: Speeds::new(names.len()),
             names,
@@ -172,7 +178,9 @@ impl<E: Entity> Runner<E> {
             Some(_) if failed => Some(Instant::now() + ERROR_PAUSE),
             next => next.map(wait),
         };
-        let times = [Some(self.next_beat), Some(self.next_look), self.say_at, look, blocked_until.map(wait)];
+        let leaving = self.keeper.leaving().next().map(|_| Instant::now() + LEAVE_AGAIN);
+        let times =
+            [Some(self.next_beat), Some(self.next_look), self.say_at, look, leaving, blocked_until.map(wait)];
         times.into_iter().flatten().min().unwrap_or(self.next_beat)
     }
 
@@ -190,7 +198,7 @@ impl<E: Entity> Runner<E> {
         for shard in self.keeper.leaving().collect::<Vec<_>>() {
             let first = (shard, Arc::from(""));
             let busy = self.busy.range(first..).next().is_some_and(|((busy, _), _)| *busy == shard);
-            if !busy {
+            if !busy && !self.moving.contains(shard) {
                 log_error(self.keeper.give_away(shard).await);
             }
         }

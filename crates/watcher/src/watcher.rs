@@ -102,14 +102,13 @@ impl<E: Entity> Watcher<E> {
         let text = require_fit(before, after)?;
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let (seen, last) = match before {
-            Some(before) => (before.version, before.version),
-            None => {
-                let head = self.head(which).await?;
-                // Others may make and remove the same entity before the rest is read: they have used this version.
-                batch.check(which.head_key(), head.version);
-                (0, head.content.removed_version)
-            }
+        let (seen, last) = if let Some(before) = before {
+            (before.version, before.version)
+        } else {
+            let head = self.head(which).await?;
+            // Others may make and remove the same entity before the rest is read: they have used this version.
+            batch.check(which.head_key(), head.version);
+            (0, head.content.removed_version)
         };
         let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());

@@ -66,13 +66,11 @@ suite! {
     failing::a_failing_stage_is_tried_again_then_parked_and_released_on_request,
     failing::a_stage_that_panics_or_hangs_fails_and_the_others_go_on,
     failing::stages_that_fight_are_slowed_down_and_nothing_is_lost,
-    #[ignore = "the loop does not look for requests in the queue of a stage that is asked"]
     failing::a_stage_that_is_asked_visits_on_request_too,
     leaving::changes_reach_the_topic_and_their_stage_in_the_order_of_versions,
     leaving::a_removed_entity_leaves_nothing_behind_and_its_versions_go_on,
     sharing::two_watchers_share_the_shards_and_one_takes_over_when_the_other_leaves,
     sharing::work_goes_on_while_shards_change_hands,
-    #[ignore = "a shard is given away while the relay is exporting its changes: they come again behind later ones"]
     sharing::changes_that_are_on_their_way_when_a_shard_changes_hands_stay_in_order,
     wrong::what_cannot_work_is_refused_when_the_watcher_is_opened,
     wrong::answers_that_cannot_be_kept_are_parked_and_nothing_is_lost,

@@ -106,6 +106,8 @@ impl Running {
         let mut queued = Vec::new();
         for row in rows(&self.store, "watcher_queues").await {
             match <[KeyValue; 6]>::try_from(row.key.values().unwrap()).unwrap() {
+                // What is parked waits for nothing.
+                [_, _, KeyValue::U32(3), ..] => {}
                 [.., KeyValue::Text(stage), KeyValue::I64(visit), KeyValue::Text(entity)] => {
                     queued.push((stage, Time::from_ms(visit), entity));
                 }
