@@ -48,6 +48,8 @@ impl Ground {
         );
         let faults = if self.world.is_calm() { Faults::default() } else { faults };
         let engine = Faulty::new(observed, seed_of(seed, &format!("{} faults", actor.name)), faults);
+        let (world, name) = (self.world.clone(), actor.name.clone());
+        engine.listen(move |fault| world.fault(&format!("store: {fault}"), &name, format_args!("")));
         self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.clone());
         let id_seed = Some(seed_of(seed, &actor.name));
         let options = StoreOptions { id_seed, queue_timeout: QUEUE_TIMEOUT, ..StoreOptions::default() };
