@@ -99,7 +99,7 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn start(ground: &Ground, name: String) -> Self {
         ground.world.event(format_args!("{name} starts"));
-        let (gate, stop) = (Gate::new(), watch::Sender::new(false));
+        let (gate, stop) = (Gate::default(), watch::Sender::new(false));
         let actor = ground.actor(&name, Role::Instance);
         let task = tokio::spawn(live(ground.clone(), actor, gate.clone(), stop.subscribe()));
         Self { name, gate, ground: ground.clone(), stop, task }

@@ -176,7 +176,7 @@ async fn everything(ground: &Ground) {
 /// The topic, over a store without faults.
 async fn topic(ground: &Ground) -> Topics {
     let actor = ground.actor("observer", Role::Outside);
-    let store = ground.store(&actor, &Gate::new());
+    let store = ground.store(&actor, &Gate::default());
     let topics = Topics::in_store(&store);
     while let Err(error) = topics.create(&TopicSpec::new(TOPIC, PARTITIONS)).await {
         ground.world.event(format_args!("cannot make the topic: {error}"));
