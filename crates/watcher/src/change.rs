@@ -76,9 +76,9 @@ pub(crate) struct Rules {
 impl Rules {
     /// The stages that visit an entity because of this change, without being asked.
     pub(crate) fn visitors(&self, event: &Event<'_>) -> Vec<&str> {
+        let overlooked = planted!(Overlooked) && event.author.is_some();
         let visits = |(stage, interest): &(&String, &Interest)| {
-            !interest.ask
-                && !(planted!(Overlooked) && event.author.is_some())
+            !(interest.ask || overlooked)
                 && Some(stage.as_str()) != event.author
                 && interest.fields.overlaps(&event.changed)
         };

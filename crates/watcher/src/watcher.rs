@@ -95,14 +95,13 @@ impl<E: Entity> Watcher<E> {
         let text = require_fit(before, after)?;
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let (seen, last) = match before {
-            Some(before) => (before.version, before.version),
-            None => {
-                let head = self.head(which).await?;
-                // Others may make and remove the same entity before the rest is read: they have used this version.
-                batch.check(which.head_key(), head.version);
-                (0, head.content.removed_version)
-            }
+        let (seen, last) = if let Some(before) = before {
+            (before.version, before.version)
+        } else {
+            let head = self.head(which).await?;
+            // Others may make and remove the same entity before the rest is read: they have used this version.
+            batch.check(which.head_key(), head.version);
+            (0, head.content.removed_version)
         };
         let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
@@ -120,7 +119,8 @@ impl<E: Entity> Watcher<E> {
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let (key, version) = (E::key(which.shard, &id), before.version + 1);
         batch.check(key.clone(), before.version).delete(key);
-        let mut entries_version = 0;
+        // Before the entries: whoever makes another one writes the head too, and then this batch is in conflict.
+        let (head, mut entries_version) = (self.head(which).await?, 0);
         for row in self.rows(&ENTRIES.prefix((which.shard, E::KIND, &*text))).await? {
             let (.., stage) = ENTRIES.parts(&row.key)?;
             leave(batch, &which.in_stage(&stage), &mut decode::<Entry>(&row)?);
@@ -132,7 +132,7 @@ impl<E: Entity> Watcher<E> {
         }
         let (changed, now) = (Fields::all(), self.now());
         let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
-        record_removal(batch, which, &event, self.head(which).await?, entries_version);
+        record_removal(batch, which, &event, head, entries_version);
         Ok(version)
     }
 
