@@ -1,45 +1,57 @@
 //! A gate between a process and its store. While it is closed every call hangs, on its way there or on its way back.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
-#[derive(Clone)]
+/// What has just come through may have been held up by a stall that ended so long ago.
+const JUST_NOW: Duration = Duration::from_millis(20);
+
+#[derive(Clone, Default)]
 pub(crate) struct Gate {
-    open: Arc<watch::Sender<bool>>,
+    state: Arc<Mutex<State>>,
+    /// It wakes those who wait in their order; a `watch` channel would wake them in any.
+    opened: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct State {
+    is_closed: bool,
     /// When it was last closed, and last opened again.
-    stalled: Arc<Mutex<Option<(Instant, Instant)>>>,
+    stalled: Option<(Instant, Instant)>,
 }
 
 impl Gate {
-    pub(crate) fn new() -> Self {
-        Self { open: Arc::new(watch::Sender::new(true)), stalled: Arc::default() }
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until it is open.
     pub(crate) async fn pass(&self) {
-        // It cannot fail: the sender is part of the gate.
-        let _ = self.open.subscribe().wait_for(|open| *open).await;
+        loop {
+            let opened = self.opened.notified();
+            if !self.state().is_closed {
+                return;
+            }
+            opened.await;
+        }
     }
 
     /// Closes it for a while.
     pub(crate) async fn stall(&self, time: Duration) {
         let closed = Instant::now();
-        self.open.send_replace(false);
+        self.state().is_closed = true;
         tokio::time::sleep(time).await;
-        *self.stalled.lock().unwrap_or_else(PoisonError::into_inner) = Some((closed, Instant::now()));
-        self.open.send_replace(true);
+        *self.state() = State { is_closed: false, stalled: Some((closed, Instant::now())) };
+        self.opened.notify_waiters();
     }
 
     /// How old an answer may be that has just come through.
     pub(crate) fn delay(&self) -> Duration {
-        let stalled = *self.stalled.lock().unwrap_or_else(PoisonError::into_inner);
-        match stalled {
-            Some((closed, opened)) if opened.elapsed() < Duration::from_millis(20) => closed.elapsed(),
+        match self.state().stalled {
+            Some((closed, opened)) if opened.elapsed() < JUST_NOW => closed.elapsed(),
             _ => Duration::ZERO,
         }
     }

@@ -48,6 +48,8 @@ impl Ground {
         );
         let faults = if self.world.is_calm() { Faults::default() } else { faults };
         let engine = Faulty::new(observed, seed_of(seed, &format!("{} faults", actor.name)), faults);
+        let (world, name) = (self.world.clone(), actor.name.clone());
+        engine.listen(move |fault| world.fault(&format!("store: {fault}"), &name, format_args!("")));
         self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.clone());
         let id_seed = Some(seed_of(seed, &actor.name));
         let options = StoreOptions { id_seed, queue_timeout: QUEUE_TIMEOUT, ..StoreOptions::default() };
@@ -97,7 +99,7 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn start(ground: &Ground, name: String) -> Self {
         ground.world.event(format_args!("{name} starts"));
-        let (gate, stop) = (Gate::new(), watch::Sender::new(false));
+        let (gate, stop) = (Gate::default(), watch::Sender::new(false));
         let actor = ground.actor(&name, Role::Instance);
         let task = tokio::spawn(live(ground.clone(), actor, gate.clone(), stop.subscribe()));
         Self { name, gate, ground: ground.clone(), stop, task }

@@ -33,6 +33,9 @@ struct Arguments {
     /// How long things go wrong in each simulation, in simulated seconds; without it the seed decides.
     #[arg(long)]
     seconds: Option<u64>,
+    /// Simulates every seed twice and compares the traces.
+    #[arg(long)]
+    twice: bool,
     /// Plants a bug.
     #[arg(long, value_parser = parse_bug)]
     bug: Option<Bug>,
@@ -114,6 +117,10 @@ fn run_seeds(arguments: &Arguments) -> Result<bool> {
         }
         if arguments.seed.is_some() {
             println!("trace      {:016x}, {} lines", outcome.hash, outcome.events);
+        }
+        if arguments.twice && simulate(&options).hash != outcome.hash {
+            println!("seed {seed} gives two different traces");
+            return Ok(false);
         }
         if !outcome.violations.is_empty() {
             print_failure(&outcome);

@@ -49,7 +49,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) async fn new(ground: Ground, name: String, ops: Arc<AtomicU64>) -> Self {
         let actor = ground.actor(&name, Role::Outside);
-        let gate = Gate::new();
+        let gate = Gate::default();
         let store = ground.store(&actor, &gate);
         let watcher = ground.watcher(&actor, &store, &gate).await;
         let dice = Dice::of(ground.scenario.seed, &name);

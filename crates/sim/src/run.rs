@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use store::{Memory, Schema};
@@ -118,14 +118,7 @@ async fn play(options: &Options) -> Outcome {
         world.broken("nothing panics", panic);
     }
     let simulated = Duration::from_millis(world.now_ms());
-    let mut faults = BTreeMap::new();
-    for engine in ground.engines.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        for (kind, count) in engine.counts() {
-            *faults.entry(format!("store: {kind}")).or_default() += count;
-        }
-    }
     let summary = world.summary();
-    faults.extend(summary.faults);
     Outcome {
         seed: options.seed,
         violations: summary.violations,
@@ -135,7 +128,7 @@ async fn play(options: &Options) -> Outcome {
         events: summary.events,
         commits: summary.commits,
         calls: summary.calls,
-        faults,
+        faults: summary.faults,
         checks: summary.checks,
         simulated,
     }
@@ -177,12 +170,13 @@ async fn everything(ground: &Ground) {
             ground.world.broken("a process ends in order", format!("{name} does not end"));
         }
     }
+    ground.world.left();
 }
 
 /// The topic, over a store without faults.
 async fn topic(ground: &Ground) -> Topics {
     let actor = ground.actor("observer", Role::Outside);
-    let store = ground.store(&actor, &Gate::new());
+    let store = ground.store(&actor, &Gate::default());
     let topics = Topics::in_store(&store);
     while let Err(error) = topics.create(&TopicSpec::new(TOPIC, PARTITIONS)).await {
         ground.world.event(format_args!("cannot make the topic: {error}"));

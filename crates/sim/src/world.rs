@@ -233,6 +233,15 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
+    /// All processes have ended in order.
+    pub(crate) fn left(&self) {
+        let now_ms = self.now_ms();
+        let mut inner = self.inner();
+        let Inner { invariants, tables, .. } = &mut *inner;
+        let seen = look(invariants, |invariant| invariant.at_rest(tables));
+        self.judge(&mut inner, now_ms, seen);
+    }
+
     /// Whether so much is asked of the store in one millisecond that it will never end.
     pub(crate) fn is_spinning(&self, actor: &Actor) -> bool {
         let now_ms = self.now_ms();

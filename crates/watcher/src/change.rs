@@ -76,8 +76,11 @@ pub(crate) struct Rules {
 impl Rules {
     /// The stages that visit an entity because of a change of these fields, without being asked.
     pub(crate) fn visitors(&self, author: Option<&str>, changed: &Fields) -> Vec<&str> {
+        let overlooked = planted!(Overlooked) && author.is_some();
         let visits = |(stage, interest): &(&String, &Interest)| {
-            !interest.ask && Some(stage.as_str()) != author && interest.fields.overlaps(changed)
+            !(interest.ask || overlooked)
+                && Some(stage.as_str()) != author
+                && interest.fields.overlaps(changed)
         };
         self.interests.iter().filter(visits).map(|(stage, _)| stage.as_str()).collect()
     }

@@ -22,6 +22,12 @@ bugs! {
     SameEpoch,
     /// A process is taken to be dead as soon as somebody looks twice.
     EagerBurial,
+    /// A process that ends keeps its shards.
+    NoHandOver,
+    /// A shard is given away during visits in it.
+    BusyGivenAway,
+    /// A change by a stage is not seen by the others.
+    Overlooked,
     /// An entry leaves its queue, its queue row stays.
     QueueRowStays,
     /// A change does not get into the outbox.

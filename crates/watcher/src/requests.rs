@@ -60,7 +60,7 @@ impl<E: Entity> Watcher<E> {
                 <[_; 3]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
             let Some(entity) = entity else { return Ok(false) };
             let Versioned { version, content: mut entry } = versioned::<Entry>(entry)?;
-            let (head, now) = (versioned::<Head>(head)?.content, self.now());
+            let (head, now) = (versioned::<Head>(head)?, self.now());
             let wanted = Wanted { visit: now, lane: Lane::Fresh, why: Why::WHY_REQUEST };
             let mut batch = Batch::new();
             // An entity that is being removed must not be queued.
@@ -68,7 +68,12 @@ impl<E: Entity> Watcher<E> {
             entry.attempts = 0;
             offer(&mut batch, &which.in_stage(stage), &mut entry, wanted, now);
             let key = which.entry_key(stage);
-            batch.check(key.clone(), version).put(key, next_version(version, &head), encode(&entry));
+            batch.check(key.clone(), version).put(key, next_version(version, &head.content), encode(&entry));
+            if version == 0 {
+                // A removal that is under way must notice that there is one more entry.
+                let key = which.head_key();
+                batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
+            }
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(true);
             }

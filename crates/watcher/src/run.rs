@@ -198,7 +198,7 @@ impl<E: Entity> Runner<E> {
         for shard in self.keeper.leaving().collect::<Vec<_>>() {
             let first = (shard, Arc::from(""));
             let busy = self.busy.range(first..).next().is_some_and(|((busy, _), _)| *busy == shard);
-            if !busy && !self.moving.contains(shard) {
+            if planted!(BusyGivenAway) || (!busy && !self.moving.contains(shard)) {
                 log_error(self.keeper.give_away(shard).await);
             }
         }

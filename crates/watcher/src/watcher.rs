@@ -127,7 +127,8 @@ impl<E: Entity> Watcher<E> {
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let (key, version) = (E::key(which.shard, &id), before.version + 1);
         batch.check(key.clone(), before.version).delete(key);
-        let mut entries_version = 0;
+        // Before the entries: whoever makes another one writes the head too, and then this batch is in conflict.
+        let (head, mut entries_version) = (self.head(which).await?, 0);
         for row in self.rows(&ENTRIES.prefix((which.shard, E::KIND, &*text))).await? {
             let (.., stage) = ENTRIES.parts(&row.key)?;
             leave(batch, &which.in_stage(&stage), &mut decode::<Entry>(&row)?);
@@ -139,7 +140,7 @@ impl<E: Entity> Watcher<E> {
         }
         let (changed, now) = (Fields::all(), self.now());
         let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
-        record_removal(batch, which, &event, self.head(which).await?, entries_version);
+        record_removal(batch, which, &event, head, entries_version);
         Ok(version)
     }
 

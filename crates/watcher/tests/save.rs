@@ -189,3 +189,28 @@ async fn no_version_is_used_twice_when_somebody_else_makes_and_removes_the_same_
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_a_removed_entity_whose_visit_was_asked_for_meanwhile() {
+    for delay in (0..800).step_by(10) {
+        let memory = Memory::new(Schema::new(1, watcher::tables()).unwrap());
+        let engine = Faulty::new(memory.clone(), 1, Faults::default());
+        let slow = Store::over(Arc::new(engine.clone()), &StoreOptions::default());
+        let fast = Store::over(Arc::new(memory), &StoreOptions::default());
+        let (one, other) =
+            (open(&slow, vec![asked("s", "price")]).await, open(&fast, vec![asked("s", "price")]).await);
+        save(&other, &fast, &Thing::new("a", 1)).await;
+        let found = other.load(&"a".to_owned()).await.unwrap().unwrap();
+        engine.set_faults(Faults { delay: 1000, delay_max: Duration::from_millis(200), ..Faults::default() });
+        let (mut batch, id) = (Batch::new(), "a".to_owned());
+        let (removed, requested) = tokio::join!(one.remove(&mut batch, &found), async {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+            other.request_visit(&id, "s").await
+        });
+        (removed.unwrap(), requested.unwrap());
+        if slow.commit(batch).await.unwrap().is_applied() {
+            assert_eq!(keys(&fast, "watcher_entries").await, Vec::<String>::new(), "{delay} ms");
+            assert_eq!(keys(&fast, "watcher_queues").await, Vec::<String>::new(), "{delay} ms");
+        }
+    }
+}

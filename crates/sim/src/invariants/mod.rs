@@ -3,10 +3,12 @@
 //! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch (`watcher::planted`, `bugs.rs`).
 
 mod answers;
+mod converged;
 mod due;
 mod epochs;
 mod exports;
 mod fences;
+mod hand_over;
 mod leases;
 mod one_at_a_time;
 mod operations;
@@ -67,6 +69,11 @@ pub(crate) trait Invariant: Send {
     fn at_end(&mut self, _end: &End<'_>) -> Option<Seen> {
         None
     }
+
+    /// All processes have ended in order.
+    fn at_rest(&mut self, _tables: &Tables) -> Option<Seen> {
+        None
+    }
 }
 
 /// All of them.
@@ -90,6 +97,8 @@ pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
         Box::new(timers::Timers::default()),
         Box::new(parked::Parked),
         Box::new(due::NothingDue),
+        Box::new(converged::Converged),
+        Box::new(hand_over::HandOver),
     ]
 }
 

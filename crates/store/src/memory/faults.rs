@@ -54,13 +54,18 @@ struct Dice {
     rng: StdRng,
     faults: Faults,
     counts: FaultCounts,
+    listener: Option<Listener>,
 }
+
+/// Hears the name of every fault.
+type Listener = Box<dyn Fn(&'static str) + Send>;
 
 impl Dice {
     fn roll(&mut self, name: &'static str, thousandths: u32) -> bool {
         let hit = thousandths > 0 && self.rng.random_range(0..1000) < thousandths;
         if hit {
             *self.counts.entry(name).or_default() += 1;
+            self.listener.iter().for_each(|listener| listener(name));
         }
         hit
     }
@@ -90,13 +95,19 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
     /// Wraps an engine. What the engine inside sees is what really happens, at the moment when it does.
     #[must_use]
     pub fn new(engine: E, seed: u64, faults: Faults) -> Self {
-        let dice = Dice { rng: StdRng::seed_from_u64(seed), faults, counts: FaultCounts::new() };
+        let dice =
+            Dice { rng: StdRng::seed_from_u64(seed), faults, counts: FaultCounts::new(), listener: None };
         Self { engine, dice: Arc::new(Mutex::new(dice)) }
     }
 
     /// Changes what happens from now on; `Faults::default()` is fair weather.
     pub fn set_faults(&self, faults: Faults) {
         self.dice().faults = faults;
+    }
+
+    /// Calls `listener` with the name of every fault from now on, at the moment when it is decided. It must not call the engine.
+    pub fn listen(&self, listener: impl Fn(&'static str) + Send + 'static) {
+        self.dice().listener = Some(Box::new(listener));
     }
 
     /// What has happened so far.
