@@ -27,11 +27,11 @@ pub(crate) struct WatcherBench {
     /// Memory for the cache of the embedded engine, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(super) cache_mb: u64,
-    /// Due entries of the deep queues, with small entities.
+    /// Due entries of the deep queues, with small entities; 0 leaves them out.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) deep: u64,
     /// Times that the sides take turns in the stateful measurement, each with its part of the entities.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=20))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=20))]
     pub(super) turns: u64,
     /// Callers that commit at the same time where rows are written without the watcher.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
@@ -81,7 +81,8 @@ pub(super) enum Child {
 
 impl WatcherBench {
     pub(super) fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        let is_left_out = part == Part::Depth && self.deep == 0;
+        !is_left_out && (self.only.is_empty() || self.only.contains(&part))
     }
 
     pub(super) fn folder(&self) -> PathBuf {

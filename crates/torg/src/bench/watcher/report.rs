@@ -69,3 +69,27 @@ impl Figure {
         if reference == 0.0 { Self(None) } else { Self::of(figure / reference) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_begins_with_the_keys_that_scripts_rely_on_and_what_was_not_measured_is_null() {
+        let report = Report { bench: "watcher", engine: "fjall", burndown_per_s: Figure::of(1.0), ..Report::default() };
+        let line = serde_json::to_string(&report).unwrap();
+        let keys = [
+            r#"{"bench":"watcher","engine":"fjall","burndown_per_s":1.0,"stateful_per_s":null,"stateful_over_store":null,"#,
+            r#""peer_stateful_per_s":null,"ratio_peer":null,"pickup_p50_ms":null,"pickup_p99_ms":null,"#,
+            r#""timer_late_p99_ms":null,"fresh_p99_ratio":null,"idle_cpu_pct":null,"rss_mb":null,"#,
+        ];
+        assert!(line.starts_with(&keys.concat()), "{line}");
+    }
+
+    #[test]
+    fn a_ratio_needs_both_figures() {
+        let (one, two, none) = (Figure::of(1.0), Figure::of(2.0), Figure::default());
+        assert!((one.over(two).or_zero() - 0.5).abs() < 0.001);
+        assert!(one.over(none).0.is_none() && none.over(one).0.is_none() && one.over(Figure::of(0.0)).0.is_none());
+    }
+}
