@@ -153,8 +153,8 @@ impl Committer {
             }
             return;
         }
-        if answer.is_ok() {
-            self.hints.group_applied(&group);
+        if let Ok(verdicts) = &answer {
+            self.hints.group_applied(&group, verdicts);
         }
         reply_to_all(&group, replies, answer);
     }

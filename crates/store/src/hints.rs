@@ -6,16 +6,20 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use crate::batch::Batch;
-use crate::group::Group;
+use crate::batch::{Batch, Write};
+use crate::group::{Group, Verdict};
+use crate::key::Key;
+use crate::table::Placement;
 
 /// How many groups of hints a slow reader may fall behind before it is told to look everywhere.
 const HINTS_KEPT: usize = 256;
 
-/// Where something was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What was written. Deleted rows are nobody's business.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hint {
-    /// Rows of this table and shard changed.
+    /// This process has put this row into a table that is a queue.
+    Put(Key),
+    /// Rows of this table and shard were written, by this process or another.
     Changed {
         /// The table's name.
         table: &'static str,
@@ -42,15 +46,23 @@ impl HintSender {
         Hints { receiver: self.0.subscribe(), waiting: Vec::new() }
     }
 
-    /// Tells the readers what a group wrote. Costs nothing while nobody listens.
-    pub(crate) fn group_applied(&self, group: &Group) {
+    /// Tells the readers what the batches of a group wrote that were applied. Costs nothing while nobody listens.
+    pub(crate) fn group_applied(&self, group: &Group, verdicts: &[Verdict]) {
         if self.0.receiver_count() == 0 {
             return;
         }
-        let written = group.batches.iter().flat_map(Batch::writes);
-        let hints: BTreeSet<Hint> =
-            written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
-        self.send(hints.into_iter().collect());
+        let applied =
+            group.batches.iter().zip(verdicts).filter(|(_, verdict)| matches!(verdict, Verdict::Applied));
+        let writes = applied.flat_map(|(batch, _)| Batch::writes(batch));
+        let hint = |(key, write): &(Key, Write)| match (write, key.table().placement) {
+            (Write::Delete, _) => None,
+            (_, Placement::Queue) => Some(Hint::Put(key.clone())),
+            _ => Some(Hint::Changed { table: key.table().name, shard: key.shard() }),
+        };
+        let hints: BTreeSet<Hint> = writes.filter_map(hint).collect();
+        if !hints.is_empty() {
+            self.send(hints.into_iter().collect());
+        }
     }
 
     /// Tells the readers what another process wrote.
@@ -80,7 +92,7 @@ impl Hints {
                 return Some(hint);
             }
             match self.receiver.recv().await {
-                Ok(Some(hints)) => self.waiting.extend(hints.iter().rev()),
+                Ok(Some(hints)) => self.waiting.extend(hints.iter().rev().cloned()),
                 Err(broadcast::error::RecvError::Lagged(_)) => return Some(Hint::Anything),
                 Ok(None) | Err(broadcast::error::RecvError::Closed) => return None,
             }

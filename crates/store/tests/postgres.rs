@@ -137,6 +137,7 @@ async fn hint_arrives(writer: &Store, hints: &mut Hints) {
         let next = tokio::time::timeout(Duration::from_millis(200), hints.next()).await;
         match next {
             Ok(Some(Hint::Changed { table: "queue", shard: 42 })) => return,
+            Ok(Some(Hint::Put(key))) if key.shard() == 42 => return,
             Ok(None) => panic!("the hints ended"),
             _ => assert!(n < 100, "no hint came"),
         }

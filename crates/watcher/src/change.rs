@@ -74,10 +74,10 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The stages that visit an entity because of this change, without being asked.
-    pub(crate) fn visitors(&self, event: &Event<'_>) -> Vec<&str> {
+    /// The stages that visit an entity because of a change of these fields, without being asked.
+    pub(crate) fn visitors(&self, author: Option<&str>, changed: &Fields) -> Vec<&str> {
         let visits = |(stage, interest): &(&String, &Interest)| {
-            !interest.ask && Some(stage.as_str()) != event.author && interest.fields.overlaps(&event.changed)
+            !interest.ask && Some(stage.as_str()) != author && interest.fields.overlaps(changed)
         };
         self.interests.iter().filter(visits).map(|(stage, _)| stage.as_str()).collect()
     }

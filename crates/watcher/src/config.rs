@@ -1,5 +1,6 @@
 //! How a watcher works.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::limits::{LEASE_TIME_MIN, SHARDS_MAX};
@@ -17,8 +18,10 @@ pub struct Config {
     pub lease_time: Duration,
     /// How many changes stages may make to one entity.
     pub budget: Budget,
-    /// What stages may do unless their own limits say something else.
+    /// What stages may do that have no limits of their own.
     pub stages: StageLimits,
+    /// The limits of single stages, by their ids.
+    pub limits: BTreeMap<String, StageLimits>,
 }
 
 /// How many changes stages may make to one entity in a while. Beyond that they are taken to fight over it, and their visits are put off for
@@ -35,10 +38,13 @@ pub struct Budget {
     pub delay_max: Duration,
 }
 
-/// What one stage may do, and what happens when it fails.
-#[derive(Clone, Copy, Debug)]
+/// What one stage may do, and what happens when it fails. Calls and rates are meant for all processes together: each has the part that
+/// its shards are of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageLimits {
-    /// Calls at the same time.
+    /// Visits in a second; `None`: as many as can be made.
+    pub rate: Option<f64>,
+    /// Calls at the same time; every process may make one at least.
     pub calls_max: usize,
     /// Entities in one call.
     pub batch_max: usize,
@@ -50,9 +56,42 @@ pub struct StageLimits {
     pub pause: Duration,
     /// The longest pause.
     pub pause_max: Duration,
+    /// Visits in a second of timers that came due while nobody could serve them: their shard had no owner, or the stage was paused or
+    /// down. `None`: as many as can be made.
+    pub catch_up: Option<f64>,
+    /// The part of the visits that timers get beside fresh work that never ends.
+    pub timer_share: f64,
+    /// The part of the visits that the background gets, and timers that are late.
+    pub background_share: f64,
 }
 
 impl StageLimits {
+    /// What is wrong with these limits.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let Self { calls_max, batch_max, timeout, attempts_max, .. } = *self;
+        for (name, per_second) in [("rate", self.rate), ("catch_up", self.catch_up)] {
+            if let Some(per_second) = per_second
+                && !(per_second.is_finite() && per_second > 0.0)
+            {
+                return Err(format!(
+                    "{name} must be more than 0 in a second, not {per_second}: pause a stage that is not to be visited"
+                ));
+            }
+        }
+        if timeout.is_zero() || [calls_max, batch_max].contains(&0) || attempts_max == 0 {
+            let what =
+                "it needs some time for a call, one attempt, and one call of one entity at a time at least";
+            return Err(what.to_owned());
+        }
+        for (name, share) in [("timer_share", self.timer_share), ("background_share", self.background_share)]
+        {
+            if !(0.0..=0.5).contains(&share) {
+                return Err(format!("{name} must be from 0 to 0.5, not {share}"));
+            }
+        }
+        Ok(())
+    }
+
     /// The pause after so many failed attempts, before chance shortens it.
     pub(crate) fn pause_after(&self, attempts: u32) -> Duration {
         self.pause.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.pause_max)
@@ -63,7 +102,20 @@ impl Default for StageLimits {
     fn default() -> Self {
         let (timeout, pause, pause_max) =
             (Duration::from_secs(10), Duration::from_secs(1), Duration::from_secs(600));
-        Self { calls_max: 8, batch_max: 16, timeout, attempts_max: 20, pause, pause_max }
+        let (rate, catch_up) = (None, Some(1000.0));
+        let (timer_share, background_share) = (0.3, 0.1);
+        Self {
+            rate,
+            calls_max: 8,
+            batch_max: 16,
+            timeout,
+            attempts_max: 20,
+            pause,
+            pause_max,
+            catch_up,
+            timer_share,
+            background_share,
+        }
     }
 }
 
@@ -73,8 +125,8 @@ impl Default for Config {
             (Duration::from_secs(60), Duration::from_secs(5), Duration::from_secs(3600));
         let budget = Budget { changes: 30, window, delay, delay_max };
         let lease_time = Duration::from_secs(15);
-        let stages = StageLimits::default();
-        Self { shards: 64, spread: Duration::ZERO, lease_time, budget, stages }
+        let (stages, limits) = (StageLimits::default(), BTreeMap::new());
+        Self { shards: 64, spread: Duration::ZERO, lease_time, budget, stages, limits }
     }
 }
 
@@ -93,11 +145,19 @@ impl Config {
         if self.budget.changes == 0 || self.budget.window.is_zero() {
             return wrong("the budget of changes must allow at least one change in some time".to_owned());
         }
-        let StageLimits { calls_max, batch_max, timeout, attempts_max, .. } = self.stages;
-        if timeout.is_zero() || [calls_max, batch_max].contains(&0) || attempts_max == 0 {
-            let what = "a stage needs some time for a call, one attempt, and one call of one entity at a time at least";
-            return wrong(what.to_owned());
+        if let Err(what) = self.stages.validate() {
+            return wrong(format!("the limits of all stages: {what}"));
+        }
+        for (stage, limits) in &self.limits {
+            if let Err(what) = limits.validate() {
+                return wrong(format!("the limits of stage {stage:?}: {what}"));
+            }
         }
         Ok(())
+    }
+
+    /// The limits of a stage.
+    pub(crate) fn limits_of(&self, stage: &str) -> &StageLimits {
+        self.limits.get(stage).unwrap_or(&self.stages)
     }
 }

@@ -9,21 +9,30 @@
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
 
-mod agenda;
+mod answer;
+mod ask;
+mod board;
+mod bucket;
 mod budget;
 mod call;
 mod change;
 mod config;
+mod controls;
+mod crawl;
 mod entity;
 mod error;
+mod explain;
 mod fields;
 pub mod limits;
+mod peek;
 mod queue;
 mod relay;
 mod requests;
 mod rows;
 mod run;
+mod schedule;
 mod shards;
+mod speed;
 mod stage;
 mod system;
 mod tables;
@@ -31,13 +40,18 @@ mod time;
 mod visit;
 mod watcher;
 
+pub use board::{Counts, StageStatus};
 pub use budget::Fight;
 pub use config::{Budget, Config, StageLimits};
+pub use controls::{Control, OtherLimits, Pause};
+pub use crawl::Recrawl;
 pub use entity::{Entity, shard_of};
 pub use error::{Error, Result};
+pub use explain::{Explanation, LastVisit, StageReport, Standing, Waits, Why};
 pub use fields::Fields;
 pub use queue::Lane;
 pub use requests::State;
+pub use schedule::Blocked;
 pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};
 pub use tables::tables;
 pub use time::{Clock, Time};

@@ -3,9 +3,8 @@
 //! An entry and its queue row are written together, always with a check of the entry's version: a writer that read an older entry
 //! loses, reads again, and decides again. This file knows nothing of entities and stages; it turns wishes into rows.
 
-use store::{Batch, Key, Write};
+use store::{Batch, Key};
 
-use crate::Result;
 use crate::rows::{Entry, Why};
 use crate::tables::QUEUES;
 use crate::time::Time;
@@ -42,6 +41,9 @@ impl Lane {
     }
 }
 
+/// The number of the lane in which parked entries stand, by the time at which they were parked.
+pub(crate) const PARKED: u32 = 3;
+
 /// A wish for a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
@@ -68,7 +70,17 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     pub(crate) fn queue_row(&self, lane: Lane, visit: Time) -> Key {
-        QUEUES.key((self.shard, self.kind, lane.number(), self.stage, visit.as_ms(), self.entity))
+        self.row(lane.number(), visit.as_ms())
+    }
+
+    fn row(&self, lane: u32, visit_ms: i64) -> Key {
+        QUEUES.key((self.shard, self.kind, lane, self.stage, visit_ms, self.entity))
+    }
+
+    /// The one row that an entry has if it waits or is parked.
+    fn row_of(&self, entry: &Entry) -> Option<Key> {
+        let lane = if entry.parked { PARKED } else { entry.lane };
+        (entry.queued || entry.parked).then(|| self.row(lane, entry.visit_ms))
     }
 }
 
@@ -95,43 +107,31 @@ pub(crate) fn offer(
     }
     leave(batch, place, entry);
     batch.set(place.queue_row(wanted.lane, wanted.visit), &b""[..]);
-    entry.queued = true;
+    (entry.queued, entry.parked) = (true, false);
     entry.visit_ms = wanted.visit.as_ms();
     entry.lane = wanted.lane.number();
     entry.why = wanted.why.into();
-    entry.parked = false;
     if before.is_none() {
         entry.since_ms = now.as_ms();
     }
     true
 }
 
-/// Takes an entry out of its queue.
+/// Takes an entry out of its queue, or out of those that are parked.
 pub(crate) fn leave(batch: &mut Batch, place: &Place<'_>, entry: &mut Entry) {
-    if let Some(before) = waiting(entry) {
-        batch.delete(place.queue_row(before.lane, before.visit));
+    if let Some(row) = place.row_of(entry) {
+        batch.delete(row);
     }
-    entry.queued = false;
+    (entry.queued, entry.parked) = (false, false);
 }
 
-/// A visit that a batch queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Queued {
-    pub(crate) stage: String,
-    pub(crate) lane: Lane,
-    pub(crate) visit: Time,
-}
-
-/// All visits that a batch queues.
-pub(crate) fn queued_by(batch: &Batch) -> Result<Vec<Queued>> {
-    let mut queued = Vec::new();
-    for (key, write) in batch.writes() {
-        if std::ptr::eq(key.table(), QUEUES.def()) && matches!(write, Write::Put { .. }) {
-            let (_, _, lane, stage, visit, _) = QUEUES.parts(key)?;
-            queued.push(Queued { stage, lane: Lane::from_number(lane), visit: Time::from_ms(visit) });
-        }
-    }
-    Ok(queued)
+/// Lets an entry wait until somebody releases it or wants a visit.
+pub(crate) fn park(batch: &mut Batch, place: &Place<'_>, entry: &mut Entry, now: Time) {
+    leave(batch, place, entry);
+    entry.parked = true;
+    entry.visit_ms = now.as_ms();
+    entry.since_ms = now.as_ms();
+    batch.set(place.row(PARKED, entry.visit_ms), &b""[..]);
 }
 
 #[cfg(test)]
@@ -139,6 +139,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
+    use store::Write;
 
     use super::*;
 
@@ -162,21 +163,24 @@ mod tests {
 
     #[test]
     fn a_new_wish_wakes_what_was_parked() {
-        let mut entry = Entry { parked: true, attempts: 9, ..Entry::default() };
+        let mut entry = Entry { attempts: 9, ..Entry::default() };
+        park(&mut Batch::new(), &PLACE, &mut entry, Time::from_ms(2));
+        assert!(entry.parked && waiting(&entry).is_none());
         assert!(offer(&mut Batch::new(), &PLACE, &mut entry, wanted(5, Lane::Fresh), Time::from_ms(5)));
         assert!(!entry.parked && entry.queued);
     }
 
     proptest! {
         #[test]
-        fn there_is_one_queue_row_for_an_entry_that_waits_and_none_for_another(
-            steps in proptest::collection::vec(proptest::option::of((0i64..20, 0u32..3)), 1..40),
+        fn there_is_one_queue_row_for_an_entry_that_waits_or_is_parked_and_none_for_another(
+            steps in proptest::collection::vec(proptest::option::of((0i64..20, 0u32..4)), 1..40),
         ) {
             let mut entry = Entry::default();
             let mut rows = BTreeSet::new();
             for (n, step) in steps.into_iter().enumerate() {
                 let mut batch = Batch::new();
                 match step {
+                    Some((ms, PARKED)) => park(&mut batch, &PLACE, &mut entry, Time::from_ms(ms)),
                     Some((ms, lane)) => {
                         let wish = wanted(ms, Lane::from_number(lane));
                         offer(&mut batch, &PLACE, &mut entry, wish, Time::from_ms(n as i64));
@@ -186,7 +190,8 @@ mod tests {
                 for (key, write) in batch.writes() {
                     if let Write::Delete = write { rows.remove(key) } else { rows.insert(key.clone()) };
                 }
-                let expected = waiting(&entry).map(|w| PLACE.queue_row(w.lane, w.visit));
+                let expected = PLACE.row_of(&entry);
+                prop_assert_eq!(expected.is_some(), entry.queued || entry.parked);
                 prop_assert_eq!(rows.iter().cloned().collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
             }
         }

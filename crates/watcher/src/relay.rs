@@ -12,9 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::join_all;
 use store::{Batch, Hint, Hints, Read, Row};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 use topics::{Message, Topics};
 
 use crate::call::caught_within;
@@ -31,6 +33,9 @@ use crate::{Error, Result};
 /// The longest pause between two looks at the outbox, should no hint come.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// Shards out of which changes are moved at the same time.
+const SHARDS_AT_ONCE_MAX: usize = 16;
+
 /// The shards that this process serves.
 pub(crate) type Serving = BTreeMap<u32, Fence>;
 
@@ -40,6 +45,39 @@ pub(crate) struct Relay<E: Entity> {
     serving: watch::Receiver<Serving>,
     /// Stages that failed to hear: how often in a row, and when to tell them again.
     failing: BTreeMap<(u32, String), (u32, Instant)>,
+}
+
+/// Where there may be something to move.
+enum Look {
+    Everywhere,
+    Shards(BTreeSet<u32>),
+}
+
+impl Look {
+    fn is_nowhere(&self) -> bool {
+        matches!(self, Self::Shards(shards) if shards.is_empty())
+    }
+
+    /// Adds what has been hinted at so far.
+    fn add_all(&mut self, hints: &mut Hints) {
+        while let Some(Some(hint)) = hints.next().now_or_never() {
+            self.add(Some(&hint));
+        }
+    }
+
+    fn add(&mut self, hint: Option<&Hint>) {
+        let (table, shard) = match hint {
+            Some(Hint::Put(key)) => (key.table().name, key.shard()),
+            Some(Hint::Changed { table, shard }) => (*table, *shard),
+            Some(Hint::Anything) => return *self = Self::Everywhere,
+            None => return,
+        };
+        if let Self::Shards(shards) = self
+            && [OUTBOX.def().name, SAVED.def().name].contains(&table)
+        {
+            shards.insert(shard);
+        }
+    }
 }
 
 /// A change of the outbox.
@@ -59,25 +97,39 @@ impl<E: Entity> Relay<E> {
     /// Works until `stop` turns true.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut hints = self.watcher.store().hints();
+        let (mut look, mut next_look) = (Look::Everywhere, Instant::now());
         while !*stop.borrow() {
-            let mut moved = false;
+            if Instant::now() >= next_look {
+                (look, next_look) = (Look::Everywhere, Instant::now() + LOOK_EVERY);
+            }
             let serving = self.serving.borrow_and_update().clone();
-            for (shard, fence) in &serving {
-                moved |= logged::<E>(self.export(*shard, fence).await, "export changes");
-                let told = self.tell(*shard, fence).await;
-                moved |= logged::<E>(told, "tell a stage of its changes");
+            let there = |shard: &u32| match &look {
+                Look::Everywhere => true,
+                Look::Shards(shards) => shards.contains(shard),
+            };
+            let rounds = serving.iter().filter(|(shard, _)| there(shard)).collect::<Vec<_>>();
+            let mut more = BTreeSet::new();
+            for shards in rounds.chunks(SHARDS_AT_ONCE_MAX) {
+                let exports = join_all(shards.iter().map(|(shard, fence)| self.export(**shard, fence))).await;
+                for ((shard, fence), exported) in shards.iter().zip(exports) {
+                    let mut moved = logged::<E>(exported, "export changes");
+                    moved |= logged::<E>(self.tell(**shard, fence).await, "tell a stage of its changes");
+                    more.extend(moved.then_some(**shard));
+                }
             }
-            if moved {
-                // There may be more.
+            look = Look::Shards(more);
+            look.add_all(&mut hints);
+            if look.is_nowhere() {
+                tokio::select! {
+                    biased;
+                    _ = stop.wait_for(|stop| *stop) => {}
+                    _ = self.serving.changed() => look = Look::Everywhere,
+                    hint = hints.next() => look.add(hint.as_ref()),
+                    () = sleep_until(next_look) => {}
+                }
+            } else {
+                // Others have their turn first.
                 tokio::task::yield_now().await;
-                continue;
-            }
-            let until = Instant::now() + LOOK_EVERY;
-            tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => {}
-                _ = self.serving.changed() => {}
-                _ = timeout_at(until, outbox_hint(&mut hints)) => {}
             }
         }
     }
@@ -128,7 +180,7 @@ impl<E: Entity> Relay<E> {
             told |= heard;
             if failed {
                 let failures = self.failing.get(&place).map_or(0, |(failures, _)| *failures) + 1;
-                let pause = watcher.limits().pause_after(failures);
+                let pause = watcher.limits_of(stage.id()).pause_after(failures);
                 self.failing.insert(place, (failures, Instant::now() + pause));
             } else {
                 self.failing.remove(&place);
@@ -154,7 +206,8 @@ impl<E: Entity> Relay<E> {
                 version: version.cast_unsigned(),
                 state: outgoing.state.into(),
             };
-            let heard_of = caught_within(self.watcher.limits().timeout, stage.on_saved(&saved)).await;
+            let heard_of =
+                caught_within(self.watcher.limits_of(stage.id()).timeout, stage.on_saved(&saved)).await;
             match heard_of.flatten() {
                 Ok(()) => _ = heard.delete(row.key),
                 Err(StageError::Lasting(error)) => {
@@ -193,17 +246,6 @@ fn logged<E: Entity>(outcome: Result<bool>, what: &str) -> bool {
         tracing::warn!(kind = E::KIND, %error, "cannot {what}, will try again");
         false
     })
-}
-
-/// Waits until somebody wrote to the outbox.
-async fn outbox_hint(hints: &mut Hints) {
-    while let Some(hint) = hints.next().await {
-        let tables = [OUTBOX.def().name, SAVED.def().name];
-        if hint == Hint::Anything || matches!(hint, Hint::Changed { table, .. } if tables.contains(&table)) {
-            return;
-        }
-    }
-    std::future::pending::<()>().await;
 }
 
 /// One message for each change: the entity as it was saved, under its id.

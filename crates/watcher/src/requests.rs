@@ -74,7 +74,7 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
-    fn require_stage<'a>(&'a self, stage: &str) -> Result<&'a str> {
+    pub(crate) fn require_stage<'a>(&'a self, stage: &str) -> Result<&'a str> {
         let known = self.stage(stage).map(|stage| stage.id());
         known.ok_or_else(|| {
             let known: Vec<&str> = self.stages().keys().map(String::as_str).collect();

@@ -18,11 +18,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use futures::future::join_all;
 use store::{Batch, Key, Read, Row, Store};
 use tokio::time::Instant;
 
 use crate::Result;
-use crate::limits::LEASES_IN_A_READ_MAX;
+use crate::board::{StageStatus, to_row};
+use crate::limits::{LEASES_IN_A_READ_MAX, TAKEN_AT_ONCE_MAX};
 use crate::rows::{Instance, Lease, decode, encode};
 use crate::tables::{INSTANCES, LEASES};
 use crate::time::Clock;
@@ -70,6 +72,8 @@ pub(crate) struct Keeper {
     leaving: BTreeSet<u32>,
     /// Other processes: the version of their rows, and since when we have seen that version.
     others: BTreeMap<String, (u64, Instant)>,
+    /// What our row says of us.
+    row: Instance,
 }
 
 impl Keeper {
@@ -84,7 +88,26 @@ impl Keeper {
     ) -> Self {
         let (owned, leaving, others) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         let (beat, trusted_until) = (0, None);
-        Self { store, clock, kind, shards, lease_time, instance, beat, trusted_until, owned, leaving, others }
+        let row = Instance { started_ms: clock.now().as_ms(), ..Instance::default() };
+        Self {
+            store,
+            clock,
+            kind,
+            shards,
+            lease_time,
+            instance,
+            beat,
+            trusted_until,
+            owned,
+            leaving,
+            others,
+            row,
+        }
+    }
+
+    /// How the stages fare here; told to others with the next beat.
+    pub(crate) fn set_status(&mut self, stages: BTreeMap<String, StageStatus>) {
+        self.row.stages = stages.into_iter().map(|(stage, status)| to_row(stage, status)).collect();
     }
 
     /// How long to wait between two calls of [`tick`](Self::tick).
@@ -171,10 +194,10 @@ impl Keeper {
     /// Writes our row. If somebody has deleted it, we were taken to be dead, and whatever we had is free.
     async fn beat(&mut self) -> Result<()> {
         let started = Instant::now();
-        let row = Instance { beat_ms: self.clock.now().as_ms(), ..Instance::default() };
+        self.row.beat_ms = self.clock.now().as_ms();
         let key = self.instance_key(&self.instance);
         let mut batch = Batch::new();
-        batch.check(key.clone(), self.beat).put(key.clone(), self.beat + 1, encode(&row));
+        batch.check(key.clone(), self.beat).put(key.clone(), self.beat + 1, encode(&self.row));
         if self.store.commit(batch).await?.is_applied() {
             self.beat += 1;
             self.trusted_until = Some(started + self.lease_time - self.lease_time / MARGIN_PARTS);
@@ -271,23 +294,27 @@ impl Keeper {
         let rank = live.iter().take_while(|instance| **instance != self.instance).count();
         // Processes begin to look at different places, so that they seldom want the same shard.
         let begin = (rank * self.shards as usize / live.len().max(1)) as u32;
-        for shard in (begin..self.shards).chain(0..begin) {
-            if self.owned.len() >= share {
-                break;
-            }
-            let (epoch, owner) = leases.get(&shard).map_or((0, ""), |(epoch, owner)| (*epoch, &**owner));
-            if live.contains(owner) {
-                continue;
-            }
-            let mut batch = Batch::new();
-            self.put_lease(&mut batch, shard, epoch, &self.instance);
-            if !owner.is_empty() {
-                batch.check_absent(self.instance_key(owner));
-            }
-            // Only while we are alive ourselves in the eyes of the others.
-            batch.check(self.instance_key(&self.instance), self.beat);
-            if self.store.commit(batch).await?.is_applied() {
-                self.owned.insert(shard, epoch + 1);
+        let is_free = |shard: &u32| leases.get(shard).is_none_or(|(_, owner)| !live.contains(owner));
+        let wanted = share.saturating_sub(self.owned.len());
+        let free: Vec<u32> = (begin..self.shards).chain(0..begin).filter(is_free).take(wanted).collect();
+        for shards in free.chunks(TAKEN_AT_ONCE_MAX) {
+            let keeper = &*self;
+            let takes = shards.iter().map(|shard| {
+                let (epoch, owner) = leases.get(shard).map_or((0, ""), |(epoch, owner)| (*epoch, &**owner));
+                let mut batch = Batch::new();
+                keeper.put_lease(&mut batch, *shard, epoch, &keeper.instance);
+                if !owner.is_empty() {
+                    batch.check_absent(keeper.instance_key(owner));
+                }
+                // Only while we are alive ourselves in the eyes of the others.
+                batch.check(keeper.instance_key(&keeper.instance), keeper.beat);
+                async move { Ok::<_, store::Error>((*shard, epoch + 1, keeper.store.commit(batch).await?)) }
+            });
+            for taken in join_all(takes.collect::<Vec<_>>()).await {
+                let (shard, epoch, outcome) = taken?;
+                if outcome.is_applied() {
+                    self.owned.insert(shard, epoch);
+                }
             }
         }
         Ok(())

@@ -1,53 +1,192 @@
-//! The system stage: asks the stages that must be asked whether they want to visit an entity that has changed.
+//! The system stage: asks the stages that must be asked whether they want to visit entities that have changed.
 //!
-//! A stage that is about to visit the entity anyway is not asked. One that cannot say is taken to want it.
+//! A stage that is about to visit an entity anyway is not asked about it. All stages are asked at the same time, each about all entities at once.
 
 use std::collections::BTreeMap;
 
-use store::{Batch, Read};
+use bytes::Bytes;
+use futures::future::join_all;
+use store::{Batch, Outcome, Read, Row};
 
 use crate::Result;
-use crate::call::caught_within;
-use crate::change::{SYSTEM, Versioned, Which, changed_since};
+use crate::answer::shortened;
+use crate::ask::Cause;
+use crate::change::{SYSTEM, Versioned, changed_since};
 use crate::entity::Entity;
-use crate::queue::{Lane, Wanted, leave, offer, queued_by, waiting};
-use crate::rows::{Entry, Head, Why, encode};
-use crate::stage::{Subject, Wish};
+use crate::queue::{Lane, Wanted, leave, offer, park, waiting};
+use crate::rows::{Entry, Head, encode};
+use crate::stage::Subject;
 use crate::tables::STATES;
-use crate::visit::{Due, End, id_of};
+use crate::time::Time;
+use crate::visit::{Due, End, Heard, Visited, id_of};
 use crate::watcher::{Found, Watcher, found, versioned};
 
-/// What the system stage starts from.
-struct Asked<'a, E> {
+/// An entity about which stages are asked.
+struct Question<'a, E> {
+    due: &'a Due,
     found: Found<E>,
     head: Versioned<Head>,
-    /// The stages that may have to be asked, and where the entity stands with them.
-    entries: BTreeMap<&'a str, Versioned<Entry>>,
+    /// The stages that may have to be asked: where the entity stands with them, and their states.
+    stages: BTreeMap<&'a str, (Versioned<Entry>, Bytes)>,
+    wishes: BTreeMap<&'a str, Wanted>,
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Asks all stages that must be asked about one entity.
-    pub(crate) async fn ask_stages(&self, due: &Due) -> Result<End> {
-        let which = due.which(E::KIND);
-        let Some(asked) = self.asked(which).await? else { return self.forget(due).await };
+    /// Asks all stages that must be asked about some entities.
+    pub(crate) async fn ask_stages(&self, due: &[Due]) -> Visited {
         let now = self.now();
-        let head_entry = asked.head.content.entry.as_option().cloned().unwrap_or_default();
-        if waiting(&head_entry).is_none_or(|waits| waits.visit > now) {
-            return Ok(End::Gone);
+        let mut ends: Vec<Option<Result<End>>> = Vec::with_capacity(due.len());
+        let mut questions = Vec::new();
+        match self.heads(due, now).await {
+            Ok(heads) => {
+                for head in heads {
+                    ends.push(head.map_or_else(Some, |question| {
+                        questions.push(question);
+                        None
+                    }));
+                }
+            }
+            Err(error) => return Visited::failed(due, &error),
         }
-        let mut batch = Batch::new();
-        due.fence.guard(&mut batch);
-        batch.check(E::key(due.shard, &asked.found.entity.id()), asked.found.version);
-        let mut wanted = Vec::new();
-        for (stage, entry) in asked.entries {
-            if waiting(&entry.content).is_some_and(|waits| waits.visit <= now) {
+        if let Err(error) = self.add_stages(&mut questions).await {
+            return Visited::failed(due, &error);
+        }
+        let heard = self.ask_all(&mut questions, now).await;
+        let commits: Vec<_> =
+            questions.into_iter().map(|question| self.queue_wishes(question, now)).collect();
+        let mut ended = join_all(commits).await.into_iter();
+        let ends =
+            ends.into_iter().map(|end| end.or_else(|| ended.next()).unwrap_or(Ok(End::Again))).collect();
+        Visited { ends, heard }
+    }
+
+    /// Each entity with its head, in one read; or how its visit ends already.
+    async fn heads<'a>(
+        &self,
+        due: &'a [Due],
+        now: Time,
+    ) -> Result<Vec<Result<Question<'a, E>, Result<End>>>> {
+        let ids: Vec<Result<E::Id>> = due.iter().map(|due| id_of::<E>(&due.entity)).collect();
+        let mut keys = Vec::with_capacity(2 * due.len());
+        for (due, id) in due.iter().zip(&ids) {
+            if let Ok(id) = id {
+                keys.extend([E::key(due.shard, id), due.which(E::KIND).head_key()]);
+            }
+        }
+        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut heads = Vec::with_capacity(due.len());
+        for (due, id) in due.iter().zip(ids) {
+            if let Err(error) = id {
+                heads.push(Err(Err(error)));
                 continue;
             }
-            let wish = self.ask(stage, which, &asked.found).await?;
-            wanted.extend(wish.map(|wish| (stage, entry, wish)));
+            let (entity, head) = (rows.next().flatten(), rows.next().flatten());
+            heads.push(match (entity, head) {
+                (None, _) => Err(self.forget(due).await),
+                (Some(entity), head) => self.question(due, &entity, head, now).await,
+            });
         }
-        let several = wanted.len() > 1;
-        for (stage, Versioned { version, content: mut entry }, mut wish) in wanted {
+        Ok(heads)
+    }
+
+    async fn question<'a>(
+        &self,
+        due: &'a Due,
+        entity: &Row,
+        head: Option<Row>,
+        now: Time,
+    ) -> Result<Question<'a, E>, Result<End>> {
+        let head: Versioned<Head> = versioned(head).map_err(Err)?;
+        let waits = head.content.entry.as_option().and_then(waiting);
+        if waits.is_none_or(|waits| waits.visit > now) {
+            return Err(Ok(End::Gone));
+        }
+        match found(entity) {
+            Ok(found) => Ok(Question { due, found, head, stages: BTreeMap::new(), wishes: BTreeMap::new() }),
+            Err(error) => Err(self.park_head(due, head, &error.to_string()).await),
+        }
+    }
+
+    /// Parks an entity that cannot be read: nobody can be asked about it before it changes.
+    async fn park_head(&self, due: &Due, head: Versioned<Head>, error: &str) -> Result<End> {
+        tracing::error!(kind = E::KIND, entity = &*due.entity, error, "nobody can be asked about an entity");
+        let Versioned { version, content: mut head } = head;
+        let (which, mut batch) = (due.which(E::KIND), Batch::new());
+        let mut entry = head.entry.take().unwrap_or_default();
+        park(&mut batch, &which.in_stage(SYSTEM), &mut entry, self.now());
+        entry.error = shortened(error);
+        head.entry = Some(entry).into();
+        due.fence.guard(&mut batch);
+        batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+        let parked = self.store().commit(batch).await?.is_applied();
+        Ok(if parked { End::Gone } else { End::Again })
+    }
+
+    /// Reads where all entities stand with all stages that may have to be asked, in one read.
+    async fn add_stages<'a>(&'a self, questions: &mut [Question<'a, E>]) -> Result<()> {
+        let mut keys = Vec::new();
+        let stages: Vec<Vec<&'a str>> =
+            questions.iter().map(|q| self.rules().to_ask(&changed_since(&q.head.content))).collect();
+        for (question, stages) in questions.iter().zip(&stages) {
+            let which = question.due.which(E::KIND);
+            for stage in stages {
+                let state = STATES.key((which.shard, which.kind, which.entity, *stage));
+                keys.extend([which.entry_key(stage), state]);
+            }
+        }
+        let mut rows = self.store().get(&keys).await?.into_iter();
+        for (question, stages) in questions.iter_mut().zip(stages) {
+            for stage in stages {
+                let entry = versioned(rows.next().flatten())?;
+                let state = rows.next().flatten().map(|row| row.value).unwrap_or_default();
+                question.stages.insert(stage, (entry, state));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks every stage about all entities that it is not about to visit anyway.
+    async fn ask_all(&self, questions: &mut [Question<'_, E>], now: Time) -> Vec<(String, Heard)> {
+        let ask = |(id, stage)| {
+            let id: &String = id;
+            let (mut about, mut subjects) = (Vec::new(), Vec::new());
+            for (number, question) in questions.iter().enumerate() {
+                let Some((entry, state)) = question.stages.get(&**id) else { continue };
+                if waiting(&entry.content).is_none_or(|waits| waits.visit > now) {
+                    let Found { entity, version } = question.found.clone();
+                    about.push(number);
+                    subjects.push(Subject { entity, version, state: state.clone(), now });
+                }
+            }
+            async move {
+                let (wishes, heard) = self.ask(stage, &subjects, Cause::CHANGE).await;
+                (id, about, wishes, heard)
+            }
+        };
+        let answers = join_all(self.stages().iter().map(ask).collect::<Vec<_>>()).await;
+        let mut all_heard = Vec::new();
+        for (id, about, wishes, heard) in answers {
+            for (number, wish) in about.into_iter().zip(wishes) {
+                let name = questions[number].stages.get_key_value(&**id).map(|(name, _)| *name);
+                if let (Some(name), Some(wish)) = (name, wish) {
+                    questions[number].wishes.insert(name, wish);
+                }
+            }
+            all_heard.push((id.clone(), heard));
+        }
+        all_heard
+    }
+
+    /// Queues what stages wish, and takes the entity out of the system stage's queue.
+    async fn queue_wishes(&self, question: Question<'_, E>, now: Time) -> Result<End> {
+        let Question { due, found, head, mut stages, wishes } = question;
+        let which = due.which(E::KIND);
+        let mut batch = Batch::new();
+        due.fence.guard(&mut batch);
+        batch.check(E::key(due.shard, &found.entity.id()), found.version);
+        let several = wishes.len() > 1;
+        for (stage, mut wish) in wishes {
+            let Some((Versioned { version, content: mut entry }, _)) = stages.remove(stage) else { continue };
             if several && wish.lane == Lane::Fresh {
                 wish.visit = wish.visit + self.random_part(self.spread());
             }
@@ -56,49 +195,16 @@ impl<E: Entity> Watcher<E> {
             let key = which.entry_key(stage);
             batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
         }
-        let Versioned { version, content: mut head } = asked.head;
-        let mut entry = head_entry;
+        let Versioned { version, content: mut head } = head;
+        let mut entry = head.entry.take().unwrap_or_default();
         leave(&mut batch, &which.in_stage(SYSTEM), &mut entry);
         head.entry = Some(entry).into();
         (head.changed, head.changed_more) = (Vec::new(), false);
         batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
-        let queued = queued_by(&batch)?;
-        let applied = self.store().commit(batch).await?.is_applied();
-        Ok(if applied { End::Saved(queued) } else { End::Again })
-    }
-
-    async fn asked<'a>(&'a self, which: Which<'_>) -> Result<Option<Asked<'a, E>>> {
-        let id = id_of::<E>(which.entity)?;
-        let keys = [E::key(which.shard, &id), which.head_key()];
-        let [entity, head] = <[_; 2]>::try_from(self.store().get(&keys).await?).unwrap_or_default();
-        let Some(entity) = entity else { return Ok(None) };
-        let head: Versioned<Head> = versioned(head)?;
-        let stages = self.rules().to_ask(&changed_since(&head.content));
-        let keys: Vec<_> = stages.iter().map(|stage| which.entry_key(stage)).collect();
-        let mut entries = BTreeMap::new();
-        for (stage, row) in stages.into_iter().zip(self.store().get(&keys).await?) {
-            entries.insert(stage, versioned(row)?);
+        match self.store().commit(batch).await? {
+            Outcome::Applied => Ok(End::Saved { changed: false }),
+            Outcome::Conflict(keys) if due.fence.is_among(&keys) => Ok(End::Doubtful),
+            Outcome::Conflict(_) => Ok(End::Again),
         }
-        Ok(Some(Asked { found: found(&entity)?, head, entries }))
-    }
-
-    /// The visit that a stage wants.
-    async fn ask(&self, stage: &str, which: Which<'_>, found: &Found<E>) -> Result<Option<Wanted>> {
-        let Some(stage) = self.stage(stage) else { return Ok(None) };
-        let state_key = STATES.key((which.shard, which.kind, which.entity, stage.id()));
-        let state = self.store().get_one(&state_key).await?.map(|row| row.value).unwrap_or_default();
-        let now = self.now();
-        let subject = Subject { entity: found.entity.clone(), version: found.version, state, now };
-        let wanted = |visit, lane, why| Some(Wanted { visit, lane, why });
-        let answer = caught_within(self.limits().timeout, stage.should_process(&subject)).await;
-        Ok(match answer.flatten() {
-            Ok(Wish::No) => None,
-            Ok(Wish::At(time)) if time > now => wanted(time, Lane::Timer, Why::WHY_TIMER),
-            Ok(Wish::Now | Wish::At(_)) => wanted(now, Lane::Fresh, Why::WHY_CHANGE),
-            Err(error) => {
-                tracing::warn!(stage = stage.id(), entity = which.entity, %error, "a stage cannot say whether it wants an entity");
-                wanted(now, Lane::Fresh, Why::WHY_UNSURE)
-            }
-        })
     }
 }

@@ -28,12 +28,17 @@ pub(crate) static LEASES: Table<(u32, String)> = Table::versioned("watcher_lease
 /// Running processes, all in shard zero: [`Instance`](crate::rows::Instance).
 pub(crate) static INSTANCES: Table<(u32, String, String)> =
     Table::versioned("watcher_instances", &["shard", "kind", "instance"]);
-/// What is fixed for each kind, all in shard zero: [`Settings`](crate::rows::Settings).
+/// What is fixed or ordered for each kind, all in shard zero: [`Settings`](crate::rows::Settings).
 pub(crate) static SETTINGS: Table<(u32, String)> = Table::versioned("watcher_settings", &["shard", "kind"]);
+/// What was ordered for each stage, all in shard zero: [`Control`](crate::rows::Control).
+pub(crate) static CONTROLS: Table<(u32, String, String)> =
+    Table::versioned("watcher_controls", &["shard", "kind", "stage"]);
+/// How far the re-crawl has come in each shard: [`CrawlProgress`](crate::rows::CrawlProgress).
+pub(crate) static CRAWLS: Table<(u32, String)> = Table::versioned("watcher_crawls", &["shard", "kind"]);
 
 /// The tables that a store must be opened with.
 #[must_use]
-pub fn tables() -> [&'static TableDef; 10] {
+pub fn tables() -> [&'static TableDef; 12] {
     [
         ENTITIES.def(),
         HEADS.def(),
@@ -45,5 +50,7 @@ pub fn tables() -> [&'static TableDef; 10] {
         LEASES.def(),
         INSTANCES.def(),
         SETTINGS.def(),
+        CONTROLS.def(),
+        CRAWLS.def(),
     ]
 }

@@ -1,7 +1,7 @@
 //! Time: milliseconds since 1970, and a clock that is passed in.
 
 use std::fmt;
-use std::ops::Add;
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,9 @@ use tokio::time::Instant;
 pub struct Time(i64);
 
 impl Time {
+    /// No moment is earlier.
+    pub const FIRST: Self = Self(i64::MIN);
+
     /// The moment so many milliseconds after 1970 began.
     #[must_use]
     pub const fn from_ms(ms: i64) -> Self {
@@ -36,6 +39,14 @@ impl Add<Duration> for Time {
 
     fn add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Self;
+
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 }
 

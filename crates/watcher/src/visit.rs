@@ -1,25 +1,26 @@
-//! A visit: one stage looks at one entity, and what comes of it is saved in one batch.
+//! A visit: one stage looks at some entities, and what comes of each is saved in one batch.
 //!
 //! The batch applies only if the shard is still ours, and if the entity, the stage's state and the entry are as the stage saw them. Otherwise:
 //! - only fields changed that the stage neither reads nor writes, and it answered with a patch: the patch is made to the new version;
 //! - anything else: nothing is saved, the entity stays queued, and the visit is made again.
+//!
+//! What becomes of an answer is said in `answer.rs`.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::future::join_all;
 use store::{Batch, Key, Outcome, Read, Row};
 
+use crate::answer::{changed, fits};
 use crate::call::caught_within;
-use crate::change::{Event, SYSTEM, Versioned, Which};
+use crate::change::{SYSTEM, Standing, Versioned, Which};
 use crate::entity::Entity;
-use crate::fields::Fields;
-use crate::limits::{
-    ENTITY_BYTES_MAX, ERROR_BYTES_MAX, FITS_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX,
-};
-use crate::queue::{Lane, Queued, Wanted, leave, offer, queued_by, waiting};
-use crate::rows::{Ended, Entry, Last, Why, encode};
+use crate::limits::FITS_MAX;
+use crate::queue::waiting;
+use crate::rows::{Entry, encode};
 use crate::shards::Fence;
-use crate::stage::{Answer, Change, NewState, Stage, StageError, Subject};
+use crate::stage::{Answer, Stage, StageError, Subject};
 use crate::tables::{QUEUES, STATES};
 use crate::watcher::{Found, Watcher, found, versioned};
 use crate::{Error, Result};
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     pub(crate) shard: u32,
-    pub(crate) entity: String,
+    pub(crate) entity: Arc<str>,
     /// The queue row that says so.
     pub(crate) row: Key,
     pub(crate) fence: Fence,
@@ -43,10 +44,12 @@ impl Due {
 /// How a visit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The stage's answer is saved, and these visits were queued with it.
-    Saved(Vec<Queued>),
-    /// The stage failed; the attempt is saved, and these visits were queued with it.
-    Failed(StageError, Vec<Queued>),
+    /// The stage's answer is saved; it says whether the entity changed.
+    Saved { changed: bool },
+    /// The stage failed, and the attempt is saved.
+    Failed { error: StageError, parked: bool },
+    /// The stage said nothing about this entity, and nothing is saved: the visit is still to be made.
+    Left,
     /// There is no such visit any more.
     Gone,
     /// Something changed meanwhile: the visit has to be made again.
@@ -55,45 +58,84 @@ pub(crate) enum End {
     Doubtful,
 }
 
-/// Everything that a visit starts from.
-struct Before<E> {
-    found: Found<E>,
-    entry: Versioned<Entry>,
-    state: Versioned<Bytes>,
+/// Whether a stage has shown that it is alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It was not called.
+    Nothing,
+    /// It gave an answer about one of the entities at least, if only that it cannot do anything with it.
+    Answer,
+    /// It failed over all of them, in a way that may pass.
+    Silence(StageError),
 }
 
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Visited {
+    /// One end for each entity, in the same order.
+    pub(crate) ends: Vec<Result<End>>,
+    /// What was heard of stages.
+    pub(crate) heard: Vec<(String, Heard)>,
+}
+
+impl Visited {
+    /// Nothing came of it.
+    pub(crate) fn failed(due: &[Due], error: &Error) -> Self {
+        Self { ends: due.iter().map(|_| Err(error.clone())).collect(), heard: Vec::new() }
+    }
+}
+
+/// Everything that a visit starts from.
+pub(crate) struct Before<E> {
+    pub(crate) found: Found<E>,
+    pub(crate) entry: Versioned<Entry>,
+    pub(crate) state: Versioned<Bytes>,
+}
+
+type Answers<E> = Vec<Result<Answer<E>, StageError>>;
+
 impl<E: Entity> Watcher<E> {
-    /// Visits several entities with one call of a stage. One end for each, in the same order.
-    pub(crate) async fn visit(&self, stage: &Arc<dyn Stage<E>>, due: &[Due]) -> Vec<Result<End>> {
+    /// Visits several entities with one call of a stage. A `probe` that fails is not counted as an attempt.
+    pub(crate) async fn visit(&self, stage: &Arc<dyn Stage<E>>, due: &[Due], probe: bool) -> Visited {
         let befores = match self.befores(stage.id(), due).await {
             Ok(befores) => befores,
-            Err(error) => return due.iter().map(|_| Err(error.clone())).collect(),
+            Err(error) => return Visited::failed(due, &error),
         };
         let now = self.now();
         let is_due = |before: &Before<E>| waiting(&before.entry.content).is_some_and(|w| w.visit <= now);
-        let subject = |before: &Before<E>| Subject {
+        let mut ready: Vec<(&Due, Before<E>)> = Vec::new();
+        let mut ends: Vec<Option<Result<End>>> = Vec::with_capacity(due.len());
+        for (due, before) in due.iter().zip(befores) {
+            ends.push(match before {
+                Ok(Some(before)) if is_due(&before) => {
+                    ready.push((due, before));
+                    None
+                }
+                Ok(Some(_)) => Some(Ok(End::Gone)),
+                Ok(None) => Some(self.forget(due).await),
+                Err(Error::Damaged { place, detail }) => {
+                    Some(self.park_damaged(stage.id(), due, &place, &detail).await)
+                }
+                Err(error) => Some(Err(error)),
+            });
+        }
+        let subject = |(_, before): &(&Due, Before<E>)| Subject {
             entity: before.found.entity.clone(),
             version: before.found.version,
             state: before.state.content.clone(),
             now,
         };
-        let ready: Vec<&Before<E>> =
-            befores.iter().flatten().flatten().filter(|before| is_due(before)).collect();
-        let subjects: Vec<Subject<E>> = ready.into_iter().map(subject).collect();
-        let mut answers = self.call(stage, &subjects).await.into_iter();
-        let mut ends = Vec::with_capacity(due.len());
-        for (due, before) in due.iter().zip(befores) {
-            ends.push(match before {
-                Err(error) => Err(error),
-                Ok(None) => self.forget(due).await,
-                Ok(Some(before)) if !is_due(&before) => Ok(End::Gone),
-                Ok(Some(before)) => match answers.next() {
-                    Some(answer) => self.finish(stage, due, before, answer).await,
-                    None => Ok(End::Again),
-                },
-            });
+        let subjects: Vec<Subject<E>> = ready.iter().map(subject).collect();
+        let (answers, heard) = self.call(stage, &subjects).await;
+        let mut finished = match answers {
+            Some(answers) if !(probe && matches!(heard, Heard::Silence(_))) => {
+                self.finish(stage, ready, answers).await
+            }
+            _ => subjects.iter().map(|_| Ok(End::Left)).collect(),
         }
-        ends
+        .into_iter();
+        let ends = ends.into_iter().map(|end| end.or_else(|| finished.next()).unwrap_or(Ok(End::Again)));
+        Visited { ends: ends.collect(), heard: vec![(stage.id().to_owned(), heard)] }
     }
 
     /// Takes an entity that does not exist out of a queue: somebody has deleted it without telling the watcher.
@@ -111,6 +153,18 @@ impl<E: Entity> Watcher<E> {
         }
         let gone = self.store().commit(batch).await?.is_applied();
         Ok(if gone { End::Gone } else { End::Again })
+    }
+
+    /// Parks an entity that cannot be read.
+    async fn park_damaged(&self, stage: &str, due: &Due, place: &str, detail: &str) -> Result<End> {
+        let which = due.which(E::KIND);
+        let entry: Versioned<Entry> = versioned(self.store().get_one(&which.entry_key(stage)).await?)?;
+        let error = StageError::Lasting(format!("{place} is damaged: {detail}"));
+        let mut batch = Batch::new();
+        due.fence.guard(&mut batch);
+        self.add_failure(&mut batch, stage, due, 0, entry, &error);
+        let parked = self.store().commit(batch).await?.is_applied();
+        Ok(if parked { End::Failed { error, parked } } else { End::Again })
     }
 
     async fn before(&self, stage: &str, due: &Due) -> Result<Option<Before<E>>> {
@@ -132,48 +186,77 @@ impl<E: Entity> Watcher<E> {
         Ok(ids.into_iter().map(|id| id.and_then(|_| before(next(), next(), next()))).collect())
     }
 
-    /// Calls a stage: it may hang, panic or answer nonsense.
-    async fn call(
-        &self,
-        stage: &Arc<dyn Stage<E>>,
-        subjects: &[Subject<E>],
-    ) -> Vec<Result<Answer<E>, StageError>> {
-        if subjects.is_empty() {
-            return Vec::new();
-        }
+    /// Calls a stage, which may hang, panic or answer nonsense. No answers: a call about several came to nothing, and nobody knows because of which.
+    async fn call(&self, stage: &Arc<dyn Stage<E>>, subjects: &[Subject<E>]) -> (Option<Answers<E>>, Heard) {
         let asked = subjects.len();
-        let failed = match caught_within(self.limits().timeout, stage.process_many(subjects)).await {
-            Ok(answers) if answers.len() == asked => return answers,
+        if asked == 0 {
+            return (Some(Vec::new()), Heard::Nothing);
+        }
+        let timeout = self.limits_of(stage.id()).timeout;
+        let failed = match caught_within(timeout, stage.process_many(subjects)).await {
+            Ok(answers) if answers.len() == asked => {
+                let heard = heard(&answers);
+                return (Some(answers), heard);
+            }
             Ok(answers) => {
                 StageError::Passing(format!("it gave {} answers to {asked} questions", answers.len()))
             }
             Err(error) => error,
         };
-        subjects.iter().map(|_| Err(failed.clone())).collect()
+        let answers = (asked == 1).then(|| vec![Err(failed.clone())]);
+        (answers, Heard::Silence(failed))
     }
 
-    /// Saves what came of a visit, fitted to what changed meanwhile as far as that is right.
+    /// Saves what came of visits, all of them at the same time.
     async fn finish(
+        &self,
+        stage: &Arc<dyn Stage<E>>,
+        ready: Vec<(&Due, Before<E>)>,
+        answers: Answers<E>,
+    ) -> Vec<Result<End>> {
+        let answers: Answers<E> = ready
+            .iter()
+            .zip(answers)
+            .map(|((_, before), answer)| answer.and_then(|answer| self.sound(&before.found.entity, answer)))
+            .collect();
+        let changes = ready.iter().zip(&answers).filter_map(|((due, before), answer)| {
+            let (_, fields) = changed(&before.found.entity, answer.as_ref().ok()?)?;
+            Some((due.which(E::KIND), Some(stage.id()), fields))
+        });
+        let changes: Vec<_> = changes.collect();
+        let mut standings = match self.standings(&changes).await {
+            Ok(standings) => standings.into_iter(),
+            Err(error) => return ready.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let saves = ready.into_iter().zip(answers).map(|((due, before), answer)| {
+            let changes = answer.as_ref().is_ok_and(|answer| changed(&before.found.entity, answer).is_some());
+            let standing = changes.then(|| standings.next()).flatten();
+            self.save_outcome(stage, due, before, answer, standing)
+        });
+        join_all(saves.collect::<Vec<_>>()).await
+    }
+
+    /// Saves what came of one visit, fitted to what changed meanwhile as far as that is right.
+    async fn save_outcome(
         &self,
         stage: &Arc<dyn Stage<E>>,
         due: &Due,
         before: Before<E>,
         answer: Result<Answer<E>, StageError>,
+        standing: Option<Standing<'_>>,
     ) -> Result<End> {
-        let answer = answer.and_then(|answer| self.sound(&before, answer));
-        let seen = before.found.entity.clone();
-        let mut before = before;
+        let (seen, mut before, mut standing) = (before.found.entity.clone(), before, standing);
         for _ in 0..FITS_MAX {
             let mut batch = Batch::new();
             due.fence.guard(&mut batch);
             let end = match &answer {
                 Ok(answer) => {
-                    self.add_answer(&mut batch, stage.id(), due, &before, answer).await?;
-                    End::Saved(queued_by(&batch)?)
+                    self.add_answer(&mut batch, stage.id(), due, &before, answer, standing.take()).await?
                 }
                 Err(error) => {
-                    self.add_failure(&mut batch, stage.id(), due, &before, error);
-                    End::Failed(error.clone(), queued_by(&batch)?)
+                    let (version, entry) = (before.found.version, before.entry.clone());
+                    let parked = self.add_failure(&mut batch, stage.id(), due, version, entry, error);
+                    End::Failed { error: error.clone(), parked }
                 }
             };
             match self.store().commit(batch).await? {
@@ -189,116 +272,18 @@ impl<E: Entity> Watcher<E> {
         }
         Ok(End::Again)
     }
+}
 
-    /// Whether an answer can be saved at all; if not, what the stage did wrong.
-    fn sound(&self, before: &Before<E>, answer: Answer<E>) -> Result<Answer<E>, StageError> {
-        let wrong = |what: String| Err(StageError::Lasting(what));
-        if let Change::Replace(entity) | Change::Patch { values: entity, .. } = &answer.change
-            && entity.id() != before.found.entity.id()
-        {
-            return wrong(format!(
-                "it was shown {} and answered with {}",
-                before.found.entity.id(),
-                entity.id()
-            ));
-        }
-        if let Some(after) = changed(&before.found.entity, &answer.change)
-            && after.encode().len() > ENTITY_BYTES_MAX
-        {
-            let bytes = after.encode().len();
-            return wrong(format!("its entity has {bytes} bytes, at most {ENTITY_BYTES_MAX} can be"));
-        }
-        if let NewState::Set(state) = &answer.state
-            && state.len() > STATE_BYTES_MAX
-        {
-            return wrong(format!("its state has {} bytes, at most {STATE_BYTES_MAX} can be", state.len()));
-        }
-        let now = self.now();
-        match answer.next {
-            Some(next) if now.since(next) > TIMER_BEHIND_MAX => {
-                wrong(format!("it asked for a visit at {next}, {} s ago", now.since(next).as_secs()))
-            }
-            Some(next) if next.since(now) > TIMER_AHEAD_MAX => {
-                wrong(format!("it asked for a visit at {next}, more than 100 years ahead"))
-            }
-            _ => Ok(answer),
+/// What the answers say of the stage.
+fn heard<E>(answers: &[Result<Answer<E>, StageError>]) -> Heard {
+    let mut silence = None;
+    for answer in answers {
+        match answer {
+            Err(error @ StageError::Passing(_)) => silence = Some(error),
+            Ok(_) | Err(StageError::Lasting(_)) => return Heard::Answer,
         }
     }
-
-    async fn add_answer(
-        &self,
-        batch: &mut Batch,
-        stage: &str,
-        due: &Due,
-        before: &Before<E>,
-        answer: &Answer<E>,
-    ) -> Result<()> {
-        let (which, now) = (due.which(E::KIND), self.now());
-        let Before { found, entry, state } = before;
-        let after = changed(&found.entity, &answer.change);
-        let changed =
-            after.as_ref().map_or_else(Fields::none, |after| E::changed_fields(&found.entity, after));
-        let key = E::key(due.shard, &found.entity.id());
-        batch.check(key.clone(), found.version);
-
-        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
-        batch.check(state_key.clone(), state.version);
-        let new_state = match &answer.state {
-            NewState::Set(new) if *new != state.content => {
-                // An empty state is kept as a row once there was one: its version must not start anew.
-                batch.put(state_key, state.version + 1, new.clone());
-                new.clone()
-            }
-            _ => state.content.clone(),
-        };
-
-        let mut ended = Ended::ENDED_UNTOUCHED;
-        if let (Some(after), false) = (&after, changed.is_empty()) {
-            ended = Ended::ENDED_CHANGED;
-            let (entity, version) = (after.encode(), found.version + 1);
-            batch.put(key, version, entity.clone());
-            let event =
-                Event { entity: Some(entity), version, changed, author: Some(stage), state: new_state, now };
-            self.record(batch, which, &event).await?;
-        }
-
-        let mut content = entry.content.clone();
-        leave(batch, &which.in_stage(stage), &mut content);
-        (content.attempts, content.parked) = (0, false);
-        content.error.clear();
-        let last =
-            Last { at_ms: now.as_ms(), ended: ended.into(), version: found.version, ..Last::default() };
-        content.last = Some(last).into();
-        if let Some(next) = answer.next {
-            let wanted = Wanted { visit: next.max(now), lane: Lane::Timer, why: Why::WHY_TIMER };
-            offer(batch, &which.in_stage(stage), &mut content, wanted, now);
-        }
-        let key = which.entry_key(stage);
-        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
-        Ok(())
-    }
-
-    fn add_failure(&self, batch: &mut Batch, stage: &str, due: &Due, before: &Before<E>, error: &StageError) {
-        let (which, now, limits) = (due.which(E::KIND), self.now(), self.limits());
-        let Before { found, entry, .. } = before;
-        let mut content = entry.content.clone();
-        leave(batch, &which.in_stage(stage), &mut content);
-        content.attempts = content.attempts.saturating_add(1);
-        content.error = shortened(&error.to_string());
-        let failed = Ended::ENDED_FAILED;
-        let last =
-            Last { at_ms: now.as_ms(), ended: failed.into(), version: found.version, ..Last::default() };
-        content.last = Some(last).into();
-        content.parked = matches!(error, StageError::Lasting(_)) || content.attempts >= limits.attempts_max;
-        if !content.parked {
-            let pause = limits.pause_after(content.attempts);
-            let visit = now + pause / 2 + self.random_part(pause / 2);
-            let wanted = Wanted { visit, lane: Lane::Timer, why: Why::WHY_RETRY };
-            offer(batch, &which.in_stage(stage), &mut content, wanted, now);
-        }
-        let key = which.entry_key(stage);
-        batch.check(key.clone(), entry.version).put(key, entry.version + 1, encode(&content));
-    }
+    silence.map_or(Heard::Nothing, |error| Heard::Silence(error.clone()))
 }
 
 /// The id that a queue row names.
@@ -318,45 +303,4 @@ fn before<E: Entity>(
     let state =
         state.map_or_else(Versioned::default, |row| Versioned { version: row.version, content: row.value });
     Ok(Some(Before { found: found(&entity)?, entry: versioned(entry)?, state }))
-}
-
-/// The entity after a change; `None` if there is none.
-fn changed<E: Entity>(entity: &E, change: &Change<E>) -> Option<E> {
-    match change {
-        Change::Untouched => None,
-        Change::Replace(after) => Some(after.clone()),
-        Change::Patch { fields, values } => {
-            let mut after = entity.clone();
-            after.take_fields(fields, values);
-            Some(after)
-        }
-    }
-}
-
-/// Whether an answer that was given to `seen` holds for what is there now.
-fn fits<E: Entity>(
-    stage: &dyn Stage<E>,
-    answer: &Result<Answer<E>, StageError>,
-    seen: &E,
-    before: &Before<E>,
-    after: &Before<E>,
-) -> bool {
-    // Whoever rewrote the entry wants another visit: this one must not take its place.
-    if after.entry.version != before.entry.version || after.state.version != before.state.version {
-        return false;
-    }
-    if after.found.version == before.found.version {
-        return true;
-    }
-    let Ok(Answer { change: Change::Patch { fields, .. }, .. }) = answer else { return false };
-    let elsewhere = E::changed_fields(seen, &after.found.entity);
-    !elsewhere.overlaps(fields) && !elsewhere.overlaps(&stage.interest().inputs)
-}
-
-fn shortened(text: &str) -> String {
-    let mut end = text.len().min(ERROR_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
 }

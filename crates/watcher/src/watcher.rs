@@ -11,6 +11,7 @@ use rand::{RngExt, SeedableRng};
 use store::{Batch, Key, Outcome, Read, Row, Scan, Store};
 use topics::Topics;
 
+use crate::board::Board;
 use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_removal};
 use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, shard_of};
@@ -44,6 +45,7 @@ struct Inner<E: Entity> {
     rules: Rules,
     stages: Stages<E>,
     random: Mutex<StdRng>,
+    board: Board,
 }
 
 /// An entity with its version.
@@ -71,12 +73,17 @@ impl<E: Entity> Watcher<E> {
             topics.partition_count(topic).await.map_err(Arc::new)?;
         }
         let stages = by_id(stages)?;
+        if let Some(stage) = config.limits.keys().find(|stage| !stages.contains_key(*stage)) {
+            let what = format!("there are limits for stage {stage:?}, but no such stage");
+            return Err(Error::Setup { what });
+        }
         agree_on_shards(store, E::KIND, config.shards).await?;
         let interests = stages.iter().map(|(id, stage)| (id.clone(), stage.interest())).collect();
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         let rules = Rules { config, interests };
         let topic = topic.map(|(topics, topic)| (topics.clone(), topic.to_owned()));
-        let inner = Inner { store: store.clone(), topic, clock, rules, stages, random };
+        let inner =
+            Inner { store: store.clone(), topic, clock, rules, stages, random, board: Board::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -102,8 +109,9 @@ impl<E: Entity> Watcher<E> {
         let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
         let (entity, now) = (Some(entity), self.now());
+        let standing = self.standing(which, None, &changed).await?;
         let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
-        self.record(batch, which, &event).await?;
+        self.record(batch, which, &event, standing);
         Ok(version)
     }
 
@@ -130,7 +138,7 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// All rows of a short scan.
-    async fn rows(&self, scan: &Scan) -> Result<Vec<Row>> {
+    pub(crate) async fn rows(&self, scan: &Scan) -> Result<Vec<Row>> {
         let (mut scan, mut rows) = (scan.clone(), Vec::new());
         loop {
             let page = self.store().scan(&scan).await?;
@@ -144,24 +152,58 @@ impl<E: Entity> Watcher<E> {
         versioned(self.store().get_one(&which.head_key()).await?)
     }
 
-    /// Reads what [`record`] needs and lets it add to the batch.
-    pub(crate) async fn record(&self, batch: &mut Batch, which: Which<'_>, event: &Event<'_>) -> Result<()> {
-        let inner = &*self.inner;
-        let stages = inner.rules.visitors(event);
-        let mut keys = vec![which.head_key()];
-        keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
-        let mut rows = inner.store.get(&keys).await?.into_iter();
-        let head: Versioned<Head> = versioned(rows.next().flatten())?;
-        let mut entries = BTreeMap::new();
-        for (stage, row) in stages.into_iter().zip(rows) {
-            entries.insert(stage, versioned::<Entry>(row)?);
+    /// Where an entity stands of which these fields change.
+    pub(crate) async fn standing(
+        &self,
+        which: Which<'_>,
+        author: Option<&str>,
+        changed: &Fields,
+    ) -> Result<Standing<'_>> {
+        let standings = self.standings(&[(which, author, changed.clone())]).await?;
+        standings
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::Setup { what: "one question, no answer".to_owned() })
+    }
+
+    /// Where several entities stand, in one read.
+    pub(crate) async fn standings(
+        &self,
+        changes: &[(Which<'_>, Option<&str>, Fields)],
+    ) -> Result<Vec<Standing<'_>>> {
+        let visitors: Vec<Vec<&str>> =
+            changes.iter().map(|(_, author, changed)| self.rules().visitors(*author, changed)).collect();
+        let mut keys = Vec::new();
+        for ((which, ..), stages) in changes.iter().zip(&visitors) {
+            keys.push(which.head_key());
+            keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
         }
+        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut standings = Vec::with_capacity(changes.len());
+        for stages in visitors {
+            let head = versioned(rows.next().flatten())?;
+            let mut entries = BTreeMap::new();
+            for stage in stages {
+                entries.insert(stage, versioned(rows.next().flatten())?);
+            }
+            standings.push(Standing { head, entries });
+        }
+        Ok(standings)
+    }
+
+    /// Adds to a batch all that follows from a change.
+    pub(crate) fn record(
+        &self,
+        batch: &mut Batch,
+        which: Which<'_>,
+        event: &Event<'_>,
+        standing: Standing<'_>,
+    ) {
         let random = |most: Duration| self.random_part(most);
-        let standing = Standing { head, entries };
-        if let Some(fight) = record(batch, &inner.rules, which, event, standing, random) {
+        if let Some(fight) = record(batch, self.rules(), which, event, standing, random) {
             tracing::warn!(kind = which.kind, entity = which.entity, ?fight, "stages fight over an entity");
+            self.board().note_fight();
         }
-        Ok(())
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -180,6 +222,10 @@ impl<E: Entity> Watcher<E> {
 
     pub(crate) fn topic(&self) -> Option<(&Topics, &str)> {
         self.inner.topic.as_ref().map(|(topics, topic)| (topics, &**topic))
+    }
+
+    pub(crate) fn board(&self) -> &Board {
+        &self.inner.board
     }
 
     pub(crate) fn stages(&self) -> &Stages<E> {
@@ -203,8 +249,8 @@ impl<E: Entity> Watcher<E> {
         Keeper::new(self.inner.store.clone(), self.inner.clock.clone(), E::KIND, shards, lease_time, instance)
     }
 
-    pub(crate) fn limits(&self) -> &StageLimits {
-        &self.inner.rules.config.stages
+    pub(crate) fn limits_of(&self, stage: &str) -> &StageLimits {
+        self.inner.rules.config.limits_of(stage)
     }
 
     pub(crate) fn shard(&self, id: &str) -> u32 {

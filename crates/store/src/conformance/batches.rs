@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::{CaseResult, ENTRIES, LISTS, OFFERS, QUEUE, applied, refused, version};
 use crate::{Batch, BatchId, Error, Hint, Read, Store};
 
@@ -221,18 +223,24 @@ pub(super) async fn a_dropped_commit_is_still_whole(store: Store) -> CaseResult 
     Ok(())
 }
 
-pub(super) async fn hints_name_the_table_and_shard_that_changed(store: Store) -> CaseResult {
+pub(super) async fn hints_name_the_rows_of_queues_and_the_shards_of_other_tables(store: Store) -> CaseResult {
     let mut hints = store.hints();
+    let (kept, lost) = (QUEUE.key((42, 1, &b"x"[..])), QUEUE.key((42, 2, &b"x"[..])));
     let mut batch = Batch::new();
-    batch.set(QUEUE.key((42, 1, &b"x"[..])), "");
+    batch.check(OFFERS.key((42, "nobody")), 7).set(lost, "");
+    assert!(!store.commit(batch).await?.is_applied());
+    let mut batch = Batch::new();
+    batch.set(kept.clone(), "").put(OFFERS.key((42, "a")), 1, "").delete(OFFERS.key((43, "gone")));
     applied(&store, batch).await?;
-    loop {
+    let mut expected = BTreeSet::from([Hint::Put(kept), Hint::Changed { table: "offers", shard: 42 }]);
+    while !expected.is_empty() {
         match hints.next().await {
-            Some(Hint::Changed { table: "queue", shard: 42 } | Hint::Anything) => return Ok(()),
-            Some(Hint::Changed { .. }) => {}
+            Some(Hint::Anything) => return Ok(()),
+            Some(hint) => assert!(expected.remove(&hint), "{hint:?}"),
             None => return Err("the hints ended".into()),
         }
     }
+    Ok(())
 }
 
 pub(super) async fn a_closed_store_says_so(store: Store) -> CaseResult {

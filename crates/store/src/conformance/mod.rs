@@ -63,7 +63,7 @@ pub fn cases() -> Vec<(&'static str, Case)> {
         batches::of_many_racing_updates_each_version_has_one_winner,
         batches::an_applied_batch_is_known_by_its_id,
         batches::a_dropped_commit_is_still_whole,
-        batches::hints_name_the_table_and_shard_that_changed,
+        batches::hints_name_the_rows_of_queues_and_the_shards_of_other_tables,
         batches::a_closed_store_says_so,
         counters::adds_sum_up_over_batches_and_callers,
         counters::a_counter_that_was_never_touched_reads_as_zero,

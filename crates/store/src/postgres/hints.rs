@@ -53,7 +53,7 @@ impl Announcements {
             return;
         }
         let mut waiting = self.waiting();
-        for key in writes.keys() {
+        for (key, _) in writes.iter().filter(|(_, write)| !matches!(write, Write::Delete)) {
             let place = (key.table().name, key.shard());
             if waiting.places.last() != Some(&place) {
                 waiting.places.push(place);

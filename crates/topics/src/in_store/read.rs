@@ -120,6 +120,7 @@ async fn wait_for_hint(hints: &mut Hints, shard: u32, until: Instant) {
                         return;
                     }
                 }
+                Some(Hint::Put(_)) => {}
                 Some(Hint::Anything) => return,
                 // The store is closed: the next look says so, at the usual pace.
                 None => std::future::pending().await,

@@ -1,0 +1,164 @@
+//! What people order for stages: to pause, to go on, to keep other limits, to try again what was parked. Orders are kept in the store
+//! and hold for all processes, also after a restart.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use store::{Batch, Read};
+
+use crate::change::Versioned;
+use crate::config::StageLimits;
+use crate::entity::Entity;
+use crate::limits::{REASON_BYTES_MAX, RELEASES_AT_ONCE_MAX};
+use crate::queue::PARKED;
+use crate::rows::{Control as Row, decode, encode};
+use crate::tables::{CONTROLS, QUEUES};
+use crate::time::Time;
+use crate::visit::id_of;
+use crate::watcher::{Watcher, versioned};
+use crate::{Error, Result};
+
+/// What was ordered for a stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Control {
+    /// Whether the stage is paused.
+    pub paused: Option<Pause>,
+    /// Limits in place of the configured ones.
+    pub limits: OtherLimits,
+}
+
+/// A stage is paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Since when.
+    pub since: Time,
+    /// Why, in the words of whoever ordered it.
+    pub reason: String,
+}
+
+/// Limits in place of the configured ones; `None`: as configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OtherLimits {
+    /// Visits in a second.
+    pub rate: Option<f64>,
+    /// Calls at the same time.
+    pub calls_max: Option<u32>,
+    /// Entities in one call.
+    pub batch_max: Option<u32>,
+}
+
+impl OtherLimits {
+    /// These limits in place of the configured ones.
+    pub(crate) fn apply_to(&self, configured: StageLimits) -> StageLimits {
+        StageLimits {
+            rate: self.rate.or(configured.rate),
+            calls_max: self.calls_max.map_or(configured.calls_max, |calls| calls as usize),
+            batch_max: self.batch_max.map_or(configured.batch_max, |batch| batch as usize),
+            ..configured
+        }
+    }
+}
+
+impl<E: Entity> Watcher<E> {
+    /// Has a stage visit nothing until it is [resumed](Self::resume_stage). Calls that are under way end as usual; what comes due waits.
+    pub async fn pause_stage(&self, stage: &str, reason: &str) -> Result<()> {
+        if reason.len() > REASON_BYTES_MAX {
+            let what = format!(
+                "a reason of {} bytes is too long, at most {REASON_BYTES_MAX} can be kept",
+                reason.len()
+            );
+            return Err(Error::Setup { what });
+        }
+        let since_ms = self.now().as_ms();
+        self.change_control(stage, |row| {
+            if !row.paused {
+                row.paused_ms = since_ms;
+            }
+            row.paused = true;
+            reason.clone_into(&mut row.reason);
+        })
+        .await
+    }
+
+    /// Has a stage go on that was paused. Timers that came due meanwhile are spread by [`StageLimits::catch_up`].
+    pub async fn resume_stage(&self, stage: &str) -> Result<()> {
+        self.change_control(stage, |row| {
+            (row.paused, row.paused_ms) = (false, 0);
+            row.reason.clear();
+        })
+        .await
+    }
+
+    /// Has a stage keep other limits than the configured ones.
+    pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<()> {
+        let configured = *self.limits_of(self.require_stage(stage)?);
+        if let Err(what) = limits.apply_to(configured).validate() {
+            return Err(Error::Setup { what: format!("the limits of stage {stage:?}: {what}") });
+        }
+        self.change_control(stage, |row| {
+            row.rate = limits.rate.unwrap_or_default();
+            row.calls_max = limits.calls_max.unwrap_or_default();
+            row.batch_max = limits.batch_max.unwrap_or_default();
+        })
+        .await
+    }
+
+    /// Has a stage try again everything that it has parked. Returns how many entities that were.
+    pub async fn release(&self, stage: &str) -> Result<u64> {
+        let (stage, mut released) = (self.require_stage(stage)?, 0);
+        for shard in 0..self.rules().config.shards {
+            let mut scan = QUEUES.prefix((shard, E::KIND, PARKED, stage)).limit(RELEASES_AT_ONCE_MAX);
+            loop {
+                let page = self.store().scan(&scan).await?;
+                let mut ids = Vec::with_capacity(page.rows.len());
+                for row in &page.rows {
+                    let (.., entity) = QUEUES.parts(&row.key)?;
+                    ids.push(id_of::<E>(&entity)?);
+                }
+                for requested in join_all(ids.iter().map(|id| self.request_visit(id, stage))).await {
+                    released += u64::from(requested?);
+                }
+                let Some(next) = page.next else { break };
+                scan = scan.after(next);
+            }
+        }
+        Ok(released)
+    }
+
+    /// What was ordered for a stage.
+    pub async fn control(&self, stage: &str) -> Result<Control> {
+        let stage = self.require_stage(stage)?;
+        Ok(self.controls().await?.remove(stage).unwrap_or_default())
+    }
+
+    /// What was ordered for all stages for which anything was.
+    pub(crate) async fn controls(&self) -> Result<BTreeMap<String, Control>> {
+        let mut controls = BTreeMap::new();
+        for row in self.rows(&CONTROLS.prefix((0, E::KIND))).await? {
+            let (_, _, stage) = CONTROLS.parts(&row.key)?;
+            let row: Row = decode(&row)?;
+            let pause = Pause { since: Time::from_ms(row.paused_ms), reason: row.reason };
+            let limits = OtherLimits {
+                rate: (row.rate > 0.0).then_some(row.rate),
+                calls_max: (row.calls_max > 0).then_some(row.calls_max),
+                batch_max: (row.batch_max > 0).then_some(row.batch_max),
+            };
+            controls.insert(stage, Control { paused: row.paused.then_some(pause), limits });
+        }
+        Ok(controls)
+    }
+
+    async fn change_control(&self, stage: &str, change: impl Fn(&mut Row)) -> Result<()> {
+        let key = CONTROLS.key((0, E::KIND, self.require_stage(stage)?));
+        loop {
+            let Versioned { version, content: mut row } =
+                versioned::<Row>(self.store().get_one(&key).await?)?;
+            change(&mut row);
+            let mut batch = Batch::new();
+            batch.check(key.clone(), version).put(key.clone(), version + 1, encode(&row));
+            if self.store().commit(batch).await?.is_applied() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Looking into queues: what is due, and when the next row will be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use store::Read;
+
+use crate::Result;
+use crate::entity::Entity;
+use crate::limits::PEEK_MAX;
+use crate::queue::{Lane, PARKED};
+use crate::schedule::{Line, Peeked};
+use crate::tables::QUEUES;
+use crate::time::Time;
+use crate::watcher::Watcher;
+
+/// Which rows of a queue to look at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window<'a> {
+    pub(crate) shard: u32,
+    pub(crate) stage: &'a str,
+    pub(crate) line: Line,
+    /// There are no rows before this time.
+    pub(crate) low: Time,
+    /// Where late timers end and timers begin.
+    pub(crate) late_before: Time,
+    /// Rows of which the loop knows.
+    pub(crate) known: usize,
+}
+
+impl<E: Entity> Watcher<E> {
+    /// The oldest rows of a queue that are due, without those that are being visited.
+    pub(crate) async fn peek(
+        &self,
+        window: Window<'_>,
+        is_known: impl Fn(Time, &Arc<str>) -> bool,
+    ) -> Result<Peeked> {
+        let now = self.now();
+        let Window { shard, stage, line, low, late_before, known } = window;
+        let lane = line.lane().number();
+        let from = if line == Line::Timer { low.max(late_before) } else { low };
+        let mut scan = QUEUES.prefix((shard, E::KIND, lane, stage)).limit(PEEK_MAX + known);
+        scan = scan.from(QUEUES.bound((shard, E::KIND, lane, stage, from.as_ms())));
+        if line == Line::Late {
+            scan = scan.below(QUEUES.bound((shard, E::KIND, lane, stage, late_before.as_ms())));
+        }
+        let page = self.store().scan(&scan).await?;
+        let more = page.next.is_some();
+        let mut peeked = Peeked { due: Vec::new(), later: None, low: now };
+        for row in page.rows {
+            let (.., visit, entity) = QUEUES.parts(&row.key)?;
+            let (visit, entity) = (Time::from_ms(visit), Arc::from(entity));
+            peeked.low = peeked.low.min(visit);
+            if visit > now {
+                peeked.later = Some(visit);
+                return Ok(peeked);
+            }
+            if !is_known(visit, &entity) {
+                peeked.due.push((visit, entity));
+            }
+        }
+        peeked.later = more.then_some(now);
+        Ok(peeked)
+    }
+
+    /// When the first row of each queue in a shard is due, by lane and stage. It costs one short read for each queue that is not empty.
+    pub(crate) async fn survey(&self, shard: u32) -> Result<BTreeMap<(Lane, String), Time>> {
+        let mut firsts = BTreeMap::new();
+        let end = QUEUES.bound((shard, E::KIND, PARKED));
+        let mut from = QUEUES.prefix((shard, E::KIND));
+        loop {
+            let page = self.store().scan(&from.below(end.clone()).limit(1)).await?;
+            let Some(row) = page.rows.first() else { return Ok(firsts) };
+            let (_, _, lane, stage, visit, _) = QUEUES.parts(&row.key)?;
+            from = QUEUES.scan().above(QUEUES.bound((shard, E::KIND, lane, &*stage)));
+            firsts.insert((Lane::from_number(lane), stage), Time::from_ms(visit));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A stage's desk: what the stage may do, what it is doing, and how it fares.
+
+use std::mem;
+
+use crate::bucket::Bucket;
+use crate::config::StageLimits;
+use crate::schedule::health::Health;
+use crate::schedule::shares::Shares;
+use crate::schedule::{Blocked, Line};
+use crate::time::Time;
+
+/// One stage.
+pub(crate) struct Desk {
+    pub(crate) limits: StageLimits,
+    pub(crate) paused: bool,
+    pub(crate) health: Health,
+    /// What stood in the way when it was asked last; `None` if nothing did.
+    pub(crate) blocked: Option<Blocked>,
+    /// Calls under way, by line.
+    calls: [usize; Line::ALL.len()],
+    shares: Shares,
+    rate: Option<Bucket>,
+    catch_up: Option<Bucket>,
+    part: f64,
+}
+
+/// How much a stage may do now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) visits: usize,
+    pub(crate) probe: bool,
+}
+
+impl Desk {
+    pub(crate) fn new(limits: StageLimits) -> Self {
+        let mut desk = Self {
+            limits,
+            paused: false,
+            health: Health::default(),
+            blocked: None,
+            calls: [0; Line::ALL.len()],
+            shares: Shares::default(),
+            rate: None,
+            catch_up: None,
+            part: 1.0,
+        };
+        desk.set_speeds();
+        desk
+    }
+
+    /// Other limits from now on.
+    pub(crate) fn set_limits(&mut self, limits: StageLimits) {
+        self.limits = limits;
+        self.set_speeds();
+    }
+
+    /// This process serves that part of all shards, so it has that part of what the stage may do.
+    pub(crate) fn set_part(&mut self, part: f64) {
+        self.part = part;
+        self.set_speeds();
+    }
+
+    fn set_speeds(&mut self) {
+        let set = |bucket: &mut Option<Bucket>, per_second: Option<f64>| match (per_second, bucket.as_mut()) {
+            (None, _) => *bucket = None,
+            // Without a shard nothing is taken.
+            (Some(_), _) if self.part <= 0.0 => {}
+            (Some(per_second), None) => *bucket = Some(Bucket::new(per_second * self.part)),
+            (Some(per_second), Some(bucket)) => bucket.set_speed(per_second * self.part),
+        };
+        set(&mut self.rate, self.limits.rate);
+        set(&mut self.catch_up, self.limits.catch_up);
+    }
+
+    /// Calls under way.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.iter().sum()
+    }
+
+    /// The part of this process of the calls that the stage may have: at least one.
+    pub(crate) fn calls_max(&self) -> usize {
+        ((self.limits.calls_max as f64 * self.part).ceil() as usize).max(1)
+    }
+
+    /// How much may be done, whatever the line.
+    pub(crate) fn room(&mut self, now: Time) -> Result<Room, Blocked> {
+        if self.paused {
+            return Err(Blocked::Paused);
+        }
+        let mut room = Room { visits: self.limits.batch_max, probe: false };
+        if let Some(down) = self.health.down() {
+            if now < down.probe || self.calls() > 0 {
+                return Err(Blocked::Down(down.probe.max(now)));
+            }
+            room = Room { visits: 1, probe: true };
+        }
+        if self.calls() >= self.calls_max() {
+            return Err(Blocked::Calls);
+        }
+        room.visits = room.visits.min(free(self.rate.as_mut(), now)?);
+        Ok(room)
+    }
+
+    /// How much may be done in a line. Fresh work always finds a free call sooner than the rest.
+    pub(crate) fn room_in(&mut self, line: Line, now: Time) -> Result<usize, Blocked> {
+        let calls_max = self.calls_max();
+        let most = match line {
+            Line::Fresh => calls_max,
+            Line::Timer | Line::Late => calls_max - calls_max / 4,
+            Line::Background => calls_max.div_ceil(2),
+        };
+        if self.calls[line as usize] >= most {
+            return Err(Blocked::Calls);
+        }
+        if line == Line::Late { free(self.catch_up.as_mut(), now) } else { Ok(usize::MAX) }
+    }
+
+    /// The order in which lines have their turn.
+    pub(crate) fn order(&self) -> [Line; Line::ALL.len()] {
+        self.shares.order()
+    }
+
+    /// A call of so many visits begins.
+    pub(crate) fn took(&mut self, line: Line, visits: usize, waits: impl Fn(Line) -> bool) {
+        self.calls[line as usize] += 1;
+        if let Some(bucket) = &mut self.rate {
+            bucket.take(visits);
+        }
+        if let (Line::Late, Some(bucket)) = (line, &mut self.catch_up) {
+            bucket.take(visits);
+        }
+        let limits = &self.limits;
+        let share = |line| match line {
+            Line::Fresh => 1.0,
+            Line::Timer => limits.timer_share,
+            Line::Late | Line::Background => limits.background_share,
+        };
+        let mut shares = mem::take(&mut self.shares);
+        shares.took(line, visits, waits, share);
+        self.shares = shares;
+    }
+
+    /// A call has ended.
+    pub(crate) fn ended(&mut self, line: Line) {
+        let calls = &mut self.calls[line as usize];
+        *calls = calls.saturating_sub(1);
+    }
+}
+
+fn free(bucket: Option<&mut Bucket>, now: Time) -> Result<usize, Blocked> {
+    let Some(bucket) = bucket else { return Ok(usize::MAX) };
+    match bucket.room(now) {
+        (0, next) => Err(Blocked::Rate(next)),
+        (room, _) => Ok(room),
+    }
+}

@@ -1,0 +1,101 @@
+//! What the loop counts, and how fast it goes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::Result;
+use crate::board::{Counts, StageStatus};
+use crate::schedule::{Line, Schedule};
+use crate::time::Time;
+use crate::visit::End;
+
+/// The time over which speeds are measured.
+const WINDOW: Duration = Duration::from_secs(5);
+
+/// Counts of all stages, by their numbers.
+pub(crate) struct Speeds {
+    stages: Vec<Speed>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Speed {
+    counts: Counts,
+    /// When the window began, and the visits that had been made then.
+    window: Option<(Time, u64)>,
+    per_s: f64,
+}
+
+impl Speeds {
+    pub(crate) fn new(stages: usize) -> Self {
+        Self { stages: vec![Speed::default(); stages] }
+    }
+
+    /// Counts how a visit ended.
+    pub(crate) fn note(&mut self, stage: usize, end: &Result<End>) {
+        let counts = &mut self.stages[stage].counts;
+        match end {
+            Ok(End::Saved { changed }) => {
+                counts.visits += 1;
+                counts.changes += u64::from(*changed);
+            }
+            Ok(End::Failed { parked, .. }) => {
+                counts.failures += 1;
+                counts.parked += u64::from(*parked);
+            }
+            Ok(End::Again | End::Doubtful) => counts.conflicts += 1,
+            Ok(End::Left | End::Gone) | Err(_) => {}
+        }
+    }
+
+    /// What is to be said of each stage, the system stage under its empty name.
+    pub(crate) fn statuses(
+        &mut self,
+        names: &[String],
+        schedule: &Schedule,
+        now: Time,
+    ) -> BTreeMap<String, StageStatus> {
+        let mut statuses = BTreeMap::new();
+        for (number, (name, speed)) in names.iter().zip(&mut self.stages).enumerate() {
+            let desk = &schedule.desks[number];
+            let oldest = |line| schedule.agenda.oldest(number, line);
+            let status = StageStatus {
+                blocked: desk.blocked.clone(),
+                down: desk.health.down().map(|down| (down.since, down.error.clone())),
+                calls: desk.calls() as u64,
+                visits_per_s: speed.measure(now),
+                oldest_due: Line::ALL.into_iter().filter_map(oldest).min(),
+                counts: speed.counts,
+            };
+            statuses.insert(name.clone(), status);
+        }
+        statuses
+    }
+}
+
+impl Speed {
+    fn measure(&mut self, now: Time) -> f64 {
+        let (began, before) = *self.window.get_or_insert((now, self.counts.visits));
+        let passed = now.since(began);
+        if passed >= WINDOW {
+            self.per_s = (self.counts.visits - before) as f64 / passed.as_secs_f64();
+            self.window = Some((now, self.counts.visits));
+        }
+        self.per_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_is_measured_over_some_seconds() {
+        let (mut speed, at) = (Speed::default(), |s: i64| Time::from_ms(s * 1000));
+        speed.measure(at(0));
+        speed.counts.visits = 100;
+        assert!(speed.measure(at(4)).abs() < 0.01, "not enough time has passed");
+        assert!((speed.measure(at(10)) - 10.0).abs() < 0.01);
+        assert!((speed.measure(at(12)) - 10.0).abs() < 0.01);
+        assert!(speed.measure(at(20)).abs() < 0.01, "and nothing has happened since");
+    }
+}
