@@ -20,7 +20,6 @@ mod peer;
 mod pickup;
 mod plain;
 mod recrawl;
-mod recrawl_calls;
 mod report;
 mod stages;
 mod stateful;

@@ -8,7 +8,6 @@ use super::fresh::{SAVES_PER_S, Saves};
 use super::observe::Log;
 use super::options::WatcherBench;
 use super::pickup::WARM_UP_S;
-use super::recrawl_calls::{is_done, start};
 use super::report::{Figure, Report};
 use super::stages::Noop;
 
@@ -30,15 +29,12 @@ pub(super) async fn measure(
     let at_work = AtWork::start(&watcher);
     tokio::time::sleep(Duration::from_secs(WARM_UP_S)).await;
     let (begin, begin_us) = (Instant::now(), base.clock.elapsed_us());
-    if !start(&watcher).await? {
-        args.say("  re-crawl         not measured: the watcher has no re-crawl yet");
-        return at_work.stop().await;
-    }
+    watcher.start_recrawl(None).await?;
     let mut outcome = Ok(());
     let all_visited = async {
         outcome = async {
             log.reaches(first, PATIENCE).await?;
-            while !is_done(&watcher).await? {
+            while !watcher.recrawl().await?.is_some_and(|recrawl| recrawl.done) {
                 anyhow::ensure!(begin.elapsed() < PATIENCE * 15, "the re-crawl does not end");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }

@@ -76,7 +76,12 @@ mod tests {
 
     #[test]
     fn the_line_begins_with_the_keys_that_scripts_rely_on_and_what_was_not_measured_is_null() {
-        let report = Report { bench: "watcher", engine: "fjall", burndown_per_s: Figure::of(1.0), ..Report::default() };
+        let report = Report {
+            bench: "watcher",
+            engine: "fjall",
+            burndown_per_s: Figure::of(1.0),
+            ..Report::default()
+        };
         let line = serde_json::to_string(&report).unwrap();
         let keys = [
             r#"{"bench":"watcher","engine":"fjall","burndown_per_s":1.0,"stateful_per_s":null,"stateful_over_store":null,"#,
@@ -90,6 +95,8 @@ mod tests {
     fn a_ratio_needs_both_figures() {
         let (one, two, none) = (Figure::of(1.0), Figure::of(2.0), Figure::default());
         assert!((one.over(two).or_zero() - 0.5).abs() < 0.001);
-        assert!(one.over(none).0.is_none() && none.over(one).0.is_none() && one.over(Figure::of(0.0)).0.is_none());
+        assert!(
+            one.over(none).0.is_none() && none.over(one).0.is_none() && one.over(Figure::of(0.0)).0.is_none()
+        );
     }
 }

@@ -13,7 +13,7 @@ use super::stages::{Noop, Stateful, timer_of};
 use super::stateful::Visited;
 
 /// How long before the first timer the watcher starts and saves begin.
-const BEFORE_MS: i64 = 3000;
+const BEFORE_MS: i64 = 5000;
 /// Saves go on for so many seconds at most.
 const SECONDS_MAX: u64 = 900;
 
