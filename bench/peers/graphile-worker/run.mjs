@@ -22,10 +22,10 @@ const { values: args, positionals: [what] } = parseArgs({
     bytes: { type: "string", default: "2000" },
     rate: { type: "string", default: "300" },
     seconds: { type: "string", default: "10" },
-    workers: { type: "string", default: "16" },
+    workers: { type: "string", default: "24" },
     "local-queue": { type: "string", default: "500" },
-    "complete-delay": { type: "string", default: "0" },
-    style: { type: "string", default: "statement" },
+    "complete-delay": { type: "string", default: "100" },
+    style: { type: "string", default: "transaction" },
   },
 });
 

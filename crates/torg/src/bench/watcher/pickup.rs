@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::base::{AtWork, Base};
-use super::fresh::{SAVES_PER_S, Saves};
+use super::fresh::{SAVES_PER_S, Saves, Waits};
 use super::observe::Log;
 use super::options::WatcherBench;
 use super::report::{Figure, Report};
@@ -19,7 +19,25 @@ pub(super) async fn measure(
     first: u64,
     report: &mut Report,
 ) -> anyhow::Result<u64> {
-    let (seconds, last) = (args.seconds, first + Saves::numbers(args.seconds + WARM_UP_S));
+    let (waits, last) = waits(args, base, first).await?;
+    report.pickup_p50_ms = Figure::of(waits.from_return.percentile_ms(50));
+    report.pickup_p99_ms = Figure::of(waits.from_return.percentile_ms(99));
+    report.pickup_from_begin_p50_ms = Figure::of(waits.from_begin.percentile_ms(50));
+    report.pickup_from_begin_p99_ms = Figure::of(waits.from_begin.percentile_ms(99));
+    args.say(&format!(
+        "  pick-up          {:>9.2} ms p50, {:.2} ms p99 from the commit's return   {:.2} and {:.2} ms from its begin   {SAVES_PER_S} saves/s for {} s",
+        waits.from_return.percentile_ms(50),
+        waits.from_return.percentile_ms(99),
+        waits.from_begin.percentile_ms(50),
+        waits.from_begin.percentile_ms(99),
+        args.seconds
+    ));
+    Ok(last)
+}
+
+/// How long ads wait that are saved when nothing else happens, and the number behind the last of them.
+pub(super) async fn waits(args: &WatcherBench, base: &Base, first: u64) -> anyhow::Result<(Waits, u64)> {
+    let last = first + Saves::numbers(args.seconds + WARM_UP_S);
     base.send_off().await?;
     base.settle().await?;
     let log = Log::new(&base.clock, last);
@@ -30,16 +48,5 @@ pub(super) async fn measure(
     saves.waits(&log, &base.clock).await?;
     let waits = saves.begun_within(warm_us..u64::MAX).waits(&log, &base.clock).await?;
     at_work.stop().await?;
-    report.pickup_p50_ms = Figure::of(waits.from_return.percentile_ms(50));
-    report.pickup_p99_ms = Figure::of(waits.from_return.percentile_ms(99));
-    report.pickup_from_begin_p50_ms = Figure::of(waits.from_begin.percentile_ms(50));
-    report.pickup_from_begin_p99_ms = Figure::of(waits.from_begin.percentile_ms(99));
-    args.say(&format!(
-        "  pick-up          {:>9.2} ms p50, {:.2} ms p99 from the commit's return   {:.2} and {:.2} ms from its begin   {SAVES_PER_S} saves/s for {seconds} s",
-        waits.from_return.percentile_ms(50),
-        waits.from_return.percentile_ms(99),
-        waits.from_begin.percentile_ms(50),
-        waits.from_begin.percentile_ms(99),
-    ));
-    Ok(last)
+    Ok((waits, last))
 }
