@@ -148,7 +148,9 @@ mod tests {
     #[test]
     fn only_the_first_visit_to_an_ad_counts() {
         let log = Log::counting(&BenchClock::new(), 3, 2);
-        [1, 1, 0, 2, 7].into_iter().for_each(|number| log.visit(number));
+        for number in [1, 1, 0, 2, 7] {
+            log.visit(number);
+        }
         assert_eq!((log.count(), log.visited_us(7)), (2, None));
         assert!(log.visited_us(0) >= log.visited_us(1) && log.visited_us(1).is_some());
     }
