@@ -33,6 +33,9 @@ use self::options::{Child, Part};
 use self::peer::Peer;
 use self::report::Report;
 
+/// The parts that have a store.
+const PARTS: [&str; 5] = ["burndown", "stateful", "plain", "idle", "depth"];
+
 pub(super) async fn run(args: WatcherBench) -> anyhow::Result<()> {
     match args.child {
         Some(Child::Idle) => return idle::in_child(&args).await,
@@ -41,11 +44,22 @@ pub(super) async fn run(args: WatcherBench) -> anyhow::Result<()> {
         None => {}
     }
     let outcome = measure(&args).await;
-    if args.postgres_url().is_none() {
-        // The folder was made by this run.
-        let _ = std::fs::remove_dir_all(args.folder());
+    // A run that failed leaves its stores behind.
+    let cleared = clear(&args).await;
+    let report = outcome?;
+    cleared?;
+    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
+    Ok(())
+}
+
+async fn clear(args: &WatcherBench) -> anyhow::Result<()> {
+    for part in PARTS {
+        args.home(part)?.clear().await?;
     }
-    println!("{}", serde_json::to_string(&outcome?).context("cannot print the report")?);
+    if args.postgres_url().is_none() {
+        // It stays if it holds something else.
+        let _ = std::fs::remove_dir(args.folder());
+    }
     Ok(())
 }
 
