@@ -8,6 +8,7 @@ mod machine;
 mod measure;
 mod store;
 mod topics;
+mod watcher;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,8 @@ pub(crate) enum Bench {
     Store(StoreBench),
     /// Appends and reads of topics, beside the bare engine.
     Topics(TopicsBench),
+    /// Visits of stages, beside plain commits of the same rows and, on PostgreSQL, a job queue.
+    Watcher(watcher::WatcherBench),
 }
 
 /// The store's benchmark.
@@ -108,5 +111,6 @@ pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
     match bench {
         Bench::Store(args) => store::run(args).await,
         Bench::Topics(args) => topics::run(args).await,
+        Bench::Watcher(args) => watcher::run(args).await,
     }
 }

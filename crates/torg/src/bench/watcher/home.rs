@@ -1,0 +1,65 @@
+//! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement has its own.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use store::{Schema, Store, StoreOptions, StoreUrl, TableDef};
+use tokio_postgres::NoTls;
+
+/// A place for a store.
+#[derive(Clone)]
+pub(super) struct Home {
+    pub(super) url: StoreUrl,
+    pub(super) options: StoreOptions,
+    /// The server's address and the name of the schema.
+    pub(super) postgres: Option<(String, String)>,
+}
+
+impl Home {
+    /// Opens the store that stands here, or makes it.
+    pub(super) async fn open(
+        &self,
+        tables: impl IntoIterator<Item = &'static TableDef>,
+    ) -> anyhow::Result<Store> {
+        Ok(Store::open(&self.url, Schema::new(1, tables)?, &self.options).await?)
+    }
+
+    /// Removes what stands here, if anything does.
+    pub(super) async fn clear(&self) -> anyhow::Result<()> {
+        if let Some((_, schema)) = &self.postgres {
+            return self.execute(&[&format!("drop schema if exists {schema} cascade")]).await;
+        }
+        match &self.url {
+            StoreUrl::Fjall(folder) if folder.exists() => {
+                std::fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the engine has put away what was written before, so that its cost does not fall into the next measurement.
+    pub(super) async fn settle(&self, store: &Store) -> anyhow::Result<()> {
+        if self.postgres.is_some() {
+            return self.execute(&["vacuum analyze", "checkpoint"]).await;
+        }
+        let mut quiet = 0;
+        while quiet < 5 {
+            let gauges = store.gauges();
+            let busy = gauges.iter().any(|(name, value)| *name == "store_compactions_active" && *value > 0.0);
+            quiet = if busy { 0 } else { quiet + 1 };
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+
+    async fn execute(&self, statements: &[&str]) -> anyhow::Result<()> {
+        let Some((url, _)) = &self.postgres else { return Ok(()) };
+        let (client, connection) =
+            tokio_postgres::connect(url, NoTls).await.context("cannot connect to the server")?;
+        tokio::spawn(connection);
+        for statement in statements {
+            client.batch_execute(statement).await.with_context(|| format!("{statement} failed"))?;
+        }
+        Ok(())
+    }
+}
