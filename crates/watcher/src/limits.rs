@@ -35,7 +35,7 @@ pub const LEASE_TIME_MIN: Duration = Duration::from_secs(1);
 /// Changes that the relay moves in one go.
 pub const RELAY_ROWS_MAX: usize = 100;
 /// Queues that are looked into before other things have their turn.
-pub const PEEKS_IN_A_ROUND_MAX: usize = 256;
+pub const PEEKS_IN_A_ROUND_MAX: usize = 16;
 /// Calls in a row without an answer, after which a stage is taken to be down,
 pub const DOWN_AFTER_CALLS: usize = 5;
 /// if they were about so many different entities at least.
@@ -48,8 +48,6 @@ pub const PROBE_PAUSE_MAX: Duration = Duration::from_secs(30);
 pub const APART_MAX: usize = 10_000;
 /// Bytes of the reason for which somebody pauses a stage.
 pub const REASON_BYTES_MAX: usize = 1000;
-/// Queues that are looked into at the same time.
-pub const PEEKS_AT_ONCE_MAX: usize = 32;
 /// Entities that a re-crawl asks about in one go.
 pub const CRAWL_ROWS_MAX: usize = 32;
 /// Rows of a queue that are counted, for a report; beyond that it says "at least".

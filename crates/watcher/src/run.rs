@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::change::SYSTEM;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
-use crate::limits::{APART_MAX, PEEKS_AT_ONCE_MAX, PEEKS_IN_A_ROUND_MAX};
+use crate::limits::{APART_MAX, PEEKS_IN_A_ROUND_MAX};
 use crate::peek::Window;
 use crate::queue::{Lane, PARKED, Place};
 use crate::relay::{Moving, Relay, Serving};
@@ -245,15 +245,13 @@ impl<E: Entity> Runner<E> {
             failed |= self.survey(shard).await.inspect_err(|error| cannot_look(shard, error)).is_err();
         }
         let ids = self.schedule.agenda.to_peek(self.watcher.now(), PEEKS_IN_A_ROUND_MAX);
-        for ids in ids.chunks(PEEKS_AT_ONCE_MAX) {
-            let peeks = join_all(ids.iter().map(|id| self.peek(*id))).await;
-            for (id, peeked) in ids.iter().zip(peeks) {
-                match peeked {
-                    Ok(peeked) => self.schedule.agenda.peeked(*id, peeked),
-                    Err(error) => {
-                        cannot_look(id.shard, &error);
-                        failed = true;
-                    }
+        let peeks = join_all(ids.iter().map(|id| self.peek(*id))).await;
+        for (id, peeked) in ids.into_iter().zip(peeks) {
+            match peeked {
+                Ok(peeked) => self.schedule.agenda.peeked(id, peeked),
+                Err(error) => {
+                    cannot_look(id.shard, &error);
+                    failed = true;
                 }
             }
         }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::Batch;
 use watcher::{
-    Answer, Budget, Clock, Config, Fields, Interest, Stage, StageError, StageLimits, Subject, Time, Wish,
+    Answer, Budget, Clock, Config, Entity, Fields, Interest, Stage, StageError, StageLimits, Subject, Time,
+    Wish,
 };
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory, titled};
@@ -295,13 +296,12 @@ async fn a_queue_that_is_deeper_than_what_is_looked_at_waits_for_a_slow_stage_wi
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_entity_that_cannot_be_read_is_tried_again_in_peace_and_holds_up_nobody() {
+async fn an_entity_that_cannot_be_read_holds_up_nobody() {
     let stage = Doing::on("stage", "price", |s| Ok(Answer::replace(titled(s, "seen"))));
     let running = Running::start_with(Config { shards: 1, ..config() }, vec![stage.clone()]).await;
     let mut batch = Batch::new();
     running.watcher.save(&mut batch, None, &Thing::new("bad", 1)).await.unwrap();
-    let key = batch.checks()[0].0.clone();
-    batch.put(key, 1, "nonsense");
+    batch.put(Thing::key(0, &"bad".to_owned()), 1, "nonsense");
     assert!(running.store.commit(batch).await.unwrap().is_applied());
     running.pass(10 * SECOND).await;
     running.save(&Thing::new("good", 1)).await;
