@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use store::engine::{ApplyError, Engine, Group, HintSender, Read, Verdict};
-use store::{BatchId, Error, Hint, Key, Memory, Page, Result, Row, Scan, Schema};
+use store::{Batch, BatchId, Error, Hint, Key, Memory, Page, Result, Row, Scan, Schema};
 use watcher::planted::{Bug, is_planted};
 
 use crate::dice::Dice;
@@ -148,7 +148,7 @@ impl Switchboard {
     }
 
     fn announce(&self, from: &str, group: &Group) {
-        let written = group.batches.iter().flat_map(|batch| batch.writes());
+        let written = group.batches.iter().flat_map(Batch::writes);
         let hints: BTreeSet<Hint> =
             written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);

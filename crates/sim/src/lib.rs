@@ -20,6 +20,8 @@
 //! `engine.rs`, `world.rs`, `tables.rs` and `trace.rs`. A new invariant is a file in `invariants/`, a line in `invariants/mod.rs`, and a planted bug
 //! with a line in `bugs.rs`.
 
+#![allow(clippy::similar_names, reason = "a stage has a state")]
+
 mod bugs;
 mod chaos;
 mod dice;

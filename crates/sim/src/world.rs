@@ -332,9 +332,9 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) fn finish(mut self, answer: Returned) {
+    pub(crate) fn finish(mut self, answer: &Returned) {
         if let Some(call) = self.call.take() {
-            self.world.returned(&call, &answer);
+            self.world.returned(&call, answer);
         }
     }
 }
