@@ -207,7 +207,7 @@ async fn nothing_is_left_of_a_removed_entity_whose_visit_was_asked_for_meanwhile
             tokio::time::sleep(Duration::from_millis(delay)).await;
             other.request_visit(&id, "s").await
         });
-        (removed.unwrap(), requested.unwrap());
+        removed.and(requested).unwrap();
         if slow.commit(batch).await.unwrap().is_applied() {
             assert_eq!(keys(&fast, "watcher_entries").await, Vec::<String>::new(), "{delay} ms");
             assert_eq!(keys(&fast, "watcher_queues").await, Vec::<String>::new(), "{delay} ms");

@@ -1,6 +1,6 @@
 use watcher::insight::Place;
 
-use super::{End, GRACE_MS, Invariant, Seen, require};
+use super::{End, GRACE_MS, Invariant, PARKED_LANE, Seen, require};
 use crate::world::START_MS;
 
 /// When faults have stopped and time has passed, nothing that is due is left in a queue.
@@ -14,7 +14,7 @@ impl Invariant for NothingDue {
     fn at_end(&mut self, end: &End<'_>) -> Option<Seen> {
         let late = START_MS + end.now_ms.saturating_sub(GRACE_MS).cast_signed();
         let mut rows = end.tables.places().filter_map(|(place, _)| match place {
-            Place::Queue { visit_ms, .. } if visit_ms < late => Some(place),
+            Place::Queue { lane, visit_ms, .. } if lane != PARKED_LANE && visit_ms < late => Some(place),
             _ => None,
         });
         let left = rows.next();

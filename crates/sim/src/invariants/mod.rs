@@ -33,6 +33,9 @@ pub(crate) type Seen = Result<(), String>;
 /// What is due may wait so long before it counts as left undone, in milliseconds.
 pub(crate) const GRACE_MS: u64 = 15_000;
 
+/// The lane of entries that are parked, whose rows are never due.
+pub(crate) const PARKED_LANE: u32 = 3;
+
 /// The end of a simulation.
 pub(crate) struct End<'a> {
     pub(crate) tables: &'a Tables,

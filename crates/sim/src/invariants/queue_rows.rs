@@ -15,7 +15,7 @@ pub(crate) struct QueueRows {
     rows: BTreeMap<Whose, BTreeSet<(u32, i64)>>,
 }
 
-/// The queue row that an entry must have.
+/// The queue row that an entry must have. This is the one place that knows which entries have one.
 fn expected(entry: &Entry) -> Option<(u32, i64)> {
     entry.queued.then_some((entry.lane, entry.visit_ms))
 }
