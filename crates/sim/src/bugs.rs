@@ -21,6 +21,7 @@ pub fn breaks(bug: Bug) -> &'static str {
         Bug::LostTimer => "every timer fires",
         Bug::Overlooked => "entities are as their stages want them",
         Bug::NoHandOver => "who ends in order leaves its shards",
+        Bug::Leftovers => "nothing is left of a removed entity",
         Bug::NoLook => "nothing due is left",
         Bug::BusyIgnored | Bug::BusyGivenAway => "one stage at a time",
         Bug::SilentParking => "what is parked has a reason",

@@ -61,7 +61,10 @@ impl Writer {
         let until = Instant::now() + self.ground.scenario.chaos;
         while Instant::now() < until {
             let id = format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64));
-            self.fulfil(&id, &self.wish()).await;
+            match self.disturbance() {
+                Some((id, wish)) => self.fulfil(&id, &wish).await,
+                None => self.fulfil(&id, &self.wish()).await,
+            }
             sleep(self.dice.ms(1..self.ground.scenario.writer_pause.as_millis() as u64 + 2)).await;
         }
     }
@@ -73,6 +76,20 @@ impl Writer {
             self.fulfil(&format!("e{entity}"), &Wish::Save { field, value: 1000 }).await;
             sleep(self.dice.ms(1..3000)).await;
         }
+    }
+
+    /// Now and then, something that concerns a visit under way.
+    fn disturbance(&self) -> Option<(String, Wish)> {
+        let visits = self.ground.world.visits();
+        if visits.is_empty() || !self.dice.thousandths(300) {
+            return None;
+        }
+        let (id, stage) = self.dice.one_of(&visits).clone();
+        let stage = Kind::of(stage)?;
+        let state = self.dice.within(200..300).to_string();
+        let wish =
+            if self.dice.thousandths(500) { Wish::Visit { stage } } else { Wish::SetState { stage, state } };
+        Some((id, wish))
     }
 
     fn wish(&self) -> Wish {

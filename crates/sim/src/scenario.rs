@@ -61,7 +61,7 @@ impl Scenario {
             writer_pause: dice.ms(100..1500),
             skew_ms: dice.number(1..2000),
             shakiness: dice.within(50..500),
-            call: dice.ms(1..200),
+            call: dice.ms(1..80),
         }
     }
 }

@@ -162,7 +162,6 @@ impl Performer {
             Kind::Timer if self.dice.thousandths(700) && !self.world.is_calm() => {
                 Answer::untouched().visit_at(*now + self.dice.ms(0..8000))
             }
-            Kind::Timer => Answer::untouched(),
             Kind::Count => {
                 let count: i64 = std::str::from_utf8(state).ok().and_then(|s| s.parse().ok()).unwrap_or(0);
                 Answer::replace(entity.with(COUNT, count)).with_state((count + 1).to_string())
@@ -170,7 +169,7 @@ impl Performer {
             Kind::Even => Answer::replace(entity.with(PRICE, value(PRICE) & !1)),
             Kind::Odd => Answer::replace(entity.with(PRICE, value(PRICE) | 1)),
             Kind::Shaky => Answer::replace(entity.with(SHAKY, value(SOURCE) + value(TEXT))),
-            Kind::Hanging | Kind::Panicky => Answer::untouched(),
+            Kind::Timer | Kind::Hanging | Kind::Panicky => Answer::untouched(),
             Kind::Patch => {
                 let patched = entity.with(PATCH, value(SOURCE) + value(FOLLOW));
                 let fields = Fields::of([FIELDS[PATCH]]);
@@ -234,7 +233,7 @@ impl Stage<Thing> for Performer {
         if answer.is_err() {
             self.world.fault("stage fails", &self.instance, format_args!(""));
         }
-        ticket.finish(Some(answer.clone()));
+        ticket.finish(&Some(answer.clone()));
         answer
     }
 

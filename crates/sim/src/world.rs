@@ -99,6 +99,8 @@ struct Inner {
     looking_for: Option<&'static str>,
     faults: BTreeMap<String, u64>,
     calls: u64,
+    /// Visits under way: entity and stage.
+    visits: Vec<(String, &'static str)>,
     calm: bool,
     /// Calls of the store in this simulated millisecond.
     busy: (u64, u64),
@@ -115,6 +117,7 @@ impl World {
             looking_for,
             faults: BTreeMap::new(),
             calls: 0,
+            visits: Vec::new(),
             calm: false,
             busy: (0, 0),
         };
@@ -191,6 +194,9 @@ impl World {
         let mut inner = self.inner();
         (call.began_ms, call.commits) = (now_ms, inner.tables.commits());
         inner.calls += 1;
+        if call.what == What::Visit {
+            inner.visits.push((call.thing.id.clone(), call.stage));
+        }
         inner.trace.note(
             now_ms,
             format_args!(
@@ -204,10 +210,17 @@ impl World {
         Ticket { world: self.clone(), call: Some(call) }
     }
 
+    /// The visits that are under way: entity and stage.
+    pub(crate) fn visits(&self) -> Vec<(String, &'static str)> {
+        self.inner().visits.clone()
+    }
+
     fn returned(&self, call: &Call, answer: &Returned) {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
         let Call { instance, what, stage, thing, .. } = call;
+        let ended = inner.visits.iter().position(|visit| (&*visit.0, visit.1) == (&*thing.id, *stage));
+        ended.filter(|_| *what == What::Visit).map(|ended| inner.visits.remove(ended));
         inner.trace.note(now_ms, format_args!("{instance} {what:?} {stage} {} -> {answer:?}", thing.id));
         let seen = look(&mut inner.invariants, |invariant| invariant.at_return(call, answer));
         self.judge(&mut inner, now_ms, seen);
@@ -332,9 +345,9 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) fn finish(mut self, answer: Returned) {
+    pub(crate) fn finish(mut self, answer: &Returned) {
         if let Some(call) = self.call.take() {
-            self.world.returned(&call, &answer);
+            self.world.returned(&call, answer);
         }
     }
 }

@@ -28,6 +28,8 @@ bugs! {
     BusyGivenAway,
     /// A change by a stage is not seen by the others.
     Overlooked,
+    /// The entries of an entity stay when it is removed.
+    Leftovers,
     /// An entry leaves its queue, its queue row stays.
     QueueRowStays,
     /// A change does not get into the outbox.

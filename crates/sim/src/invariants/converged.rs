@@ -3,14 +3,17 @@ use watcher::insight::{Entry, Place};
 
 use super::{End, Invariant, Seen, require};
 use crate::stages::Kind;
-use crate::tables::entry_key;
+use crate::tables::{Stored, entry_key};
 use crate::thing::{ASKED, FOLLOW, PRICE, PROUD, SHAKY, SOURCE, TEXT, Thing};
 
 /// When all is well every entity is as its stages want it, except for those that gave it up: no change was overlooked.
 pub(crate) struct Converged;
 
+/// Whether an entity is as a stage wants it.
+type Content = fn(&Thing) -> bool;
+
 /// The stages whose wishes can be seen in an entity.
-const WISHES: [(Kind, fn(&Thing) -> bool); 4] = [
+const WISHES: [(Kind, Content); 4] = [
     (Kind::Follow, |thing| thing.values[FOLLOW] == thing.values[SOURCE] * 10),
     (Kind::Even, |thing| thing.values[PRICE] % 2 == 0),
     (Kind::Shaky, |thing| thing.values[SHAKY] == thing.values[SOURCE] + thing.values[TEXT]),
@@ -29,8 +32,7 @@ impl Invariant for Converged {
                 continue;
             };
             for (kind, is_content) in WISHES {
-                let entry =
-                    end.tables.get(&entry_key(shard, &entity, kind.id())).map(|row| row.read::<Entry>());
+                let entry = end.tables.get(&entry_key(shard, &entity, kind.id())).map(Stored::read::<Entry>);
                 let gave_up = entry.as_ref().is_some_and(|entry| entry.parked || entry.queued);
                 seen = seen.and(require(is_content(&thing) || gave_up, || {
                     format!("{} does not want {thing:?} to be like that, and has {entry:?}", kind.id())

@@ -15,6 +15,7 @@ mod operations;
 mod outbox;
 mod parked;
 mod queue_rows;
+mod removals;
 mod states;
 mod timers;
 mod told;
@@ -97,6 +98,7 @@ pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
         Box::new(timers::Timers::default()),
         Box::new(parked::Parked),
         Box::new(due::NothingDue),
+        Box::new(removals::Removals),
         Box::new(converged::Converged),
         Box::new(hand_over::HandOver),
     ]

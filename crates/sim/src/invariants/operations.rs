@@ -23,7 +23,7 @@ impl Invariant for Operations {
             return None;
         }
         let saved = commit.places(|place| matches!(place, Place::Entity { .. }).then_some(()));
-        let things = saved.filter_map(|(_, change)| Thing::decode(&change.after.as_ref()?.value).ok());
+        let things = saved.filter_map(|((), change)| Thing::decode(&change.after.as_ref()?.value).ok());
         let ops: Vec<u64> = things.map(|thing| thing.op).collect();
         let again = ops.iter().find(|op| !self.applied.insert(**op));
         (!ops.is_empty())

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use watcher::insight::{Outgoing, Place};
 
 use super::{End, GRACE_MS, Invariant, Seen, require};
-use crate::tables::{Change, Commit};
+use crate::tables::{Change, Commit, Stored};
 use crate::world::START_MS;
 
 /// Every change of an entity puts a row into the outbox, in the same commit, behind those of all earlier changes of that entity.
@@ -28,7 +28,7 @@ impl Outbox {
         require(expected.is_none_or(|expected| expected == version), || {
             format!("{entity} became v{expected:?} and is in the outbox as v{version}")
         })?;
-        let outgoing: Outgoing = row.after.as_ref().map(|row| row.read()).unwrap_or_default();
+        let outgoing: Outgoing = row.after.as_ref().map(Stored::read).unwrap_or_default();
         let saved = change.after.as_ref().map_or_else(Bytes::new, |row| row.value.clone());
         require(outgoing.entity == saved && outgoing.removed == change.after.is_none(), || {
             format!("{entity} v{version} is not in the outbox as it was saved")

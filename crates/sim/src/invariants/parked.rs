@@ -13,7 +13,7 @@ impl Invariant for Parked {
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
         let entries = commit.places(|place| matches!(place, Place::Entry { .. }).then_some(()));
-        let parked = entries.filter_map(|(_, change)| {
+        let parked = entries.filter_map(|((), change)| {
             let entry: Entry = change.after.as_ref()?.read();
             entry.parked.then_some((&change.key, entry))
         });

@@ -15,7 +15,7 @@ pub(crate) struct QueueRows {
     rows: BTreeMap<Whose, BTreeSet<(u32, i64)>>,
 }
 
-/// The queue row that an entry must have.
+/// The queue row that an entry must have. This is the one place that knows which entries have one.
 fn expected(entry: &Entry) -> Option<(u32, i64)> {
     let lane = if entry.parked { PARKED } else { entry.lane };
     (entry.queued || entry.parked).then_some((lane, entry.visit_ms))

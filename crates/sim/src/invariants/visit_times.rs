@@ -11,20 +11,25 @@ const REMEMBERED: usize = 100;
 /// The system stage reads first and asks one stage after the other: so old may be what it has read, in milliseconds.
 const ASKING_MS: u64 = 120_000;
 
+/// Entity and stage.
+type Whose = (String, String);
+/// The visits that an entry has waited for, each with the time when that ended.
+type Past = VecDeque<(u64, Option<i64>)>;
+
 /// Nobody is visited before the time that the queue says, by the clock of whoever visits.
 #[derive(Default)]
 pub(crate) struct VisitTimes {
     /// The visit that each entry (entity, stage) has waited for, and until when, in simulated milliseconds.
-    past: BTreeMap<(String, String), VecDeque<(u64, Option<i64>)>>,
+    past: BTreeMap<Whose, Past>,
     /// And waits for now.
-    present: BTreeMap<(String, String), Option<i64>>,
+    present: BTreeMap<Whose, Option<i64>>,
 }
 
 fn due_ms(entry: Option<Entry>) -> Option<i64> {
     entry.filter(|entry| entry.queued).map(|entry| entry.visit_ms)
 }
 
-fn whose(place: &Place) -> Option<(String, String)> {
+fn whose(place: &Place) -> Option<Whose> {
     match place {
         Place::Entry { entity, stage, .. } => Some((entity.clone(), stage.clone())),
         Place::Head { entity, .. } => Some((entity.clone(), SYSTEM.to_owned())),
@@ -48,6 +53,7 @@ impl Invariant for VisitTimes {
             let before = change.before.as_ref().and_then(entry);
             let after = change.after.as_ref().and_then(entry);
             let was_visited = commit.role == Role::Instance
+                && after.is_some()
                 && before.as_ref().map(|entry| &entry.last) != after.as_ref().map(|entry| &entry.last);
             if let (true, Some(before)) = (was_visited, &before) {
                 let in_time = before.queued && before.visit_ms <= commit.clock_ms;
