@@ -166,7 +166,7 @@ impl Writer {
         let Some(found) = before else { return Ok(false) };
         let id = &found.entity.id;
         let seen = self.watcher.state(id, stage.id()).await?;
-        self.watcher.set_state(batch, id, stage.id(), seen.version, state.to_owned())?;
+        self.watcher.set_state(batch, id, stage.id(), seen.version, state.to_owned()).await?;
         Ok(true)
     }
 }

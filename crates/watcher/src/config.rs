@@ -106,7 +106,7 @@ impl Default for StageLimits {
         let (timer_share, background_share) = (0.3, 0.1);
         Self {
             rate,
-            calls_max: 8,
+            calls_max: 16,
             batch_max: 16,
             timeout,
             attempts_max: 20,

@@ -30,14 +30,15 @@ impl<E: Entity> Watcher<E> {
         Ok(row.map_or_else(State::default, |row| State { version: row.version, bytes: row.value }))
     }
 
-    /// Adds to a batch that a private state becomes this, if it still is of the version that was seen. A visit of the stage that is under way is made again.
-    pub fn set_state(
+    /// Adds to a batch that a private state becomes this, if it still is of the version that was seen, and if nobody changes or removes
+    /// the entity meanwhile. A visit of the stage that is under way is made again. Refused if there is no such entity.
+    pub async fn set_state(
         &self,
         batch: &mut Batch,
         id: &E::Id,
         stage: &str,
         seen_version: u64,
-        bytes: impl Into<Bytes>,
+        bytes: impl Into<Bytes> + Send,
     ) -> Result<()> {
         let (text, bytes) = (id.to_string(), bytes.into());
         if bytes.len() > STATE_BYTES_MAX {
@@ -45,7 +46,13 @@ impl<E: Entity> Watcher<E> {
                 format!("a state of {} bytes cannot be kept, at most {STATE_BYTES_MAX} can be", bytes.len());
             return Err(Error::Refused { kind: E::KIND, id: text, what });
         }
-        let key = STATES.key((self.shard(&text), E::KIND, &*text, self.require_stage(stage)?));
+        let shard = self.shard(&text);
+        let key = STATES.key((shard, E::KIND, &*text, self.require_stage(stage)?));
+        let Some(entity) = self.store().get_one(&E::key(shard, id)).await? else {
+            let what = "there is no such entity to keep a state beside".to_owned();
+            return Err(Error::Refused { kind: E::KIND, id: text, what });
+        };
+        batch.check(entity.key, entity.version);
         batch.check(key.clone(), seen_version).put(key, seen_version + 1, bytes);
         Ok(())
     }

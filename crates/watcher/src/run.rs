@@ -70,6 +70,8 @@ struct Runner<E: Entity> {
     schedule: Schedule,
     /// The names of the stages by their numbers, in order; the system stage is the first.
     names: Vec<String>,
+    /// The stage that has the first choice of entities.
+    first_stage: usize,
     /// Entities that are being visited.
     busy: BTreeMap<(u32, Arc<str>), Visiting>,
     /// Entities that are to be called alone: by stage, shard and id.
@@ -122,6 +124,7 @@ impl<E: Entity> Runner<E> {
             schedule: Schedule::new(desks),
             speeds: Speeds::new(names.len()),
             names,
+            first_stage: 0,
             busy: BTreeMap::new(),
             apart: BTreeSet::new(),
             visits: JoinSet::new(),
@@ -298,7 +301,10 @@ impl<E: Entity> Runner<E> {
     fn start_calls(&mut self) -> Option<Time> {
         let now = self.watcher.now();
         let mut until: Option<Time> = None;
-        for stage in 0..self.names.len() {
+        // Another stage is the first each time: of two that want one entity, the same must not always win.
+        let count = self.names.len();
+        self.first_stage = (self.first_stage + 1) % count;
+        for stage in (self.first_stage..count).chain(0..self.first_stage) {
             loop {
                 let (busy, apart) = (&self.busy, &self.apart);
                 let fit = |shard, entity: &Arc<str>| {

@@ -87,7 +87,7 @@ impl Running {
 
     async fn set_state(&self, seen: u64, state: &str) -> bool {
         let mut batch = Batch::new();
-        self.watcher.set_state(&mut batch, &"a".to_owned(), "strict", seen, state.to_owned()).unwrap();
+        self.watcher.set_state(&mut batch, &"a".to_owned(), "strict", seen, state.to_owned()).await.unwrap();
         self.store.commit(batch).await.unwrap().is_applied()
     }
 
@@ -126,8 +126,8 @@ async fn a_parked_entity_is_visited_on_request_and_sees_the_state_that_was_set()
 #[tokio::test(start_paused = true)]
 async fn a_state_that_is_set_during_a_visit_makes_the_stage_look_again() {
     let running = start().await;
-    assert!(running.set_state(0, "old").await);
     running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "old").await);
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(running.set_state(1, "new").await);
     pass(10).await;
@@ -137,8 +137,8 @@ async fn a_state_that_is_set_during_a_visit_makes_the_stage_look_again() {
 #[tokio::test(start_paused = true)]
 async fn a_removed_entity_leaves_nothing_behind_and_its_versions_go_on() {
     let running = start().await;
-    assert!(running.set_state(0, "allowed").await);
     running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "allowed").await);
     pass(10).await;
     let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
     assert_eq!((found.version, running.count("watcher_queues").await), (2, 1), "a timer waits");
@@ -154,8 +154,8 @@ async fn a_removed_entity_leaves_nothing_behind_and_its_versions_go_on() {
 #[tokio::test(start_paused = true)]
 async fn an_entity_that_is_removed_during_a_visit_stays_removed() {
     let running = start().await;
-    assert!(running.set_state(0, "allowed").await);
     running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "allowed").await);
     tokio::time::sleep(Duration::from_millis(500)).await;
     let found = running.watcher.load(&"a".to_owned()).await.unwrap().unwrap();
     let mut batch = Batch::new();
@@ -169,8 +169,8 @@ async fn an_entity_that_is_removed_during_a_visit_stays_removed() {
 #[tokio::test(start_paused = true)]
 async fn an_entity_that_was_deleted_behind_the_watchers_back_leaves_the_queues() {
     let running = start().await;
-    assert!(running.set_state(0, "allowed").await);
     running.save(&Thing::new("a", 1)).await;
+    assert!(running.set_state(0, "allowed").await);
     pass(10).await;
     assert_eq!(running.count("watcher_queues").await, 1, "a timer waits");
     let table = running.store.schema().table("watcher_entities").unwrap();
@@ -209,4 +209,20 @@ async fn a_stage_that_is_asked_and_says_no_is_visited_on_request() {
     assert!(running.watcher.request_visit(&"a".to_owned(), "reluctant").await.unwrap());
     pass(10).await;
     assert_eq!(running.title().await, "if it must be");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_is_kept_only_beside_an_entity_that_exists_and_goes_on_to() {
+    let running = start().await;
+    let (id, mut batch) = ("a".to_owned(), Batch::new());
+    let refused = running.watcher.set_state(&mut batch, &id, "strict", 0, "allowed").await.unwrap_err();
+    assert!(refused.to_string().contains("there is no such entity"), "{refused}");
+    running.save(&Thing::new("a", 1)).await;
+    running.watcher.set_state(&mut batch, &id, "strict", 0, "allowed").await.unwrap();
+    let found = running.watcher.load(&id).await.unwrap().unwrap();
+    let mut removal = Batch::new();
+    running.watcher.remove(&mut removal, &found).await.unwrap();
+    assert!(running.store.commit(removal).await.unwrap().is_applied());
+    assert!(!running.store.commit(batch).await.unwrap().is_applied());
+    assert_eq!(running.count("watcher_states").await, 0);
 }

@@ -48,7 +48,7 @@ pub(crate) async fn a_state_is_kept_beside_the_entity_and_can_be_seen_and_set(pl
     }
     let (id, mut batch) = ("a".to_owned(), Batch::new());
     let seen = running.watcher.state(&id, "counting").await.unwrap().version;
-    running.watcher.set_state(&mut batch, &id, "counting", seen, "100").unwrap();
+    running.watcher.set_state(&mut batch, &id, "counting", seen, "100").await.unwrap();
     assert!(running.store.commit(batch.clone()).await.unwrap().is_applied());
     assert!(!running.store.commit(batch).await.unwrap().is_applied(), "the version seen is an old one now");
     running.save(&Thing::new("a", 7)).await;

@@ -87,7 +87,7 @@ pub(crate) async fn what_cannot_be_kept_is_refused_at_once(place: Place) {
     let large = Thing { title: "x".repeat(600_000), ..Thing::new("a", 1) };
     assert!(refused(watcher.save(&mut batch, before.as_ref(), &large).await).contains("at most"));
     let id = "a".to_owned();
-    let state = watcher.set_state(&mut batch, &id, "idle", 0, vec![0; 300_000]);
+    let state = watcher.set_state(&mut batch, &id, "idle", 0, vec![0; 300_000]).await;
     assert!(state.unwrap_err().to_string().contains("a state of 300000 bytes cannot be kept"));
     let unknown = watcher.request_visit(&id, "nobody").await.unwrap_err().to_string();
     assert_eq!(unknown, "thing has no stage \"nobody\"; it has idle");

@@ -37,7 +37,7 @@ pub(crate) struct WatcherBench {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) callers: u64,
     /// Calls of a stage at the same time.
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 16)]
     pub(super) calls: usize,
     /// Entities in one call of a stage.
     #[arg(long, value_name = "N", default_value_t = 16)]
