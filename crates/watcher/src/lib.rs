@@ -40,6 +40,7 @@ mod fields;
 #[cfg(feature = "simulation")]
 #[doc(hidden)]
 pub mod insight;
+mod keeping;
 pub mod limits;
 mod peek;
 #[cfg(feature = "simulation")]

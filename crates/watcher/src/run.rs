@@ -7,19 +7,19 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::join_all;
 use store::{Hint, Hints, Key};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use crate::change::SYSTEM;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
+use crate::keeping::{Leases, Order, keep};
 use crate::limits::{APART_MAX, PEEKS_IN_A_ROUND_MAX};
 use crate::peek::Window;
 use crate::queue::{Lane, PARKED, Place};
 use crate::relay::{Moving, Relay, Serving};
 use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, Peeked, QueueId, Schedule};
-use crate::shards::Keeper;
 use crate::speed::Speeds;
 use crate::stage::Stage;
 use crate::tables::{CONTROLS, QUEUES};
@@ -48,13 +48,19 @@ impl<E: Entity> Watcher<E> {
     ///
     /// Errors of the store do not end it: it tries again.
     pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) {
-        let serving = watch::Sender::new(Serving::new());
-        let moving = Moving::default();
+        let (serving, leases) = (watch::Sender::new(Serving::new()), watch::Sender::new(Leases::default()));
+        let ((orders, ordered), moving) = (mpsc::unbounded_channel(), Moving::default());
         let relay = Relay::new(self.clone(), serving.subscribe(), moving.clone());
         let crawler = Crawler::new(self.clone(), serving.subscribe());
-        let mut runner = Runner::new(self.clone(), instance, serving, moving);
-        tokio::join!(runner.run(stop.clone()), relay.run(stop.clone()), crawler.run(stop));
-        log_error(runner.keeper.resign().await);
+        let keeper = self.keeper(instance.clone());
+        let mut runner = Runner::new(self.clone(), instance, serving, leases.subscribe(), orders, moving);
+        let ended = watch::Sender::new(false);
+        let leases_kept = keep(self, keeper, leases, ordered, ended.subscribe());
+        let work = async {
+            tokio::join!(runner.run(stop.clone()), relay.run(stop.clone()), crawler.run(stop));
+            ended.send_replace(true);
+        };
+        tokio::join!(work, leases_kept);
         self.board().say("", BTreeMap::new());
     }
 }
@@ -63,7 +69,14 @@ impl<E: Entity> Watcher<E> {
 struct Runner<E: Entity> {
     watcher: Watcher<E>,
     instance: String,
-    keeper: Keeper,
+    /// What the keeper says.
+    leases: watch::Receiver<Leases>,
+    orders: mpsc::UnboundedSender<Order>,
+    /// Shards that the keeper was told to give away.
+    left: BTreeSet<u32>,
+    /// Shards that may not be ours any more; the keeper was told to look.
+    doubtful: BTreeSet<u32>,
+    /// What is served, as the others of this process hear it.
     serving: watch::Sender<Serving>,
     /// What the relay is doing.
     moving: Moving,
@@ -84,7 +97,6 @@ struct Runner<E: Entity> {
     closed: bool,
     /// Whether something else was ordered for the stages.
     controls_changed: bool,
-    next_beat: Instant,
     next_look: Instant,
     /// When the board is to be brought up to date; `None` if it is.
     say_at: Option<Instant>,
@@ -109,16 +121,26 @@ struct Call {
 }
 
 impl<E: Entity> Runner<E> {
-    fn new(watcher: Watcher<E>, instance: String, serving: watch::Sender<Serving>, moving: Moving) -> Self {
+    fn new(
+        watcher: Watcher<E>,
+        instance: String,
+        serving: watch::Sender<Serving>,
+        leases: watch::Receiver<Leases>,
+        orders: mpsc::UnboundedSender<Order>,
+        moving: Moving,
+    ) -> Self {
         let config = &watcher.rules().config;
         let mut names = vec![SYSTEM.to_owned()];
         names.extend(watcher.stages().keys().cloned());
         let desks = names.iter().map(|name| Desk::new(*config.limits_of(name))).collect();
         let (hints, now) = (watcher.store().hints(), Instant::now());
         Self {
-            keeper: watcher.keeper(instance.clone()),
             watcher,
             instance,
+            leases,
+            orders,
+            left: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
             serving,
             moving,
             schedule: Schedule::new(desks),
@@ -132,7 +154,6 @@ impl<E: Entity> Runner<E> {
             hints,
             closed: false,
             controls_changed: true,
-            next_beat: now,
             next_look: now + LOOK_EVERY,
             say_at: Some(now),
         }
@@ -140,7 +161,7 @@ impl<E: Entity> Runner<E> {
 
     async fn run(&mut self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
-            self.keep_leases().await;
+            self.heed_leases().await;
             if Instant::now() >= self.next_look {
                 self.next_look = Instant::now() + LOOK_EVERY;
                 self.look_everywhere();
@@ -153,6 +174,7 @@ impl<E: Entity> Runner<E> {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => {}
                 Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
+                _ = self.leases.changed() => self.leases.mark_changed(),
                 hint = self.hints.next(), if !self.closed => self.hear(hint),
                 () = sleep_until(until) => {}
             }
@@ -181,38 +203,44 @@ impl<E: Entity> Runner<E> {
             Some(_) if failed => Some(Instant::now() + ERROR_PAUSE),
             next => next.map(wait),
         };
-        let leaving = self.keeper.leaving().next().map(|_| Instant::now() + LEAVE_AGAIN);
+        let leases = self.leases.borrow();
+        let leaving = leases.leaving.difference(&self.left).next().map(|_| Instant::now() + LEAVE_AGAIN);
+        let trusted_until = leases.trusted_until.filter(|_| !self.serving.borrow().is_empty());
         let times =
-            [Some(self.next_beat), Some(self.next_look), self.say_at, look, leaving, blocked_until.map(wait)];
-        times.into_iter().flatten().min().unwrap_or(self.next_beat)
+            [Some(self.next_look), trusted_until, self.say_at, look, leaving, blocked_until.map(wait)];
+        times.into_iter().flatten().min().unwrap_or(self.next_look)
     }
 
-    async fn keep_leases(&mut self) {
-        if Instant::now() >= self.next_beat {
-            self.next_beat = Instant::now() + self.keeper.beat_every();
-            self.keeper.set_status(self.watcher.board().stages());
-            log_error(self.keeper.tick().await);
-            self.serve_what_is_ours();
+    /// Does what follows from what the keeper says.
+    async fn heed_leases(&mut self) {
+        if self.leases.has_changed().unwrap_or(false) {
+            let leases = self.leases.borrow_and_update();
+            self.left.retain(|shard| leases.leaving.contains(shard));
+            self.doubtful.clear();
             self.controls_changed = true;
         }
+        self.serve_what_is_ours();
         if std::mem::take(&mut self.controls_changed) {
             log_error(self.load_controls().await);
         }
-        for shard in self.keeper.leaving().collect::<Vec<_>>() {
-            let first = (shard, Arc::from(""));
-            let busy = self.busy.range(first..).next().is_some_and(|((busy, _), _)| *busy == shard);
-            if planted!(BusyGivenAway) || (!busy && !self.moving.contains(shard)) {
-                log_error(self.keeper.give_away(shard).await);
+        self.leave();
+    }
+
+    /// Lets go of shards that are to be given away, when nothing happens in them any more.
+    fn leave(&mut self) {
+        for shard in &self.leases.borrow().leaving {
+            let first = (*shard, Arc::from(""));
+            let busy = self.busy.range(first..).next().is_some_and(|((busy, _), _)| busy == shard);
+            let quiet = !busy && !self.moving.contains(*shard);
+            if (quiet || planted!(BusyGivenAway)) && self.left.insert(*shard) {
+                // The keeper is there as long as we are.
+                let _ = self.orders.send(Order::GiveAway(*shard));
             }
-        }
-        if !self.keeper.is_trusted() && !self.serving.borrow().is_empty() {
-            self.serve_what_is_ours();
         }
     }
 
     fn serve_what_is_ours(&mut self) {
-        let keeper = &self.keeper;
-        let ours: Serving = keeper.serving().filter_map(|s| Some((s, keeper.fence(s)?))).collect();
+        let ours = self.ours();
         let before = self.serving.borrow().clone();
         if before == ours {
             return;
@@ -223,6 +251,16 @@ impl<E: Entity> Runner<E> {
         self.schedule.serve(&kept.map(|(shard, _)| *shard).collect(), all, now);
         self.schedule.serve(&ours.keys().copied().collect(), all, now);
         self.serving.send_replace(ours);
+    }
+
+    /// The shards in which new work may begin.
+    fn ours(&self) -> Serving {
+        let leases = self.leases.borrow();
+        if leases.trusted_until.is_none_or(|until| Instant::now() >= until) {
+            return Serving::new();
+        }
+        let ours = leases.serving.iter().filter(|(shard, _)| !self.doubtful.contains(shard));
+        ours.map(|(shard, fence)| (*shard, fence.clone())).collect()
     }
 
     /// Reads what people have ordered for the stages.
@@ -332,15 +370,17 @@ impl<E: Entity> Runner<E> {
 
     fn start_call(&mut self, stage: usize, call: NextCall) {
         let NextCall { line, items, probe } = call;
+        let serving = self.serving.borrow();
         let fenced = |item: Item| {
             let (shard, entity) = (item.shard, Arc::clone(&item.entity));
             let place = Place { shard, kind: E::KIND, stage: &self.names[stage], entity: &entity };
             let row = place.queue_row(line.lane(), item.visit);
             // Without a fence the shard is not ours: its owner visits them.
-            let fence = self.keeper.fence(shard)?;
+            let fence = serving.get(&shard)?.clone();
             Some((Due { shard, entity, row, fence }, item))
         };
         let (due, items): (Vec<Due>, Vec<Item>) = items.into_iter().filter_map(fenced).unzip();
+        drop(serving);
         for item in &items {
             let visiting = Visiting { stage, visit: item.visit, rewritten: false };
             self.busy.insert((item.shard, Arc::clone(&item.entity)), visiting);
@@ -399,7 +439,10 @@ impl<E: Entity> Runner<E> {
             }
             Ok(End::Again) => self.look_again(item.shard, stage),
             Ok(End::Doubtful) => {
-                self.next_beat = Instant::now();
+                if self.doubtful.insert(item.shard) {
+                    // The keeper is there as long as we are.
+                    let _ = self.orders.send(Order::Look);
+                }
                 self.look_again(item.shard, stage);
             }
             Err(error) => {
@@ -522,6 +565,6 @@ fn cannot_look(shard: u32, error: &Error) {
 
 fn log_error(outcome: Result<()>) {
     if let Err(error) = outcome {
-        tracing::warn!(%error, "cannot keep the leases of the shards or read what was ordered for the stages");
+        tracing::warn!(%error, "cannot read what was ordered for the stages, will try again");
     }
 }

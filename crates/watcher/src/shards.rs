@@ -24,6 +24,7 @@ use tokio::time::Instant;
 
 use crate::Result;
 use crate::board::{StageStatus, to_row};
+use crate::keeping::Leases;
 use crate::limits::{LEASES_IN_A_READ_MAX, TAKEN_AT_ONCE_MAX};
 use crate::rows::{Instance, Lease, decode, encode};
 use crate::tables::{INSTANCES, LEASES};
@@ -121,26 +122,14 @@ impl Keeper {
         self.lease_time / BEATS
     }
 
-    /// The shards in which new work may begin.
-    pub(crate) fn serving(&self) -> impl Iterator<Item = u32> {
-        let trusted = self.is_trusted();
-        let shards = self.owned.keys().copied().filter(|shard| !self.leaving.contains(shard));
-        shards.filter(move |_| trusted)
-    }
-
-    /// Whether the last beat is fresh enough to rely on our leases.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.trusted_until.is_some_and(|until| Instant::now() < until)
-    }
-
-    /// The shards that wait to be given away.
-    pub(crate) fn leaving(&self) -> impl Iterator<Item = u32> {
-        self.leaving.iter().copied()
-    }
-
-    /// What makes a batch of a shard's owner safe; `None` if the shard is not ours.
-    pub(crate) fn fence(&self, shard: u32) -> Option<Fence> {
-        self.owned.get(&shard).map(|epoch| Fence { key: self.lease_key(shard), epoch: *epoch })
+    /// What this process may rely on.
+    pub(crate) fn held(&self) -> Leases {
+        let fence = |(shard, epoch): (&u32, &u64)| {
+            let fence = Fence { key: self.lease_key(*shard), epoch: *epoch };
+            (!self.leaving.contains(shard)).then_some((*shard, fence))
+        };
+        let serving = self.owned.iter().filter_map(fence).collect();
+        Leases { serving, trusted_until: self.trusted_until, leaving: self.leaving.clone() }
     }
 
     /// Shows that this process is alive, notices who is not, and takes or offers shards to come to a fair share.

@@ -7,6 +7,26 @@ use store::{Faults, Faulty, Memory, Schema, StoreOptions};
 use super::*;
 use crate::time::Time;
 
+impl Keeper {
+    fn is_trusted(&self) -> bool {
+        self.trusted_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// The shards in which new work may begin.
+    fn serving(&self) -> impl Iterator<Item = u32> {
+        let trusted = self.is_trusted();
+        self.held().serving.into_keys().filter(move |_| trusted)
+    }
+
+    fn leaving(&self) -> impl Iterator<Item = u32> {
+        self.leaving.iter().copied()
+    }
+
+    fn fence(&self, shard: u32) -> Option<Fence> {
+        self.owned.get(&shard).map(|epoch| Fence { key: self.lease_key(shard), epoch: *epoch })
+    }
+}
+
 const LEASE_TIME: Duration = Duration::from_secs(15);
 const SHARDS: u32 = 10;
 
