@@ -56,3 +56,17 @@ pub const DEPTH_COUNTED_MAX: u64 = 100_000;
 pub const RELEASES_AT_ONCE_MAX: usize = 32;
 /// Shards that are taken at the same time.
 pub const TAKEN_AT_ONCE_MAX: usize = 64;
+/// Shards whose queues are surveyed before other things have their turn.
+pub const SURVEYS_IN_A_ROUND_MAX: usize = 16;
+/// Entities in one call of a stage.
+pub const BATCH_MAX: usize = 1000;
+/// Calls of a stage at the same time.
+pub const CALLS_MAX: usize = 10_000;
+/// The longest lease time, time-out, pause and window.
+pub const DURATION_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Keys that are read at once.
+pub const READ_KEYS_MAX: usize = 4096;
+/// The least time between a visit and the next one that the stage asks for.
+pub const TIMER_STEP_MIN: Duration = Duration::from_millis(10);
+/// Bytes of the name of a process.
+pub const INSTANCE_BYTES_MAX: usize = 200;

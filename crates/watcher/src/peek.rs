@@ -8,7 +8,7 @@ use store::Read;
 use crate::Result;
 use crate::entity::Entity;
 use crate::limits::PEEK_MAX;
-use crate::queue::{Lane, PARKED};
+use crate::queue::Lane;
 use crate::schedule::{Line, Peeked};
 use crate::tables::QUEUES;
 use crate::time::Time;
@@ -63,17 +63,34 @@ impl<E: Entity> Watcher<E> {
         Ok(peeked)
     }
 
-    /// When the first row of each queue in a shard is due, by lane and stage. It costs one short read for each queue that is not empty.
-    pub(crate) async fn survey(&self, shard: u32) -> Result<BTreeMap<(Lane, String), Time>> {
+    /// When the first row of each queue in a shard is due, by lane and stage, in the lanes up to this one. It costs one short read for
+    /// each queue that is not empty.
+    pub(crate) async fn survey(&self, shard: u32, through: Lane) -> Result<BTreeMap<(Lane, String), Time>> {
         let mut firsts = BTreeMap::new();
-        let end = QUEUES.bound((shard, E::KIND, PARKED));
-        let mut from = QUEUES.prefix((shard, E::KIND));
+        let end = QUEUES.bound((shard, E::KIND, through.number()));
+        let mut from = QUEUES.scan().from(QUEUES.bound((shard, E::KIND)));
         loop {
-            let page = self.store().scan(&from.below(end.clone()).limit(1)).await?;
+            let page = self.store().scan(&from.through(end.clone()).limit(1)).await?;
             let Some(row) = page.rows.first() else { return Ok(firsts) };
             let (_, _, lane, stage, visit, _) = QUEUES.parts(&row.key)?;
             from = QUEUES.scan().above(QUEUES.bound((shard, E::KIND, lane, &*stage)));
             firsts.insert((Lane::from_number(lane), stage), Time::from_ms(visit));
         }
+    }
+
+    /// When the first timer of a stage is due that is not late.
+    pub(crate) async fn first_timer(
+        &self,
+        shard: u32,
+        stage: &str,
+        late_before: Time,
+    ) -> Result<Option<Time>> {
+        let lane = Lane::Timer.number();
+        let from = QUEUES.bound((shard, E::KIND, lane, stage, late_before.as_ms()));
+        let scan = QUEUES.prefix((shard, E::KIND, lane, stage)).from(from).limit(1);
+        let page = self.store().scan(&scan).await?;
+        let Some(row) = page.rows.first() else { return Ok(None) };
+        let (.., visit, _) = QUEUES.parts(&row.key)?;
+        Ok(Some(Time::from_ms(visit)))
     }
 }

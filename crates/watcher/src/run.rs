@@ -12,10 +12,11 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use crate::change::SYSTEM;
+use crate::config::StageLimits;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
 use crate::keeping::{Leases, Order, keep};
-use crate::limits::{APART_MAX, PEEKS_IN_A_ROUND_MAX};
+use crate::limits::{APART_MAX, PEEKS_IN_A_ROUND_MAX, SURVEYS_IN_A_ROUND_MAX};
 use crate::peek::Window;
 use crate::queue::{Lane, PARKED, Place};
 use crate::relay::{Moving, Relay, Serving};
@@ -28,8 +29,10 @@ use crate::visit::{Due, End, Heard, Visited};
 use crate::watcher::Watcher;
 use crate::{Error, Result};
 
-/// The longest pause between two looks at the queues that others write to, should no hint come.
+/// The time in which all queues are looked into once, should no hint come,
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// in so many steps.
+const SWEEPS: usize = 10;
 /// The pause before work goes on that met an error of the store.
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
 /// The pause before a row that cannot be read is tried again.
@@ -98,6 +101,8 @@ struct Runner<E: Entity> {
     /// Whether something else was ordered for the stages.
     controls_changed: bool,
     next_look: Instant,
+    /// The shard at which the next step begins.
+    next_swept: u32,
     /// When the board is to be brought up to date; `None` if it is.
     say_at: Option<Instant>,
     speeds: Speeds,
@@ -132,7 +137,9 @@ impl<E: Entity> Runner<E> {
         let config = &watcher.rules().config;
         let mut names = vec![SYSTEM.to_owned()];
         names.extend(watcher.stages().keys().cloned());
-        let desks = names.iter().map(|name| Desk::new(*config.limits_of(name))).collect();
+        let mut desks: Vec<Desk> = names.iter().map(|name| Desk::new(*config.limits_of(name))).collect();
+        // Questions are not visits: what limits all stages does not limit who asks them.
+        desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, ..StageLimits::default() });
         let (hints, now) = (watcher.store().hints(), Instant::now());
         Self {
             watcher,
@@ -154,7 +161,8 @@ impl<E: Entity> Runner<E> {
             hints,
             closed: false,
             controls_changed: true,
-            next_look: now + LOOK_EVERY,
+            next_look: now + LOOK_EVERY / SWEEPS as u32,
+            next_swept: 0,
             say_at: Some(now),
         }
     }
@@ -163,8 +171,8 @@ impl<E: Entity> Runner<E> {
         while !*stop.borrow() {
             self.heed_leases().await;
             if Instant::now() >= self.next_look {
-                self.next_look = Instant::now() + LOOK_EVERY;
-                self.look_everywhere();
+                self.next_look = Instant::now() + LOOK_EVERY / SWEEPS as u32;
+                self.sweep();
             }
             let failed = self.look().await;
             let blocked_until = self.start_calls();
@@ -250,6 +258,7 @@ impl<E: Entity> Runner<E> {
         let kept = ours.iter().filter(|(shard, fence)| before.get(shard) == Some(fence));
         self.schedule.serve(&kept.map(|(shard, _)| *shard).collect(), all, now);
         self.schedule.serve(&ours.keys().copied().collect(), all, now);
+        self.apart.retain(|(_, shard, _)| ours.contains_key(shard));
         self.serving.send_replace(ours);
     }
 
@@ -282,10 +291,23 @@ impl<E: Entity> Runner<E> {
     /// Looks into the queues that may have something; says whether some could not be looked into.
     async fn look(&mut self) -> bool {
         let mut failed = false;
-        for shard in self.schedule.agenda.to_survey() {
-            failed |= self.survey(shard).await.inspect_err(|error| cannot_look(shard, error)).is_err();
+        let shards = self.schedule.agenda.next_surveys(SURVEYS_IN_A_ROUND_MAX);
+        let surveys = join_all(shards.iter().map(|shard| self.survey(*shard))).await;
+        for (shard, survey) in shards.into_iter().zip(surveys) {
+            match survey {
+                Ok(firsts) => {
+                    let now = self.watcher.now();
+                    for (id, first) in firsts {
+                        self.schedule.agenda.surveyed(id, first, now);
+                    }
+                }
+                Err(error) => {
+                    cannot_look(shard, &error);
+                    failed = true;
+                }
+            }
         }
-        let ids = self.schedule.agenda.to_peek(self.watcher.now(), PEEKS_IN_A_ROUND_MAX);
+        let ids = self.schedule.agenda.next_peeks(self.watcher.now(), PEEKS_IN_A_ROUND_MAX);
         let peeks = join_all(ids.iter().map(|id| self.peek(*id))).await;
         for (id, peeked) in ids.into_iter().zip(peeks) {
             match peeked {
@@ -318,21 +340,27 @@ impl<E: Entity> Runner<E> {
         self.watcher.peek(window, is_known).await
     }
 
-    /// Finds out which queues of a shard have anything, all at once.
-    async fn survey(&mut self, shard: u32) -> Result<()> {
-        let now = self.watcher.now();
-        let firsts = self.watcher.survey(shard).await?;
-        let agenda = &mut self.schedule.agenda;
-        for id in agenda.unknown_in(shard) {
-            let first = firsts.get(&(id.line.lane(), self.names[id.stage].clone())).copied();
+    /// When the first row is due of each queue of a shard of which nothing is known, found out all at once.
+    async fn survey(&self, shard: u32) -> Result<Vec<(QueueId, Option<Time>)>> {
+        let agenda = &self.schedule.agenda;
+        let unknown = agenda.unknown_in(shard);
+        let through = unknown.iter().map(|id| id.line.lane()).max().unwrap_or(Lane::Fresh);
+        let all = self.watcher.survey(shard, through).await?;
+        let mut firsts = Vec::with_capacity(unknown.len());
+        for id in unknown {
+            let stage = &self.names[id.stage];
+            let first = all.get(&(id.line.lane(), stage.clone())).copied();
             let late_before = agenda.late_before(id.stage, shard);
-            match (id.line, first) {
-                (Line::Timer, Some(first)) if first < late_before => {}
-                (Line::Late, Some(first)) if first >= late_before => agenda.surveyed(id, None, now),
-                _ => agenda.surveyed(id, first, now),
-            }
+            let first = match (id.line, first) {
+                (Line::Timer, Some(first)) if first < late_before => {
+                    self.watcher.first_timer(shard, stage, late_before).await?
+                }
+                (Line::Late, first) => first.filter(|first| *first < late_before),
+                (_, first) => first,
+            };
+            firsts.push((id, first));
         }
-        Ok(())
+        Ok(firsts)
     }
 
     /// Starts as many calls as stages may have, with what is at hand. Returns when something that stands in the way will be gone.
@@ -397,23 +425,47 @@ impl<E: Entity> Runner<E> {
     }
 
     fn finish(&mut self, ended: Result<(task::Id, Visited), JoinError>) {
-        let (id, visited) = ended.unwrap_or_else(|error| {
-            tracing::error!(kind = E::KIND, %error, "a visit was lost by a panic of the watcher itself");
-            (error.id(), Visited { ends: Vec::new(), heard: Vec::new() })
-        });
+        let (id, visited) = match ended {
+            Ok((id, visited)) => (id, Some(visited)),
+            Err(error) => {
+                tracing::error!(kind = E::KIND, %error, "a visit was lost by a panic of the entity's code, or of the watcher itself");
+                (error.id(), None)
+            }
+        };
         let Some(Call { stage, line, items }) = self.under_way.remove(&id) else { return };
         self.schedule.call_ended(stage, line);
         let several = items.len() > 1;
+        let Some(visited) = visited else {
+            return self.finish_lost(stage, line, items);
+        };
         for (name, heard) in visited.heard {
-            if let Ok(stage) = self.names.binary_search(&name) {
+            // A stage that answers questions may still be dead for visits.
+            let is_alive = stage != 0 || heard != Heard::Answer;
+            if let (true, Ok(stage)) = (is_alive, self.names.binary_search(&name)) {
                 self.note_heard(stage, &heard, &items);
             }
         }
-        let ends = visited.ends.into_iter().chain(std::iter::repeat_with(|| Ok(End::Again)));
-        for (item, end) in items.into_iter().zip(ends) {
+        for (item, end) in items.into_iter().zip(visited.ends) {
             self.finish_one(stage, line, item, end, several);
         }
         self.changed();
+    }
+
+    /// Nobody knows what came of a call: its entities are tried again one by one, and the one to blame in peace.
+    fn finish_lost(&mut self, stage: usize, line: Line, items: Vec<Item>) {
+        let pause = if items.len() > 1 { ERROR_PAUSE } else { DAMAGE_PAUSE };
+        for item in items {
+            self.busy.remove(&(item.shard, Arc::clone(&item.entity)));
+            let id = QueueId { shard: item.shard, stage, line };
+            self.keep_apart(stage, &item);
+            self.schedule.agenda.rest_until(id, self.watcher.now() + pause);
+        }
+    }
+
+    fn keep_apart(&mut self, stage: usize, item: &Item) {
+        if self.apart.len() < APART_MAX {
+            self.apart.insert((stage, item.shard, Arc::clone(&item.entity)));
+        }
     }
 
     fn finish_one(&mut self, stage: usize, line: Line, item: Item, end: Result<End>, several: bool) {
@@ -431,8 +483,8 @@ impl<E: Entity> Runner<E> {
                 tracing::warn!(stage = name, entity, %error, parked, "a visit failed");
             }
             Ok(End::Left) => {
-                if several && self.apart.len() < APART_MAX {
-                    self.apart.insert((stage, item.shard, Arc::clone(&item.entity)));
+                if several {
+                    self.keep_apart(stage, &item);
                 }
                 self.schedule.agenda.put_back(id, item);
                 return;
@@ -448,7 +500,7 @@ impl<E: Entity> Runner<E> {
             Err(error) => {
                 tracing::warn!(stage = name, entity, %error, "a visit could not be made, will try again");
                 let pause = if matches!(error, Error::Damaged { .. }) { DAMAGE_PAUSE } else { ERROR_PAUSE };
-                self.schedule.agenda.look_at(id, self.watcher.now() + pause);
+                self.schedule.agenda.rest_until(id, self.watcher.now() + pause);
             }
         }
         if rewritten {
@@ -535,11 +587,28 @@ impl<E: Entity> Runner<E> {
         }
     }
 
+    /// Looks at a part of the shards as if nothing were known of them.
+    fn sweep(&mut self) {
+        let shards: Vec<u32> = {
+            let serving = self.serving.borrow();
+            let next = serving.range(self.next_swept..).chain(serving.range(..self.next_swept));
+            next.map(|(shard, _)| *shard)
+                .take(serving.len().div_ceil(SWEEPS).min(SURVEYS_IN_A_ROUND_MAX))
+                .collect()
+        };
+        self.next_swept = shards.last().map_or(0, |last| last.saturating_add(1));
+        self.look_at_all_of(&shards);
+    }
+
     fn look_everywhere(&mut self) {
         let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
-        for shard in shards.into_iter().filter(|_| !planted!(NoLook)) {
+        self.look_at_all_of(&shards);
+    }
+
+    fn look_at_all_of(&mut self, shards: &[u32]) {
+        for shard in shards.iter().copied().filter(|_| !planted!(NoLook)) {
             for (stage, line) in (0..self.names.len()).flat_map(|stage| Line::ALL.map(|line| (stage, line))) {
-                self.schedule.agenda.look_anew(QueueId { shard, stage, line });
+                self.schedule.agenda.sweep(QueueId { shard, stage, line });
             }
         }
     }

@@ -44,7 +44,7 @@ async fn a_rate_is_kept_and_explained() {
     running.pass(10 * SECOND).await;
     let visits = visits_between(&stage, 0, 10);
     assert!((98..=104).contains(&visits), "{visits}");
-    let waits = running.explain("e199").await.stages["slow"].waits.clone();
+    let waits = running.explain("e99").await.stages["slow"].waits.clone();
     assert!(matches!(waits, Waits::Blocked(Lane::Fresh, Blocked::Rate(_))), "{waits}");
     let report = running.watcher.report("slow").await.unwrap();
     assert_eq!(report.depth[&Lane::Fresh], 200 - stage.visits().len() as u64);

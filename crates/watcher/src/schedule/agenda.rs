@@ -85,6 +85,8 @@ pub(crate) struct Agenda {
     late_before: BTreeMap<(usize, u32), Time>,
     /// Queues with nothing at hand, of which nothing is known.
     unknown: BTreeSet<QueueId>,
+    /// Where the next look at unknown queues begins, so that all have their turn.
+    next_unknown: Option<QueueId>,
     /// Queues with nothing at hand, whose first row is due at some time.
     later: BTreeSet<(Time, QueueId)>,
     /// Shards with rows at hand, by stage and line; the first one is next.
@@ -158,8 +160,21 @@ impl Agenda {
         }
     }
 
+    /// The same, but what is at hand stays.
+    pub(crate) fn sweep(&mut self, id: QueueId) {
+        if let Some(queue) = self.queues.get_mut(&id) {
+            queue.low = Time::FIRST;
+            self.look_again(id);
+        }
+    }
+
+    /// Nothing of a queue is tried before this time: the store refuses what comes of it.
+    pub(crate) fn rest_until(&mut self, id: QueueId, time: Time) {
+        self.set(id, VecDeque::new(), Beyond::At(time));
+    }
+
     /// A queue has to be looked into at this time, if not before.
-    pub(crate) fn look_at(&mut self, id: QueueId, time: Time) {
+    fn look_at(&mut self, id: QueueId, time: Time) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
         let sooner = match queue.beyond {
             Beyond::Unknown => return,
@@ -214,11 +229,29 @@ impl Agenda {
         self.peeked(id, Peeked { due: Vec::new(), later: first, low: first.unwrap_or(now) });
     }
 
-    /// The shards with several queues of which nothing is known.
-    pub(crate) fn to_survey(&self) -> Vec<u32> {
-        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-        self.unknown.iter().for_each(|id| *counts.entry(id.shard).or_default() += 1);
-        counts.into_iter().filter(|(_, count)| *count > SURVEY_ABOVE).map(|(shard, _)| shard).collect()
+    /// Shards with several queues of which nothing is known, at most so many.
+    pub(crate) fn next_surveys(&mut self, max: usize) -> Vec<u32> {
+        let (mut shards, mut last, mut count) = (Vec::new(), None, 0);
+        for id in self.unknown_in_turn() {
+            count = if last == Some(id.shard) { count + 1 } else { 1 };
+            last = Some(id.shard);
+            if count == SURVEY_ABOVE + 1 {
+                shards.push(id.shard);
+            }
+            if shards.len() >= max {
+                break;
+            }
+        }
+        if let Some(last) = shards.last() {
+            self.next_unknown = Some(QueueId { shard: last.saturating_add(1), stage: 0, line: Line::Fresh });
+        }
+        shards
+    }
+
+    /// All queues of which nothing is known, beginning where the last look ended.
+    fn unknown_in_turn(&self) -> impl Iterator<Item = QueueId> {
+        let first = self.next_unknown.unwrap_or(QueueId { shard: 0, stage: 0, line: Line::Fresh });
+        self.unknown.range(first..).chain(self.unknown.range(..first)).copied()
     }
 
     /// The queues of a shard of which nothing is known.
@@ -227,10 +260,14 @@ impl Agenda {
         self.unknown.range(first..).take_while(|id| id.shard == shard).copied().collect()
     }
 
-    /// The queues to look into, at most so many.
-    pub(crate) fn to_peek(&self, now: Time, max: usize) -> Vec<QueueId> {
+    /// The queues to look into, at most so many: half of them, if there are so many, because their time has come.
+    pub(crate) fn next_peeks(&mut self, now: Time, max: usize) -> Vec<QueueId> {
         let due = self.later.iter().take_while(|(time, _)| *time <= now).map(|(_, id)| *id);
-        self.unknown.iter().copied().chain(due).take(max).collect()
+        let mut ids: Vec<QueueId> = due.take(max).collect();
+        let unknown: Vec<QueueId> = self.unknown_in_turn().take(max).collect();
+        ids.truncate(max - unknown.len().min(max / 2));
+        ids.extend(unknown.into_iter().take(max - ids.len()).inspect(|id| self.next_unknown = Some(*id)));
+        ids
     }
 
     /// Tells what was found in a queue, by a look that began at `now`.
@@ -361,7 +398,7 @@ mod tests {
     fn agenda(shards: u32) -> Agenda {
         let mut agenda = Agenda::new(1);
         agenda.serve(&(0..shards).collect(), at(0));
-        for id in agenda.to_peek(at(0), usize::MAX) {
+        for id in agenda.next_peeks(at(0), usize::MAX) {
             agenda.peeked(id, Peeked::default());
         }
         agenda
@@ -413,13 +450,13 @@ mod tests {
         assert_eq!(agenda.next_time(at(5)), None, "nothing but a hint changes anything");
         add(&mut agenda, 0, 50, "a", 5);
         add(&mut agenda, 0, 70, "b", 5);
-        assert_eq!((agenda.next_time(at(5)), agenda.to_peek(at(49), 9)), (Some(at(50)), vec![]));
-        assert_eq!(agenda.to_peek(at(50), 9), [queue(0)]);
+        assert_eq!((agenda.next_time(at(5)), agenda.next_peeks(at(49), 9)), (Some(at(50)), vec![]));
+        assert_eq!(agenda.next_peeks(at(50), 9), [queue(0)]);
         agenda.peeked(queue(0), found(&[(50, "a")], Some(70)));
-        assert_eq!(agenda.to_peek(at(99), 9), [], "one row is at hand");
+        assert_eq!(agenda.next_peeks(at(99), 9), [], "one row is at hand");
         assert_eq!(agenda.next_time(at(99)), None, "so nothing has to be done before it is taken");
         take(&mut agenda, 1);
-        assert_eq!(agenda.to_peek(at(99), 9), [queue(0)]);
+        assert_eq!(agenda.next_peeks(at(99), 9), [queue(0)]);
     }
 
     #[test]
@@ -431,7 +468,7 @@ mod tests {
         assert_eq!(take(&mut agenda, 9), ["a", "c", "b"], "and nothing had to be looked for");
         add(&mut agenda, 0, 30, "d", 35);
         assert_eq!(take(&mut agenda, 9), [""; 0], "what lies beyond is read from there");
-        assert_eq!(agenda.to_peek(at(35), 9), [queue(0)]);
+        assert_eq!(agenda.next_peeks(at(35), 9), [queue(0)]);
     }
 
     #[test]
@@ -442,7 +479,7 @@ mod tests {
         }
         let taken = take(&mut agenda, usize::MAX);
         assert_eq!((taken.len(), &*taken[0]), (PEEK_MAX, "e0"));
-        assert_eq!(agenda.to_peek(at(10_000), 9), [queue(0)], "the others are looked for");
+        assert_eq!(agenda.next_peeks(at(10_000), 9), [queue(0)], "the others are looked for");
     }
 
     #[test]
@@ -484,7 +521,7 @@ mod tests {
         agenda.look_again(queue(2));
         agenda.serve(&BTreeSet::new(), at(0));
         assert!(!agenda.has_due(0, Line::Fresh));
-        assert_eq!((agenda.next_time(at(0)), agenda.to_peek(at(99), 9)), (None, vec![]));
+        assert_eq!((agenda.next_time(at(0)), agenda.next_peeks(at(99), 9)), (None, vec![]));
         agenda.peeked(queue(0), found(&[(1, "a")], None));
         assert!(!agenda.has_due(0, Line::Fresh), "an answer that comes too late is ignored");
     }
@@ -497,7 +534,7 @@ mod tests {
             let mut stored: BTreeMap<u32, BTreeSet<(Time, Arc<str>)>> = BTreeMap::new();
             let (mut now, mut written, mut taken) = (at(0), 0, Vec::new());
             let peek = |agenda: &mut Agenda, stored: &BTreeMap<u32, BTreeSet<(Time, Arc<str>)>>, now: Time, limit: usize| {
-                for id in agenda.to_peek(now, usize::MAX) {
+                for id in agenda.next_peeks(now, usize::MAX) {
                     let low = agenda.low(id);
                     let mut rows = stored.get(&id.shard).into_iter().flatten().filter(|row| id.line == Line::Fresh && row.0 >= low).peekable();
                     let low = rows.peek().map_or(now, |row| row.0);

@@ -9,6 +9,9 @@ use crate::schedule::shares::Shares;
 use crate::schedule::{Blocked, Line};
 use crate::time::Time;
 
+/// One of so many calls is kept free for fresh work.
+const FRESH_PART: usize = 4;
+
 /// One stage.
 pub(crate) struct Desk {
     pub(crate) limits: StageLimits,
@@ -101,15 +104,12 @@ impl Desk {
         Ok(room)
     }
 
-    /// How much may be done in a line. Fresh work always finds a free call sooner than the rest.
+    /// How much may be done in a line. A part of the calls is kept free for fresh work, if there is more than one.
     pub(crate) fn room_in(&mut self, line: Line, now: Time) -> Result<usize, Blocked> {
         let calls_max = self.calls_max();
-        let most = match line {
-            Line::Fresh => calls_max,
-            Line::Timer | Line::Late => calls_max - calls_max / 4,
-            Line::Background => calls_max.div_ceil(2),
-        };
-        if self.calls[line as usize] >= most {
+        let for_others = (calls_max - calls_max.div_ceil(FRESH_PART)).max(1);
+        let others = self.calls() - self.calls[Line::Fresh as usize];
+        if line != Line::Fresh && others >= for_others {
             return Err(Blocked::Calls);
         }
         if line == Line::Late { free(self.catch_up.as_mut(), now) } else { Ok(usize::MAX) }
