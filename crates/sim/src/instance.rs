@@ -130,5 +130,5 @@ impl Drop for Instance {
 async fn live(ground: Ground, actor: Arc<Actor>, gate: Gate, stop: watch::Receiver<bool>) {
     let store = ground.store(&actor, &gate);
     let watcher = ground.watcher(&actor, &store, &gate).await;
-    watcher.run(actor.name.clone(), stop).await;
+    watcher.run(actor.name.clone(), stop).await.unwrap_or_else(|error| panic!("{error}"));
 }

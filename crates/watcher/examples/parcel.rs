@@ -93,5 +93,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:?}", parcels.load(&7).await?);
     }
     stop.send_replace(true);
-    Ok(running.await?)
+    Ok(running.await??)
 }

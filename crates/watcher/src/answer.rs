@@ -6,18 +6,28 @@ use crate::Result;
 use crate::change::{Event, Standing, Versioned};
 use crate::entity::Entity;
 use crate::fields::Fields;
-use crate::limits::{ENTITY_BYTES_MAX, ERROR_BYTES_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX};
+use crate::limits::{
+    ENTITY_BYTES_MAX, ERROR_BYTES_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX, TIMER_STEP_MIN,
+};
 use crate::queue::{Lane, Wanted, leave, offer, park};
 use crate::rows::{Ended, Entry, Last, Why, encode};
 use crate::stage::{Answer, Change, NewState, Stage, StageError};
 use crate::tables::STATES;
 use crate::visit::{Before, Due, End};
-use crate::watcher::Watcher;
+use crate::watcher::{Found, Watcher};
 
 impl<E: Entity> Watcher<E> {
     /// Whether an answer can be saved at all; if not, what the stage did wrong.
-    pub(crate) fn sound(&self, seen: &E, answer: Answer<E>) -> Result<Answer<E>, StageError> {
+    pub(crate) fn sound(&self, found: &Found<E>, answer: Answer<E>) -> Result<Answer<E>, StageError> {
         let wrong = |what: String| Err(StageError::Lasting(what));
+        let Found { entity: seen, version } = found;
+        if let Some(made_from) = answer.made_from
+            && made_from != *version
+        {
+            return wrong(format!(
+                "it was shown version {version} and answered with one made from version {made_from}"
+            ));
+        }
         if let Change::Replace(entity) | Change::Patch { values: entity, .. } = &answer.change
             && entity.id() != seen.id()
         {
@@ -75,7 +85,7 @@ impl<E: Entity> Watcher<E> {
             _ => state.content.clone(),
         };
 
-        let mut ended = Ended::ENDED_UNTOUCHED;
+        let (mut ended, mut fight) = (Ended::ENDED_UNTOUCHED, None);
         if let Some((after, fields)) = changed(&found.entity, answer) {
             ended = Ended::ENDED_CHANGED;
             let (entity, version) =
@@ -87,7 +97,7 @@ impl<E: Entity> Watcher<E> {
             };
             let (entity, author) = (Some(entity), Some(stage));
             let event = Event { entity, version, changed: fields, author, state: new_state, now };
-            self.record(batch, which, &event, standing);
+            fight = self.record(batch, which, &event, standing);
         }
 
         let mut content = entry.content.clone();
@@ -96,7 +106,9 @@ impl<E: Entity> Watcher<E> {
         content.error.clear();
         content.last = Some(last(now.as_ms(), ended, found.version)).into();
         if let Some(next) = answer.next.filter(|_| !planted!(LostTimer)) {
-            let wanted = Wanted { visit: next.max(now), lane: Lane::Timer, why: Why::WHY_TIMER };
+            // A stage cannot get around what puts it off by asking for the next visit itself.
+            let put_off = fight.as_ref().map_or(TIMER_STEP_MIN, |fight| fight.delay);
+            let wanted = Wanted { visit: next.max(now + put_off), lane: Lane::Timer, why: Why::WHY_TIMER };
             offer(batch, &which.in_stage(stage), &mut content, wanted, now);
         }
         let key = which.entry_key(stage);
@@ -104,7 +116,7 @@ impl<E: Entity> Watcher<E> {
             batch.check(key.clone(), entry.version);
         }
         batch.put(key, entry.version + 1, encode(&content));
-        Ok(End::Saved { changed: ended == Ended::ENDED_CHANGED })
+        Ok(End::Saved { changed: ended == Ended::ENDED_CHANGED, fight })
     }
 
     /// Adds to a batch that an attempt at a version of an entity failed; says whether the entity is parked now.
@@ -174,7 +186,12 @@ pub(crate) fn fits<E: Entity>(
     if after.found.version == before.found.version {
         return true;
     }
-    let Ok(Answer { change: Change::Patch { fields, .. }, .. }) = answer else { return false };
+    let none = Fields::none();
+    let fields = match answer {
+        Ok(Answer { change: Change::Patch { fields, .. }, .. }) => fields,
+        Ok(Answer { change: Change::Untouched, .. }) => &none,
+        Ok(Answer { change: Change::Replace(_), .. }) | Err(_) => return false,
+    };
     let elsewhere = E::changed_fields(seen, &after.found.entity);
     !elsewhere.overlaps(fields) && !elsewhere.overlaps(&stage.interest().inputs)
 }

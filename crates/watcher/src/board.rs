@@ -37,6 +37,8 @@ pub struct Counts {
     pub parked: u64,
     /// Visits that had to be made again because something changed meanwhile.
     pub conflicts: u64,
+    /// Changes beyond the budget of an entity: stages fight over it.
+    pub fights: u64,
 }
 
 /// What the loop of this process says.
@@ -50,7 +52,6 @@ struct Said {
     /// The process that says it; empty while no loop runs.
     instance: String,
     stages: BTreeMap<String, StageStatus>,
-    fights: u64,
 }
 
 impl Board {
@@ -80,15 +81,6 @@ impl Board {
     pub(crate) fn is_down(&self, stage: &str) -> bool {
         self.said().stages.get(stage).is_some_and(|status| status.down.is_some())
     }
-
-    pub(crate) fn note_fight(&self) {
-        self.said().fights += 1;
-    }
-
-    /// How often stages were slowed down because they fight over an entity.
-    pub(crate) fn fights(&self) -> u64 {
-        self.said().fights
-    }
 }
 
 /// As other processes read it.
@@ -103,7 +95,7 @@ pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
         Some(Blocked::Down(until)) => (Block::BLOCK_DOWN, Some(until)),
     };
     let ms = |time: Option<Time>| time.map_or(0, Time::as_ms);
-    let Counts { visits, changes, failures, parked, conflicts } = status.counts;
+    let Counts { visits, changes, failures, parked, conflicts, fights } = status.counts;
     let (down_since, down_error) =
         status.down.map_or((None, String::new()), |(since, error)| (Some(since), error));
     Status {
@@ -120,6 +112,7 @@ pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
         failures,
         parked,
         conflicts,
+        fights,
         ..Status::default()
     }
 }
@@ -137,14 +130,14 @@ pub(crate) fn from_row(row: &Status) -> StageStatus {
         Block::BLOCK_DOWN => Some(Blocked::Down(until)),
     };
     let some = |ms: i64| (ms != 0).then(|| Time::from_ms(ms));
-    let Status { visits, changes, failures, parked, conflicts, .. } = *row;
+    let Status { visits, changes, failures, parked, conflicts, fights, .. } = *row;
     StageStatus {
         blocked,
         down: some(row.down_since_ms).map(|since| (since, row.down_error.clone())),
         calls: row.calls,
         visits_per_s: row.visits_per_s,
         oldest_due: some(row.oldest_due_ms),
-        counts: Counts { visits, changes, failures, parked, conflicts },
+        counts: Counts { visits, changes, failures, parked, conflicts, fights },
     }
 }
 
@@ -165,7 +158,7 @@ mod tests {
             Some(Blocked::Down(at)),
         ];
         for blocked in blocks {
-            let counts = Counts { visits: 1, changes: 2, failures: 3, parked: 4, conflicts: 5 };
+            let counts = Counts { visits: 1, changes: 2, failures: 3, parked: 4, conflicts: 5, fights: 6 };
             let down = blocked.as_ref().map(|_| (at, "gone".to_owned()));
             let oldest_due = blocked.as_ref().map(|_| at);
             let said = StageStatus { blocked, down, calls: 6, visits_per_s: 7.5, oldest_due, counts };

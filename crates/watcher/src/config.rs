@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::limits::{LEASE_TIME_MIN, SHARDS_MAX};
+use crate::limits::{BATCH_MAX, CALLS_MAX, DURATION_MAX, LEASE_TIME_MIN, SHARDS_MAX};
 use crate::{Error, Result};
 
 /// How a watcher works. Every value has a default that is right for a start.
@@ -78,6 +78,12 @@ impl StageLimits {
                 ));
             }
         }
+        if calls_max > CALLS_MAX || batch_max > BATCH_MAX {
+            return Err(format!("at most {CALLS_MAX} calls of {BATCH_MAX} entities can be at a time"));
+        }
+        if [timeout, self.pause, self.pause_max].iter().any(|time| *time > DURATION_MAX) {
+            return Err(format!("no time-out or pause can be longer than {DURATION_MAX:?}"));
+        }
         if timeout.is_zero() || [calls_max, batch_max].contains(&0) || attempts_max == 0 {
             let what =
                 "it needs some time for a call, one attempt, and one call of one entity at a time at least";
@@ -136,11 +142,15 @@ impl Config {
         if self.shards == 0 || self.shards > SHARDS_MAX {
             return wrong(format!("shards must be from 1 to {SHARDS_MAX}, not {}", self.shards));
         }
-        if self.lease_time < LEASE_TIME_MIN {
+        if !(LEASE_TIME_MIN..=DURATION_MAX).contains(&self.lease_time) {
             return wrong(format!(
-                "the lease time must be at least {LEASE_TIME_MIN:?}, not {:?}",
+                "the lease time must be from {LEASE_TIME_MIN:?} to {DURATION_MAX:?}, not {:?}",
                 self.lease_time
             ));
+        }
+        let Budget { window, delay, delay_max, .. } = self.budget;
+        if [self.spread, window, delay, delay_max].iter().any(|time| *time > DURATION_MAX) {
+            return wrong(format!("no spread, window or delay can be longer than {DURATION_MAX:?}"));
         }
         if self.budget.changes == 0 || self.budget.window.is_zero() {
             return wrong("the budget of changes must allow at least one change in some time".to_owned());

@@ -191,12 +191,6 @@ impl<E: Entity> Watcher<E> {
         Ok(owners)
     }
 
-    /// How often this process has slowed down stages because they fight over an entity.
-    #[must_use]
-    pub fn fights(&self) -> u64 {
-        self.board().fights()
-    }
-
     /// How the stages fare in this process; the system stage has the empty name.
     #[must_use]
     pub fn statuses(&self) -> BTreeMap<String, StageStatus> {

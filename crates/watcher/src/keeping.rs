@@ -50,13 +50,18 @@ pub(crate) async fn keep<E: Entity>(
         tokio::select! {
             biased;
             () = turns_true(&mut ended) => {}
-            Some(order) = orders.recv() => match order {
-                Order::GiveAway(shard) => {
-                    log_error(keeper.give_away(shard).await);
-                    leases.send_replace(keeper.held());
+            Some(order) = orders.recv() => {
+                let (mut leaving, mut next) = (Vec::new(), Some(order));
+                while let Some(order) = next {
+                    match order {
+                        Order::GiveAway(shard) => leaving.push(shard),
+                        Order::Look => next_beat = Instant::now(),
+                    }
+                    next = orders.try_recv().ok();
                 }
-                Order::Look => next_beat = Instant::now(),
-            },
+                log_error(keeper.give_away(&leaving).await);
+                leases.send_replace(keeper.held());
+            }
             () = sleep_until(next_beat) => {}
         }
     }

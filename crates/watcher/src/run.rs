@@ -16,7 +16,7 @@ use crate::config::StageLimits;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
 use crate::keeping::{Leases, Order, keep};
-use crate::limits::{APART_MAX, PEEKS_IN_A_ROUND_MAX, SURVEYS_IN_A_ROUND_MAX};
+use crate::limits::{APART_MAX, INSTANCE_BYTES_MAX, PEEKS_IN_A_ROUND_MAX, SURVEYS_IN_A_ROUND_MAX};
 use crate::peek::Window;
 use crate::queue::{Lane, PARKED, Place};
 use crate::relay::{Moving, Relay, Serving};
@@ -49,8 +49,14 @@ impl<E: Entity> Watcher<E> {
     /// Serves this process's share of the shards until `stop` turns true; then ends what it has begun and gives them away. `instance` must be
     /// unique among all processes that share the store, and never used again.
     ///
-    /// Errors of the store do not end it: it tries again.
-    pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) {
+    /// Errors of the store do not end it: it tries again. A name that cannot be is an error at once.
+    pub async fn run(&self, instance: String, stop: watch::Receiver<bool>) -> Result<()> {
+        if instance.is_empty() || instance.len() > INSTANCE_BYTES_MAX || instance.contains('\0') {
+            let what = format!(
+                "process {instance:?}: a name must have from 1 to {INSTANCE_BYTES_MAX} bytes, and no NUL"
+            );
+            return Err(Error::Setup { what });
+        }
         let (serving, leases) = (watch::Sender::new(Serving::new()), watch::Sender::new(Leases::default()));
         let ((orders, ordered), moving) = (mpsc::unbounded_channel(), Moving::default());
         let relay = Relay::new(self.clone(), serving.subscribe(), moving.clone());
@@ -65,6 +71,7 @@ impl<E: Entity> Watcher<E> {
         };
         tokio::join!(work, leases_kept);
         self.board().say("", BTreeMap::new());
+        Ok(())
     }
 }
 
@@ -100,6 +107,8 @@ struct Runner<E: Entity> {
     closed: bool,
     /// Whether something else was ordered for the stages.
     controls_changed: bool,
+    /// Whether it was ever read what was ordered; nobody is called before.
+    controls_known: bool,
     next_look: Instant,
     /// The shard at which the next step begins.
     next_swept: u32,
@@ -161,6 +170,7 @@ impl<E: Entity> Runner<E> {
             hints,
             closed: false,
             controls_changed: true,
+            controls_known: false,
             next_look: now + LOOK_EVERY / SWEEPS as u32,
             next_swept: 0,
             say_at: Some(now),
@@ -175,7 +185,7 @@ impl<E: Entity> Runner<E> {
                 self.sweep();
             }
             let failed = self.look().await;
-            let blocked_until = self.start_calls();
+            let blocked_until = if self.controls_known { self.start_calls() } else { None };
             self.say();
             let until = self.wake_at(blocked_until, failed);
             tokio::select! {
@@ -207,9 +217,10 @@ impl<E: Entity> Runner<E> {
     fn wake_at(&self, blocked_until: Option<Time>, failed: bool) -> Instant {
         let now = self.watcher.now();
         let wait = |until: Time| Instant::now() + until.since(now);
-        let look = match self.schedule.agenda.next_time(now) {
-            Some(_) if failed => Some(Instant::now() + ERROR_PAUSE),
-            next => next.map(wait),
+        let look = if failed || self.controls_changed {
+            Some(Instant::now() + ERROR_PAUSE)
+        } else {
+            self.schedule.agenda.next_time(now).map(wait)
         };
         let leases = self.leases.borrow();
         let leaving = leases.leaving.difference(&self.left).next().map(|_| Instant::now() + LEAVE_AGAIN);
@@ -222,14 +233,18 @@ impl<E: Entity> Runner<E> {
     /// Does what follows from what the keeper says.
     async fn heed_leases(&mut self) {
         if self.leases.has_changed().unwrap_or(false) {
-            let leases = self.leases.borrow_and_update();
-            self.left.retain(|shard| leases.leaving.contains(shard));
+            self.leases.mark_unchanged();
+            // What the keeper was told may have failed, so it is told again.
+            self.left.clear();
             self.doubtful.clear();
             self.controls_changed = true;
         }
         self.serve_what_is_ours();
-        if std::mem::take(&mut self.controls_changed) {
-            log_error(self.load_controls().await);
+        if self.controls_changed {
+            let loaded = self.load_controls().await;
+            self.controls_changed = loaded.is_err();
+            self.controls_known |= loaded.is_ok();
+            log_error(loaded);
         }
         self.leave();
     }
@@ -478,6 +493,9 @@ impl<E: Entity> Runner<E> {
         let (name, entity, id) =
             (&self.names[stage], &*item.entity, QueueId { shard: item.shard, stage, line });
         match end {
+            Ok(End::Saved { fight: Some(fight), .. }) => {
+                tracing::warn!(kind = E::KIND, entity, stages = ?fight.stages, delay = ?fight.delay, "stages fight over an entity, they are slowed down");
+            }
             Ok(End::Saved { .. } | End::Gone) => {}
             Ok(End::Failed { error, parked }) => {
                 tracing::warn!(stage = name, entity, %error, parked, "a visit failed");

@@ -74,6 +74,8 @@ pub(crate) struct Keeper {
     trusted_until: Option<Instant>,
     /// The epochs of our shards.
     owned: BTreeMap<u32, u64>,
+    /// The last epoch that each shard got by us: one that is still of this epoch is ours, also if we thought that we had lost it.
+    taken: BTreeMap<u32, u64>,
     /// Those of them that are to be given away when nothing happens in them any more.
     leaving: BTreeSet<u32>,
     /// Other processes: the version of their rows, and since when we have seen that version.
@@ -106,6 +108,7 @@ impl Keeper {
             beat,
             trusted_until,
             owned,
+            taken: BTreeMap::new(),
             leaving,
             others,
             says,
@@ -136,14 +139,15 @@ impl Keeper {
     pub(crate) async fn tick(&mut self) -> Result<()> {
         self.beat().await?;
         let live = self.look_around().await?;
-        let leases = self.leases().await?;
+        let mut leases = self.leases().await?;
         // What the store says counts, whatever we remember.
         self.owned.retain(|shard, epoch| leases.get(shard).is_some_and(|(version, _)| version == epoch));
         for (shard, (epoch, owner)) in &leases {
-            if *owner == self.instance {
+            if *owner == self.instance && self.taken.get(shard) == Some(epoch) {
                 self.owned.insert(*shard, *epoch);
             }
         }
+        self.drop_strays(&mut leases).await?;
         self.leaving.retain(|shard| self.owned.contains_key(shard));
         let share = self.share(&live);
         if self.owned.len() > share {
@@ -156,14 +160,21 @@ impl Keeper {
         Ok(())
     }
 
-    /// Gives away a shard in which nothing happens any more.
-    pub(crate) async fn give_away(&mut self, shard: u32) -> Result<()> {
-        let Some(epoch) = self.owned.remove(&shard) else { return Ok(()) };
-        self.leaving.remove(&shard);
-        let mut batch = Batch::new();
-        self.put_lease(&mut batch, shard, epoch, "");
-        // In conflict only if it is not ours any more.
-        let _ = self.store.commit(batch).await?;
+    /// Gives away shards in which nothing happens any more, if they still are to be given away.
+    pub(crate) async fn give_away(&mut self, shards: &[u32]) -> Result<()> {
+        let mut batches = Vec::with_capacity(shards.len());
+        for shard in shards {
+            let epoch = self.leaving.remove(shard).then(|| self.owned.remove(shard)).flatten();
+            if let Some(epoch) = epoch {
+                let mut batch = Batch::new();
+                self.put_lease(&mut batch, *shard, epoch, "");
+                batches.push(self.store.commit(batch));
+            }
+        }
+        for outcome in join_all(batches).await {
+            // In conflict only if it is not ours any more.
+            let _ = outcome?;
+        }
         Ok(())
     }
 
@@ -286,6 +297,22 @@ impl Keeper {
         shards / count + usize::from(rank < shards % count)
     }
 
+    /// Gives away shards that have our name and that we have not taken: they are from an earlier life under the same name, or we do not know that
+    /// we have taken them. Whoever takes them gets a new epoch.
+    async fn drop_strays(&self, leases: &mut BTreeMap<u32, (u64, String)>) -> Result<()> {
+        for (shard, (epoch, owner)) in leases {
+            if *owner == self.instance && !self.owned.contains_key(shard) {
+                let mut batch = Batch::new();
+                self.put_lease(&mut batch, *shard, *epoch, "");
+                if self.store.commit(batch).await?.is_applied() {
+                    *epoch += 1;
+                    owner.clear();
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Takes shards that nobody serves, up to our share.
     async fn take_free(
         &mut self,
@@ -316,6 +343,7 @@ impl Keeper {
                 let (shard, epoch, outcome) = taken?;
                 if outcome.is_applied() {
                     self.owned.insert(shard, epoch);
+                    self.taken.insert(shard, epoch);
                 }
             }
         }

@@ -34,9 +34,10 @@ impl Speeds {
     pub(crate) fn note(&mut self, stage: usize, end: &Result<End>) {
         let counts = &mut self.stages[stage].counts;
         match end {
-            Ok(End::Saved { changed }) => {
+            Ok(End::Saved { changed, fight }) => {
                 counts.visits += 1;
                 counts.changes += u64::from(*changed);
+                counts.fights += u64::from(fight.is_some());
             }
             Ok(End::Failed { parked, .. }) => {
                 counts.failures += 1;

@@ -82,13 +82,16 @@ pub struct Answer<E> {
     pub state: NewState,
     /// When the stage wants to see the entity again, whatever happens in between.
     pub next: Option<Time>,
+    /// The version from which the answer was made, if the stage says so: an answer that was made from another than the one that it was shown is
+    /// a mistake of the stage.
+    pub made_from: Option<u64>,
 }
 
 impl<E> Answer<E> {
     /// Nothing changes.
     #[must_use]
     pub fn untouched() -> Self {
-        Self { change: Change::Untouched, state: NewState::Keep, next: None }
+        Self { change: Change::Untouched, state: NewState::Keep, next: None, made_from: None }
     }
 
     /// The entity becomes this.
@@ -107,6 +110,13 @@ impl<E> Answer<E> {
     #[must_use]
     pub fn with_state(mut self, state: impl Into<Bytes>) -> Self {
         self.state = NewState::Set(state.into());
+        self
+    }
+
+    /// Says from which version the answer was made.
+    #[must_use]
+    pub fn made_from(mut self, version: u64) -> Self {
+        self.made_from = Some(version);
         self
     }
 

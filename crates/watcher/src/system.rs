@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use futures::future::join_all;
-use store::{Batch, Outcome, Read, Row};
+use store::{Batch, Outcome, Row};
 
 use crate::Result;
 use crate::answer::shortened;
@@ -73,7 +73,7 @@ impl<E: Entity> Watcher<E> {
                 keys.extend([E::key(due.shard, id), due.which(E::KIND).head_key()]);
             }
         }
-        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut rows = self.get_all(&keys).await?.into_iter();
         let mut heads = Vec::with_capacity(due.len());
         for (due, id) in due.iter().zip(ids) {
             if let Err(error) = id {
@@ -134,7 +134,7 @@ impl<E: Entity> Watcher<E> {
                 keys.extend([which.entry_key(stage), state]);
             }
         }
-        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut rows = self.get_all(&keys).await?.into_iter();
         for (question, stages) in questions.iter_mut().zip(stages) {
             for stage in stages {
                 let entry = versioned(rows.next().flatten())?;
@@ -203,7 +203,7 @@ impl<E: Entity> Watcher<E> {
         (head.changed, head.changed_more) = (Vec::new(), false);
         batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
         match self.store().commit(batch).await? {
-            Outcome::Applied => Ok(End::Saved { changed: false }),
+            Outcome::Applied => Ok(End::Saved { changed: false, fight: None }),
             Outcome::Conflict(keys) if due.fence.is_among(&keys) => Ok(End::Doubtful),
             Outcome::Conflict(_) => Ok(End::Again),
         }

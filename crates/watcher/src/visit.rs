@@ -13,6 +13,7 @@ use futures::future::join_all;
 use store::{Batch, Key, Outcome, Read, Row};
 
 use crate::answer::{changed, fits};
+use crate::budget::Fight;
 use crate::call::caught_within;
 use crate::change::{SYSTEM, Standing, Versioned, Which};
 use crate::entity::Entity;
@@ -45,7 +46,11 @@ impl Due {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The stage's answer is saved; it says whether the entity changed.
-    Saved { changed: bool },
+    Saved {
+        changed: bool,
+        /// How stages fight over the entity, if they do.
+        fight: Option<Fight>,
+    },
     /// The stage failed, and the attempt is saved.
     Failed { error: StageError, parked: bool },
     /// The stage said nothing about this entity, and nothing is saved: the visit is still to be made.
@@ -106,19 +111,14 @@ impl<E: Entity> Watcher<E> {
             waiting(&before.entry.content).is_some_and(|w| w.visit <= now || planted!(EarlyVisit))
         };
         let mut ready: Vec<(&Due, Before<E>)> = Vec::new();
-        let mut ends: Vec<Option<Result<End>>> = Vec::with_capacity(due.len());
+        let mut others: Vec<Option<Result<Option<Before<E>>>>> = Vec::with_capacity(due.len());
         for (due, before) in due.iter().zip(befores) {
-            ends.push(match before {
+            others.push(match before {
                 Ok(Some(before)) if is_due(&before) => {
                     ready.push((due, before));
                     None
                 }
-                Ok(Some(_)) => Some(Ok(End::Gone)),
-                Ok(None) => Some(self.forget(due).await),
-                Err(Error::Damaged { place, detail }) => {
-                    Some(self.park_damaged(stage.id(), due, &place, &detail).await)
-                }
-                Err(error) => Some(Err(error)),
+                other => Some(other),
             });
         }
         let subject = |(_, before): &(&Due, Before<E>)| Subject {
@@ -136,8 +136,19 @@ impl<E: Entity> Watcher<E> {
             _ => subjects.iter().map(|_| Ok(End::Left)).collect(),
         }
         .into_iter();
-        let ends = ends.into_iter().map(|end| end.or_else(|| finished.next()).unwrap_or(Ok(End::Again)));
-        Visited { ends: ends.collect(), heard: vec![(stage.id().to_owned(), heard)] }
+        let mut ends = Vec::with_capacity(due.len());
+        for (due, other) in due.iter().zip(others) {
+            ends.push(match other {
+                None => finished.next().unwrap_or(Ok(End::Again)),
+                Some(Ok(Some(_))) => Ok(End::Gone),
+                Some(Ok(None)) => self.forget(due).await,
+                Some(Err(Error::Damaged { place, detail })) => {
+                    self.park_damaged(stage.id(), due, &place, &detail).await
+                }
+                Some(Err(error)) => Err(error),
+            });
+        }
+        Visited { ends, heard: vec![(stage.id().to_owned(), heard)] }
     }
 
     /// Takes an entity that does not exist out of a queue: somebody has deleted it without telling the watcher.
@@ -183,7 +194,7 @@ impl<E: Entity> Watcher<E> {
                 keys.extend([E::key(due.shard, id), due.which(E::KIND).entry_key(stage), state]);
             }
         }
-        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut rows = self.get_all(&keys).await?.into_iter();
         let mut next = || rows.next().flatten();
         Ok(ids.into_iter().map(|id| id.and_then(|_| before(next(), next(), next()))).collect())
     }
@@ -219,7 +230,7 @@ impl<E: Entity> Watcher<E> {
         let answers: Answers<E> = ready
             .iter()
             .zip(answers)
-            .map(|((_, before), answer)| answer.and_then(|answer| self.sound(&before.found.entity, answer)))
+            .map(|((_, before), answer)| answer.and_then(|answer| self.sound(&before.found, answer)))
             .collect();
         let changes = ready.iter().zip(&answers).filter_map(|((due, before), answer)| {
             let (_, fields) = changed(&before.found.entity, answer.as_ref().ok()?)?;

@@ -1,6 +1,7 @@
 //! The watcher as its users hold it.
 
 use std::collections::BTreeMap;
+use std::panic::catch_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,11 +13,12 @@ use store::{Batch, Key, Outcome, Read, Row, Scan, Store};
 use topics::Topics;
 
 use crate::board::Board;
+use crate::budget::Fight;
 use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_removal};
 use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, shard_of};
 use crate::fields::Fields;
-use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, READ_KEYS_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
 use crate::queue::leave;
 use crate::rows::{Entry, Head, Settings, decode, encode};
 use crate::run::Stages;
@@ -69,6 +71,13 @@ impl<E: Entity> Watcher<E> {
         seed: u64,
     ) -> Result<Self> {
         config.validate()?;
+        if !is_name(E::KIND) {
+            let what = format!(
+                "kind {:?}: a name must have from 1 to {STAGE_ID_BYTES_MAX} bytes, and no NUL",
+                E::KIND
+            );
+            return Err(Error::Setup { what });
+        }
         if let Some((topics, topic)) = topic {
             topics.partition_count(topic).await.map_err(Arc::new)?;
         }
@@ -115,7 +124,8 @@ impl<E: Entity> Watcher<E> {
         let (entity, now) = (Some(entity), self.now());
         let standing = self.standing(which, None, &changed).await?;
         let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
-        self.record(batch, which, &event, standing);
+        // Only changes by stages are counted.
+        let _: Option<Fight> = self.record(batch, which, &event, standing);
         Ok(version)
     }
 
@@ -158,6 +168,18 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
+    /// Rows of any number of keys.
+    pub(crate) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
+        if keys.len() <= READ_KEYS_MAX {
+            return Ok(self.store().get(keys).await?);
+        }
+        let mut rows = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(READ_KEYS_MAX) {
+            rows.extend(self.store().get(keys).await?);
+        }
+        Ok(rows)
+    }
+
     pub(crate) async fn head(&self, which: Which<'_>) -> Result<Versioned<Head>> {
         versioned(self.store().get_one(&which.head_key()).await?)
     }
@@ -188,7 +210,7 @@ impl<E: Entity> Watcher<E> {
             keys.push(which.head_key());
             keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
         }
-        let mut rows = self.store().get(&keys).await?.into_iter();
+        let mut rows = self.get_all(&keys).await?.into_iter();
         let mut standings = Vec::with_capacity(changes.len());
         for stages in visitors {
             let head = versioned(rows.next().flatten())?;
@@ -201,19 +223,16 @@ impl<E: Entity> Watcher<E> {
         Ok(standings)
     }
 
-    /// Adds to a batch all that follows from a change.
+    /// Adds to a batch all that follows from a change; says for how long stages are put off because they fight over the entity.
     pub(crate) fn record(
         &self,
         batch: &mut Batch,
         which: Which<'_>,
         event: &Event<'_>,
         standing: Standing<'_>,
-    ) {
+    ) -> Option<Fight> {
         let random = |most: Duration| self.random_part(most);
-        if let Some(fight) = record(batch, self.rules(), which, event, standing, random) {
-            tracing::warn!(kind = which.kind, entity = which.entity, ?fight, "stages fight over an entity");
-            self.board().note_fight();
-        }
+        record(batch, self.rules(), which, event, standing, random)
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -277,8 +296,8 @@ impl<E: Entity> Watcher<E> {
 fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String> {
     let text = after.id().to_string();
     let refuse = |what: &str| Err(Error::Refused { kind: E::KIND, id: text.clone(), what: what.to_owned() });
-    if text.is_empty() || text.len() > ENTITY_ID_BYTES_MAX {
-        return refuse(&format!("an id must have from 1 to {ENTITY_ID_BYTES_MAX} bytes"));
+    if text.is_empty() || text.len() > ENTITY_ID_BYTES_MAX || text.contains('\0') {
+        return refuse(&format!("an id must have from 1 to {ENTITY_ID_BYTES_MAX} bytes, and no NUL"));
     }
     if text.parse::<E::Id>().is_err() {
         return refuse("the id cannot be read back from its text");
@@ -301,7 +320,7 @@ fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<Stages<E>> {
     let mut by_id = BTreeMap::new();
     for stage in stages {
         let id = stage.id().to_owned();
-        if id.is_empty() || id.len() > STAGE_ID_BYTES_MAX || id.contains('\0') {
+        if !is_name(&id) {
             return wrong(format!(
                 "stage {id:?}: an id must have from 1 to {STAGE_ID_BYTES_MAX} bytes, and no NUL"
             ));
@@ -311,6 +330,11 @@ fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<Stages<E>> {
         }
     }
     Ok(by_id)
+}
+
+/// Whether a kind or a stage may be called this.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= STAGE_ID_BYTES_MAX && !name.contains('\0')
 }
 
 /// Fixes the number of shards in a store that has none, and refuses another number than it has.
@@ -337,7 +361,10 @@ async fn agree_on_shards(store: &Store, kind: &str, shards: u32) -> Result<()> {
 }
 
 pub(crate) fn found<E: Entity>(row: &Row) -> Result<Found<E>> {
-    let entity = E::decode(&row.value).map_err(|detail| damaged(&row.key, detail))?;
+    // A panic over one entity must not end anything else.
+    let decoded = catch_unwind(|| E::decode(&row.value));
+    let decoded = decoded.unwrap_or_else(|_| Err("its code panicked over these bytes".to_owned()));
+    let entity = decoded.map_err(|detail| damaged(&row.key, detail))?;
     Ok(Found { entity, version: row.version })
 }
 

@@ -107,7 +107,7 @@ async fn every_change_reaches_the_topic_in_the_order_of_versions() {
     assert_eq!(exported(&topics).await, ["a 1 ", "a 2 ", "a 3 ", "a 4 telling"]);
     assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 4)]);
     stop.send_replace(true);
-    task.await.unwrap();
+    task.await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,7 +127,7 @@ async fn a_stage_that_fails_to_hear_is_told_again_in_order_and_the_topic_does_no
     tokio::time::sleep(100 * SECOND).await;
     assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 2), ("a".to_owned(), 4)]);
     stop.send_replace(true);
-    task.await.unwrap();
+    task.await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,5 +171,5 @@ async fn one_who_lost_a_shard_without_knowing_does_not_export_its_changes_again_
     let outbox = store.schema().table("watcher_outbox").unwrap();
     assert!(store.scan(&outbox.scan()).await.unwrap().rows.is_empty(), "with its new leases it goes on");
     stop.send_replace(true);
-    task.await.unwrap();
+    task.await.unwrap().unwrap();
 }

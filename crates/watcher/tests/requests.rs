@@ -72,7 +72,7 @@ async fn start_with(stage: Arc<dyn Stage<Thing>>) -> Running {
     let watcher = Watcher::open(&store, None, clock, config, vec![stage], 1).await.unwrap();
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
-    tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
     Running { store, watcher, _stop: stop }
 }
 

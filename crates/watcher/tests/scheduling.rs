@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::Batch;
+use store::{Batch, Faults, Faulty, Memory, Schema, Store, StoreOptions};
 use watcher::{
     Answer, Blocked, Clock, Config, Entity, Fields, Interest, Lane, OtherLimits, Stage, StageError,
     StageLimits, Subject, Time, Waits, Watcher, Wish,
@@ -384,4 +384,97 @@ async fn no_more_calls_are_under_way_than_may_be_and_that_is_explained() {
     running.pass(60 * SECOND).await;
     assert_eq!(slow.visits().len(), 20);
     running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_fails_with_a_long_story_costs_nobody_the_shards() {
+    let story = Doing::on("story", "price", |_| Err(StageError::Passing("long ".repeat(500_000))));
+    let alive = Doing::on("alive", "price", |_| Ok(Answer::untouched()));
+    let running = Running::start(vec![story, alive.clone()]).await;
+    save_many(&running, 50).await;
+    running.pass(120 * SECOND).await;
+    assert!(running.watcher.statuses()["story"].down.as_ref().unwrap().1.len() < 2000);
+    running.save(&Thing::new("late", 1)).await;
+    running.pass(SECOND).await;
+    assert_eq!(alive.visits().len(), 51);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_of_all_stages_does_not_limit_the_questions() {
+    let picky = Doing::with("picky", Interest::ask_about_all(), |_| Ok(Answer::untouched()));
+    let picky = Arc::new(Doing { decide: Box::new(|_| Ok(Wish::No)), ..picky });
+    let free = Doing::with("free", Interest::ask_about_all(), |_| Ok(Answer::untouched()));
+    let free = Arc::new(free);
+    let slow = StageLimits { rate: Some(1.0), ..StageLimits::default() };
+    let limits = BTreeMap::from([("free".to_owned(), StageLimits::default())]);
+    let config = Config { limits, ..limited(slow) };
+    let running = Running::start_with(config, vec![picky, free.clone()]).await;
+    save_many(&running, 100).await;
+    running.pass(5 * SECOND).await;
+    assert_eq!(free.visits().len(), 100);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_nothing_can_be_saved_stages_are_not_called_without_end() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let schema = Schema::new(1, watcher::tables()).unwrap();
+    let faulty = Faulty::new(Memory::new(schema), 1, Faults::default());
+    let store = Store::over(Arc::new(faulty.clone()), &StoreOptions::default());
+    let limits = StageLimits { rate: None, ..StageLimits::default() };
+    let clock = Clock::starting_at(START);
+    let running = Running::start_on(store, clock, limited(limits), vec![stage.clone()], "one").await;
+    running.watcher.pause_stage("stage", "").await.unwrap();
+    save_many(&running, 1000).await;
+    running.watcher.resume_stage("stage").await.unwrap();
+    faulty.set_faults(Faults { error_not_applied: 1000, ..Faults::default() });
+    running.pass(9 * SECOND).await;
+    let calls = stage.visits().len();
+    assert!(calls < 20 * 4 * 64, "{calls} visits, and none could be saved");
+    faulty.set_faults(Faults::default());
+    running.pass(60 * SECOND).await;
+    assert_eq!(running.watcher.statuses()["stage"].counts.visits, 1000);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_changes_an_entity_and_comes_back_at_once_is_slowed_down_too() {
+    let eager = Doing::on("eager", "price", |s| {
+        Ok(Answer::replace(Thing { price: s.entity.price + 1, ..s.entity.clone() }).visit_at(s.now))
+    });
+    let running = Running::start(vec![eager.clone()]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(3600 * SECOND).await;
+    let visits = eager.visits().len();
+    assert!((30..300).contains(&visits), "{visits} visits in an hour, without a limit it were 360,000");
+    assert!(running.watcher.statuses()["eager"].counts.fights > 0);
+    assert_eq!(running.explain("a").await.slowed.unwrap()[0].0, "eager");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_was_made_from_another_version_is_parked_with_the_reason() {
+    let forgetful =
+        Doing::on("forgetful", "price", |s| Ok(Answer::replace(titled(s, "old")).made_from(s.version - 1)));
+    let running = Running::start(vec![forgetful]).await;
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(SECOND).await;
+    let standing = running.explain("a").await.stages["forgetful"].clone();
+    assert_eq!(standing.waits, Waits::Parked);
+    let (_, error) = standing.failed.unwrap();
+    assert_eq!(error, "it was shown version 1 and answered with one made from version 0");
+    assert_eq!(running.thing("a").await.0.title, "a thing");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_without_a_proper_name_is_refused() {
+    let watcher: Watcher<Thing> =
+        Watcher::open(&memory(), None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
+    for name in [String::new(), "a\0b".to_owned(), "x".repeat(201)] {
+        let stop = tokio::sync::watch::Sender::new(false);
+        let error = watcher.run(name, stop.subscribe()).await.unwrap_err().to_string();
+        assert!(error.contains("a name must have from 1 to 200 bytes"), "{error}");
+    }
 }

@@ -52,11 +52,17 @@ fn entity(commit: &Commit<'_>, call: &Call, answer: &Answer<Thing>) -> Seen {
     let Some(before) = commit.before(&key) else { return Err("there was no such entity".to_owned()) };
     let there = Thing::decode(&before.value)?;
     if before.version != call.version {
-        let Changed::Patch { fields, .. } = &answer.change else {
-            return Err(format!(
-                "it is no patch, was given to v{}, and there was v{}",
-                call.version, before.version
-            ));
+        // To leave an entity alone is a patch of nothing.
+        let none = watcher::Fields::none();
+        let fields = match &answer.change {
+            Changed::Patch { fields, .. } => fields,
+            Changed::Untouched => &none,
+            Changed::Replace(_) => {
+                return Err(format!(
+                    "it is no patch, was given to v{}, and there was v{}",
+                    call.version, before.version
+                ));
+            }
         };
         let elsewhere = Thing::changed_fields(&call.thing, &there);
         let inputs = Kind::of(call.stage).map(|kind| kind.interest().inputs);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::answer::shortened;
 use crate::limits::{DOWN_AFTER_CALLS, DOWN_AFTER_ENTITIES, PROBE_PAUSE, PROBE_PAUSE_MAX};
 use crate::time::Time;
 
@@ -43,20 +44,21 @@ impl Health {
         now: Time,
     ) {
         self.silent_calls += 1;
+        let error = &shortened(error);
         for entity in entities {
             if self.silent_over.len() < DOWN_AFTER_ENTITIES {
                 self.silent_over.insert(Arc::clone(entity));
             }
         }
         if let Some(down) = &mut self.down {
-            error.clone_into(&mut down.error);
+            down.error.clone_from(error);
             // Calls that were under way when it went down are no probes.
             if now >= down.probe {
                 down.pause = (down.pause * 2).min(PROBE_PAUSE_MAX);
                 down.probe = now + down.pause;
             }
         } else if self.silent_calls >= DOWN_AFTER_CALLS && self.silent_over.len() >= DOWN_AFTER_ENTITIES {
-            let (pause, error) = (PROBE_PAUSE, error.to_owned());
+            let (pause, error) = (PROBE_PAUSE, error.clone());
             self.down = Some(Down { since: now, error, probe: now + pause, pause });
         }
     }

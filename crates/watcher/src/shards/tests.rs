@@ -46,7 +46,7 @@ async fn round(keepers: &mut [Keeper]) {
     for keeper in keepers {
         keeper.tick().await.unwrap();
         for shard in keeper.leaving().collect::<Vec<_>>() {
-            keeper.give_away(shard).await.unwrap();
+            keeper.give_away(&[shard]).await.unwrap();
         }
     }
 }
@@ -144,7 +144,7 @@ async fn a_shard_that_is_to_be_given_away_is_ours_until_it_is() {
     assert_eq!(b.serving().count(), 0);
     let fence = a.fence(leaving[0]).unwrap();
     assert!(write(&store, &fence).await, "visits under way can end");
-    a.give_away(leaving[0]).await.unwrap();
+    a.give_away(&leaving[..1]).await.unwrap();
     assert!(!write(&store, &fence).await);
     b.tick().await.unwrap();
     assert_eq!(b.serving().collect::<Vec<_>>(), [leaving[0]]);
@@ -208,4 +208,19 @@ async fn one_who_looks_slowly_does_not_bury_those_who_beat_meanwhile() {
     assert!(began.elapsed() > LEASE_TIME, "it took long: {:?}", began.elapsed());
     slow.set_faults(Faults::default());
     assert_eq!(a.look_around().await.unwrap().len(), 2, "b is alive");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_starts_again_under_its_old_name_gets_new_epochs() {
+    let store = memory();
+    let mut before = keeper(&store, "a");
+    before.tick().await.unwrap();
+    let old: Vec<Fence> = before.held().serving.into_values().collect();
+    let mut after = keeper(&store, "a");
+    for _ in 0..3 {
+        after.tick().await.unwrap();
+    }
+    let new: Vec<Fence> = after.held().serving.into_values().collect();
+    assert_eq!(new.len(), old.len());
+    assert!(new.iter().all(|fence| !old.contains(fence)), "what is left of its old life must not write");
 }

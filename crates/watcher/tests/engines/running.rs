@@ -45,7 +45,7 @@ impl Running {
         let watcher = Watcher::open(&store, topic, Clock::system(), config, stages, 1).await.unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
-        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
+        let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });
         Self { store, watcher, stop, task }
     }
 

@@ -60,7 +60,7 @@ pub(crate) fn serve(url: &str, instance: &str) {
         let stages = stages(instance);
         let seed = u64::from(std::process::id());
         let watcher = Watcher::open(&store, topic, Clock::system(), config(), stages, seed).await.unwrap();
-        watcher.run(instance.to_owned(), stopped).await;
+        watcher.run(instance.to_owned(), stopped).await.unwrap();
         store.close().await.unwrap();
     });
     tell("ended");

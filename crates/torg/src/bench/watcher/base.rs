@@ -119,7 +119,7 @@ fn table(name: &str) -> anyhow::Result<&'static TableDef> {
 /// A watcher that runs.
 pub(super) struct AtWork {
     stop: watch::Sender<bool>,
-    running: JoinHandle<()>,
+    running: JoinHandle<watcher::Result<()>>,
 }
 
 impl AtWork {
@@ -134,6 +134,6 @@ impl AtWork {
     /// Waits until the watcher has ended what it had begun.
     pub(super) async fn stop(self) -> anyhow::Result<()> {
         self.stop.send_replace(true);
-        Ok(self.running.await?)
+        Ok(self.running.await??)
     }
 }
