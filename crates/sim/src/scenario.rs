@@ -15,6 +15,8 @@ pub struct Scenario {
     pub(crate) instances: usize,
     /// Writers from outside.
     pub(crate) writers: usize,
+    /// Operators.
+    pub(crate) operators: usize,
     pub(crate) entities: usize,
     /// How long things go wrong.
     pub(crate) chaos: Duration,
@@ -31,6 +33,8 @@ pub struct Scenario {
     pub(crate) hints_lost: u64,
     /// The longest pause of a writer.
     pub(crate) writer_pause: Duration,
+    /// The longest pause of an operator.
+    pub(crate) operator_pause: Duration,
     /// How far clocks are ahead or behind at most.
     pub(crate) skew_ms: i64,
     /// So many of a thousand calls of a shaky stage go wrong in one way or another.
@@ -50,6 +54,7 @@ impl Scenario {
             seed,
             instances: dice.within(2..5) as usize,
             writers: dice.within(1..4) as usize,
+            operators: dice.within(0..3) as usize,
             entities: dice.within(2..8) as usize,
             chaos: seconds.map_or_else(|| dice.ms(8_000..25_000), Duration::from_secs),
             calm: 3 * lease_time + pause_max + Duration::from_secs(40),
@@ -59,6 +64,7 @@ impl Scenario {
             lanes: dice.within(1..3) as usize,
             hints_lost: dice.within(50..800),
             writer_pause: dice.ms(100..1500),
+            operator_pause: dice.ms(500..4000),
             skew_ms: dice.number(1..2000),
             shakiness: dice.within(50..500),
             call: dice.ms(1..80),
@@ -77,7 +83,7 @@ fn config(dice: &Dice, lease_time: Duration, pause_max: Duration) -> Config {
         calls_max: dice.within(1..5) as usize,
         batch_max: dice.within(1..5) as usize,
         timeout: dice.ms(300..3000),
-        attempts_max: dice.within(2..7) as u32,
+        attempts_max: dice.within(1..5) as u32,
         pause: dice.ms(100..1000),
         pause_max,
         rate: dice.thousandths(200).then(|| dice.within(20..200) as f64),

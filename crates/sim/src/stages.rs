@@ -213,7 +213,7 @@ impl Stage<Thing> for Performer {
         let ticket = self.world.call(self.call(What::Visit, subject));
         self.work().await;
         let answer = match self.kind {
-            Kind::Shaky if self.is_bad_day() => Err(if self.dice.thousandths(700) {
+            Kind::Shaky if self.is_bad_day() => Err(if self.dice.thousandths(500) {
                 StageError::Passing("not now".to_owned())
             } else {
                 StageError::Lasting("never".to_owned())

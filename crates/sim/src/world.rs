@@ -8,6 +8,7 @@ use bytes::Bytes;
 use store::{Batch, Write};
 use tokio::sync::watch;
 use tokio::time::Instant;
+use watcher::insight::CrawlOrder;
 use watcher::{Answer, Clock, StageError, Time};
 
 use crate::invariants::{End, Invariant, Seen, all_invariants};
@@ -267,6 +268,19 @@ impl World {
             self.judge(&mut inner, now_ms, vec![("time goes on", Err(seen))]);
         }
         is_spinning
+    }
+
+    /// The last re-crawl that was ordered, and whether it has come to its end in all of so many shards.
+    pub(crate) fn crawl(&self, shards: u32) -> (CrawlOrder, bool) {
+        let inner = self.inner();
+        let is_done = (0..shards).all(|shard| inner.tables.crawled(shard).done);
+        (inner.tables.crawl(), is_done)
+    }
+
+    /// Somebody who takes part has looked at something himself.
+    pub(crate) fn looked_at(&self, invariant: &'static str, seen: Seen) {
+        let now_ms = self.now_ms();
+        self.judge(&mut self.inner(), now_ms, vec![(invariant, seen)]);
     }
 
     /// Something that no invariant looks at went wrong.

@@ -193,7 +193,7 @@ impl<E: Entity> Runner<E> {
             self.keeper.set_status(self.watcher.board().stages());
             log_error(self.keeper.tick().await);
             self.serve_what_is_ours();
-            self.controls_changed = true;
+            self.controls_changed |= !planted!(OrdersUnread);
         }
         if std::mem::take(&mut self.controls_changed) {
             log_error(self.load_controls().await);
