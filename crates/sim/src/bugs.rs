@@ -32,7 +32,7 @@ pub fn breaks(bug: Bug) -> &'static str {
         Bug::PauseIgnored | Bug::OrdersUnread => "a stage that is paused is not visited",
         Bug::SecondCrawl => "one re-crawl at a time",
         Bug::CrawlAnew | Bug::CrawlGivesUp => "a re-crawl goes forward to its end",
-        Bug::CrawlSkips | Bug::CrawlLoses => "a re-crawl asks about every entity",
+        Bug::CrawlSkips | Bug::CrawlLoses | Bug::CrawlForgets => "a re-crawl asks about every entity",
         Bug::BackgroundFirst => "the background replaces no sooner visit",
         Bug::Unexplained => ANSWERED,
         Bug::ForgottenCommit => "an operation is applied once at most",

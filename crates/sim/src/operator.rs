@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use watcher::{Error, OtherLimits, Result, Watcher};
+use watcher::insight::Entry;
+use watcher::{Error, OtherLimits, Result, Waits, Watcher, shard_of};
 
 use crate::dice::Dice;
 use crate::gate::Gate;
 use crate::instance::Ground;
+use crate::invariants::require;
 use crate::stages::Kind;
 use crate::tables::Role;
 use crate::thing::Thing;
@@ -108,18 +110,47 @@ impl Operator {
             Order::Pause(kind) => watcher.pause_stage(kind.id(), "a simulation").await,
             Order::Resume(kind) => watcher.resume_stage(kind.id()).await,
             Order::Limits(kind, limits) => watcher.set_limits(kind.id(), *limits).await,
-            Order::Release(kind) => watcher.release(kind.id()).await.map(|count| {
-                self.ground.world.event(format_args!("{} releases {count}", self.name));
-            }),
-            Order::Explain(id) => watcher.explain(id).await.map(|explanation| {
-                self.ground.world.event(format_args!("{} hears of {id}: {explanation}", self.name));
-            }),
+            Order::Release(kind) => self.release(*kind).await,
+            Order::Explain(id) => self.explain(id).await,
             Order::Report(kind) => watcher.report(kind.id()).await.map(|report| {
                 self.ground.world.event(format_args!("{} hears: {report:?}", self.name));
             }),
             _ => return self.crawl(order).await,
         };
         self.note(order, answered.as_ref().err(), false);
+    }
+
+    /// Nothing stays parked as it was.
+    async fn release(&self, kind: Kind) -> Result<()> {
+        let before = self.ground.world.parked(kind.id());
+        let count = self.watcher.release(kind.id()).await?;
+        self.ground.world.event(format_args!("{} releases {count}", self.name));
+        let after = self.ground.world.parked(kind.id());
+        let left = before.intersection(&after).next();
+        let seen = require(left.is_none(), || format!("{left:?} was not released by {}", kind.id()));
+        self.ground.world.looked_at(ANSWERED, seen);
+        Ok(())
+    }
+
+    /// What is explained is so, where nothing changed meanwhile.
+    async fn explain(&self, id: &String) -> Result<()> {
+        let shard = shard_of(id, self.ground.scenario.config.shards);
+        let before = self.ground.world.entries(shard, id);
+        let explanation = self.watcher.explain(id).await?;
+        self.ground.world.event(format_args!("{} hears of {id}: {explanation}", self.name));
+        let after = self.ground.world.entries(shard, id);
+        for (stage, row) in before.iter().filter(|(stage, row)| after.get(*stage) == Some(*row)) {
+            let (entry, waits) = (row.read::<Entry>(), &explanation.stages[*stage].waits);
+            let is_right = match waits {
+                Waits::Parked => entry.parked,
+                Waits::NotInterested => !entry.parked && !entry.queued,
+                _ => entry.queued,
+            };
+            let seen =
+                require(is_right, || format!("{id} in {stage} is {entry:?}, and explained as {waits:?}"));
+            self.ground.world.looked_at(ANSWERED, seen);
+        }
+        Ok(())
     }
 
     /// Orders that may be refused, depending on whether a re-crawl is under way.

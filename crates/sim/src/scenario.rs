@@ -39,6 +39,8 @@ pub struct Scenario {
     pub(crate) skew_ms: i64,
     /// So many of a thousand calls of a shaky stage go wrong in one way or another.
     pub(crate) shakiness: u64,
+    /// So many of a thousand errors of the shaky stage last.
+    pub(crate) lasting: u64,
     /// How long a call takes at most, usually.
     pub(crate) call: Duration,
 }
@@ -66,7 +68,8 @@ impl Scenario {
             writer_pause: dice.ms(100..1500),
             operator_pause: dice.ms(500..4000),
             skew_ms: dice.number(1..2000),
-            shakiness: dice.within(50..500),
+            shakiness: dice.within(100..600),
+            lasting: dice.within(200..900),
             call: dice.ms(1..80),
         }
     }

@@ -1,6 +1,6 @@
 //! The world: what really happens, seen by nobody who takes part. Everything is told to it, and it asks the invariants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,12 +8,13 @@ use bytes::Bytes;
 use store::{Batch, Write};
 use tokio::sync::watch;
 use tokio::time::Instant;
-use watcher::insight::CrawlOrder;
-use watcher::{Answer, Clock, StageError, Time};
+use watcher::insight::{CrawlOrder, Entry, Place};
+use watcher::{Answer, Clock, StageError, Time, Wish};
 
 use crate::invariants::{End, Invariant, Seen, all_invariants};
 use crate::scenario::Scenario;
-use crate::tables::{Commit, Role, Tables};
+use crate::stages::Kind;
+use crate::tables::{Commit, Role, Stored, Tables, entry_key};
 use crate::thing::Thing;
 use crate::trace::Trace;
 
@@ -227,6 +228,35 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
+    /// A stage was asked, and says whether it wants the entity.
+    fn wished(&self, call: &Call, wish: Wish) {
+        let now_ms = self.now_ms();
+        let mut inner = self.inner();
+        let Inner { invariants, tables, .. } = &mut *inner;
+        let seen = look(invariants, |invariant| invariant.at_wish(call, wish, tables));
+        self.judge(&mut inner, now_ms, seen);
+    }
+
+    /// Where an entity stands with all stages: the rows of its entries by the names of the stages.
+    pub(crate) fn entries(&self, shard: u32, entity: &str) -> BTreeMap<&'static str, Stored> {
+        let inner = self.inner();
+        let row =
+            |kind: Kind| Some((kind.id(), inner.tables.get(&entry_key(shard, entity, kind.id()))?.clone()));
+        Kind::ALL.into_iter().filter_map(row).collect()
+    }
+
+    /// Everything that a stage has parked: shards, entities and the versions of their entries.
+    pub(crate) fn parked(&self, stage: &str) -> BTreeSet<(u32, String, u64)> {
+        let inner = self.inner();
+        let parked = |(place, row): (Place, &Stored)| match place {
+            Place::Entry { shard, entity, stage: of } if of == stage && row.read::<Entry>().parked => {
+                Some((shard, entity, row.version))
+            }
+            _ => None,
+        };
+        inner.tables.places().filter_map(parked).collect()
+    }
+
     /// A stage was told of its change.
     pub(crate) fn told(&self, instance: &str, told: &Told<'_>) {
         let now_ms = self.now_ms();
@@ -359,6 +389,13 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
+    /// The stage was asked, and said this.
+    pub(crate) fn wish(self, wish: Wish) {
+        if let Some(call) = &self.call {
+            self.world.wished(call, wish);
+        }
+    }
+
     pub(crate) fn finish(mut self, answer: &Returned) {
         if let Some(call) = self.call.take() {
             self.world.returned(&call, answer);

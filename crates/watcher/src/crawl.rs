@@ -192,7 +192,7 @@ pub(crate) struct Crawler<E: Entity> {
 enum Step {
     /// Stages were asked about so many entities.
     Asked(usize),
-    /// The shard was done before, or is not ours any more.
+    /// The shard was done before, or may not be ours any more: nothing has come of it.
     Over,
 }
 
@@ -308,7 +308,9 @@ impl<E: Entity> Crawler<E> {
         let (mut entities, damaged) = readable::<E>(&page.rows);
         entities.retain(|_| !planted!(CrawlSkips) || page.next.is_some());
         let asked = self.ask_about(shard, fence, &entities).await;
-        progress.queued += asked.or_else(|error| if planted!(CrawlLoses) { Ok(0) } else { Err(error) })?;
+        let asked = asked.or_else(|error| if planted!(CrawlLoses) { Ok(Some(0)) } else { Err(error) })?;
+        let Some(queued) = asked else { return Ok(Step::Over) };
+        progress.queued += queued;
         progress.damaged += damaged;
         progress.seen += seen as u64;
         if page.next.is_none() {
@@ -321,8 +323,14 @@ impl<E: Entity> Crawler<E> {
         Ok(if kept { Step::Asked(seen) } else { Step::Over })
     }
 
-    /// Asks all stages about some entities, and queues what they want; says how much that is.
-    async fn ask_about(&self, shard: u32, fence: &Fence, entities: &[(String, Found<E>)]) -> Result<u64> {
+    /// Asks all stages about some entities, and queues what they want; says how much that is. `None` if some of it is not queued: it may be that
+    /// the shard is not ours any more.
+    async fn ask_about(
+        &self,
+        shard: u32,
+        fence: &Fence,
+        entities: &[(String, Found<E>)],
+    ) -> Result<Option<u64>> {
         let (now, mut wishes) = (self.watcher.now(), vec![BTreeMap::<&str, Wanted>::new(); entities.len()]);
         for (id, stage) in self.watcher.stages() {
             let rows = self.rows_of(shard, entities, id).await?;
@@ -344,11 +352,9 @@ impl<E: Entity> Crawler<E> {
             let wishes: Vec<(String, Wanted)> = wishes.into_iter().map(|(s, w)| (s.to_owned(), w)).collect();
             async move { watcher.queue_wishes_of(shard, &id, fence, &wishes).await }
         };
-        let mut queued = 0;
-        for count in join_all(entities.iter().zip(wishes).map(queue).collect::<Vec<_>>()).await {
-            queued += count?;
-        }
-        Ok(queued)
+        let counts = join_all(entities.iter().zip(wishes).map(queue).collect::<Vec<_>>()).await;
+        let counts: Option<Vec<u64>> = counts.into_iter().collect::<Result<_>>()?;
+        Ok(counts.map(|counts| counts.into_iter().sum()))
     }
 
     /// Where entities stand with a stage, and its states, in one read.
@@ -374,24 +380,24 @@ impl<E: Entity> Crawler<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Queues what stages want of one entity; says how many visits that are.
+    /// Queues what stages want of one entity; says how many visits that are; `None` if the store says that the shard may not be ours any more.
     async fn queue_wishes_of(
         &self,
         shard: u32,
         id: &str,
         fence: &Fence,
         wishes: &[(String, Wanted)],
-    ) -> Result<u64> {
+    ) -> Result<Option<u64>> {
         let which = Which { shard, kind: E::KIND, entity: id };
-        if wishes.is_empty() {
-            return Ok(0);
+        if wishes.is_empty() || planted!(CrawlForgets) {
+            return Ok(Some(0));
         }
         let id = id_of::<E>(id)?;
         for _ in 0..FITS_MAX {
             let mut keys = vec![E::key(shard, &id), which.head_key()];
             keys.extend(wishes.iter().map(|(stage, _)| which.entry_key(stage)));
             let mut rows = self.store().get(&keys).await?.into_iter();
-            let Some(entity) = rows.next().flatten() else { return Ok(0) };
+            let Some(entity) = rows.next().flatten() else { return Ok(Some(0)) };
             let head = versioned::<Head>(rows.next().flatten())?;
             let (mut batch, mut queued, mut is_new) = (Batch::new(), 0, false);
             fence.guard(&mut batch);
@@ -416,7 +422,7 @@ impl<E: Entity> Watcher<E> {
                 is_new |= version == 0;
             }
             if queued == 0 {
-                return Ok(0);
+                return Ok(Some(0));
             }
             if is_new {
                 // A removal that is under way must notice that there is one more entry.
@@ -424,13 +430,13 @@ impl<E: Entity> Watcher<E> {
                 batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
             }
             match self.store().commit(batch).await? {
-                Outcome::Applied => return Ok(queued),
-                Outcome::Conflict(keys) if fence.is_among(&keys) => return Ok(0),
+                Outcome::Applied => return Ok(Some(queued)),
+                Outcome::Conflict(keys) if fence.is_among(&keys) => return Ok(None),
                 Outcome::Conflict(_) => {}
             }
         }
         // Others touch it all the time, so that the stages hear of it anyway.
-        Ok(0)
+        Ok(Some(0))
     }
 }
 

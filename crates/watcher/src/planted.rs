@@ -74,6 +74,8 @@ bugs! {
     CrawlSkips,
     /// An error while stages are asked does not keep the re-crawl from going on.
     CrawlLoses,
+    /// What stages want when a re-crawl asks them is not queued.
+    CrawlForgets,
     /// After an error a process does not crawl any more.
     CrawlGivesUp,
     /// A visit of the background takes the place of whatever an entity waits for.

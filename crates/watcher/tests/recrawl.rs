@@ -7,14 +7,17 @@ mod common;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use store::{Batch, Faults, Faulty, Memory, Store, StoreOptions};
+use store::{Batch, Faults, Faulty, Memory, Schema, Store, StoreOptions};
 use watcher::{Answer, Clock, Entity, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory};
 
 /// A base of things that were saved before there were any stages.
-async fn base(count: usize) -> store::Store {
-    let store = memory();
+async fn base(count: usize) -> Store {
+    base_in(memory(), count).await
+}
+
+async fn base_in(store: Store, count: usize) -> Store {
     let watcher: Watcher<Thing> =
         Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
     for n in 0..count {
@@ -26,7 +29,7 @@ async fn base(count: usize) -> store::Store {
     store
 }
 
-async fn start(store: store::Store, clock: Clock, stage: &Arc<Doing>, name: &str) -> Running {
+async fn start(store: Store, clock: Clock, stage: &Arc<Doing>, name: &str) -> Running {
     Running::start_on(store, clock, config(), vec![Arc::clone(stage) as Arc<dyn Stage<Thing>>], name).await
 }
 
@@ -170,18 +173,38 @@ async fn a_recrawl_that_is_done_can_be_neither_paused_nor_cancelled() {
     running.stop().await;
 }
 
-/// A store that is slow now and then.
-fn slow_memory(seed: u64) -> Store {
+/// A store that suffers from faults as soon as it is told to.
+fn faulty_memory(seed: u64) -> (Store, Faulty) {
     let tables = watcher::tables().into_iter().chain(topics::tables());
-    let memory = Memory::new(store::Schema::new(1, tables).unwrap());
-    let faults = Faults { delay: 300, delay_max: SECOND, ..Faults::default() };
-    Store::over(Arc::new(Faulty::new(memory, seed, faults)), &StoreOptions::default())
+    let memory = Memory::new(Schema::new(1, tables).unwrap());
+    let faulty = Faulty::new(memory, seed, Faults::default());
+    (Store::over(Arc::new(faulty.clone()), &StoreOptions::default()), faulty)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recrawl_loses_nothing_when_the_store_refuses_now_and_then() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let (store, faulty) = faulty_memory(1);
+    let running = start(base_in(store, 200).await, Clock::starting_at(START), &stage, "one").await;
+    running.pass(SECOND).await;
+    running.watcher.start_recrawl(Some(10)).await.unwrap();
+    faulty.set_faults(Faults { spurious_conflict: 100, ..Faults::default() });
+    running.pass(100 * SECOND).await;
+    faulty.set_faults(Faults::default());
+    running.pass(100 * SECOND).await;
+    assert!(running.watcher.recrawl().await.unwrap().unwrap().done);
+    for n in 0..200 {
+        let standing = running.explain(&format!("e{n}")).await.stages["stage"].clone();
+        assert!(standing.last.is_some(), "e{n}: {standing}");
+    }
+    running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn of_recrawls_that_are_started_at_the_same_moment_one_begins() {
     for seed in 0..50 {
-        let store = slow_memory(seed);
+        let (store, faulty) = faulty_memory(seed);
+        faulty.set_faults(Faults { delay: 300, delay_max: SECOND, ..Faults::default() });
         let watcher: Watcher<Thing> =
             Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
         let started = join_all((0..5).map(|_| watcher.start_recrawl(None))).await;

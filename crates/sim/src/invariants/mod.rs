@@ -27,7 +27,7 @@ mod touches;
 mod versions;
 mod visit_times;
 
-use watcher::Config;
+use watcher::{Config, Wish};
 
 use crate::scenario::Scenario;
 use crate::tables::{Commit, Tables};
@@ -64,6 +64,11 @@ pub(crate) trait Invariant: Send {
 
     /// A call ended.
     fn at_return(&mut self, _call: &Call, _answer: &Returned) -> Option<Seen> {
+        None
+    }
+
+    /// A stage was asked, and says whether it wants the entity.
+    fn at_wish(&mut self, _call: &Call, _wish: Wish, _tables: &Tables) -> Option<Seen> {
         None
     }
 
