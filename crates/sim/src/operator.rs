@@ -26,6 +26,8 @@ enum Order {
     Resume(Kind),
     Limits(Kind, OtherLimits),
     Release(Kind),
+    /// A visit of an entity.
+    Visit(Kind, String),
     /// At most so many entities in a second.
     Crawl(Option<u32>),
     /// Two at the same moment.
@@ -43,6 +45,8 @@ pub(crate) struct Operator {
     ground: Ground,
     watcher: Watcher<Thing>,
     dice: Dice,
+    /// The stage that it has paused last.
+    paused: Option<Kind>,
 }
 
 impl Operator {
@@ -51,14 +55,19 @@ impl Operator {
         let store = ground.store(&actor, &gate);
         let watcher = ground.watcher(&actor, &store, &gate).await;
         let dice = Dice::of(ground.scenario.seed, name);
-        Self { name: name.to_owned(), ground, watcher, dice }
+        Self { name: name.to_owned(), ground, watcher, dice, paused: None }
     }
 
     /// Gives orders for a while.
-    pub(crate) async fn run(self) {
+    pub(crate) async fn run(mut self) {
         let until = Instant::now() + self.ground.scenario.chaos + AFTER_CHAOS;
         while Instant::now() < until {
             let order = self.wish();
+            match order {
+                Order::Pause(kind) => self.paused = Some(kind),
+                Order::Resume(kind) => self.paused = self.paused.filter(|paused| *paused != kind),
+                _ => {}
+            }
             self.ground.world.event(format_args!("{} orders {order:?}", self.name));
             self.give(&order).await;
             sleep(self.dice.ms(1..self.ground.scenario.operator_pause.as_millis() as u64)).await;
@@ -78,7 +87,8 @@ impl Operator {
 
     fn wish(&self) -> Order {
         let kind = *self.dice.one_of(&Kind::ALL);
-        match self.dice.within(0..24) {
+        let id = format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64 + 1));
+        match self.dice.within(0..28) {
             0..4 => Order::Pause(kind),
             4..7 => Order::Resume(kind),
             7..9 => Order::Limits(kind, self.limits()),
@@ -89,9 +99,9 @@ impl Operator {
             17..20 => Order::ResumeCrawl(self.per_second()),
             20 => Order::CancelCrawl,
             21 => Order::Report(kind),
-            _ => {
-                Order::Explain(format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64 + 1)))
-            }
+            22..24 => Order::Explain(id),
+            // What is paused is to be tempted.
+            _ => Order::Visit(self.paused.unwrap_or(kind), id),
         }
     }
 
@@ -111,6 +121,7 @@ impl Operator {
             Order::Resume(kind) => watcher.resume_stage(kind.id()).await,
             Order::Limits(kind, limits) => watcher.set_limits(kind.id(), *limits).await,
             Order::Release(kind) => self.release(*kind).await,
+            Order::Visit(kind, id) => watcher.request_visit(id, kind.id()).await.map(|_| ()),
             Order::Explain(id) => self.explain(id).await,
             Order::Report(kind) => watcher.report(kind.id()).await.map(|report| {
                 self.ground.world.event(format_args!("{} hears: {report:?}", self.name));

@@ -37,7 +37,7 @@ pub struct Scenario {
     pub(crate) operator_pause: Duration,
     /// How far clocks are ahead or behind at most.
     pub(crate) skew_ms: i64,
-    /// So many of a thousand calls of a shaky stage go wrong in one way or another.
+    /// So many of a thousand calls of a stage that may fail go wrong in one way or another.
     pub(crate) shakiness: u64,
     /// So many of a thousand errors of the shaky stage last.
     pub(crate) lasting: u64,
@@ -68,7 +68,7 @@ impl Scenario {
             writer_pause: dice.ms(100..1500),
             operator_pause: dice.ms(500..4000),
             skew_ms: dice.number(1..2000),
-            shakiness: dice.within(100..600),
+            shakiness: dice.within(100..500),
             lasting: dice.within(200..900),
             call: dice.ms(1..80),
         }

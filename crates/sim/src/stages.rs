@@ -148,9 +148,10 @@ impl Performer {
         }
     }
 
-    /// Whether something goes wrong now.
+    /// Whether something goes wrong now, with the shaky stage twice as often as with others.
     fn is_bad_day(&self) -> bool {
-        self.dice.thousandths(self.shakiness) && !self.world.is_calm()
+        let chance = if self.kind == Kind::Shaky { 2 * self.shakiness } else { self.shakiness };
+        self.dice.thousandths(chance) && !self.world.is_calm()
     }
 
     async fn work(&self) {

@@ -1,22 +1,22 @@
 //! The world: what really happens, seen by nobody who takes part. Everything is told to it, and it asks the invariants.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod views;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use store::{Batch, Write};
+use store::Batch;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use watcher::insight::{CrawlOrder, Entry, Place};
 use watcher::{Answer, Clock, StageError, Time, Wish};
 
 use crate::invariants::{End, Invariant, Seen, all_invariants};
 use crate::scenario::Scenario;
-use crate::stages::Kind;
-use crate::tables::{Commit, Role, Stored, Tables, entry_key};
+use crate::tables::{Commit, Role, Tables};
 use crate::thing::Thing;
-use crate::trace::Trace;
+use crate::trace::{Shown, Trace};
 
 /// The clocks of a world begin near this time.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
@@ -237,26 +237,6 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// Where an entity stands with all stages: the rows of its entries by the names of the stages.
-    pub(crate) fn entries(&self, shard: u32, entity: &str) -> BTreeMap<&'static str, Stored> {
-        let inner = self.inner();
-        let row =
-            |kind: Kind| Some((kind.id(), inner.tables.get(&entry_key(shard, entity, kind.id()))?.clone()));
-        Kind::ALL.into_iter().filter_map(row).collect()
-    }
-
-    /// Everything that a stage has parked: shards, entities and the versions of their entries.
-    pub(crate) fn parked(&self, stage: &str) -> BTreeSet<(u32, String, u64)> {
-        let inner = self.inner();
-        let parked = |(place, row): (Place, &Stored)| match place {
-            Place::Entry { shard, entity, stage: of } if of == stage && row.read::<Entry>().parked => {
-                Some((shard, entity, row.version))
-            }
-            _ => None,
-        };
-        inner.tables.places().filter_map(parked).collect()
-    }
-
     /// A stage was told of its change.
     pub(crate) fn told(&self, instance: &str, told: &Told<'_>) {
         let now_ms = self.now_ms();
@@ -298,13 +278,6 @@ impl World {
             self.judge(&mut inner, now_ms, vec![("time goes on", Err(seen))]);
         }
         is_spinning
-    }
-
-    /// The last re-crawl that was ordered, and whether it has come to its end in all of so many shards.
-    pub(crate) fn crawl(&self, shards: u32) -> (CrawlOrder, bool) {
-        let inner = self.inner();
-        let is_done = (0..shards).all(|shard| inner.tables.crawled(shard).done);
-        (inner.tables.crawl(), is_done)
     }
 
     /// Somebody who takes part has looked at something himself.
@@ -408,24 +381,5 @@ impl Drop for Ticket {
         if let Some(call) = self.call.take() {
             self.world.returned(&call, &None);
         }
-    }
-}
-
-/// A batch in one line.
-struct Shown<'a>(&'a Batch);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (key, version) in self.0.checks() {
-            write!(f, " {key} is v{version};")?;
-        }
-        for (key, write) in self.0.writes() {
-            match write {
-                Write::Put { version, value } => write!(f, " {key} = v{version} {value:?};")?,
-                Write::Delete => write!(f, " {key} deleted;")?,
-                Write::Add(delta) => write!(f, " {key} += {delta};")?,
-            }
-        }
-        Ok(())
     }
 }
