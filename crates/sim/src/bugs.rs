@@ -2,6 +2,7 @@
 
 use watcher::planted::Bug;
 
+use crate::operator::ANSWERED;
 use crate::run::{Options, simulate};
 
 /// The invariant that must catch a bug. Others may catch it too.
@@ -28,6 +29,12 @@ pub fn breaks(bug: Bug) -> &'static str {
         Bug::NewestFirst | Bug::ExportUnconfirmed => "exports come in order and without gaps",
         Bug::RelayNeverLooks => "the outbox is emptied",
         Bug::Untold => "a stage hears of its changes in order",
+        Bug::PauseIgnored | Bug::OrdersUnread => "a stage that is paused is not visited",
+        Bug::SecondCrawl => "one re-crawl at a time",
+        Bug::CrawlAnew | Bug::CrawlGivesUp => "a re-crawl goes forward to its end",
+        Bug::CrawlSkips | Bug::CrawlLoses | Bug::CrawlForgets => "a re-crawl asks about every entity",
+        Bug::BackgroundFirst => "the background replaces no sooner visit",
+        Bug::Unexplained => ANSWERED,
         Bug::ForgottenCommit => "an operation is applied once at most",
     }
 }

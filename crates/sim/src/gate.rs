@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What has just come through may have been held up by a stall that ended so long ago.
-const JUST_NOW: Duration = Duration::from_millis(20);
+/// What comes through now may have been held up by a stall that ended so long ago: the store is slow, too.
+const JUST_NOW: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Default)]
 pub(crate) struct Gate {

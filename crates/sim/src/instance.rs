@@ -68,7 +68,7 @@ impl Ground {
         let Scenario { seed, config, .. } = &self.scenario;
         let topics = Topics::in_store(store);
         loop {
-            let stages = stages(&self.scenario, &self.world, &actor.name, gate);
+            let stages = stages(&self.scenario, &self.world, actor, gate);
             let (clock, seed) = (actor.clock.clone(), seed_of(*seed, &format!("{} watcher", actor.name)));
             match Watcher::open(store, Some((&topics, TOPIC)), clock, config.clone(), stages, seed).await {
                 Ok(watcher) => return watcher,

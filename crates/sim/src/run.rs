@@ -16,6 +16,7 @@ use crate::chaos::fill_place;
 use crate::engine::Switchboard;
 use crate::gate::Gate;
 use crate::instance::{Ground, Instance, TOPIC};
+use crate::operator::Operator;
 use crate::outside::Writer;
 use crate::scenario::Scenario;
 use crate::tables::Role;
@@ -152,9 +153,16 @@ async fn everything(ground: &Ground) {
         let (ground, name, ops) = (ground.clone(), format!("w{number}"), Arc::clone(&ops));
         writers.spawn(async move { Writer::new(ground, name, ops).await.run().await });
     }
+    let mut operators = JoinSet::new();
+    for number in 0..ground.scenario.operators {
+        let (ground, name) = (ground.clone(), format!("o{number}"));
+        operators.spawn(async move { Operator::new(ground, &name).await.run().await });
+    }
     sleep(ground.scenario.chaos).await;
     ground.end_faults();
     while writers.join_next().await.is_some() {}
+    while operators.join_next().await.is_some() {}
+    Operator::new(ground.clone(), "settler").await.settle().await;
     let mut instances = Vec::new();
     for place in places {
         instances.extend(place.await);

@@ -15,6 +15,8 @@ pub struct Scenario {
     pub(crate) instances: usize,
     /// Writers from outside.
     pub(crate) writers: usize,
+    /// Operators.
+    pub(crate) operators: usize,
     pub(crate) entities: usize,
     /// How long things go wrong.
     pub(crate) chaos: Duration,
@@ -31,10 +33,14 @@ pub struct Scenario {
     pub(crate) hints_lost: u64,
     /// The longest pause of a writer.
     pub(crate) writer_pause: Duration,
+    /// The longest pause of an operator.
+    pub(crate) operator_pause: Duration,
     /// How far clocks are ahead or behind at most.
     pub(crate) skew_ms: i64,
-    /// So many of a thousand calls of a shaky stage go wrong in one way or another.
+    /// So many of a thousand calls of a stage that may fail go wrong in one way or another.
     pub(crate) shakiness: u64,
+    /// So many of a thousand errors of the shaky stage last.
+    pub(crate) lasting: u64,
     /// How long a call takes at most, usually.
     pub(crate) call: Duration,
 }
@@ -50,6 +56,7 @@ impl Scenario {
             seed,
             instances: dice.within(2..5) as usize,
             writers: dice.within(1..4) as usize,
+            operators: dice.within(0..3) as usize,
             entities: dice.within(2..8) as usize,
             chaos: seconds.map_or_else(|| dice.ms(8_000..25_000), Duration::from_secs),
             calm: 3 * lease_time + pause_max + Duration::from_secs(40),
@@ -59,8 +66,10 @@ impl Scenario {
             lanes: dice.within(1..3) as usize,
             hints_lost: dice.within(50..800),
             writer_pause: dice.ms(100..1500),
+            operator_pause: dice.ms(500..4000),
             skew_ms: dice.number(1..2000),
-            shakiness: dice.within(50..500),
+            shakiness: dice.within(100..500),
+            lasting: dice.within(200..900),
             call: dice.ms(1..80),
         }
     }
@@ -77,7 +86,7 @@ fn config(dice: &Dice, lease_time: Duration, pause_max: Duration) -> Config {
         calls_max: dice.within(1..5) as usize,
         batch_max: dice.within(1..5) as usize,
         timeout: dice.ms(300..3000),
-        attempts_max: dice.within(2..7) as u32,
+        attempts_max: dice.within(1..5) as u32,
         pause: dice.ms(100..1000),
         pause_max,
         rate: dice.thousandths(200).then(|| dice.within(20..200) as f64),

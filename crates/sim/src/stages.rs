@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Wish, shard_of};
+use watcher::{Answer, Clock, Fields, Interest, Saved, Stage, StageError, Subject, Wish, shard_of};
 
 use crate::dice::Dice;
 use crate::gate::Gate;
 use crate::scenario::Scenario;
 use crate::thing::{ASKED, COUNT, FIELDS, FOLLOW, PATCH, PRICE, PROUD, SHAKY, SOURCE, TEXT, Thing};
-use crate::world::{Call, Told, What, World};
+use crate::world::{Actor, Call, Told, What, World};
 
 /// What a stage does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +99,11 @@ pub(crate) struct Performer {
     instance: String,
     world: World,
     gate: Gate,
+    clock: Clock,
     dice: Dice,
     shards: u32,
     shakiness: u64,
+    lasting: u64,
     call: Duration,
 }
 
@@ -109,17 +111,19 @@ pub(crate) struct Performer {
 pub(crate) fn stages(
     scenario: &Scenario,
     world: &World,
-    instance: &str,
+    actor: &Actor,
     gate: &Gate,
 ) -> Vec<Arc<dyn Stage<Thing>>> {
     let performer = |kind: Kind| Performer {
         kind,
-        instance: instance.to_owned(),
+        instance: actor.name.clone(),
         world: world.clone(),
         gate: gate.clone(),
-        dice: Dice::of(scenario.seed, &format!("{instance} {}", kind.id())),
+        clock: actor.clock.clone(),
+        dice: Dice::of(scenario.seed, &format!("{} {}", actor.name, kind.id())),
         shards: scenario.config.shards,
         shakiness: scenario.shakiness,
+        lasting: scenario.lasting,
         call: scenario.call,
     };
     Kind::ALL.into_iter().map(|kind| Arc::new(performer(kind)) as Arc<dyn Stage<Thing>>).collect()
@@ -127,6 +131,8 @@ pub(crate) fn stages(
 
 impl Performer {
     fn call(&self, what: What, subject: &Subject<Thing>) -> Call {
+        // Between the look at the clock, right after everything was read, and the call there may be other work.
+        let delay = self.gate.delay() + self.clock.now().since(subject.now);
         Call {
             instance: self.instance.clone(),
             stage: self.kind.id(),
@@ -137,14 +143,15 @@ impl Performer {
             state: subject.state.clone(),
             now: subject.now,
             began_ms: 0,
-            delay_ms: self.gate.delay().as_millis() as u64,
+            delay_ms: delay.as_millis() as u64,
             commits: 0,
         }
     }
 
-    /// Whether something goes wrong now.
+    /// Whether something goes wrong now, with the shaky stage twice as often as with others.
     fn is_bad_day(&self) -> bool {
-        self.dice.thousandths(self.shakiness) && !self.world.is_calm()
+        let chance = if self.kind == Kind::Shaky { 2 * self.shakiness } else { self.shakiness };
+        self.dice.thousandths(chance) && !self.world.is_calm()
     }
 
     async fn work(&self) {
@@ -193,10 +200,10 @@ impl Stage<Thing> for Performer {
     }
 
     async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
-        let _ticket = self.world.call(self.call(What::Ask, subject));
+        let ticket = self.world.call(self.call(What::Ask, subject));
         self.work().await;
         let price = subject.entity.values[PRICE];
-        Ok(match self.kind {
+        let wish = match self.kind {
             Kind::Even if price % 2 == 0 => Wish::No,
             Kind::Odd if price % 2 != 0 || self.world.is_calm() => Wish::No,
             Kind::Even | Kind::Odd => Wish::Now,
@@ -206,17 +213,19 @@ impl Stage<Thing> for Performer {
                 1 => Wish::Now,
                 _ => Wish::At(subject.now + self.dice.ms(0..5000)),
             },
-        })
+        };
+        ticket.wish(wish);
+        Ok(wish)
     }
 
     async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
         let ticket = self.world.call(self.call(What::Visit, subject));
         self.work().await;
         let answer = match self.kind {
-            Kind::Shaky if self.is_bad_day() => Err(if self.dice.thousandths(700) {
-                StageError::Passing("not now".to_owned())
-            } else {
+            Kind::Shaky if self.is_bad_day() => Err(if self.dice.thousandths(self.lasting) {
                 StageError::Lasting("never".to_owned())
+            } else {
+                StageError::Passing("not now".to_owned())
             }),
             Kind::Hanging if self.is_bad_day() => {
                 self.world.fault("stage hangs", &self.instance, format_args!(""));

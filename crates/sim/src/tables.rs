@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use buffa::Message;
 use bytes::Bytes;
 use store::{Batch, Key, Write};
-use watcher::insight::{self, Entry, Head, Lease, Place};
+use watcher::insight::{self, CrawlOrder, CrawlProgress, Entry, Head, Lease, Place, Settings};
 
 use crate::thing::KIND;
 
@@ -69,6 +69,18 @@ impl Tables {
             changes.push(Change { key: key.clone(), place, before, after, written_before });
         }
         changes
+    }
+
+    /// The last re-crawl that was ordered; the default if there was none.
+    pub(crate) fn crawl(&self) -> CrawlOrder {
+        let settings = self.get(&insight::settings_key(KIND)).map(Stored::read::<Settings>);
+        settings.and_then(|settings| settings.crawl.into_option()).unwrap_or_default()
+    }
+
+    /// How far it has come in a shard; the default if it has not begun there.
+    pub(crate) fn crawled(&self, shard: u32) -> CrawlProgress {
+        let progress = self.get(&insight::crawl_key(shard, KIND)).map(Stored::read::<CrawlProgress>);
+        progress.filter(|progress| progress.run == self.crawl().run).unwrap_or_default()
     }
 
     /// The number of the commit that wrote or deleted a row last; zero if none did.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use store::{Batch, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 /// So many of the last lines are kept, to be shown with a failure.
@@ -60,5 +61,24 @@ impl Trace {
 
     pub(crate) fn take_all(&mut self) -> Option<Vec<String>> {
         self.all.take()
+    }
+}
+
+/// A batch in one line.
+pub(crate) struct Shown<'a>(pub(crate) &'a Batch);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (key, version) in self.0.checks() {
+            write!(f, " {key} is v{version};")?;
+        }
+        for (key, write) in self.0.writes() {
+            match write {
+                Write::Put { version, value } => write!(f, " {key} = v{version} {value:?};")?,
+                Write::Delete => write!(f, " {key} deleted;")?,
+                Write::Add(delta) => write!(f, " {key} += {delta};")?,
+            }
+        }
+        Ok(())
     }
 }

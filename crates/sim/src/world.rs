@@ -1,20 +1,22 @@
 //! The world: what really happens, seen by nobody who takes part. Everything is told to it, and it asks the invariants.
 
+mod views;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use store::{Batch, Write};
+use store::Batch;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use watcher::{Answer, Clock, StageError, Time};
+use watcher::{Answer, Clock, StageError, Time, Wish};
 
 use crate::invariants::{End, Invariant, Seen, all_invariants};
 use crate::scenario::Scenario;
 use crate::tables::{Commit, Role, Tables};
 use crate::thing::Thing;
-use crate::trace::Trace;
+use crate::trace::{Shown, Trace};
 
 /// The clocks of a world begin near this time.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
@@ -226,6 +228,15 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
+    /// A stage was asked, and says whether it wants the entity.
+    fn wished(&self, call: &Call, wish: Wish) {
+        let now_ms = self.now_ms();
+        let mut inner = self.inner();
+        let Inner { invariants, tables, .. } = &mut *inner;
+        let seen = look(invariants, |invariant| invariant.at_wish(call, wish, tables));
+        self.judge(&mut inner, now_ms, seen);
+    }
+
     /// A stage was told of its change.
     pub(crate) fn told(&self, instance: &str, told: &Told<'_>) {
         let now_ms = self.now_ms();
@@ -267,6 +278,12 @@ impl World {
             self.judge(&mut inner, now_ms, vec![("time goes on", Err(seen))]);
         }
         is_spinning
+    }
+
+    /// Somebody who takes part has looked at something himself.
+    pub(crate) fn looked_at(&self, invariant: &'static str, seen: Seen) {
+        let now_ms = self.now_ms();
+        self.judge(&mut self.inner(), now_ms, vec![(invariant, seen)]);
     }
 
     /// Something that no invariant looks at went wrong.
@@ -345,6 +362,13 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
+    /// The stage was asked, and said this.
+    pub(crate) fn wish(self, wish: Wish) {
+        if let Some(call) = &self.call {
+            self.world.wished(call, wish);
+        }
+    }
+
     pub(crate) fn finish(mut self, answer: &Returned) {
         if let Some(call) = self.call.take() {
             self.world.returned(&call, answer);
@@ -357,24 +381,5 @@ impl Drop for Ticket {
         if let Some(call) = self.call.take() {
             self.world.returned(&call, &None);
         }
-    }
-}
-
-/// A batch in one line.
-struct Shown<'a>(&'a Batch);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (key, version) in self.0.checks() {
-            write!(f, " {key} is v{version};")?;
-        }
-        for (key, write) in self.0.writes() {
-            match write {
-                Write::Put { version, value } => write!(f, " {key} = v{version} {value:?};")?,
-                Write::Delete => write!(f, " {key} deleted;")?,
-                Write::Add(delta) => write!(f, " {key} += {delta};")?,
-            }
-        }
-        Ok(())
     }
 }

@@ -17,7 +17,7 @@ use crate::bucket::Bucket;
 use crate::change::{Versioned, Which, next_version};
 use crate::entity::Entity;
 use crate::limits::{CRAWL_ROWS_MAX, FITS_MAX};
-use crate::queue::{Wanted, offer, waiting};
+use crate::queue::{Wanted, leave, offer, waiting};
 use crate::relay::Serving;
 use crate::rows::{CrawlOrder, CrawlProgress, Entry, Head, Settings, encode};
 use crate::shards::Fence;
@@ -64,9 +64,12 @@ impl<E: Entity> Watcher<E> {
                 "a re-crawl of 0 entities in a second never ends: leave the limit out, or pause the re-crawl";
             return Err(Error::Setup { what: what.to_owned() });
         }
+        // Before the look whether one is under way: whoever starts one after that look has changed this number.
+        let before = self.settings().await?.content.crawl.as_option().map_or(0, |order| order.run);
         if let Some(under_way) = self.recrawl().await?
             && !under_way.done
             && !under_way.cancelled
+            && !planted!(SecondCrawl)
         {
             let what = format!(
                 "a re-crawl of all {} has been under way since {} ({} of {} shards are done): cancel it first",
@@ -78,7 +81,6 @@ impl<E: Entity> Watcher<E> {
             return Err(Error::Setup { what });
         }
         let (started_ms, per_second) = (self.now().as_ms(), per_second.unwrap_or_default());
-        let before = self.settings().await?.content.crawl.as_option().map_or(0, |order| order.run);
         self.change_order(|order| {
             // Somebody else may have started one meanwhile.
             if order.run != before {
@@ -90,21 +92,20 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has the re-crawl rest.
+    /// Has the re-crawl rest. Refused if none is under way, as are the other orders for it.
     pub async fn pause_recrawl(&self) -> Result<()> {
-        self.change_order(|order| under_way(order).map(|order| order.paused = true)).await
+        self.change_under_way(|order| order.paused = true).await
     }
 
     /// Has the re-crawl go on, at most so many entities in a second from now on.
     pub async fn resume_recrawl(&self, per_second: Option<u32>) -> Result<()> {
         let per_second = per_second.unwrap_or_default();
-        let resume = |order: &mut CrawlOrder| (order.paused, order.per_second) = (false, per_second);
-        self.change_order(|order| under_way(order).map(resume)).await
+        self.change_under_way(|order| (order.paused, order.per_second) = (false, per_second)).await
     }
 
     /// Ends the re-crawl where it is. What it has queued stays queued.
     pub async fn cancel_recrawl(&self) -> Result<()> {
-        self.change_order(|order| under_way(order).map(|order| order.cancelled = true)).await
+        self.change_under_way(|order| order.cancelled = true).await
     }
 
     /// How far the last re-crawl has come; `None` if there never was one.
@@ -137,11 +138,29 @@ impl<E: Entity> Watcher<E> {
             }
         }
         crawl.done = crawl.shards_done == shards;
+        // It may have come to its end when the order was on its way.
+        crawl.paused &= !crawl.done;
+        crawl.cancelled &= !crawl.done;
         Ok(Some(crawl))
     }
 
     async fn settings(&self) -> Result<Versioned<Settings>> {
         versioned(self.store().get_one(&SETTINGS.key((0, E::KIND))).await?)
+    }
+
+    async fn change_under_way(&self, change: impl Fn(&mut CrawlOrder)) -> Result<()> {
+        let nothing = "no re-crawl is under way";
+        if self.recrawl().await?.is_none_or(|crawl| crawl.done || crawl.cancelled) {
+            return Err(Error::Setup { what: nothing.to_owned() });
+        }
+        self.change_order(|order| {
+            if order.cancelled {
+                return Err(nothing);
+            }
+            change(order);
+            Ok(())
+        })
+        .await
     }
 
     async fn change_order(
@@ -162,10 +181,6 @@ impl<E: Entity> Watcher<E> {
     }
 }
 
-fn under_way(order: &mut CrawlOrder) -> std::result::Result<&mut CrawlOrder, &'static str> {
-    if order.run == 0 || order.cancelled { Err("no re-crawl is under way") } else { Ok(order) }
-}
-
 /// Crawls through the shards of this process.
 pub(crate) struct Crawler<E: Entity> {
     watcher: Watcher<E>,
@@ -177,7 +192,7 @@ pub(crate) struct Crawler<E: Entity> {
 enum Step {
     /// Stages were asked about so many entities.
     Asked(usize),
-    /// The shard was done before, or is not ours any more.
+    /// The shard was done before, or may not be ours any more: nothing has come of it.
     Over,
 }
 
@@ -193,6 +208,7 @@ impl<E: Entity> Crawler<E> {
             let wait = match self.round(&stop).await {
                 Ok(0) => LOOK_EVERY,
                 Ok(_) => continue,
+                Err(_) if planted!(CrawlGivesUp) => return,
                 Err(error) => {
                     tracing::warn!(kind = E::KIND, %error, "the re-crawl cannot go on, will try again");
                     Duration::from_secs(1)
@@ -219,7 +235,9 @@ impl<E: Entity> Crawler<E> {
                     return Ok(asked);
                 }
                 let Some(wait) = self.wait(&order, serving.len()) else { break };
-                tokio::time::sleep(wait).await;
+                let mut stop = stop.clone();
+                // Whoever is told to stop does not wait.
+                let _ = tokio::time::timeout(wait, stop.wait_for(|stop| *stop)).await;
                 // What was ordered may have changed.
                 match self.order().await? {
                     Some(now) => order = now,
@@ -264,7 +282,10 @@ impl<E: Entity> Crawler<E> {
         let before = versioned::<CrawlProgress>(self.watcher.store().get_one(&key).await?)?;
         let version = before.version;
         let mut progress = before.content;
-        if progress.run != order.run {
+        if progress.run > order.run {
+            // What was ordered is known better by whoever had the shard before.
+            return Ok(Step::Over);
+        } else if progress.run < order.run || planted!(CrawlAnew) {
             progress = CrawlProgress { run: order.run, ..CrawlProgress::default() };
         } else if progress.done {
             return Ok(Step::Over);
@@ -284,8 +305,12 @@ impl<E: Entity> Crawler<E> {
         if let Some(last) = page.rows.last() {
             progress.cursor = last.key.bytes().to_vec();
         }
-        let (entities, damaged) = readable::<E>(&page.rows);
-        progress.queued += self.ask_about(shard, fence, &entities).await?;
+        let (mut entities, damaged) = readable::<E>(&page.rows);
+        entities.retain(|_| !planted!(CrawlSkips) || page.next.is_some());
+        let asked = self.ask_about(shard, fence, &entities).await;
+        let asked = asked.or_else(|error| if planted!(CrawlLoses) { Ok(Some(0)) } else { Err(error) })?;
+        let Some(queued) = asked else { return Ok(Step::Over) };
+        progress.queued += queued;
         progress.damaged += damaged;
         progress.seen += seen as u64;
         if page.next.is_none() {
@@ -298,8 +323,14 @@ impl<E: Entity> Crawler<E> {
         Ok(if kept { Step::Asked(seen) } else { Step::Over })
     }
 
-    /// Asks all stages about some entities, and queues what they want; says how much that is.
-    async fn ask_about(&self, shard: u32, fence: &Fence, entities: &[(String, Found<E>)]) -> Result<u64> {
+    /// Asks all stages about some entities, and queues what they want; says how much that is. `None` if some of it is not queued: it may be that
+    /// the shard is not ours any more.
+    async fn ask_about(
+        &self,
+        shard: u32,
+        fence: &Fence,
+        entities: &[(String, Found<E>)],
+    ) -> Result<Option<u64>> {
         let (now, mut wishes) = (self.watcher.now(), vec![BTreeMap::<&str, Wanted>::new(); entities.len()]);
         for (id, stage) in self.watcher.stages() {
             let rows = self.rows_of(shard, entities, id).await?;
@@ -321,11 +352,9 @@ impl<E: Entity> Crawler<E> {
             let wishes: Vec<(String, Wanted)> = wishes.into_iter().map(|(s, w)| (s.to_owned(), w)).collect();
             async move { watcher.queue_wishes_of(shard, &id, fence, &wishes).await }
         };
-        let mut queued = 0;
-        for count in join_all(entities.iter().zip(wishes).map(queue).collect::<Vec<_>>()).await {
-            queued += count?;
-        }
-        Ok(queued)
+        let counts = join_all(entities.iter().zip(wishes).map(queue).collect::<Vec<_>>()).await;
+        let counts: Option<Vec<u64>> = counts.into_iter().collect::<Result<_>>()?;
+        Ok(counts.map(|counts| counts.into_iter().sum()))
     }
 
     /// Where entities stand with a stage, and its states, in one read.
@@ -351,50 +380,63 @@ impl<E: Entity> Crawler<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Queues what stages want of one entity; says how many visits that are.
+    /// Queues what stages want of one entity; says how many visits that are; `None` if the store says that the shard may not be ours any more.
     async fn queue_wishes_of(
         &self,
         shard: u32,
         id: &str,
         fence: &Fence,
         wishes: &[(String, Wanted)],
-    ) -> Result<u64> {
+    ) -> Result<Option<u64>> {
         let which = Which { shard, kind: E::KIND, entity: id };
-        if wishes.is_empty() {
-            return Ok(0);
+        if wishes.is_empty() || planted!(CrawlForgets) {
+            return Ok(Some(0));
         }
         let id = id_of::<E>(id)?;
         for _ in 0..FITS_MAX {
             let mut keys = vec![E::key(shard, &id), which.head_key()];
             keys.extend(wishes.iter().map(|(stage, _)| which.entry_key(stage)));
             let mut rows = self.store().get(&keys).await?.into_iter();
-            let Some(entity) = rows.next().flatten() else { return Ok(0) };
-            let head = versioned::<Head>(rows.next().flatten())?.content;
-            let (mut batch, mut queued) = (Batch::new(), 0);
+            let Some(entity) = rows.next().flatten() else { return Ok(Some(0)) };
+            let head = versioned::<Head>(rows.next().flatten())?;
+            let (mut batch, mut queued, mut is_new) = (Batch::new(), 0, false);
             fence.guard(&mut batch);
             // An entity that is being removed must not be queued.
             batch.check(entity.key, entity.version);
             for ((stage, wish), row) in wishes.iter().zip(rows) {
                 let Versioned { version, content: mut entry } = versioned::<Entry>(row)?;
+                if planted!(BackgroundFirst) {
+                    leave(&mut batch, &which.in_stage(stage), &mut entry);
+                }
                 // A visit of the background must not take the place of a sooner one.
                 if !offer(&mut batch, &which.in_stage(stage), &mut entry, *wish, self.now()) {
                     continue;
                 }
                 let key = which.entry_key(stage);
-                batch.check(key.clone(), version).put(key, next_version(version, &head), encode(&entry));
+                batch.check(key.clone(), version).put(
+                    key,
+                    next_version(version, &head.content),
+                    encode(&entry),
+                );
                 queued += 1;
+                is_new |= version == 0;
             }
             if queued == 0 {
-                return Ok(0);
+                return Ok(Some(0));
+            }
+            if is_new {
+                // A removal that is under way must notice that there is one more entry.
+                let key = which.head_key();
+                batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
             }
             match self.store().commit(batch).await? {
-                Outcome::Applied => return Ok(queued),
-                Outcome::Conflict(keys) if fence.is_among(&keys) => return Ok(0),
+                Outcome::Applied => return Ok(Some(queued)),
+                Outcome::Conflict(keys) if fence.is_among(&keys) => return Ok(None),
                 Outcome::Conflict(_) => {}
             }
         }
         // Others touch it all the time, so that the stages hear of it anyway.
-        Ok(0)
+        Ok(Some(0))
     }
 }
 

@@ -120,6 +120,9 @@ impl<E: Entity> Watcher<E> {
         keys.extend(names.iter().map(|stage| which.entry_key(stage)));
         let mut rows = self.store().get(&keys).await?.into_iter();
         let version = rows.next().flatten().map_or(0, |row| row.version);
+        if planted!(Unexplained) && version == 0 {
+            return Err(crate::Error::Setup { what: "there is no such entity".to_owned() });
+        }
         let head = versioned::<crate::rows::Head>(rows.next().flatten())?.content;
         let owner = versioned::<Lease>(rows.next().flatten())?.content.owner;
         let said = self.said_by(&owner).await?;

@@ -2,15 +2,22 @@
 
 use store::Key;
 
-use crate::tables::{ENTITIES, ENTRIES, HEADS, INSTANCES, LEASES, OUTBOX, QUEUES, SAVED, SETTINGS, STATES};
+use crate::tables::{
+    CONTROLS, CRAWLS, ENTITIES, ENTRIES, HEADS, INSTANCES, LEASES, OUTBOX, QUEUES, SAVED, SETTINGS, STATES,
+};
 
-pub use crate::rows::generated::torg::watcher::v1::{Ended, Entry, Head, Lease, Outgoing};
+pub use crate::rows::generated::torg::watcher::v1::{
+    Control, CrawlOrder, CrawlProgress, Ended, Entry, Head, Lease, Outgoing, Settings,
+};
 
 /// The name of the system stage in keys.
 pub const SYSTEM: &str = crate::change::SYSTEM;
 
 /// The number of the lane in which parked entries stand.
 pub const PARKED: u32 = crate::queue::PARKED;
+
+/// The number of the lane of the background.
+pub const BACKGROUND: u32 = 2;
 
 /// What a key of the watcher's tables stands for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +33,8 @@ pub enum Place {
     Lease { shard: u32 },
     Instance { instance: String },
     Settings,
+    Control { stage: String },
+    Crawl { shard: u32 },
 }
 
 /// The place of a key; `None` if it belongs to a table of somebody else.
@@ -58,6 +67,10 @@ pub fn place_of(key: &Key) -> store::Result<Option<Place>> {
         Place::Instance { instance: INSTANCES.parts(key)?.2 }
     } else if is(SETTINGS.def().name) {
         Place::Settings
+    } else if is(CONTROLS.def().name) {
+        Place::Control { stage: CONTROLS.parts(key)?.2 }
+    } else if is(CRAWLS.def().name) {
+        Place::Crawl { shard: CRAWLS.parts(key)?.0 }
     } else {
         return Ok(None);
     }))
@@ -97,4 +110,16 @@ pub fn lease_key(shard: u32, kind: &str) -> Key {
 #[must_use]
 pub fn instance_key(kind: &str, instance: &str) -> Key {
     INSTANCES.key((0, kind, instance))
+}
+
+/// The row of what is ordered for a kind as a whole.
+#[must_use]
+pub fn settings_key(kind: &str) -> Key {
+    SETTINGS.key((0, kind))
+}
+
+/// The row that says how far a re-crawl has come.
+#[must_use]
+pub fn crawl_key(shard: u32, kind: &str) -> Key {
+    CRAWLS.key((shard, kind))
 }

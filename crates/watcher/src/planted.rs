@@ -62,6 +62,26 @@ bugs! {
     RelayNeverLooks,
     /// A stage that failed to hear of its change is not told again.
     Untold,
+    /// A stage that is paused is visited all the same.
+    PauseIgnored,
+    /// What was ordered for stages is read at the start and after hints only.
+    OrdersUnread,
+    /// A re-crawl begins although another is under way.
+    SecondCrawl,
+    /// Every step of a re-crawl begins from the start.
+    CrawlAnew,
+    /// A re-crawl passes by the last entities of a shard.
+    CrawlSkips,
+    /// An error while stages are asked does not keep the re-crawl from going on.
+    CrawlLoses,
+    /// What stages want when a re-crawl asks them is not queued.
+    CrawlForgets,
+    /// After an error a process does not crawl any more.
+    CrawlGivesUp,
+    /// A visit of the background takes the place of whatever an entity waits for.
+    BackgroundFirst,
+    /// An entity that does not exist cannot be explained.
+    Unexplained,
     /// The store forgets that it has applied a commit. It is the simulator's engine that has this bug.
     ForgottenCommit,
 }

@@ -107,7 +107,7 @@ struct Runner<E: Entity> {
     closed: bool,
     /// Whether something else was ordered for the stages.
     controls_changed: bool,
-    /// Whether it was ever read what was ordered; nobody is called before.
+    /// Whether it was read what was ordered since we serve anything; nobody is called before.
     controls_known: bool,
     next_look: Instant,
     /// The shard at which the next step begins.
@@ -237,7 +237,7 @@ impl<E: Entity> Runner<E> {
             // What the keeper was told may have failed, so it is told again.
             self.left.clear();
             self.doubtful.clear();
-            self.controls_changed = true;
+            self.controls_changed |= !planted!(OrdersUnread);
         }
         self.serve_what_is_ours();
         if self.controls_changed {
@@ -268,6 +268,9 @@ impl<E: Entity> Runner<E> {
         if before == ours {
             return;
         }
+        // Much may have been ordered while we could not hear of it.
+        self.controls_known &= !ours.is_empty();
+        self.controls_changed |= !self.controls_known;
         let (all, now) = (self.watcher.rules().config.shards, self.watcher.now());
         // A shard that somebody else had meanwhile is as new.
         let kept = ours.iter().filter(|(shard, fence)| before.get(shard) == Some(fence));

@@ -6,14 +6,18 @@ mod common;
 
 use std::sync::Arc;
 
-use store::Batch;
+use futures::future::join_all;
+use store::{Batch, Faults, Faulty, Memory, Schema, Store, StoreOptions};
 use watcher::{Answer, Clock, Entity, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory};
 
 /// A base of things that were saved before there were any stages.
-async fn base(count: usize) -> store::Store {
-    let store = memory();
+async fn base(count: usize) -> Store {
+    base_in(memory(), count).await
+}
+
+async fn base_in(store: Store, count: usize) -> Store {
     let watcher: Watcher<Thing> =
         Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
     for n in 0..count {
@@ -25,7 +29,7 @@ async fn base(count: usize) -> store::Store {
     store
 }
 
-async fn start(store: store::Store, clock: Clock, stage: &Arc<Doing>, name: &str) -> Running {
+async fn start(store: Store, clock: Clock, stage: &Arc<Doing>, name: &str) -> Running {
     Running::start_on(store, clock, config(), vec![Arc::clone(stage) as Arc<dyn Stage<Thing>>], name).await
 }
 
@@ -149,4 +153,97 @@ async fn fresh_work_goes_before_the_background() {
         assert!(standing.last.is_some(), "{standing}");
     }
     running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recrawl_that_is_done_can_be_neither_paused_nor_cancelled() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let running = start(base(10).await, Clock::starting_at(START), &stage, "one").await;
+    running.watcher.start_recrawl(None).await.unwrap();
+    running.pass(10 * SECOND).await;
+    assert!(running.watcher.recrawl().await.unwrap().unwrap().done);
+    let watcher = &running.watcher;
+    for order in
+        [watcher.pause_recrawl().await, watcher.resume_recrawl(None).await, watcher.cancel_recrawl().await]
+    {
+        assert!(order.unwrap_err().to_string().contains("no re-crawl is under way"));
+    }
+    let crawl = watcher.recrawl().await.unwrap().unwrap();
+    assert!(crawl.done && !crawl.paused && !crawl.cancelled, "{crawl:?}");
+    running.stop().await;
+}
+
+/// A store that suffers from faults as soon as it is told to.
+fn faulty_memory(seed: u64) -> (Store, Faulty) {
+    let tables = watcher::tables().into_iter().chain(topics::tables());
+    let memory = Memory::new(Schema::new(1, tables).unwrap());
+    let faulty = Faulty::new(memory, seed, Faults::default());
+    (Store::over(Arc::new(faulty.clone()), &StoreOptions::default()), faulty)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recrawl_loses_nothing_when_the_store_refuses_now_and_then() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let (store, faulty) = faulty_memory(1);
+    let running = start(base_in(store, 200).await, Clock::starting_at(START), &stage, "one").await;
+    running.pass(SECOND).await;
+    running.watcher.start_recrawl(Some(10)).await.unwrap();
+    faulty.set_faults(Faults { spurious_conflict: 100, ..Faults::default() });
+    running.pass(100 * SECOND).await;
+    faulty.set_faults(Faults::default());
+    running.pass(100 * SECOND).await;
+    assert!(running.watcher.recrawl().await.unwrap().unwrap().done);
+    for n in 0..200 {
+        let standing = running.explain(&format!("e{n}")).await.stages["stage"].clone();
+        assert!(standing.last.is_some(), "e{n}: {standing}");
+    }
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_recrawls_that_are_started_at_the_same_moment_one_begins() {
+    for seed in 0..50 {
+        let (store, faulty) = faulty_memory(seed);
+        faulty.set_faults(Faults { delay: 300, delay_max: SECOND, ..Faults::default() });
+        let watcher: Watcher<Thing> =
+            Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
+        let started = join_all((0..5).map(|_| watcher.start_recrawl(None))).await;
+        assert_eq!(started.iter().filter(|started| started.is_ok()).count(), 1, "seed {seed}: {started:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_a_recrawl_queues_while_it_is_being_removed_is_not_removed_in_part() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let running = start(base(1).await, Clock::starting_at(START), &stage, "one").await;
+    running.watcher.pause_stage("stage", "").await.unwrap();
+    let found = running.watcher.load(&"e0".to_owned()).await.unwrap().unwrap();
+    let mut removal = Batch::new();
+    running.watcher.remove(&mut removal, &found).await.unwrap();
+    running.watcher.start_recrawl(None).await.unwrap();
+    running.pass(10 * SECOND).await;
+    assert_eq!(running.watcher.report("stage").await.unwrap().depth[&Lane::Background], 1);
+    let store = running.stop().await;
+    assert!(!store.commit(removal).await.unwrap().is_applied(), "the entry would be left behind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_told_to_stop_does_not_wait_for_a_slow_recrawl() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let config = watcher::Config { shards: 1, ..config() };
+    let store = memory();
+    let watcher: Watcher<Thing> =
+        Watcher::open(&store, None, Clock::starting_at(START), config.clone(), vec![], 1).await.unwrap();
+    for n in 0..10 {
+        let mut batch = Batch::new();
+        watcher.save(&mut batch, None, &Thing::new(&format!("e{n}"), 1)).await.unwrap();
+        assert!(store.commit(batch).await.unwrap().is_applied());
+    }
+    let stages = vec![stage as Arc<dyn Stage<Thing>>];
+    let running = Running::start_on(store, Clock::starting_at(START), config, stages, "one").await;
+    running.watcher.start_recrawl(Some(1)).await.unwrap();
+    running.pass(SECOND / 2).await;
+    let told = tokio::time::Instant::now();
+    running.stop().await;
+    assert!(told.elapsed() < SECOND / 10, "{:?}", told.elapsed());
 }

@@ -22,8 +22,9 @@ pub(super) fn owned_shards(commit: &Commit<'_>) -> BTreeSet<u32> {
             | Place::Queue { shard, .. }
             | Place::State { shard, .. }
             | Place::Outbox { shard, .. }
-            | Place::Saved { shard, .. } => Some(*shard),
-            Place::Lease { .. } | Place::Instance { .. } | Place::Settings => None,
+            | Place::Saved { shard, .. }
+            | Place::Crawl { shard } => Some(*shard),
+            Place::Lease { .. } | Place::Instance { .. } | Place::Settings | Place::Control { .. } => None,
         })
         .collect()
 }

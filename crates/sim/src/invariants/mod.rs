@@ -3,7 +3,10 @@
 //! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch (`watcher::planted`, `bugs.rs`).
 
 mod answers;
+mod background;
 mod converged;
+mod crawl_asks;
+mod crawl_runs;
 mod due;
 mod epochs;
 mod exports;
@@ -14,6 +17,7 @@ mod one_at_a_time;
 mod operations;
 mod outbox;
 mod parked;
+mod paused;
 mod queue_rows;
 mod removals;
 mod states;
@@ -22,6 +26,8 @@ mod told;
 mod touches;
 mod versions;
 mod visit_times;
+
+use watcher::{Config, Wish};
 
 use crate::scenario::Scenario;
 use crate::tables::{Commit, Tables};
@@ -61,6 +67,11 @@ pub(crate) trait Invariant: Send {
         None
     }
 
+    /// A stage was asked, and says whether it wants the entity.
+    fn at_wish(&mut self, _call: &Call, _wish: Wish, _tables: &Tables) -> Option<Seen> {
+        None
+    }
+
     /// A stage was told of its change.
     fn at_told(&mut self, _told: &Told<'_>) -> Option<Seen> {
         None
@@ -79,24 +90,30 @@ pub(crate) trait Invariant: Send {
 
 /// All of them.
 pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
+    let Config { shards, lease_time, .. } = scenario.config;
     vec![
         Box::new(versions::Versions),
         Box::new(operations::Operations::default()),
         Box::new(queue_rows::QueueRows::default()),
-        Box::new(visit_times::VisitTimes::default()),
+        Box::new(visit_times::VisitTimes::new(shards)),
         Box::new(outbox::Outbox::default()),
         Box::new(outbox::Emptied),
         Box::new(exports::Exports),
         Box::new(told::ToldInOrder::default()),
         Box::new(fences::Fences),
         Box::new(epochs::Epochs),
-        Box::new(leases::Leases::new(scenario.config.lease_time)),
+        Box::new(leases::Leases::new(lease_time)),
         Box::new(one_at_a_time::OneAtATime::default()),
         Box::new(states::States),
         Box::new(answers::Answers::default()),
         Box::new(touches::Touches::default()),
         Box::new(timers::Timers::default()),
         Box::new(parked::Parked),
+        Box::new(paused::Paused::new(lease_time)),
+        Box::new(background::Background),
+        Box::new(crawl_runs::CrawlRuns { shards }),
+        Box::new(crawl_runs::CrawlProgresses { shards }),
+        Box::new(crawl_asks::CrawlAsks::new(scenario.skew_ms)),
         Box::new(due::NothingDue),
         Box::new(removals::Removals),
         Box::new(converged::Converged),

@@ -5,7 +5,7 @@ use watcher::insight::{Ended, Place};
 use super::answers::ended_visits;
 use super::{End, GRACE_MS, Invariant, Seen, require};
 use crate::tables::Commit;
-use crate::world::{Call, Returned, START_MS};
+use crate::world::{Call, Returned, START_MS, What};
 
 /// A visit that a stage has asked for is made, unless the entity is gone: every timer has fired or is in the future.
 #[derive(Default)]
@@ -41,6 +41,9 @@ impl Invariant for Timers {
     }
 
     fn at_return(&mut self, call: &Call, answer: &Returned) -> Option<Seen> {
+        if call.what != What::Visit {
+            return None;
+        }
         let next = answer.as_ref().and_then(|answer| answer.as_ref().ok()?.next);
         let whose = (call.instance.clone(), call.thing.id.clone(), call.stage.to_owned());
         self.asked.insert(whose, next.map(watcher::Time::as_ms));

@@ -35,7 +35,14 @@ fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
             let head = commit.before(&head_key(*shard, entity));
             head.map_or(0, |row| row.read::<Head>().entries_version) + 1
         }
-        Place::Head { .. } | Place::Entry { .. } | Place::State { .. } if change.after.is_some() => {
+        Place::Head { .. }
+        | Place::Entry { .. }
+        | Place::State { .. }
+        | Place::Settings
+        | Place::Control { .. }
+        | Place::Crawl { .. }
+            if change.after.is_some() =>
+        {
             before + 1
         }
         _ => return None,

@@ -10,19 +10,30 @@ use crate::world::{Call, What};
 const REMEMBERED: usize = 100;
 /// The system stage reads first and asks one stage after the other: so old may be what it has read, in milliseconds.
 const ASKING_MS: u64 = 120_000;
+/// And so long may a step of a re-crawl go on when there is nothing left to do in its shard, if its process is slow.
+const CRAWLING_MS: u64 = 30_000;
 
 /// Entity and stage.
 type Whose = (String, String);
 /// The visits that an entry has waited for, each with the time when that ended.
 type Past = VecDeque<(u64, Option<i64>)>;
 
-/// Nobody is visited before the time that the queue says, by the clock of whoever visits.
-#[derive(Default)]
+/// Nobody is visited before the time that the queue says, by the clock of whoever visits. Stages are asked when it is time for the system stage, or
+/// by a re-crawl.
 pub(crate) struct VisitTimes {
+    shards: u32,
     /// The visit that each entry (entity, stage) has waited for, and until when, in simulated milliseconds.
     past: BTreeMap<Whose, Past>,
     /// And waits for now.
     present: BTreeMap<Whose, Option<i64>>,
+    /// When the last re-crawl had something to do in each shard, in simulated milliseconds; `None`: it still has.
+    crawled: BTreeMap<u32, Option<u64>>,
+}
+
+/// Whether a re-crawl has something to do in a shard.
+fn is_crawled(tables: &Tables, shard: u32) -> bool {
+    let order = tables.crawl();
+    order.run > 0 && !order.paused && !order.cancelled && !tables.crawled(shard).done
 }
 
 fn due_ms(entry: Option<Entry>) -> Option<i64> {
@@ -37,12 +48,39 @@ fn whose(place: &Place) -> Option<Whose> {
     }
 }
 
+impl VisitTimes {
+    pub(crate) fn new(shards: u32) -> Self {
+        Self { shards, past: BTreeMap::new(), present: BTreeMap::new(), crawled: BTreeMap::new() }
+    }
+
+    /// Notes in which shards the re-crawl has nothing to do any more.
+    fn note_crawl(&mut self, commit: &Commit<'_>) {
+        let is_about_it = |place: &Place| matches!(place, Place::Settings | Place::Crawl { .. });
+        if !commit.changes.iter().filter_map(|change| change.place.as_ref()).any(is_about_it) {
+            return;
+        }
+        for shard in 0..self.shards {
+            if is_crawled(commit.tables, shard) {
+                self.crawled.insert(shard, None);
+            } else if let Some(last) = self.crawled.get_mut(&shard) {
+                last.get_or_insert(commit.now_ms);
+            }
+        }
+    }
+
+    fn may_be_crawled(&self, call: &Call) -> bool {
+        let last = self.crawled.get(&call.shard);
+        last.is_some_and(|last| last.is_none_or(|last| call.began_ms <= last + CRAWLING_MS))
+    }
+}
+
 impl Invariant for VisitTimes {
     fn name(&self) -> &'static str {
         "no visit before its time"
     }
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
+        self.note_crawl(commit);
         let mut seen = None;
         for change in commit.changes {
             let Some((place, whose)) = change.place.as_ref().and_then(|place| Some((place, whose(place)?)))
@@ -85,7 +123,8 @@ impl Invariant for VisitTimes {
         let past = past.filter(|(until, _)| *until >= since).filter_map(|(_, due)| *due);
         let times: Vec<i64> = present.into_iter().chain(past).collect();
         let now_ms = call.now.as_ms();
-        Some(require(times.iter().any(|time| *time <= now_ms), || {
+        let is_time = times.iter().any(|time| *time <= now_ms);
+        Some(require(is_time || (call.what == What::Ask && self.may_be_crawled(call)), || {
             format!("{whose:?} is visited at {now_ms}, and is or was due at {times:?}")
         }))
     }
