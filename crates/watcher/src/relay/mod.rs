@@ -137,3 +137,21 @@ fn log_failure(kind: &str, shard: u32, error: &Error, failures: u32, what: &str)
         tracing::debug!(kind, shard, %error, failures, "cannot {what}, will try again");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_goes_on_is_a_warning_at_first_and_every_tenth_time() {
+        let warned: Vec<u32> = (1..=30).filter(|failures| is_worth_a_warning(*failures)).collect();
+        assert_eq!(warned, [1, 11, 21]);
+    }
+
+    #[test]
+    fn shards_take_turns() {
+        let turn = |last: u32| next_in_turn(last + 1..5, 0..=last, |shard| [1, 3].contains(&shard));
+        assert_eq!([turn(0), turn(1), turn(2), turn(3)], [Some(1), Some(3), Some(3), Some(1)]);
+        assert_eq!(next_in_turn(1..5, 0..=0, |_| false), None);
+    }
+}

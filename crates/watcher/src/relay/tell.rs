@@ -244,6 +244,7 @@ impl<E: Entity> Teller<E> {
             let telling = Telling {
                 watcher: self.watcher.clone(),
                 damage: self.damage.clone(),
+                shard,
                 fence: fence.clone(),
                 stage: Arc::clone(&self.stages[stage]),
                 alone: self.alone.contains(&place),

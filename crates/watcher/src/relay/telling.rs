@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use store::{Batch, Key, Row};
+use tokio::time::sleep;
 
-use super::{Damage, Moved, commit};
+use super::pauses::pause_after_errors;
+use super::{Damage, Moved, commit, log_failure};
 use crate::Result;
 use crate::call::{caught, caught_within};
 use crate::entity::Entity;
@@ -20,6 +22,8 @@ use crate::watcher::Watcher;
 const CHANGES_AT_ONCE: usize = 64;
 /// The same if every call is about one change.
 const CALLS_AT_ONCE: usize = 16;
+/// Times that it is tried again to delete what a stage has heard of.
+const DELETIONS_MAX: u32 = 20;
 
 /// How a stage was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,7 @@ pub(super) enum Told {
 pub(super) struct Telling<E: Entity> {
     pub(super) watcher: Watcher<E>,
     pub(super) damage: Damage,
+    pub(super) shard: u32,
     pub(super) fence: Fence,
     pub(super) stage: Arc<dyn Stage<E>>,
     /// Whether every call is to be about one change.
@@ -61,7 +66,7 @@ type Answers = Vec<Result<(), StageError>>;
 impl<E: Entity> Telling<E> {
     /// Tells the stage of the first change of each entity, and deletes the rows of which it has heard. The first failure is the end of it.
     pub(super) async fn run(self, rows: Vec<Row>) -> Result<Told> {
-        let mut done = Batch::new();
+        let mut done = Vec::new();
         let (places, saved) = self.read(rows, &mut done).await;
         let calls_of = if self.alone { 1 } else { self.watcher.limits_of(self.stage.id()).batch_max };
         let calls_of = calls_of.clamp(1, CHANGES_AT_ONCE);
@@ -76,19 +81,19 @@ impl<E: Entity> Telling<E> {
             });
             let heard = self.take_note(places, saved, answers.collect(), &mut done);
             any_heard |= heard > 0;
-            if commit(&self.watcher, &self.fence, std::mem::take(&mut done)).await? == Moved::NotOurs {
+            if self.delete(&std::mem::take(&mut done)).await? == Moved::NotOurs {
                 return Ok(Told::NotOurs);
             }
             if heard < places.len() {
                 return Ok(Told::Failed { heard: any_heard, alone });
             }
         }
-        let last = commit(&self.watcher, &self.fence, done).await?;
+        let last = self.delete(&done).await?;
         Ok(if last == Moved::NotOurs { Told::NotOurs } else { Told::All })
     }
 
     /// The first change of each entity. Rows that cannot be read are deleted with the others: nobody could ever be told of them.
-    async fn read(&self, rows: Vec<Row>, done: &mut Batch) -> Readable<E> {
+    async fn read(&self, rows: Vec<Row>, done: &mut Vec<Key>) -> Readable<E> {
         let (mut places, mut saved, mut entities) = (Vec::new(), Vec::new(), BTreeSet::new());
         for row in rows {
             match readable(&row, &entities).await {
@@ -100,11 +105,30 @@ impl<E: Entity> Telling<E> {
                 }
                 Err(detail) => {
                     self.damage.note(&row.key, &detail, "its stage will not hear of it");
-                    done.delete(row.key);
+                    done.push(row.key);
                 }
             }
         }
         (places, saved)
+    }
+
+    /// Deletes rows that are done with. An error of the store is no reason for the stage to hear of them again: it is tried again here.
+    async fn delete(&self, done: &[Key]) -> Result<Moved> {
+        let mut failures = 0;
+        loop {
+            let mut batch = Batch::new();
+            for key in done {
+                batch.delete(key.clone());
+            }
+            match commit(&self.watcher, &self.fence, batch).await {
+                Err(error) if failures < DELETIONS_MAX => {
+                    failures += 1;
+                    log_failure(E::KIND, self.shard, &error, failures, "note what a stage has heard");
+                    sleep(pause_after_errors(failures)).await;
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
     /// One answer for each change, or why there are none.
@@ -118,8 +142,14 @@ impl<E: Entity> Telling<E> {
         Err(StageError::Passing(error))
     }
 
-    /// Adds to a batch what need not be told again; returns how many those are.
-    fn take_note(&self, places: &[Place], saved: &[Saved<E>], answers: Answers, done: &mut Batch) -> usize {
+    /// Adds to `done` what need not be told again; returns how many those are.
+    fn take_note(
+        &self,
+        places: &[Place],
+        saved: &[Saved<E>],
+        answers: Answers,
+        done: &mut Vec<Key>,
+    ) -> usize {
         let (stage, mut heard, mut first_failure) = (self.stage.id(), 0, None);
         for ((Place { key, entity }, saved), answer) in places.iter().zip(saved).zip(answers) {
             let version = saved.version;
@@ -130,14 +160,14 @@ impl<E: Entity> Telling<E> {
                 }
                 Err(StageError::Passing(error)) => {
                     if planted!(Untold) {
-                        done.delete(key.clone());
+                        done.push(key.clone());
                     }
                     first_failure.get_or_insert((entity, version, error));
                     continue;
                 }
             }
             heard += 1;
-            done.delete(key.clone());
+            done.push(key.clone());
         }
         if let Some((entity, version, error)) = first_failure {
             let failed = places.len() - heard;

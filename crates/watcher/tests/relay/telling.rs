@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use store::Store;
 use tokio::time::Instant;
+use watcher::{Answer, Saved, Stage, StageError, Subject};
 
 use crate::common::{Thing, memory};
 use crate::looking::owners;
@@ -61,6 +65,8 @@ async fn a_round_ends_with_the_first_time_out_instead_of_going_through_all_chang
     changes_by(&store, "stuck", 1, 100).await;
     let at_work = AtWork::start(&store, 1, vec![Arc::clone(&stuck) as _]).await;
     tokio::time::sleep(60 * SECOND).await;
+    assert!(stuck.told_of("stuck0") > 1);
+    assert_eq!(stuck.told_of("stuck99"), 0);
     stuck.set(Manner::Hears);
     tokio::time::sleep(60 * SECOND).await;
     let heard: BTreeSet<_> = stuck.heard().into_iter().collect();
@@ -158,4 +164,52 @@ async fn a_long_backlog_of_one_stage_does_not_hide_the_changes_of_others() {
     tokio::time::sleep(SECOND).await;
     assert_eq!(stages[2].heard().len(), 10);
     at_work.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_heard_is_not_heard_again_because_the_store_fails_for_a_while() {
+    let (engine, stage) = (Counted::new(), Listener::new("slow", Manner::Takes(SECOND)));
+    let store = engine.store();
+    changes_by(&store, "slow", 1, 3).await;
+    let at_work = AtWork::start(&store, 1, vec![Arc::clone(&stage) as _]).await;
+    tokio::time::sleep(SECOND / 2).await;
+    engine.broken.store(true, Ordering::Relaxed);
+    tokio::time::sleep(3 * SECOND).await;
+    assert_eq!(stage.heard().len(), 3);
+    engine.broken.store(false, Ordering::Relaxed);
+    tokio::time::sleep(60 * SECOND).await;
+    assert_eq!(stage.heard().len(), 3);
+    assert_eq!(count(&store, "watcher_saved").await, 0);
+    at_work.stop().await;
+}
+
+/// Hears of one change after the other, as long as it is not of `boo`.
+struct Shy;
+
+#[async_trait]
+impl Stage<Thing> for Shy {
+    fn id(&self) -> &'static str {
+        "shy"
+    }
+
+    async fn process(&self, _: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        Ok(Answer::untouched())
+    }
+
+    async fn on_saved(&self, saved: &Saved<Thing>) -> Result<(), StageError> {
+        match saved.entity.id.as_str() {
+            // A panic that nobody prints.
+            "boo" => std::panic::resume_unwind(Box::new("help")),
+            "never" => Err(StageError::Lasting("never".to_owned())),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_over_one_of_many_changes_is_no_failure_of_the_others() {
+    let saved = |id| Saved { entity: Thing::new(id, 1), version: 1, state: Bytes::new() };
+    let answers = Shy.on_saved_many(&[saved("a"), saved("boo"), saved("never"), saved("b")]).await;
+    let passing = StageError::Passing("it panicked: help".to_owned());
+    assert_eq!(answers, [Ok(()), Err(passing), Err(StageError::Lasting("never".to_owned())), Ok(())]);
 }
