@@ -201,9 +201,17 @@ pub trait Stage<E: Entity>: Send + Sync {
         false
     }
 
-    /// Hears that a change of this stage was saved: the place for side effects. Called at least once for each, in the order of versions.
+    /// Hears that a change of this stage was saved: the place for side effects. Called at least once for each, in the order of versions of an entity.
+    /// A lasting error means that the stage does not want to hear of this change again.
     async fn on_saved(&self, _saved: &Saved<E>) -> Result<(), StageError> {
         Ok(())
+    }
+
+    /// [`on_saved`](Self::on_saved) for many, at the same time: one answer for each, in the same order. A panic over one is no failure of the
+    /// others. They are changes of different entities. A call that takes too long or gives another number of answers is made again, one by one.
+    async fn on_saved_many(&self, saved: &[Saved<E>]) -> Vec<Result<(), StageError>> {
+        let calls = saved.iter().map(|saved| caught(self.on_saved(saved)).map(Result::flatten));
+        join_all(calls).await
     }
 
     /// [`should_process`](Self::should_process) for many, at the same time: one answer for each, in the same order.

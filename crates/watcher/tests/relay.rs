@@ -3,6 +3,16 @@
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "relay/damage.rs"]
+mod damage;
+#[path = "relay/exporting.rs"]
+mod exporting;
+#[path = "common/looking.rs"]
+mod looking;
+#[path = "relay/place.rs"]
+mod place;
+#[path = "relay/telling.rs"]
+mod telling;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::{Batch, Read, Store};
 use tokio::sync::watch;
-use topics::{ReadLimit, TopicSpec, Topics};
+use topics::{Message, ReadLimit, TopicSpec, Topics};
 use watcher::{Answer, Clock, Config, Fields, Interest, Saved, Stage, StageError, Subject, Watcher};
 
 use common::{START, Thing, memory};
@@ -77,16 +87,23 @@ async fn save(watcher: &Watcher<Thing>, store: &Store, thing: &Thing) {
     }
 }
 
+fn described(message: &Message) -> String {
+    let header = |name| String::from_utf8_lossy(message.header_value(name).unwrap()).into_owned();
+    format!("{} {} {}", String::from_utf8_lossy(&message.key), header("version"), header("author"))
+}
+
 /// What the topic holds, as `id version author`, by partition.
 async fn exported(topics: &Topics) -> Vec<String> {
     let mut messages = Vec::new();
     for partition in 0..4 {
-        let page = topics.read(TOPIC, partition, 0, ReadLimit::messages(1000)).await.unwrap();
-        for record in page.messages {
-            let header =
-                |name| String::from_utf8_lossy(record.message.header_value(name).unwrap()).into_owned();
-            let id = String::from_utf8_lossy(&record.message.key).into_owned();
-            messages.push(format!("{id} {} {}", header("version"), header("author")));
+        let mut next = 0;
+        loop {
+            let page = topics.read(TOPIC, partition, next, ReadLimit::messages(1000)).await.unwrap();
+            if page.messages.is_empty() {
+                break;
+            }
+            next = page.next;
+            messages.extend(page.messages.iter().map(|record| described(&record.message)));
         }
     }
     messages

@@ -1,0 +1,297 @@
+//! Exporting: from the outbox to the topic.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::stream::{FuturesUnordered, StreamExt};
+use store::{Batch, Hint, Hints, Key, Read, Row};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use topics::limits::MESSAGE_BYTES_MAX;
+use topics::{Message, Topics};
+
+use super::pauses::{Pauses, pause_after_errors};
+use super::{
+    DOUBT_PAUSE, Damage, Excluded, Moved, Moving, Serving, Unbounded, commit, log_failure, next_in_turn,
+};
+use crate::Result;
+use crate::entity::Entity;
+use crate::limits::{RELAY_ROWS_MAX, STAGE_ID_BYTES_MAX};
+use crate::rows::{Outgoing, decode};
+use crate::shards::Fence;
+use crate::tables::{OUTBOX, SAVED};
+use crate::watcher::Watcher;
+
+/// The longest pause between two looks at the outbox, should no hint come.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Shards out of which changes are exported at the same time.
+const SHARDS_AT_ONCE_MAX: usize = 16;
+/// Bytes of rows that are exported in one go, but for a single row that is larger: far less than the topic takes in one append.
+const EXPORT_BYTES_MAX: usize = topics::limits::APPEND_BYTES_MAX / 4;
+/// The pause before a row that cannot be read is tried again.
+const DAMAGE_PAUSE: Duration = Duration::from_secs(60);
+
+/// Rows that cannot be read, and when to try them again.
+type Aside = BTreeMap<Key, Instant>;
+
+/// Exports the changes of all shards of this process.
+pub(super) struct Exporter<E: Entity> {
+    watcher: Watcher<E>,
+    serving: watch::Receiver<Serving>,
+    moving: Moving,
+    damage: Damage,
+    /// Shards that may have something.
+    wanted: BTreeSet<u32>,
+    /// The shard that had the last turn.
+    last: u32,
+    pauses: Pauses<u32>,
+    aside: BTreeMap<u32, Aside>,
+}
+
+/// What came of an export.
+struct Exported {
+    shard: u32,
+    aside: Aside,
+    moved: Result<Moved>,
+}
+
+impl<E: Entity> Exporter<E> {
+    pub(super) fn new(
+        watcher: Watcher<E>,
+        serving: watch::Receiver<Serving>,
+        moving: Moving,
+        damage: Damage,
+    ) -> Self {
+        let (wanted, last, pauses, aside) = (BTreeSet::new(), 0, Pauses::new(), BTreeMap::new());
+        Self { watcher, serving, moving, damage, wanted, last, pauses, aside }
+    }
+
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut hints = self.watcher.store().hints();
+        let (mut closed, mut next_look) = (false, Instant::now());
+        let mut under_way = FuturesUnordered::new();
+        while !*stop.borrow() {
+            if self.serving.has_changed().unwrap_or(false) {
+                self.heed_serving();
+            }
+            if Instant::now() >= next_look {
+                next_look = Instant::now() + LOOK_EVERY * if planted!(RelayNeverLooks) { 10_000 } else { 1 };
+                self.look_everywhere();
+            }
+            while under_way.len() < SHARDS_AT_ONCE_MAX
+                && let Some(export) = self.start()
+            {
+                under_way.push(export);
+            }
+            let wake_at = self.pauses.next_end(Instant::now()).map_or(next_look, |end| end.min(next_look));
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => {}
+                Some(exported) = under_way.next() => self.finish(exported),
+                Ok(()) = self.serving.changed() => self.heed_serving(),
+                hint = hints.next(), if !closed => {
+                    closed = hint.is_none();
+                    self.hear_all(hint, &mut hints);
+                }
+                () = sleep_until(wake_at) => {}
+            }
+            self.hear_all(hints.next().now_or_never().flatten(), &mut hints);
+        }
+        while let Some(exported) = under_way.next().await {
+            self.finish(exported);
+        }
+    }
+
+    fn heed_serving(&mut self) {
+        let serving = self.serving.borrow_and_update().clone();
+        self.pauses.retain(|shard| serving.contains_key(shard));
+        self.aside.retain(|shard, _| serving.contains_key(shard));
+        self.wanted = serving.into_keys().collect();
+    }
+
+    fn look_everywhere(&mut self) {
+        self.wanted.extend(self.serving.borrow().keys());
+    }
+
+    fn hear_all(&mut self, hint: Option<Hint>, hints: &mut Hints) {
+        let mut heard = hint;
+        while let Some(hint) = heard {
+            match hint {
+                Hint::Put(key) if key.table().name == OUTBOX.def().name => {
+                    self.wanted.insert(key.shard());
+                }
+                Hint::Changed { table, shard } if table == OUTBOX.def().name => {
+                    self.wanted.insert(shard);
+                }
+                Hint::Put(_) | Hint::Changed { .. } => {}
+                Hint::Anything => self.look_everywhere(),
+            }
+            heard = hints.next().now_or_never().flatten();
+        }
+    }
+
+    /// Starts to export the changes of the next shard that may have some.
+    fn start(&mut self) -> Option<impl Future<Output = Exported> + use<E>> {
+        let (serving, now) = (self.serving.borrow(), Instant::now());
+        let can = |shard| {
+            serving.contains_key(&shard)
+                && !self.moving.contains(shard)
+                && !self.pauses.is_paused(&shard, now)
+        };
+        let behind = self.wanted.range((Excluded(self.last), Unbounded)).copied();
+        let shard = next_in_turn(behind, self.wanted.range(..=self.last).copied(), can)?;
+        let fence = serving.get(&shard)?.clone();
+        drop(serving);
+        self.wanted.remove(&shard);
+        self.last = shard;
+        self.moving.begin(shard);
+        let aside = self.aside.remove(&shard).unwrap_or_default();
+        let (watcher, damage) = (self.watcher.clone(), self.damage.clone());
+        let mut export = Export { watcher, damage, shard, fence, aside };
+        Some(async move {
+            let moved = export.run().await;
+            Exported { shard, aside: export.aside, moved }
+        })
+    }
+
+    fn finish(&mut self, exported: Exported) {
+        let Exported { shard, aside, moved } = exported;
+        self.moving.end(shard);
+        if !aside.is_empty() {
+            self.aside.insert(shard, aside);
+        }
+        match moved {
+            Ok(Moved::Nothing) => return self.pauses.clear(&shard),
+            Ok(Moved::Some) => self.pauses.clear(&shard),
+            Ok(Moved::NotOurs) => _ = self.pauses.failed(shard, |_| DOUBT_PAUSE),
+            Err(error) => {
+                let failures = self.pauses.failed(shard, pause_after_errors);
+                log_failure(E::KIND, shard, &error, failures, "export changes");
+            }
+        }
+        self.wanted.insert(shard);
+    }
+}
+
+/// The export of some changes of a shard.
+struct Export<E: Entity> {
+    watcher: Watcher<E>,
+    damage: Damage,
+    shard: u32,
+    fence: Fence,
+    aside: Aside,
+}
+
+/// A change of the outbox.
+struct Outbound {
+    row: Row,
+    at_ms: i64,
+    entity: String,
+    version: i64,
+    author: String,
+    message: Message,
+}
+
+impl<E: Entity> Export<E> {
+    /// Writes the oldest changes of the shard to the topic; says what became of them.
+    async fn run(&mut self) -> Result<Moved> {
+        self.aside.retain(|_, again| Instant::now() < *again);
+        let outbound = self.oldest().await?;
+        if outbound.is_empty() {
+            return Ok(Moved::Nothing);
+        }
+        if let Some((topics, topic)) = self.watcher.topic() {
+            let messages = outbound.iter().map(|change| change.message.clone()).collect();
+            append(topics, topic, messages)
+                .await
+                .or_else(|e| planted!(ExportUnconfirmed).then_some(()).ok_or(e))?;
+        }
+        let mut batch = Batch::new();
+        for change in outbound {
+            if self.may_want_to_hear(&change.author) {
+                let Outbound { at_ms, version, author, entity, .. } = &change;
+                let key = SAVED.key((self.shard, E::KIND, &**author, *at_ms, &**entity, *version));
+                batch.set(key, change.row.value);
+            }
+            batch.delete(change.row.key);
+        }
+        // In conflict if the shard is not ours any more: its new owner exports them again.
+        commit(&self.watcher, &self.fence, batch).await
+    }
+
+    /// The oldest changes that go out together: one of each entity, later ones wait for the next round.
+    async fn oldest(&mut self) -> Result<Vec<Outbound>> {
+        let all = OUTBOX.prefix((self.shard, E::KIND)).limit(RELAY_ROWS_MAX);
+        let all = if planted!(NewestFirst) { all.descending() } else { all };
+        let mut scan = all.clone();
+        loop {
+            let page = self.watcher.store().scan(&scan).await?;
+            let outbound = self.taken_from(page.rows);
+            match page.next {
+                // A whole page of rows that cannot be read: what is behind them must not wait.
+                Some(next) if outbound.is_empty() => scan = all.clone().after(next),
+                _ => return Ok(outbound),
+            }
+        }
+    }
+
+    fn taken_from(&mut self, rows: Vec<Row>) -> Vec<Outbound> {
+        let (mut outbound, mut entities, mut bytes) = (Vec::new(), BTreeSet::new(), 0);
+        for row in rows {
+            if self.aside.contains_key(&row.key) {
+                continue;
+            }
+            match readable::<E>(&row) {
+                Ok(change) if entities.contains(&change.entity) => {}
+                Ok(change) => {
+                    bytes += change.row.value.len();
+                    if bytes > EXPORT_BYTES_MAX && !outbound.is_empty() {
+                        break;
+                    }
+                    entities.insert(change.entity.clone());
+                    outbound.push(change);
+                }
+                Err(detail) => {
+                    // Later changes of the entity do not wait for it: the topic hears of all but this one.
+                    self.damage.note(&row.key, &detail, "it stays in the outbox and is not exported");
+                    self.aside.insert(row.key, Instant::now() + DAMAGE_PAUSE);
+                }
+            }
+        }
+        outbound
+    }
+
+    /// Whether the author of a change is to be told of it. A stage that is not known here may be known to another process: one of a newer
+    /// or an older release. Changes of stages that no process knows stay in `watcher_saved`: somebody may bring the stage back.
+    fn may_want_to_hear(&self, author: &str) -> bool {
+        let can_be_a_stage =
+            !author.is_empty() && author.len() <= STAGE_ID_BYTES_MAX && !author.contains('\0');
+        can_be_a_stage && self.watcher.stage(author).is_none_or(|stage| stage.wants_saved())
+    }
+}
+
+/// A row's change, with its message: the entity as it was saved, under its id. The entity itself is not read: who reads the topic may
+/// know better than we do.
+fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
+    let (_, _, at_ms, entity, version) = OUTBOX.parts(&row.key).map_err(|e| e.to_string())?;
+    let outgoing: Outgoing = decode(row).map_err(|e| e.to_string())?;
+    let Outgoing { entity: content, removed, author, changed, changed_more, .. } = outgoing;
+    let fields = if changed_more { "*".to_owned() } else { changed.join(",") };
+    let message = Message::new(entity.clone(), content, at_ms.max(1))
+        .header("kind", E::KIND)
+        .header("version", version.cast_unsigned().to_string())
+        .header("author", author.clone())
+        .header("changed", fields);
+    let message = if removed { message.header("removed", "true") } else { message };
+    if message.bytes() > MESSAGE_BYTES_MAX {
+        return Err(format!("the topic takes {MESSAGE_BYTES_MAX} bytes, it has {}", message.bytes()));
+    }
+    Ok(Outbound { row: row.clone(), at_ms, entity, version, author, message })
+}
+
+async fn append(topics: &Topics, topic: &str, messages: Vec<Message>) -> Result<()> {
+    topics.append(topic, messages).await.map_err(Arc::new)?;
+    Ok(())
+}
