@@ -119,12 +119,12 @@ async fn every_change_reaches_the_topic_in_the_order_of_versions() {
     assert_eq!(exported(&topics).await, Vec::<String>::new(), "nobody relays yet");
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
-    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
     tokio::time::sleep(SECOND).await;
     assert_eq!(exported(&topics).await, ["a 1 ", "a 2 ", "a 3 ", "a 4 telling"]);
     assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 4)]);
     stop.send_replace(true);
-    task.await.unwrap().unwrap();
+    task.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,7 +134,7 @@ async fn a_stage_that_fails_to_hear_is_told_again_in_order_and_the_topic_does_no
     let (watcher, topics) = open(&store, &stage).await;
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
-    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
     for price in 1..=2 {
         save(&watcher, &store, &Thing::new("a", price)).await;
         tokio::time::sleep(SECOND).await;
@@ -144,7 +144,7 @@ async fn a_stage_that_fails_to_hear_is_told_again_in_order_and_the_topic_does_no
     tokio::time::sleep(100 * SECOND).await;
     assert_eq!(*stage.heard.lock().unwrap(), [("a".to_owned(), 2), ("a".to_owned(), 4)]);
     stop.send_replace(true);
-    task.await.unwrap().unwrap();
+    task.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,7 +168,7 @@ async fn one_who_lost_a_shard_without_knowing_does_not_export_its_changes_again_
     let (watcher, topics) = open(&store, &stage).await;
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
-    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await });
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
     save(&watcher, &store, &Thing::new("a", 1)).await;
     tokio::time::sleep(SECOND).await;
     let leases = store.schema().table("watcher_leases").unwrap();
@@ -188,5 +188,5 @@ async fn one_who_lost_a_shard_without_knowing_does_not_export_its_changes_again_
     let outbox = store.schema().table("watcher_outbox").unwrap();
     assert!(store.scan(&outbox.scan()).await.unwrap().rows.is_empty(), "with its new leases it goes on");
     stop.send_replace(true);
-    task.await.unwrap().unwrap();
+    task.await.unwrap();
 }

@@ -90,7 +90,7 @@ async fn an_entity_whose_reading_panics_is_a_row_that_cannot_be_read() {
     let watcher = Watcher::open(&store, None, clock, config, vec![Arc::clone(&ear) as _], 1).await.unwrap();
     let stop = watch::Sender::new(false);
     let stopped = stop.subscribe();
-    let task = tokio::spawn(async move { watcher.run("one".to_owned(), stopped).await });
+    let task = tokio::spawn(async move { watcher.run("one".to_owned(), stopped).await.unwrap() });
     tokio::time::sleep(SECOND).await;
     assert_eq!(*ear.0.lock().unwrap(), ["b"]);
     assert_eq!(count(&store, "watcher_saved").await, 0);

@@ -127,7 +127,7 @@ impl AtWork {
         let watcher = Watcher::open(store, Some((&topics, TOPIC)), clock, config, stages, 1).await.unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
-        let task = tokio::spawn(async move { at_work.run(instance, stopped).await });
+        let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });
         Self { watcher, topics, stop, task }
     }
 
