@@ -4,8 +4,17 @@
 //! it, and ask for a visit at a later time. A stage is a pure function of the entity and its state: it is called again when somebody else
 //! changed the entity meanwhile.
 //!
-//! Where things are: what a user writes ([`Entity`] in `entity.rs`, [`Stage`] in `stage.rs`), the rule of the queues (`queue.rs`), the tables
-//! and what their rows hold (`tables.rs`, `rows.rs`), every limit ([`limits`]).
+//! What is promised: one entity is visited by one stage at a time; what comes of a visit is one commit, made only on what the stage saw; a timer never
+//! fires early and survives restarts; every change reaches the topic at least once, in order; nothing that waits is forgotten. The model
+//! with a picture is in `docs/watcher.md`.
+//!
+//! Where things are:
+//! - what a user writes and holds: [`Entity`] (`entity.rs`), [`Stage`] (`stage.rs`), [`Watcher`] (`watcher.rs`), [`Config`] (`config.rs`);
+//! - what a change brings about: `change.rs`, `queue.rs` (the rule of the queues), `budget.rs` (stages that fight), `system.rs` and `ask.rs` (questions);
+//! - the loop: `run.rs`, with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
+//! - beside the loop: `keeping.rs` and `shards.rs` (leases), `relay/` (topic and `on_saved`), `crawl.rs` (the re-crawl);
+//! - what people ask and order: `explain.rs`, `board.rs`, `controls.rs`, `requests.rs`;
+//! - rows and limits: `tables.rs`, `rows.rs`, [`limits`].
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
 
