@@ -30,6 +30,8 @@ use crate::{Error, Result};
 
 /// The pause before the crawler looks again whether there is something to do, should no hint come.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The longest rest after a step.
+const REST_MAX: Duration = Duration::from_secs(1);
 
 /// A re-crawl, as far as it has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,7 +246,10 @@ impl<E: Entity> Crawler<E> {
                     None => return Ok(asked),
                 }
             }
+            let began = Instant::now();
             if let Step::Asked(count) = self.step(&order, *shard, fence).await? {
+                // It rests as long as it has worked: others have the machine too.
+                tokio::time::sleep(began.elapsed().min(REST_MAX)).await;
                 asked += count;
                 if let Some(bucket) = &mut self.bucket {
                     bucket.take(count);

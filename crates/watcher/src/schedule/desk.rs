@@ -12,6 +12,9 @@ use crate::time::Time;
 /// One of so many calls is kept free for fresh work.
 const FRESH_PART: usize = 4;
 
+/// The background has at most one of so many calls.
+const BACKGROUND_PART: usize = 8;
+
 /// One stage.
 pub(crate) struct Desk {
     pub(crate) limits: StageLimits,
@@ -110,6 +113,10 @@ impl Desk {
         let for_others = (calls_max - calls_max.div_ceil(FRESH_PART)).max(1);
         let others = self.calls() - self.calls[Line::Fresh as usize];
         if line != Line::Fresh && others >= for_others {
+            return Err(Blocked::Calls);
+        }
+        // What is in no hurry must not fill the machine.
+        if line == Line::Background && self.calls[line as usize] >= calls_max.div_ceil(BACKGROUND_PART) {
             return Err(Blocked::Calls);
         }
         if line == Line::Late { free(self.catch_up.as_mut(), now) } else { Ok(usize::MAX) }
