@@ -1,12 +1,13 @@
 //! The loop: looks into the queues of this process's shards, and has what is due visited, several visits at a time.
 
+mod looking;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::join_all;
-use store::{Hint, Hints, Key};
+use store::Hints;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -16,14 +17,12 @@ use crate::config::StageLimits;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
 use crate::keeping::{Leases, Order, keep};
-use crate::limits::{APART_MAX, INSTANCE_BYTES_MAX, PEEKS_IN_A_ROUND_MAX, SURVEYS_IN_A_ROUND_MAX};
-use crate::peek::Window;
-use crate::queue::{Lane, PARKED, Place};
+use crate::limits::{APART_MAX, INSTANCE_BYTES_MAX};
+use crate::queue::Place;
 use crate::relay::{Moving, Relay, Serving};
-use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, Peeked, QueueId, Schedule};
+use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, QueueId, Schedule};
 use crate::speed::Speeds;
 use crate::stage::Stage;
-use crate::tables::{CONTROLS, QUEUES};
 use crate::time::Time;
 use crate::visit::{Due, End, Heard, Visited};
 use crate::watcher::Watcher;
@@ -99,6 +98,8 @@ struct Runner<E: Entity> {
     busy: BTreeMap<(u32, Arc<str>), Visiting>,
     /// Entities that are to be called alone: by stage, shard and id.
     apart: BTreeSet<(usize, u32, Arc<str>)>,
+    /// Entities that are left alone until some time, because their rows cannot be read or their code panics: by stage, shard and id.
+    resting: BTreeMap<(usize, u32, Arc<str>), Time>,
     visits: JoinSet<Visited>,
     /// What the tasks of `visits` are about.
     under_way: BTreeMap<task::Id, Call>,
@@ -165,6 +166,7 @@ impl<E: Entity> Runner<E> {
             first_stage: 0,
             busy: BTreeMap::new(),
             apart: BTreeSet::new(),
+            resting: BTreeMap::new(),
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
             hints,
@@ -184,6 +186,7 @@ impl<E: Entity> Runner<E> {
                 self.next_look = Instant::now() + LOOK_EVERY / SWEEPS as u32;
                 self.sweep();
             }
+            self.wake_rested();
             let failed = self.look().await;
             let blocked_until = if self.controls_known { self.start_calls() } else { None };
             self.say();
@@ -225,8 +228,9 @@ impl<E: Entity> Runner<E> {
         let leases = self.leases.borrow();
         let leaving = leases.leaving.difference(&self.left).next().map(|_| Instant::now() + LEAVE_AGAIN);
         let trusted_until = leases.trusted_until.filter(|_| !self.serving.borrow().is_empty());
-        let times =
-            [Some(self.next_look), trusted_until, self.say_at, look, leaving, blocked_until.map(wait)];
+        let rested = self.resting.values().min().copied().map(wait);
+        let blocked_until = blocked_until.map(wait);
+        let times = [Some(self.next_look), trusted_until, self.say_at, look, leaving, rested, blocked_until];
         times.into_iter().flatten().min().unwrap_or(self.next_look)
     }
 
@@ -277,6 +281,7 @@ impl<E: Entity> Runner<E> {
         self.schedule.serve(&kept.map(|(shard, _)| *shard).collect(), all, now);
         self.schedule.serve(&ours.keys().copied().collect(), all, now);
         self.apart.retain(|(_, shard, _)| ours.contains_key(shard));
+        self.resting.retain(|(_, shard, _), _| ours.contains_key(shard));
         self.serving.send_replace(ours);
     }
 
@@ -304,81 +309,6 @@ impl<E: Entity> Runner<E> {
         }
         self.changed();
         Ok(())
-    }
-
-    /// Looks into the queues that may have something; says whether some could not be looked into.
-    async fn look(&mut self) -> bool {
-        let mut failed = false;
-        let shards = self.schedule.agenda.next_surveys(SURVEYS_IN_A_ROUND_MAX);
-        let surveys = join_all(shards.iter().map(|shard| self.survey(*shard))).await;
-        for (shard, survey) in shards.into_iter().zip(surveys) {
-            match survey {
-                Ok(firsts) => {
-                    let now = self.watcher.now();
-                    for (id, first) in firsts {
-                        self.schedule.agenda.surveyed(id, first, now);
-                    }
-                }
-                Err(error) => {
-                    cannot_look(shard, &error);
-                    failed = true;
-                }
-            }
-        }
-        let ids = self.schedule.agenda.next_peeks(self.watcher.now(), PEEKS_IN_A_ROUND_MAX);
-        let peeks = join_all(ids.iter().map(|id| self.peek(*id))).await;
-        for (id, peeked) in ids.into_iter().zip(peeks) {
-            match peeked {
-                Ok(peeked) => self.schedule.agenda.peeked(id, peeked),
-                Err(error) => {
-                    cannot_look(id.shard, &error);
-                    failed = true;
-                }
-            }
-        }
-        failed
-    }
-
-    async fn peek(&self, id: QueueId) -> Result<Peeked> {
-        let QueueId { shard, stage, line } = id;
-        let agenda = &self.schedule.agenda;
-        let in_shard = self.busy.range((shard, Arc::from(""))..).take_while(|((busy, _), _)| *busy == shard);
-        let window = Window {
-            shard,
-            stage: &self.names[stage],
-            line,
-            low: agenda.low(id),
-            late_before: agenda.late_before(stage, shard),
-            known: in_shard.filter(|(_, visiting)| visiting.stage == stage).count(),
-        };
-        let is_known = |visit, entity: &Arc<str>| {
-            let visiting = self.busy.get(&(shard, Arc::clone(entity)));
-            visiting.is_some_and(|visiting| visiting.stage == stage && visiting.visit == visit)
-        };
-        self.watcher.peek(window, is_known).await
-    }
-
-    /// When the first row is due of each queue of a shard of which nothing is known, found out all at once.
-    async fn survey(&self, shard: u32) -> Result<Vec<(QueueId, Option<Time>)>> {
-        let agenda = &self.schedule.agenda;
-        let unknown = agenda.unknown_in(shard);
-        let through = unknown.iter().map(|id| id.line.lane()).max().unwrap_or(Lane::Fresh);
-        let all = self.watcher.survey(shard, through).await?;
-        let mut firsts = Vec::with_capacity(unknown.len());
-        for id in unknown {
-            let stage = &self.names[id.stage];
-            let first = all.get(&(id.line.lane(), stage.clone())).copied();
-            let late_before = agenda.late_before(id.stage, shard);
-            let first = match (id.line, first) {
-                (Line::Timer, Some(first)) if first < late_before => {
-                    self.watcher.first_timer(shard, stage, late_before).await?
-                }
-                (Line::Late, first) => first.filter(|first| *first < late_before),
-                (_, first) => first,
-            };
-            firsts.push((id, first));
-        }
-        Ok(firsts)
     }
 
     /// Starts as many calls as stages may have, with what is at hand. Returns when something that stands in the way will be gone.
@@ -463,7 +393,9 @@ impl<E: Entity> Runner<E> {
                 self.note_heard(stage, &heard, &items);
             }
         }
-        for (item, end) in items.into_iter().zip(visited.ends) {
+        // Whatever comes back, nobody stays busy.
+        let ends = visited.ends.into_iter().chain(std::iter::repeat_with(|| Ok(End::Again)));
+        for (item, end) in items.into_iter().zip(ends) {
             self.finish_one(stage, line, item, end, several);
         }
         self.changed();
@@ -471,12 +403,32 @@ impl<E: Entity> Runner<E> {
 
     /// Nobody knows what came of a call: its entities are tried again one by one, and the one to blame in peace.
     fn finish_lost(&mut self, stage: usize, line: Line, items: Vec<Item>) {
-        let pause = if items.len() > 1 { ERROR_PAUSE } else { DAMAGE_PAUSE };
+        let several = items.len() > 1;
         for item in items {
             self.busy.remove(&(item.shard, Arc::clone(&item.entity)));
-            let id = QueueId { shard: item.shard, stage, line };
-            self.keep_apart(stage, &item);
-            self.schedule.agenda.rest_until(id, self.watcher.now() + pause);
+            if several {
+                let id = QueueId { shard: item.shard, stage, line };
+                self.keep_apart(stage, &item);
+                self.schedule.agenda.rest_until(id, self.watcher.now() + ERROR_PAUSE);
+            } else {
+                self.let_rest(stage, item);
+            }
+        }
+    }
+
+    /// Leaves one entity alone for a while, and nobody else.
+    fn let_rest(&mut self, stage: usize, item: Item) {
+        let until = self.watcher.now() + DAMAGE_PAUSE;
+        self.resting.insert((stage, item.shard, item.entity), until);
+    }
+
+    /// Tries again those that have rested.
+    fn wake_rested(&mut self) {
+        let now = self.watcher.now();
+        let rested = self.resting.iter().filter(|(_, until)| **until <= now);
+        for (stage, shard, entity) in rested.map(|(whose, _)| whose.clone()).collect::<Vec<_>>() {
+            self.resting.remove(&(stage, shard, entity));
+            self.look_again(shard, stage);
         }
     }
 
@@ -518,10 +470,13 @@ impl<E: Entity> Runner<E> {
                 }
                 self.look_again(item.shard, stage);
             }
+            Err(error @ Error::Damaged { .. }) => {
+                tracing::error!(stage = name, entity, %error, "a visit cannot be made, will try again in a minute");
+                self.let_rest(stage, item);
+            }
             Err(error) => {
                 tracing::warn!(stage = name, entity, %error, "a visit could not be made, will try again");
-                let pause = if matches!(error, Error::Damaged { .. }) { DAMAGE_PAUSE } else { ERROR_PAUSE };
-                self.schedule.agenda.rest_until(id, self.watcher.now() + pause);
+                self.schedule.agenda.rest_until(id, self.watcher.now() + ERROR_PAUSE);
             }
         }
         if rewritten {
@@ -559,81 +514,6 @@ impl<E: Entity> Runner<E> {
         }
     }
 
-    fn look_again(&mut self, shard: u32, stage: usize) {
-        for line in Line::ALL {
-            self.schedule.agenda.look_again(QueueId { shard, stage, line });
-        }
-    }
-
-    fn hear(&mut self, hint: Option<Hint>) {
-        match hint {
-            Some(Hint::Put(key)) if std::ptr::eq(key.table(), QUEUES.def()) => self.note_row(&key),
-            Some(Hint::Changed { table, shard }) if table == QUEUES.def().name => self.look_for_others(shard),
-            Some(Hint::Changed { table, .. }) if table == CONTROLS.def().name => self.controls_changed = true,
-            Some(Hint::Put(_) | Hint::Changed { .. }) => {}
-            Some(Hint::Anything) => self.look_everywhere(),
-            // Every call will say so, at the usual pace.
-            None => self.closed = true,
-        }
-    }
-
-    /// A row was written to a queue by this process.
-    fn note_row(&mut self, key: &Key) {
-        let Ok((shard, kind, lane, stage, visit, entity)) = QUEUES.parts(key) else { return };
-        let Ok(stage) = self.names.binary_search(&stage) else { return };
-        if kind != E::KIND || lane == PARKED {
-            return;
-        }
-        let (visit, entity) = (Time::from_ms(visit), Arc::from(entity));
-        if let Some(visiting) = self.busy.get_mut(&(shard, Arc::clone(&entity)))
-            && (visiting.stage, visiting.visit) == (stage, visit)
-        {
-            visiting.rewritten = true;
-            return;
-        }
-        let agenda = &mut self.schedule.agenda;
-        let line = match Lane::from_number(lane) {
-            Lane::Fresh => Line::Fresh,
-            Lane::Timer if visit < agenda.late_before(stage, shard) => Line::Late,
-            Lane::Timer => Line::Timer,
-            Lane::Background => Line::Background,
-        };
-        agenda.added(QueueId { shard, stage, line }, visit, &entity, self.watcher.now());
-    }
-
-    /// Looks for what others may have written to a shard: fresh work.
-    fn look_for_others(&mut self, shard: u32) {
-        for stage in 0..self.names.len() {
-            self.schedule.agenda.look_again(QueueId { shard, stage, line: Line::Fresh });
-        }
-    }
-
-    /// Looks at a part of the shards as if nothing were known of them.
-    fn sweep(&mut self) {
-        let shards: Vec<u32> = {
-            let serving = self.serving.borrow();
-            let next = serving.range(self.next_swept..).chain(serving.range(..self.next_swept));
-            next.map(|(shard, _)| *shard)
-                .take(serving.len().div_ceil(SWEEPS).min(SURVEYS_IN_A_ROUND_MAX))
-                .collect()
-        };
-        self.next_swept = shards.last().map_or(0, |last| last.saturating_add(1));
-        self.look_at_all_of(&shards);
-    }
-
-    fn look_everywhere(&mut self) {
-        let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
-        self.look_at_all_of(&shards);
-    }
-
-    fn look_at_all_of(&mut self, shards: &[u32]) {
-        for shard in shards.iter().copied().filter(|_| !planted!(NoLook)) {
-            for (stage, line) in (0..self.names.len()).flat_map(|stage| Line::ALL.map(|line| (stage, line))) {
-                self.schedule.agenda.sweep(QueueId { shard, stage, line });
-            }
-        }
-    }
-
     /// Something is different from what the board says.
     fn changed(&mut self) {
         self.say_at = self.say_at.or_else(|| Some(Instant::now() + SAY_AFTER));
@@ -647,10 +527,6 @@ impl<E: Entity> Runner<E> {
             self.watcher.board().say(&self.instance, stages);
         }
     }
-}
-
-fn cannot_look(shard: u32, error: &Error) {
-    tracing::warn!(shard, %error, "cannot look into the queues of a shard");
 }
 
 fn log_error(outcome: Result<()>) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::{Batch, Faults, Faulty, Memory, Schema, Store, StoreOptions};
+use store::{Batch, Faults, Faulty, Memory, Read, Schema, Store, StoreOptions};
 use watcher::{
     Answer, Blocked, Clock, Config, Entity, Fields, Interest, Lane, OtherLimits, Stage, StageError,
     StageLimits, Subject, Time, Waits, Watcher, Wish,
@@ -477,4 +477,27 @@ async fn a_process_without_a_proper_name_is_refused() {
         let error = watcher.run(name, stop.subscribe()).await.unwrap_err().to_string();
         assert!(error.contains("a name must have from 1 to 200 bytes"), "{error}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_cannot_be_read_holds_up_nobody_else_in_its_queue() {
+    let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
+    let running = Running::start_with(Config { shards: 1, ..config() }, vec![stage.clone()]).await;
+    running.watcher.pause_stage("stage", "").await.unwrap();
+    save_many(&running, 200).await;
+    let entries = running.store.schema().table("watcher_entries").unwrap();
+    let rows = running.store.scan(&entries.scan()).await.unwrap().rows;
+    let good = rows[0].value.clone();
+    let mut batch = Batch::new();
+    batch.put(rows[0].key.clone(), rows[0].version, &b"\xff\xff nonsense"[..]);
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    running.watcher.resume_stage("stage").await.unwrap();
+    running.pass(10 * SECOND).await;
+    assert_eq!(stage.visits().len(), 199);
+    let mut batch = Batch::new();
+    batch.put(rows[0].key.clone(), rows[0].version, good);
+    assert!(running.store.commit(batch).await.unwrap().is_applied());
+    running.pass(70 * SECOND).await;
+    assert_eq!(stage.visits().len(), 200, "and it is visited when it was mended");
+    running.stop().await;
 }
