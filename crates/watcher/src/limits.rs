@@ -48,8 +48,8 @@ pub const PROBE_PAUSE_MAX: Duration = Duration::from_secs(30);
 pub const APART_MAX: usize = 10_000;
 /// Bytes of the reason for which somebody pauses a stage.
 pub const REASON_BYTES_MAX: usize = 1000;
-/// Entities that a re-crawl asks about in one go.
-pub const CRAWL_ROWS_MAX: usize = 32;
+/// Entities that a re-crawl asks about in one go: few, because fresh work waits behind a long commit.
+pub const CRAWL_ROWS_MAX: usize = 8;
 /// Rows of a queue that are counted, for a report; beyond that it says "at least".
 pub const DEPTH_COUNTED_MAX: u64 = 100_000;
 /// Entities that are released at the same time.

@@ -72,7 +72,7 @@ bugs! {
     CrawlAnew,
     /// A re-crawl passes by the last entities of a shard.
     CrawlSkips,
-    /// An error while stages are asked does not keep the re-crawl from going on.
+    /// What stages want of an entity that changed while they were asked is forgotten.
     CrawlLoses,
     /// What stages want when a re-crawl asks them is not queued.
     CrawlForgets,

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use store::{Batch, Faults, Faulty, Memory, Schema, Store, StoreOptions};
+use store::{Batch, Faults, Faulty, Key, KeyValue, Memory, Schema, Store, StoreOptions};
 use watcher::{Answer, Clock, Entity, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory};
@@ -127,12 +127,17 @@ async fn a_recrawl_passes_by_what_cannot_be_read_and_counts_it() {
     let store = base(100).await;
     let mut batch = Batch::new();
     batch.put(Thing::key(watcher::shard_of("e7", 4), &"e7".to_owned()), 1, "what is this?");
+    // Where another one stands with the stage cannot be read either.
+    let text = |text: &str| KeyValue::Text(text.to_owned());
+    let shard = KeyValue::U32(watcher::shard_of("e9", 4));
+    let entry = [shard, text(Thing::KIND), text("e9"), text("stage")];
+    batch.put(Key::encode(store.schema().table("watcher_entries").unwrap(), &entry), 1, "\u{7f}");
     assert!(store.commit(batch).await.unwrap().is_applied());
     let running = start(store, Clock::starting_at(START), &stage, "one").await;
     running.watcher.start_recrawl(None).await.unwrap();
     running.pass(10 * SECOND).await;
     let crawl = running.watcher.recrawl().await.unwrap().unwrap();
-    assert_eq!((crawl.done, crawl.seen, crawl.damaged, stage.visits().len()), (true, 100, 1, 99));
+    assert_eq!((crawl.done, crawl.seen, crawl.damaged, stage.visits().len()), (true, 100, 2, 98));
     running.stop().await;
 }
 

@@ -13,7 +13,7 @@ use crate::time::Time;
 const FRESH_PART: usize = 4;
 
 /// The background has at most one of so many calls.
-const BACKGROUND_PART: usize = 8;
+const BACKGROUND_PART: usize = 16;
 
 /// One stage.
 pub(crate) struct Desk {

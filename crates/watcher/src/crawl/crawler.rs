@@ -1,0 +1,317 @@
+//! The crawler: goes through the entities of this process's shards, a few at a time, and keeps in the store how far it has come.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bytes::Bytes;
+use store::{Batch, Hint, Key, Outcome, Read, Row};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use crate::Result;
+use crate::ask::Cause;
+use crate::bucket::Bucket;
+use crate::change::{Versioned, Which, next_version};
+use crate::entity::Entity;
+use crate::limits::{CRAWL_ROWS_MAX, FITS_MAX};
+use crate::queue::{Wanted, leave, offer, waiting};
+use crate::relay::Serving;
+use crate::rows::{CrawlOrder, CrawlProgress, Entry, Head, encode};
+use crate::shards::Fence;
+use crate::stage::Subject;
+use crate::tables::{CRAWLS, SETTINGS, STATES};
+use crate::watcher::{Found, Watcher, found, versioned};
+
+/// The pause before the crawler looks again whether there is something to do, should no hint come.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The longest rest after a step.
+const REST_MAX: Duration = Duration::from_secs(1);
+
+/// Crawls through the shards of this process.
+pub(crate) struct Crawler<E: Entity> {
+    watcher: Watcher<E>,
+    serving: watch::Receiver<Serving>,
+    bucket: Option<Bucket>,
+}
+
+/// What a step came to.
+enum Step {
+    /// Stages were asked about so many entities.
+    Asked(usize),
+    /// The shard was done before, or may not be ours any more: nothing has come of it.
+    Over,
+}
+
+impl<E: Entity> Crawler<E> {
+    pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>) -> Self {
+        Self { watcher, serving, bucket: None }
+    }
+
+    /// Works until `stop` turns true.
+    pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut hints = self.watcher.store().hints();
+        while !*stop.borrow() {
+            let wait = match self.round(&stop).await {
+                Ok(0) => LOOK_EVERY,
+                Ok(_) => continue,
+                Err(_) if planted!(CrawlGivesUp) => return,
+                Err(error) => {
+                    tracing::warn!(kind = E::KIND, %error, "the re-crawl cannot go on, will try again");
+                    Duration::from_secs(1)
+                }
+            };
+            let until = Instant::now() + wait;
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => {}
+                _ = self.serving.changed() => {}
+                () = ordered(&mut hints) => {}
+                () = sleep_until(until) => {}
+            }
+        }
+    }
+
+    /// One step in each shard that is not done; says how many entities stages were asked about.
+    async fn round(&mut self, stop: &watch::Receiver<bool>) -> Result<usize> {
+        let Some(mut order) = self.order().await? else { return Ok(0) };
+        let (serving, mut asked) = (self.serving.borrow_and_update().clone(), 0);
+        for (shard, fence) in &serving {
+            loop {
+                if *stop.borrow() {
+                    return Ok(asked);
+                }
+                let Some(wait) = self.wait(&order, serving.len()) else { break };
+                let mut stop = stop.clone();
+                // Whoever is told to stop does not wait.
+                let _ = tokio::time::timeout(wait, stop.wait_for(|stop| *stop)).await;
+                // What was ordered may have changed.
+                match self.order().await? {
+                    Some(now) => order = now,
+                    None => return Ok(asked),
+                }
+            }
+            let began = Instant::now();
+            if let Step::Asked(count) = self.step(&order, *shard, fence).await? {
+                // It rests as long as it has worked: others have the machine too.
+                tokio::time::sleep(began.elapsed().min(REST_MAX)).await;
+                asked += count;
+                if let Some(bucket) = &mut self.bucket {
+                    bucket.take(count);
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    /// What is ordered, if there is something to do.
+    async fn order(&self) -> Result<Option<CrawlOrder>> {
+        let order = self.watcher.settings().await?.content.crawl.into_option();
+        Ok(order.filter(|order| order.run > 0 && !order.paused && !order.cancelled))
+    }
+
+    /// How long to wait before the next step; `None` if it may begin.
+    fn wait(&mut self, order: &CrawlOrder, serving: usize) -> Option<Duration> {
+        if order.per_second == 0 {
+            self.bucket = None;
+            return None;
+        }
+        let part = serving as f64 / f64::from(self.watcher.rules().config.shards);
+        let per_second = f64::from(order.per_second) * part;
+        let bucket = self.bucket.get_or_insert_with(|| Bucket::new(per_second));
+        bucket.set_speed(per_second);
+        let now = self.watcher.now();
+        // A step may take more than there is room for; the next one waits the longer.
+        let (room, next) = bucket.room(now);
+        (room == 0).then(|| next.since(now).min(LOOK_EVERY))
+    }
+
+    /// Asks the stages about the next entities of a shard.
+    async fn step(&self, order: &CrawlOrder, shard: u32, fence: &Fence) -> Result<Step> {
+        let key = CRAWLS.key((shard, E::KIND));
+        let Versioned { version, content: mut progress } =
+            versioned::<CrawlProgress>(self.watcher.store().get_one(&key).await?)?;
+        if progress.run > order.run {
+            // What was ordered is known better by whoever had the shard before.
+            return Ok(Step::Over);
+        } else if progress.run < order.run || planted!(CrawlAnew) {
+            progress = CrawlProgress { run: order.run, ..CrawlProgress::default() };
+        } else if progress.done {
+            return Ok(Step::Over);
+        }
+        let rows_max = if order.per_second == 0 { usize::MAX } else { order.per_second as usize };
+        let mut scan = E::scan(shard).limit(rows_max.clamp(1, CRAWL_ROWS_MAX));
+        if !progress.cursor.is_empty() {
+            let table = scan.table();
+            scan = scan.after(Key::from_encoded(table, &progress.cursor));
+        }
+        let page = self.watcher.store().scan(&scan).await?;
+        if let Some(last) = page.rows.last() {
+            progress.cursor = last.key.bytes().to_vec();
+        }
+        let mut passed = Passed::of(shard, &page.rows);
+        passed.entities.retain(|_| !planted!(CrawlSkips) || page.next.is_some());
+        self.ask_about(&mut passed).await?;
+        progress.damaged += passed.damaged.len() as u64;
+        progress.seen += page.rows.len() as u64;
+        if page.next.is_none() {
+            (progress.done, progress.done_ms) = (true, self.watcher.now().as_ms());
+        }
+        let kept = self.keep(fence, &passed, Versioned { version, content: progress }).await?;
+        Ok(if kept { Step::Asked(page.rows.len()) } else { Step::Over })
+    }
+
+    /// Asks all stages about some entities.
+    async fn ask_about(&self, passed: &mut Passed<'_, E>) -> Result<()> {
+        let now = self.watcher.now();
+        for (id, stage) in self.watcher.stages() {
+            let rows = self.rows_of(passed, id).await?;
+            let (mut about, mut subjects) = (Vec::new(), Vec::new());
+            for ((row, found), (entry, state)) in passed.entities.iter().zip(rows) {
+                match entry {
+                    Ok(entry) if waiting(&entry).is_some_and(|waits| waits.visit <= now) => {}
+                    Ok(_) => {
+                        let Found { entity, version } = found.clone();
+                        about.push(*row);
+                        subjects.push(Subject { entity, version, state, now });
+                    }
+                    Err(error) => {
+                        tracing::error!(kind = E::KIND, stage = id, %error, "a re-crawl passes by an entity");
+                        passed.damaged.insert(row.key.clone());
+                    }
+                }
+            }
+            let (answers, _) = self.watcher.ask(stage, &subjects, Cause::RECRAWL).await;
+            for (row, wish) in about.into_iter().zip(answers) {
+                let wishes = passed.wishes.entry(row.key.clone()).or_default();
+                wishes.extend(wish.map(|wish| (id.clone(), wish)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where entities stand with a stage, if that can be read, and its states, in one read.
+    async fn rows_of(&self, passed: &Passed<'_, E>, stage: &str) -> Result<Vec<(Result<Entry>, Bytes)>> {
+        let mut keys = Vec::with_capacity(2 * passed.entities.len());
+        for (_, found) in &passed.entities {
+            let id = found.entity.id().to_string();
+            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
+            keys.extend([which.entry_key(stage), STATES.key((passed.shard, E::KIND, &*id, stage))]);
+        }
+        let mut rows = self.watcher.store().get(&keys).await?.into_iter();
+        let row_of = |_| {
+            let entry = versioned::<Entry>(rows.next().flatten()).map(|entry| entry.content);
+            (entry, rows.next().flatten().map(|row| row.value).unwrap_or_default())
+        };
+        Ok(passed.entities.iter().map(row_of).collect())
+    }
+
+    /// Queues what stages want and notes how far the crawl has come, in one commit; says whether that was made. If not, the shard may not be ours any more,
+    /// or others touch the entities all the time: the step is to be made again.
+    async fn keep(
+        &self,
+        fence: &Fence,
+        passed: &Passed<'_, E>,
+        progress: Versioned<CrawlProgress>,
+    ) -> Result<bool> {
+        let key = CRAWLS.key((passed.shard, E::KIND));
+        for _ in 0..FITS_MAX {
+            let (mut batch, mut kept) = (Batch::new(), progress.content.clone());
+            fence.guard(&mut batch);
+            kept.queued += self.queue_wishes_of(&mut batch, passed).await?;
+            batch.check(key.clone(), progress.version).put(key.clone(), progress.version + 1, encode(&kept));
+            match self.watcher.store().commit(batch).await? {
+                Outcome::Applied => return Ok(true),
+                Outcome::Conflict(keys) if fence.is_among(&keys) || keys.contains(&key) => return Ok(false),
+                Outcome::Conflict(_) => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds to a batch what stages want of some entities; says how many visits that are.
+    async fn queue_wishes_of(&self, batch: &mut Batch, passed: &Passed<'_, E>) -> Result<u64> {
+        let (now, mut queued) = (self.watcher.now(), 0);
+        let (mut wanted, mut keys) = (Vec::new(), Vec::new());
+        for (row, found) in passed.entities.iter().filter(|_| !planted!(CrawlForgets)) {
+            let Some(wishes) = passed.wishes.get(&row.key).filter(|wishes| !wishes.is_empty()) else {
+                continue;
+            };
+            let id = found.entity.id().to_string();
+            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
+            keys.extend([row.key.clone(), which.head_key()]);
+            keys.extend(wishes.keys().map(|stage| which.entry_key(stage)));
+            wanted.push((row.version, id, wishes));
+        }
+        let mut rows = self.watcher.get_all(&keys).await?.into_iter();
+        for (seen, id, wishes) in wanted {
+            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
+            let (entity, head) = (rows.next().flatten(), versioned::<Head>(rows.next().flatten()));
+            let entries: Vec<Option<Row>> = rows.by_ref().take(wishes.len()).collect();
+            // Without a head that can be read nothing can be saved for it either.
+            let (Some(entity), Ok(head)) = (entity, head) else { continue };
+            if planted!(CrawlLoses) && entity.version != seen {
+                continue;
+            }
+            // An entity that is being removed must not be queued.
+            batch.check(entity.key, entity.version);
+            let mut is_new = false;
+            for ((stage, wish), row) in wishes.iter().zip(entries) {
+                let Versioned { version, content: mut entry } = versioned::<Entry>(row)?;
+                if planted!(BackgroundFirst) {
+                    leave(batch, &which.in_stage(stage), &mut entry);
+                }
+                // A visit of the background must not take the place of a sooner one.
+                if offer(batch, &which.in_stage(stage), &mut entry, *wish, now) {
+                    let (key, next) = (which.entry_key(stage), next_version(version, &head.content));
+                    batch.check(key.clone(), version).put(key, next, encode(&entry));
+                    queued += 1;
+                    is_new |= version == 0;
+                }
+            }
+            if is_new {
+                // A removal that is under way must notice that there is one more entry.
+                let key = which.head_key();
+                batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
+            }
+        }
+        Ok(queued)
+    }
+}
+
+/// Some entities of a shard, by their rows, and what stages want of them.
+struct Passed<'a, E> {
+    shard: u32,
+    entities: Vec<(&'a Row, Found<E>)>,
+    /// Those that cannot be read, or where they stand.
+    damaged: BTreeSet<Key>,
+    /// By the key of an entity's row: the visits that stages want.
+    wishes: BTreeMap<Key, BTreeMap<String, Wanted>>,
+}
+
+impl<'a, E: Entity> Passed<'a, E> {
+    fn of(shard: u32, rows: &'a [Row]) -> Self {
+        let (mut entities, mut damaged) = (Vec::with_capacity(rows.len()), BTreeSet::new());
+        for row in rows {
+            match found::<E>(row) {
+                Ok(found) => entities.push((row, found)),
+                Err(error) => {
+                    tracing::error!(kind = E::KIND, %error, "a re-crawl passes by an entity that cannot be read");
+                    damaged.insert(row.key.clone());
+                }
+            }
+        }
+        Self { shard, entities, damaged, wishes: BTreeMap::new() }
+    }
+}
+
+/// Waits until something was ordered.
+async fn ordered(hints: &mut store::Hints) {
+    while let Some(hint) = hints.next().await {
+        if hint == Hint::Anything
+            || matches!(hint, Hint::Changed { table, .. } if table == SETTINGS.def().name)
+        {
+            return;
+        }
+    }
+    std::future::pending::<()>().await;
+}
