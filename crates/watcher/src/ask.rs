@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::future::join_all;
+
 use crate::call::caught_within;
 use crate::entity::Entity;
 use crate::queue::{Lane, Wanted};
@@ -23,19 +25,43 @@ impl Cause {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// The visits that a stage wants, one answer for each entity, and whether the stage was heard at all.
+    /// The visits that a stage wants, one answer for each entity, and whether the stage was heard at all. It is asked about as many
+    /// entities at once as it may visit.
     pub(crate) async fn ask(
         &self,
         stage: &Arc<dyn Stage<E>>,
         subjects: &[Subject<E>],
         cause: Cause,
     ) -> (Vec<Option<Wanted>>, Heard) {
+        let calls = subjects.chunks(self.limits_of(stage.id()).batch_max);
+        let calls = calls.map(|subjects| self.ask_once(stage, subjects, cause)).collect::<Vec<_>>();
+        let (mut wanted, mut heard) = (Vec::with_capacity(subjects.len()), Heard::Nothing);
+        for (wishes, heard_now) in join_all(calls).await {
+            wanted.extend(wishes);
+            if heard == Heard::Nothing || heard_now == Heard::Answer {
+                heard = heard_now;
+            }
+        }
+        (wanted, heard)
+    }
+
+    async fn ask_once(
+        &self,
+        stage: &Arc<dyn Stage<E>>,
+        subjects: &[Subject<E>],
+        cause: Cause,
+    ) -> (Vec<Option<Wanted>>, Heard) {
         let unsure = Wanted { visit: self.now(), lane: cause.lane, why: Why::WHY_UNSURE };
+        let not_asked = || (subjects.iter().map(|_| Some(unsure)).collect(), Heard::Nothing);
         // Nobody waits for a stage that is known not to answer.
-        if subjects.is_empty() || self.board().is_down(stage.id()) {
-            return (subjects.iter().map(|_| Some(unsure)).collect(), Heard::Nothing);
+        if self.board().is_down(stage.id()) {
+            return not_asked();
         }
         let (asked, timeout) = (subjects.len(), self.limits_of(stage.id()).timeout);
+        // Nor does anybody wait for a stage with too many questions: it sees these entities without having been asked.
+        let Ok(_turn) = tokio::time::timeout(timeout, self.turn_to_ask(stage.id())).await else {
+            return not_asked();
+        };
         let failed = match caught_within(timeout, stage.should_process_many(subjects)).await {
             Ok(answers) if answers.len() == asked => {
                 let heard = heard(&answers);

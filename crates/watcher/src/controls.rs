@@ -61,6 +61,7 @@ impl OtherLimits {
 
 impl<E: Entity> Watcher<E> {
     /// Has a stage visit nothing until it is [resumed](Self::resume_stage). Calls that are under way end as usual; what comes due waits.
+    /// It goes on being asked which changed entities it wants, so that only those wait for it, and it goes on hearing what was saved.
     pub async fn pause_stage(&self, stage: &str, reason: &str) -> Result<()> {
         if reason.len() > REASON_BYTES_MAX {
             let what = format!(

@@ -10,7 +10,7 @@
 //!
 //! Where things are:
 //! - what a user writes and holds: [`Entity`] (`entity.rs`), [`Stage`] (`stage.rs`), [`Watcher`] (`watcher.rs`), [`Config`] (`config.rs`);
-//! - what a change brings about: `change.rs`, `queue.rs` (the rule of the queues), `budget.rs` (stages that fight), `system.rs` and `ask.rs` (questions);
+//! - what a change brings about: `change.rs`, `queue.rs` (the rule of the queues), `budget.rs` (stages that fight), `system.rs`, `ask.rs` and `wishes.rs` (questions and what comes of them);
 //! - the loop: `run.rs`, with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
 //! - beside the loop: `keeping.rs` and `shards.rs` (leases), `relay/` (topic and `on_saved`), `crawl.rs` (the re-crawl);
 //! - what people ask and order: `explain.rs`, `board.rs`, `controls.rs`, `requests.rs`;
@@ -69,6 +69,7 @@ mod tables;
 mod time;
 mod visit;
 mod watcher;
+mod wishes;
 
 pub use board::{Counts, StageStatus};
 pub use budget::Fight;

@@ -70,3 +70,7 @@ pub const READ_KEYS_MAX: usize = 4096;
 pub const TIMER_STEP_MIN: Duration = Duration::from_millis(10);
 /// Bytes of the name of a process.
 pub const INSTANCE_BYTES_MAX: usize = 200;
+/// How long what some stages have answered to a question waits for the answers of the others.
+pub const ANSWER_PATIENCE: Duration = Duration::from_millis(50);
+/// Times that changed entities are asked about at the same time.
+pub const QUESTIONS_AT_ONCE_MAX: usize = 64;

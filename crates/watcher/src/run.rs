@@ -1,5 +1,6 @@
 //! The loop: looks into the queues of this process's shards, and has what is due visited, several visits at a time.
 
+mod finishing;
 mod looking;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use store::Hints;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{self, JoinError, JoinSet};
+use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use crate::change::SYSTEM;
@@ -17,14 +18,14 @@ use crate::config::StageLimits;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
 use crate::keeping::{Leases, Order, keep};
-use crate::limits::{APART_MAX, INSTANCE_BYTES_MAX};
+use crate::limits::{INSTANCE_BYTES_MAX, QUESTIONS_AT_ONCE_MAX};
 use crate::queue::Place;
 use crate::relay::{Moving, Relay, Serving};
-use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, QueueId, Schedule};
+use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, Schedule};
 use crate::speed::Speeds;
 use crate::stage::Stage;
 use crate::time::Time;
-use crate::visit::{Due, End, Heard, Visited};
+use crate::visit::{Due, Visited};
 use crate::watcher::Watcher;
 use crate::{Error, Result};
 
@@ -34,8 +35,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const SWEEPS: usize = 10;
 /// The pause before work goes on that met an error of the store.
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
-/// The pause before a row that cannot be read is tried again.
-const DAMAGE_PAUSE: Duration = Duration::from_secs(60);
 /// How soon it is tried again to give away a shard in which something is under way.
 const LEAVE_AGAIN: Duration = Duration::from_millis(50);
 /// How long after a change the board is brought up to date.
@@ -95,11 +94,15 @@ struct Runner<E: Entity> {
     /// The stage that has the first choice of entities.
     first_stage: usize,
     /// Entities that are being visited.
-    busy: BTreeMap<(u32, Arc<str>), Visiting>,
+    busy: Busy,
+    /// Entities about which stages are being asked. They may be visited meanwhile.
+    asked: Busy,
     /// Entities that are to be called alone: by stage, shard and id.
     apart: BTreeSet<(usize, u32, Arc<str>)>,
-    /// Entities that are left alone until some time, because their rows cannot be read or their code panics: by stage, shard and id.
-    resting: BTreeMap<(usize, u32, Arc<str>), Time>,
+    /// Entities that are left alone for a while: by stage, shard and id.
+    resting: BTreeMap<(usize, u32, Arc<str>), Rest>,
+    /// How often in a row visits were made in vain, because others changed the entity meanwhile: by stage, shard and id.
+    in_vain: BTreeMap<(usize, u32, Arc<str>), u32>,
     visits: JoinSet<Visited>,
     /// What the tasks of `visits` are about.
     under_way: BTreeMap<task::Id, Call>,
@@ -117,6 +120,17 @@ struct Runner<E: Entity> {
     say_at: Option<Instant>,
     speeds: Speeds,
 }
+
+/// An entity is left alone for a while.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    until: Time,
+    /// Whether it ends as soon as something changes: its rows cannot be read, or its code panics over them.
+    until_changed: bool,
+}
+
+/// What is under way, by shard and entity.
+type Busy = BTreeMap<(u32, Arc<str>), Visiting>;
 
 /// A visit that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -148,8 +162,9 @@ impl<E: Entity> Runner<E> {
         let mut names = vec![SYSTEM.to_owned()];
         names.extend(watcher.stages().keys().cloned());
         let mut desks: Vec<Desk> = names.iter().map(|name| Desk::new(*config.limits_of(name))).collect();
-        // Questions are not visits: what limits all stages does not limit who asks them.
-        desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, ..StageLimits::default() });
+        // Questions are not visits: what limits all stages does not limit who asks them. A stage that is slow to answer takes up some of the calls.
+        let calls_max = QUESTIONS_AT_ONCE_MAX;
+        desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, calls_max, ..StageLimits::default() });
         let (hints, now) = (watcher.store().hints(), Instant::now());
         Self {
             watcher,
@@ -164,9 +179,11 @@ impl<E: Entity> Runner<E> {
             speeds: Speeds::new(names.len()),
             names,
             first_stage: 0,
-            busy: BTreeMap::new(),
+            busy: Busy::new(),
+            asked: Busy::new(),
             apart: BTreeSet::new(),
             resting: BTreeMap::new(),
+            in_vain: BTreeMap::new(),
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
             hints,
@@ -228,7 +245,7 @@ impl<E: Entity> Runner<E> {
         let leases = self.leases.borrow();
         let leaving = leases.leaving.difference(&self.left).next().map(|_| Instant::now() + LEAVE_AGAIN);
         let trusted_until = leases.trusted_until.filter(|_| !self.serving.borrow().is_empty());
-        let rested = self.resting.values().min().copied().map(wait);
+        let rested = self.resting.values().map(|rest| rest.until).min().map(wait);
         let blocked_until = blocked_until.map(wait);
         let times = [Some(self.next_look), trusted_until, self.say_at, look, leaving, rested, blocked_until];
         times.into_iter().flatten().min().unwrap_or(self.next_look)
@@ -256,8 +273,11 @@ impl<E: Entity> Runner<E> {
     /// Lets go of shards that are to be given away, when nothing happens in them any more.
     fn leave(&mut self) {
         for shard in &self.leases.borrow().leaving {
-            let first = (*shard, Arc::from(""));
-            let busy = self.busy.range(first..).next().is_some_and(|((busy, _), _)| busy == shard);
+            let is_in = |busy: &Busy| {
+                let first = busy.range((*shard, Arc::from(""))..).next();
+                first.is_some_and(|((of, _), _)| of == shard)
+            };
+            let busy = is_in(&self.busy) || is_in(&self.asked);
             let quiet = !busy && !self.moving.contains(*shard);
             if (quiet || planted!(BusyGivenAway)) && self.left.insert(*shard) {
                 // The keeper is there as long as we are.
@@ -282,6 +302,7 @@ impl<E: Entity> Runner<E> {
         self.schedule.serve(&ours.keys().copied().collect(), all, now);
         self.apart.retain(|(_, shard, _)| ours.contains_key(shard));
         self.resting.retain(|(_, shard, _), _| ours.contains_key(shard));
+        self.in_vain.retain(|(_, shard, _), _| ours.contains_key(shard));
         self.serving.send_replace(ours);
     }
 
@@ -320,7 +341,7 @@ impl<E: Entity> Runner<E> {
         self.first_stage = (self.first_stage + 1) % count;
         for stage in (self.first_stage..count).chain(0..self.first_stage) {
             loop {
-                let (busy, apart) = (&self.busy, &self.apart);
+                let (busy, apart) = (if stage == 0 { &self.asked } else { &self.busy }, &self.apart);
                 let fit = |shard, entity: &Arc<str>| {
                     if busy.contains_key(&(shard, Arc::clone(entity))) && !planted!(BusyIgnored) {
                         Fit::Busy
@@ -359,7 +380,7 @@ impl<E: Entity> Runner<E> {
         drop(serving);
         for item in &items {
             let visiting = Visiting { stage, visit: item.visit, rewritten: false };
-            self.busy.insert((item.shard, Arc::clone(&item.entity)), visiting);
+            self.under_way_of(stage).insert((item.shard, Arc::clone(&item.entity)), visiting);
         }
         let (watcher, name) = (self.watcher.clone(), self.names[stage].clone());
         let visit = self.visits.spawn(async move {
@@ -372,146 +393,13 @@ impl<E: Entity> Runner<E> {
         self.changed();
     }
 
-    fn finish(&mut self, ended: Result<(task::Id, Visited), JoinError>) {
-        let (id, visited) = match ended {
-            Ok((id, visited)) => (id, Some(visited)),
-            Err(error) => {
-                tracing::error!(kind = E::KIND, %error, "a visit was lost by a panic of the entity's code, or of the watcher itself");
-                (error.id(), None)
-            }
-        };
-        let Some(Call { stage, line, items }) = self.under_way.remove(&id) else { return };
-        self.schedule.call_ended(stage, line);
-        let several = items.len() > 1;
-        let Some(visited) = visited else {
-            return self.finish_lost(stage, line, items);
-        };
-        for (name, heard) in visited.heard {
-            // A stage that answers questions may still be dead for visits.
-            let is_alive = stage != 0 || heard != Heard::Answer;
-            if let (true, Ok(stage)) = (is_alive, self.names.binary_search(&name)) {
-                self.note_heard(stage, &heard, &items);
-            }
-        }
-        // Whatever comes back, nobody stays busy.
-        let ends = visited.ends.into_iter().chain(std::iter::repeat_with(|| Ok(End::Again)));
-        for (item, end) in items.into_iter().zip(ends) {
-            self.finish_one(stage, line, item, end, several);
-        }
-        self.changed();
+    /// What keeps a stage away from entities: questions keep away other questions, visits keep away other visits.
+    fn under_way_in(&self, stage: usize) -> &Busy {
+        if stage == 0 { &self.asked } else { &self.busy }
     }
 
-    /// Nobody knows what came of a call: its entities are tried again one by one, and the one to blame in peace.
-    fn finish_lost(&mut self, stage: usize, line: Line, items: Vec<Item>) {
-        let several = items.len() > 1;
-        for item in items {
-            self.busy.remove(&(item.shard, Arc::clone(&item.entity)));
-            if several {
-                let id = QueueId { shard: item.shard, stage, line };
-                self.keep_apart(stage, &item);
-                self.schedule.agenda.rest_until(id, self.watcher.now() + ERROR_PAUSE);
-            } else {
-                self.let_rest(stage, item);
-            }
-        }
-    }
-
-    /// Leaves one entity alone for a while, and nobody else.
-    fn let_rest(&mut self, stage: usize, item: Item) {
-        let until = self.watcher.now() + DAMAGE_PAUSE;
-        self.resting.insert((stage, item.shard, item.entity), until);
-    }
-
-    /// Tries again those that have rested.
-    fn wake_rested(&mut self) {
-        let now = self.watcher.now();
-        let rested = self.resting.iter().filter(|(_, until)| **until <= now);
-        for (stage, shard, entity) in rested.map(|(whose, _)| whose.clone()).collect::<Vec<_>>() {
-            self.resting.remove(&(stage, shard, entity));
-            self.look_again(shard, stage);
-        }
-    }
-
-    fn keep_apart(&mut self, stage: usize, item: &Item) {
-        if self.apart.len() < APART_MAX {
-            self.apart.insert((stage, item.shard, Arc::clone(&item.entity)));
-        }
-    }
-
-    fn finish_one(&mut self, stage: usize, line: Line, item: Item, end: Result<End>, several: bool) {
-        let place = (item.shard, Arc::clone(&item.entity));
-        let rewritten = self.busy.remove(&place).is_some_and(|visiting| visiting.rewritten);
-        self.speeds.note(stage, &end);
-        if !self.apart.is_empty() {
-            self.apart.remove(&(stage, item.shard, Arc::clone(&item.entity)));
-        }
-        let (name, entity, id) =
-            (&self.names[stage], &*item.entity, QueueId { shard: item.shard, stage, line });
-        match end {
-            Ok(End::Saved { fight: Some(fight), .. }) => {
-                tracing::warn!(kind = E::KIND, entity, stages = ?fight.stages, delay = ?fight.delay, "stages fight over an entity, they are slowed down");
-            }
-            Ok(End::Saved { .. } | End::Gone) => {}
-            Ok(End::Failed { error, parked }) => {
-                tracing::warn!(stage = name, entity, %error, parked, "a visit failed");
-            }
-            Ok(End::Left) => {
-                if several {
-                    self.keep_apart(stage, &item);
-                }
-                self.schedule.agenda.put_back(id, item);
-                return;
-            }
-            Ok(End::Again) => self.look_again(item.shard, stage),
-            Ok(End::Doubtful) => {
-                if self.doubtful.insert(item.shard) {
-                    // The keeper is there as long as we are.
-                    let _ = self.orders.send(Order::Look);
-                }
-                self.look_again(item.shard, stage);
-            }
-            Err(error @ Error::Damaged { .. }) => {
-                tracing::error!(stage = name, entity, %error, "a visit cannot be made, will try again in a minute");
-                self.let_rest(stage, item);
-            }
-            Err(error) => {
-                tracing::warn!(stage = name, entity, %error, "a visit could not be made, will try again");
-                self.schedule.agenda.rest_until(id, self.watcher.now() + ERROR_PAUSE);
-            }
-        }
-        if rewritten {
-            self.look_again(place.0, stage);
-        }
-    }
-
-    /// Takes note of whether a stage is alive.
-    fn note_heard(&mut self, stage: usize, heard: &Heard, items: &[Item]) {
-        let now = self.watcher.now();
-        let was_down = self.schedule.desks[stage].health.down().is_some();
-        match heard {
-            Heard::Nothing => return,
-            Heard::Answer => self.schedule.answered(stage, now),
-            Heard::Silence(error) => {
-                let entities = items.iter().map(|item| &item.entity);
-                self.schedule.desks[stage].health.silent(entities, &error.to_string(), now);
-            }
-        }
-        let is_down = self.schedule.desks[stage].health.down().is_some();
-        if was_down != is_down {
-            let stage = &self.names[stage];
-            if is_down {
-                tracing::error!(
-                    kind = E::KIND,
-                    stage,
-                    ?heard,
-                    "a stage does not answer: it is only probed from now on"
-                );
-            } else {
-                tracing::info!(kind = E::KIND, stage, "a stage answers again");
-            }
-            self.say_at = Some(Instant::now());
-            self.say();
-        }
+    fn under_way_of(&mut self, stage: usize) -> &mut Busy {
+        if stage == 0 { &mut self.asked } else { &mut self.busy }
     }
 
     /// Something is different from what the board says.

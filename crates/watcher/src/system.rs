@@ -1,25 +1,33 @@
 //! The system stage: asks the stages that must be asked whether they want to visit entities that have changed.
 //!
 //! A stage that is about to visit an entity anyway is not asked about it. All stages are asked at the same time, each about all entities at once.
+//! As a rule all of them answer soon, and one commit queues what they want. What is wanted by those who did answer does not wait for those who take long.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::future::join_all;
+use futures::stream::FuturesUnordered;
 use store::{Batch, Outcome, Row};
+use tokio::time::sleep;
 
 use crate::Result;
 use crate::answer::shortened;
 use crate::ask::Cause;
 use crate::change::{SYSTEM, Versioned, changed_since, next_version};
 use crate::entity::Entity;
+use crate::limits::ANSWER_PATIENCE;
 use crate::queue::{Lane, Wanted, leave, offer, park, waiting};
 use crate::rows::{Entry, Head, encode};
-use crate::stage::Subject;
+use crate::stage::{Stage, Subject};
 use crate::tables::STATES;
 use crate::time::Time;
 use crate::visit::{Due, End, Heard, Visited, id_of};
 use crate::watcher::{Found, Watcher, found, versioned};
+use crate::wishes::Wishes;
 
 /// An entity about which stages are asked.
 struct Question<'a, E> {
@@ -28,7 +36,18 @@ struct Question<'a, E> {
     head: Versioned<Head>,
     /// The stages that may have to be asked: where the entity stands with them, and their states.
     stages: BTreeMap<&'a str, (Versioned<Entry>, Bytes)>,
-    wishes: BTreeMap<&'a str, Wanted>,
+    /// What stages want, as far as it is not queued.
+    wishes: BTreeMap<String, Wanted>,
+    /// Whether something was queued before all stages had answered.
+    is_early: bool,
+}
+
+/// What a stage has answered.
+struct Answered<'a> {
+    stage: &'a str,
+    /// By the number of the question.
+    wishes: Vec<(usize, Wanted)>,
+    heard: Heard,
 }
 
 impl<E: Entity> Watcher<E> {
@@ -51,9 +70,8 @@ impl<E: Entity> Watcher<E> {
         if let Err(error) = self.add_stages(&mut questions).await {
             return Visited::failed(due, &error);
         }
-        let heard = self.ask_all(&mut questions, now).await;
-        let commits: Vec<_> =
-            questions.into_iter().map(|question| self.queue_wishes(question, now)).collect();
+        let heard = self.ask_all(&mut questions).await;
+        let commits: Vec<_> = questions.into_iter().map(|question| self.queue_wishes(question)).collect();
         let mut ended = join_all(commits).await.into_iter();
         let ends =
             ends.into_iter().map(|end| end.or_else(|| ended.next()).unwrap_or(Ok(End::Again))).collect();
@@ -102,7 +120,14 @@ impl<E: Entity> Watcher<E> {
             return Err(Ok(End::Gone));
         }
         match found(entity) {
-            Ok(found) => Ok(Question { due, found, head, stages: BTreeMap::new(), wishes: BTreeMap::new() }),
+            Ok(found) => Ok(Question {
+                due,
+                found,
+                head,
+                stages: BTreeMap::new(),
+                wishes: BTreeMap::new(),
+                is_early: false,
+            }),
             Err(error) => Err(self.park_head(due, head, &error.to_string()).await),
         }
     }
@@ -146,66 +171,127 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// Asks every stage about all entities that it is not about to visit anyway.
-    async fn ask_all(&self, questions: &mut [Question<'_, E>], now: Time) -> Vec<(String, Heard)> {
-        let ask = |(id, stage)| {
-            let id: &String = id;
-            let (mut about, mut subjects) = (Vec::new(), Vec::new());
-            for (number, question) in questions.iter().enumerate() {
-                let Some((entry, state)) = question.stages.get(&**id) else { continue };
-                if waiting(&entry.content).is_none_or(|waits| waits.visit > now) {
-                    let Found { entity, version } = question.found.clone();
-                    about.push(number);
-                    subjects.push(Subject { entity, version, state: state.clone(), now });
+    async fn ask_all(&self, questions: &mut [Question<'_, E>]) -> Vec<(String, Heard)> {
+        let mut under_way: FuturesUnordered<_> =
+            self.stages().values().map(|stage| self.ask_about(stage, questions)).collect();
+        let (patience, mut all_heard) = (sleep(ANSWER_PATIENCE), Vec::new());
+        let (mut patience, mut is_late) = (pin!(patience), false);
+        while !under_way.is_empty() {
+            tokio::select! {
+                biased;
+                Some(Answered { stage, wishes, heard }) = under_way.next() => {
+                    all_heard.push((stage.to_owned(), heard));
+                    for (number, wish) in wishes {
+                        questions[number].wishes.insert(stage.to_owned(), wish);
+                    }
                 }
+                () = &mut patience, if !is_late => is_late = true,
             }
-            async move {
-                let (wishes, heard) = self.ask(stage, &subjects, Cause::CHANGE).await;
-                (id, about, wishes, heard)
+            if is_late && !under_way.is_empty() {
+                join_all(questions.iter_mut().map(|question| self.queue_early(question))).await;
             }
-        };
-        let answers = join_all(self.stages().iter().map(ask).collect::<Vec<_>>()).await;
-        let mut all_heard = Vec::new();
-        for (id, about, wishes, heard) in answers {
-            for (number, wish) in about.into_iter().zip(wishes) {
-                let name = questions[number].stages.get_key_value(&**id).map(|(name, _)| *name);
-                if let (Some(name), Some(wish)) = (name, wish) {
-                    questions[number].wishes.insert(name, wish);
-                }
-            }
-            all_heard.push((id.clone(), heard));
         }
         all_heard
     }
 
-    /// Queues what stages wish, and takes the entity out of the system stage's queue.
-    async fn queue_wishes(&self, question: Question<'_, E>, now: Time) -> Result<End> {
-        let Question { due, found, head, mut stages, wishes } = question;
-        let which = due.which(E::KIND);
+    /// Asks one stage.
+    fn ask_about<'s>(
+        &'s self,
+        stage: &'s Arc<dyn Stage<E>>,
+        questions: &[Question<'_, E>],
+    ) -> impl Future<Output = Answered<'s>> + use<'s, E> {
+        let (now, mut about, mut subjects) = (self.now(), Vec::new(), Vec::new());
+        for (number, question) in questions.iter().enumerate() {
+            let Some((entry, state)) = question.stages.get(stage.id()) else { continue };
+            if waiting(&entry.content).is_none_or(|waits| waits.visit > now) {
+                let Found { entity, version } = question.found.clone();
+                about.push(number);
+                subjects.push(Subject { entity, version, state: state.clone(), now });
+            }
+        }
+        async move {
+            let (wishes, heard) = self.ask(stage, &subjects, Cause::CHANGE).await;
+            let wishes = about.into_iter().zip(wishes).filter_map(|(number, wish)| Some((number, wish?)));
+            Answered { stage: stage.id(), wishes: wishes.collect(), heard }
+        }
+    }
+
+    /// Queues what stages wish so far; the entity goes on waiting for the others. If that fails, it is done with what they wish.
+    async fn queue_early(&self, question: &mut Question<'_, E>) {
+        if question.wishes.is_empty() {
+            return;
+        }
+        self.spread_out(&mut question.wishes);
+        if let Ok(true) = self.offer_wishes(question).await {
+            question.wishes.clear();
+            question.is_early = true;
+        }
+    }
+
+    /// Queues wishes without taking the entity out of the system stage's queue; says whether that was done.
+    async fn offer_wishes(&self, question: &Question<'_, E>) -> Result<bool> {
+        let Question { due, found, wishes, .. } = question;
+        let entity = E::key(due.shard, &found.entity.id());
+        let wishes = Wishes { which: due.which(E::KIND), entity, asked_about: found.version, wanted: wishes };
         let mut batch = Batch::new();
         due.fence.guard(&mut batch);
-        batch.check(E::key(due.shard, &found.entity.id()), found.version);
-        let several = wishes.len() > 1;
-        for (stage, mut wish) in wishes {
-            let Some((Versioned { version, content: mut entry }, _)) = stages.remove(stage) else { continue };
-            if several && wish.lane == Lane::Fresh {
+        self.add_wishes(&mut batch, &[wishes], true).await?;
+        Ok(self.store().commit(batch).await?.is_applied())
+    }
+
+    /// Several stages that want an entity at once come at different times, if that is configured.
+    fn spread_out(&self, wishes: &mut BTreeMap<String, Wanted>) {
+        if wishes.len() > 1 {
+            for wish in wishes.values_mut().filter(|wish| wish.lane == Lane::Fresh) {
                 wish.visit = wish.visit + self.random_part(self.spread());
             }
-            entry.attempts = 0;
-            offer(&mut batch, &which.in_stage(stage), &mut entry, wish, now);
-            let key = which.entry_key(stage);
-            let next = next_version(version, &head.content);
-            batch.check(key.clone(), version).put(key, next, encode(&entry));
         }
-        let Versioned { version, content: mut head } = head;
+    }
+
+    /// Queues what stages wish, and takes the entity out of the system stage's queue.
+    async fn queue_wishes(&self, mut question: Question<'_, E>) -> Result<End> {
+        let (which, now) = (question.due.which(E::KIND), self.now());
+        if question.is_early {
+            // What was queued early may have written the head, but nothing else in it may be different.
+            let head = self.head(which).await?;
+            if head.content != question.head.content {
+                return self.queue_rest(question).await;
+            }
+            question.head = head;
+        }
+        self.spread_out(&mut question.wishes);
+        let mut batch = Batch::new();
+        question.due.fence.guard(&mut batch);
+        batch.check(E::key(question.due.shard, &question.found.entity.id()), question.found.version);
+        let Versioned { version: head_version, content: mut head } = question.head.clone();
+        for (stage, wish) in &question.wishes {
+            let Some((Versioned { version, content: entry }, _)) = question.stages.get(&**stage) else {
+                continue;
+            };
+            let mut entry = entry.clone();
+            entry.attempts = 0;
+            offer(&mut batch, &which.in_stage(stage), &mut entry, *wish, now);
+            let (key, next) = (which.entry_key(stage), next_version(*version, &head));
+            batch.check(key.clone(), *version).put(key, next, encode(&entry));
+        }
         let mut entry = head.entry.take().unwrap_or_default();
         leave(&mut batch, &which.in_stage(SYSTEM), &mut entry);
         head.entry = Some(entry).into();
         (head.changed, head.changed_more) = (Vec::new(), false);
-        batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+        batch.check(which.head_key(), head_version).put(which.head_key(), head_version + 1, encode(&head));
         match self.store().commit(batch).await? {
             Outcome::Applied => Ok(End::Saved { changed: false, fight: None }),
-            Outcome::Conflict(keys) if due.fence.is_among(&keys) => Ok(End::Doubtful),
-            Outcome::Conflict(_) => Ok(End::Again),
+            Outcome::Conflict(keys) if question.due.fence.is_among(&keys) => Ok(End::Doubtful),
+            Outcome::Conflict(_) => self.queue_rest(question).await,
         }
+    }
+
+    /// The entity changed while stages thought about it. They will be asked again, but what they want already is not forgotten: one that
+    /// thinks longer than the entity stays the same would never get to see it.
+    async fn queue_rest(&self, question: Question<'_, E>) -> Result<End> {
+        if !question.wishes.is_empty() {
+            self.offer_wishes(&question).await?;
+        }
+        Ok(End::Again)
     }
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use store::{Batch, Key, Outcome, Read, Row, Scan, Store};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use topics::Topics;
 
 use crate::board::Board;
@@ -48,6 +49,8 @@ struct Inner<E: Entity> {
     stages: Stages<E>,
     random: Mutex<StdRng>,
     board: Board,
+    /// Stages may be asked as many questions at a time as they may have calls.
+    turns: BTreeMap<String, Semaphore>,
 }
 
 /// An entity with its version.
@@ -91,8 +94,10 @@ impl<E: Entity> Watcher<E> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         let rules = Rules { config, interests };
         let topic = topic.map(|(topics, topic)| (topics.clone(), topic.to_owned()));
-        let inner =
-            Inner { store: store.clone(), topic, clock, rules, stages, random, board: Board::default() };
+        let turns =
+            stages.keys().map(|id| (id.clone(), Semaphore::new(rules.config.limits_of(id).calls_max)));
+        let (turns, board, store) = (turns.collect(), Board::default(), store.clone());
+        let inner = Inner { store, topic, clock, rules, stages, random, board, turns };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -267,6 +272,12 @@ impl<E: Entity> Watcher<E> {
 
     pub(crate) fn stage(&self, id: &str) -> Option<&Arc<dyn Stage<E>>> {
         self.inner.stages.get(id)
+    }
+
+    /// Waits until a stage may be asked one question more.
+    pub(crate) async fn turn_to_ask(&self, stage: &str) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.inner.turns.get(stage)?.acquire().await.ok()
     }
 
     pub(crate) fn spread(&self) -> Duration {

@@ -11,16 +11,17 @@ use tokio::time::{Instant, sleep_until};
 use crate::Result;
 use crate::ask::Cause;
 use crate::bucket::Bucket;
-use crate::change::{Versioned, Which, next_version};
+use crate::change::{Versioned, Which};
 use crate::entity::Entity;
 use crate::limits::{CRAWL_ROWS_MAX, FITS_MAX};
-use crate::queue::{Wanted, leave, offer, waiting};
+use crate::queue::{Wanted, waiting};
 use crate::relay::Serving;
-use crate::rows::{CrawlOrder, CrawlProgress, Entry, Head, encode};
+use crate::rows::{CrawlOrder, CrawlProgress, Entry, encode};
 use crate::shards::Fence;
 use crate::stage::Subject;
 use crate::tables::{CRAWLS, SETTINGS, STATES};
 use crate::watcher::{Found, Watcher, found, versioned};
+use crate::wishes::Wishes;
 
 /// The pause before the crawler looks again whether there is something to do, should no hint come.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -230,51 +231,24 @@ impl<E: Entity> Crawler<E> {
 
     /// Adds to a batch what stages want of some entities; says how many visits that are.
     async fn queue_wishes_of(&self, batch: &mut Batch, passed: &Passed<'_, E>) -> Result<u64> {
-        let (now, mut queued) = (self.watcher.now(), 0);
-        let (mut wanted, mut keys) = (Vec::new(), Vec::new());
-        for (row, found) in passed.entities.iter().filter(|_| !planted!(CrawlForgets)) {
-            let Some(wishes) = passed.wishes.get(&row.key).filter(|wishes| !wishes.is_empty()) else {
-                continue;
-            };
-            let id = found.entity.id().to_string();
-            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
-            keys.extend([row.key.clone(), which.head_key()]);
-            keys.extend(wishes.keys().map(|stage| which.entry_key(stage)));
-            wanted.push((row.version, id, wishes));
-        }
-        let mut rows = self.watcher.get_all(&keys).await?.into_iter();
-        for (seen, id, wishes) in wanted {
-            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
-            let (entity, head) = (rows.next().flatten(), versioned::<Head>(rows.next().flatten()));
-            let entries: Vec<Option<Row>> = rows.by_ref().take(wishes.len()).collect();
-            // Without a head that can be read nothing can be saved for it either.
-            let (Some(entity), Ok(head)) = (entity, head) else { continue };
-            if planted!(CrawlLoses) && entity.version != seen {
-                continue;
-            }
-            // An entity that is being removed must not be queued.
-            batch.check(entity.key, entity.version);
-            let mut is_new = false;
-            for ((stage, wish), row) in wishes.iter().zip(entries) {
-                let Versioned { version, content: mut entry } = versioned::<Entry>(row)?;
-                if planted!(BackgroundFirst) {
-                    leave(batch, &which.in_stage(stage), &mut entry);
-                }
-                // A visit of the background must not take the place of a sooner one.
-                if offer(batch, &which.in_stage(stage), &mut entry, *wish, now) {
-                    let (key, next) = (which.entry_key(stage), next_version(version, &head.content));
-                    batch.check(key.clone(), version).put(key, next, encode(&entry));
-                    queued += 1;
-                    is_new |= version == 0;
-                }
-            }
-            if is_new {
-                // A removal that is under way must notice that there is one more entry.
-                let key = which.head_key();
-                batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
+        let with_id = |(row, found): &(&'_ Row, Found<E>)| (row.key.clone(), found.entity.id().to_string());
+        let ids: Vec<(Key, String)> = passed.entities.iter().map(with_id).collect();
+        let mut wanted = Vec::new();
+        for ((entity, id), (row, _)) in ids.iter().zip(&passed.entities) {
+            if let Some(wishes) = passed.wishes.get(entity)
+                && !wishes.is_empty()
+                && !planted!(CrawlForgets)
+            {
+                let which = Which { shard: passed.shard, kind: E::KIND, entity: id };
+                wanted.push(Wishes {
+                    which,
+                    entity: entity.clone(),
+                    asked_about: row.version,
+                    wanted: wishes,
+                });
             }
         }
-        Ok(queued)
+        self.watcher.add_wishes(batch, &wanted, false).await
     }
 }
 

@@ -52,7 +52,8 @@ impl<E: Entity> Runner<E> {
     async fn peek(&self, id: QueueId) -> Result<Peeked> {
         let QueueId { shard, stage, line } = id;
         let agenda = &self.schedule.agenda;
-        let in_shard = self.busy.range((shard, Arc::from(""))..).take_while(|((busy, _), _)| *busy == shard);
+        let under_way = self.under_way_in(stage);
+        let in_shard = under_way.range((shard, Arc::from(""))..).take_while(|((busy, _), _)| *busy == shard);
         let window = Window {
             shard,
             stage: &self.names[stage],
@@ -62,7 +63,7 @@ impl<E: Entity> Runner<E> {
             known: in_shard.filter(|(_, visiting)| visiting.stage == stage).count() + self.resting.len(),
         };
         let is_known = |visit, entity: &Arc<str>| {
-            let visiting = self.busy.get(&(shard, Arc::clone(entity)));
+            let visiting = under_way.get(&(shard, Arc::clone(entity)));
             visiting.is_some_and(|visiting| visiting.stage == stage && visiting.visit == visit)
                 || self.resting.contains_key(&(stage, shard, Arc::clone(entity)))
         };
@@ -118,8 +119,13 @@ impl<E: Entity> Runner<E> {
             return;
         }
         let (visit, entity) = (Time::from_ms(visit), Arc::from(entity));
-        self.resting.remove(&(stage, shard, Arc::clone(&entity)));
-        if let Some(visiting) = self.busy.get_mut(&(shard, Arc::clone(&entity)))
+        let whose = (stage, shard, Arc::clone(&entity));
+        if self.resting.get(&whose).is_some_and(|rest| rest.until_changed) {
+            self.resting.remove(&whose);
+        } else if self.resting.contains_key(&whose) {
+            return;
+        }
+        if let Some(visiting) = self.under_way_of(stage).get_mut(&(shard, Arc::clone(&entity)))
             && (visiting.stage, visiting.visit) == (stage, visit)
         {
             visiting.rewritten = true;
