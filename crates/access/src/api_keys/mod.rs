@@ -1,0 +1,257 @@
+//! API keys: made here, kept as hashes in the store, shown once.
+//!
+//! A key is `torg_<id>_<secret>`. The id (8 letters and digits) is public and names the row; the secret is 32 random bytes. A
+//! plain SHA-256 is the right hash for it: slow hashes protect what people invent, and nobody can go through 2^256 secrets,
+//! however fast the hash is.
+
+mod cache;
+mod rows;
+mod text;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ring::rand::SecureRandom as _;
+use store::{Batch, Read as _, Store};
+
+use cache::{Cache, Found};
+pub use rows::tables;
+use rows::{KEYS, KeyRow, USES};
+pub use text::KeyText;
+pub(crate) use text::PREFIX as KEY_PREFIX;
+
+use crate::caller::{Caller, Proof, is_seller_id};
+use crate::error::Refusal;
+use crate::limits::{API_KEY_NAME_BYTES_MAX, API_KEYS_LISTED_MAX};
+use crate::role::{Role, Roles};
+use crate::time::{Clock, Time};
+use crate::{Error, Result};
+
+/// How often a row is read and written again when others change it meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// The API keys of one store. Cheap to clone; all clones share what they remember.
+#[derive(Clone)]
+pub struct ApiKeys {
+    store: Store,
+    clock: Clock,
+    entropy: Entropy,
+    cache: Arc<Cache>,
+}
+
+/// A key that is to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    /// What it is for, in words.
+    pub name: String,
+    /// What its holder may do.
+    pub roles: Roles,
+    /// Whom its holder acts as; needed for [`Role::Seller`].
+    pub seller: Option<String>,
+    /// How long it lives; for ever if absent.
+    pub lifetime: Option<Duration>,
+}
+
+/// What is known of a key. The secret is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// The public part.
+    pub id: String,
+    /// What it is for, in words.
+    pub name: String,
+    /// What its holder may do.
+    pub roles: Roles,
+    /// Whom its holder acts as.
+    pub seller: Option<String>,
+    /// When it was made.
+    pub created: Time,
+    /// When it ends.
+    pub expires: Option<Time>,
+    /// When it was revoked.
+    pub revoked: Option<Time>,
+    /// When it was last used, to the hour or so.
+    pub last_used: Option<Time>,
+}
+
+impl ApiKeys {
+    /// The keys in this store, which must have been opened with [`tables`].
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, entropy: Entropy) -> Self {
+        Self { store, clock, entropy, cache: Arc::default() }
+    }
+
+    /// Makes a key. Its text is returned here and can never be had again.
+    pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyText)> {
+        judge_new(&new)?;
+        let created = self.clock.now();
+        for _ in 0..ATTEMPTS {
+            let text = KeyText::random(&self.entropy)?;
+            let row = KeyRow {
+                name: new.name.clone(),
+                hash: text.hash(),
+                roles: new.roles,
+                seller: new.seller.clone(),
+                created,
+                expires: new.lifetime.map(|lifetime| created + lifetime),
+                revoked: None,
+            };
+            let key = KEYS.key((0, text.id()));
+            let mut batch = Batch::new();
+            batch.check_absent(key.clone()).put(key, 1, row.to_bytes());
+            if self.store.commit(batch).await?.is_applied() {
+                self.cache.forget(text.id());
+                return Ok((row.shown(text.id(), None), text));
+            }
+        }
+        Err(Error::NewKey { why: "every id that was drawn is taken".to_owned() })
+    }
+
+    /// All keys, also revoked and expired ones, by id.
+    pub async fn list(&self) -> Result<Vec<ApiKey>> {
+        let mut keys = Vec::new();
+        let mut scan = KEYS.prefix((0,));
+        loop {
+            let page = self.store.scan(&scan).await?;
+            let uses: Vec<_> = page.rows.iter().map(|row| rows::id(row).map(|id| USES.key((0, id)))).collect();
+            let uses = self.store.get(&uses.into_iter().collect::<Result<Vec<_>>>()?).await?;
+            for (row, used) in page.rows.iter().zip(uses) {
+                let id = rows::id(row)?;
+                keys.push(KeyRow::from_bytes(&id, &row.value)?.shown(&id, rows::used_at(used.as_ref())));
+            }
+            match page.next {
+                Some(next) if keys.len() < API_KEYS_LISTED_MAX => scan = KEYS.prefix((0,)).after(next),
+                _ => return Ok(keys),
+            }
+        }
+    }
+
+    /// Revokes a key: at once in this process, within [`API_KEY_CACHE_TIME`](crate::limits::API_KEY_CACHE_TIME) in others. A
+    /// key that was revoked before stays as it is.
+    pub async fn revoke(&self, id: &str) -> Result<ApiKey> {
+        let no_such = || Error::NoSuchKey { id: id.to_owned() };
+        if !text::is_id(id) {
+            return Err(no_such());
+        }
+        let key = KEYS.key((0, id));
+        for _ in 0..ATTEMPTS {
+            let found = self.store.get(&[key.clone(), USES.key((0, id))]).await?;
+            let Some(row) = found.first().and_then(Option::as_ref) else { return Err(no_such()) };
+            let mut changed = KeyRow::from_bytes(id, &row.value)?;
+            let used = rows::used_at(found.get(1).and_then(Option::as_ref));
+            if changed.revoked.is_some() {
+                return Ok(changed.shown(id, used));
+            }
+            changed.revoked = Some(self.clock.now());
+            let mut batch = Batch::new();
+            batch.check(key.clone(), row.version).put(key.clone(), row.version + 1, changed.to_bytes());
+            if self.store.commit(batch).await?.is_applied() {
+                self.cache.forget(id);
+                return Ok(changed.shown(id, used));
+            }
+        }
+        Err(Error::Busy { id: id.to_owned() })
+    }
+
+    /// Who shows this key, if it is to be believed now.
+    pub async fn verify(&self, token: &str) -> Result<Caller, Refusal> {
+        let text = KeyText::parse(token).ok_or(Refusal::Malformed { what: "no API key" })?;
+        let (id, now) = (text.id().to_owned(), self.clock.now());
+        let Some(row) = self.look_up(&id, now).await? else { return Err(Refusal::UnknownApiKey { id }) };
+        if !text.matches(&row.hash) {
+            return Err(Refusal::WrongSecret { id });
+        }
+        if let Some(at) = row.revoked {
+            return Err(Refusal::Revoked { id, at });
+        }
+        if let Some(at) = row.expires.filter(|at| *at <= now) {
+            return Err(Refusal::ApiKeyExpired { id, at });
+        }
+        self.cache.note_use(&id, now);
+        let (seller, roles) = (row.seller.clone(), row.roles);
+        Ok(Caller { subject: id.clone(), seller, anonymous: None, roles, proof: Proof::ApiKey { id } })
+    }
+
+    /// Writes down which keys were used since the last call, a key at most once an hour. A crash before it loses only that.
+    pub async fn write_uses(&self) -> Result<usize> {
+        let uses = self.cache.uses_to_write();
+        let mut batch = Batch::new();
+        for (id, at) in &uses {
+            batch.set(USES.key((0, id.as_str())), at.as_ms().to_string());
+        }
+        // Without checks there can be no conflict.
+        let _ = self.store.commit(batch).await?;
+        self.cache.uses_written(&uses);
+        Ok(uses.len())
+    }
+
+    async fn look_up(&self, id: &str, now: Time) -> Result<Found, Refusal> {
+        if let Some(found) = self.cache.get(id, now) {
+            return Ok(found);
+        }
+        let generation = self.cache.generation();
+        let found = self.read(id).await.map_err(|error| Refusal::KeysUnreachable { why: error.to_string() })?;
+        self.cache.put(id, found.clone(), now, generation);
+        Ok(found)
+    }
+
+    async fn read(&self, id: &str) -> Result<Found> {
+        let row = self.store.get_one(&KEYS.key((0, id))).await?;
+        row.map(|row| KeyRow::from_bytes(id, &row.value).map(Arc::new)).transpose()
+    }
+}
+
+impl fmt::Debug for ApiKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKeys")
+    }
+}
+
+fn judge_new(new: &NewKey) -> Result<()> {
+    let wrong = |why: String| Err(Error::NewKey { why });
+    let NewKey { name, roles, seller, lifetime } = new;
+    if name.trim().is_empty() || name.len() > API_KEY_NAME_BYTES_MAX || name.chars().any(char::is_control) {
+        return wrong(format!("the name must be one line of 1 to {API_KEY_NAME_BYTES_MAX} bytes"));
+    }
+    if roles.is_empty() {
+        return wrong("it needs a role".to_owned());
+    }
+    match seller {
+        Some(seller) if !is_seller_id(seller) => return wrong("the seller's id is empty, too long or odd".to_owned()),
+        None if roles.has(Role::Seller) => return wrong("the role seller needs a seller's id".to_owned()),
+        _ => {}
+    }
+    if *lifetime == Some(Duration::ZERO) {
+        return wrong("its lifetime is zero".to_owned());
+    }
+    Ok(())
+}
+
+/// Where random bytes come from.
+#[derive(Clone)]
+pub struct Entropy(Arc<Fill>);
+
+type Fill = dyn Fn(&mut [u8]) -> Result<()> + Send + Sync;
+
+impl Entropy {
+    /// The operating system's.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::new(|bytes| ring::rand::SystemRandom::new().fill(bytes).map_err(|_| Error::NoEntropy))
+    }
+
+    /// A function that fills the bytes; for tests.
+    pub fn new(fill: impl Fn(&mut [u8]) -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(fill))
+    }
+
+    pub(crate) fn fill(&self, bytes: &mut [u8]) -> Result<()> {
+        (self.0)(bytes)
+    }
+}
+
+impl fmt::Debug for Entropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entropy")
+    }
+}

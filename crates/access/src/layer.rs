@@ -1,0 +1,158 @@
+//! The gate as a layer of tower, for any service over HTTP.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, header};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{Either, Limited};
+use std::net::SocketAddr;
+use tower::{Layer, Service};
+
+use crate::error::{Code, Denial};
+use crate::gate::{Admitted, Gate};
+use crate::limiter::Permit;
+
+/// The address of a connection's other end. Whoever accepts connections puts it among the extensions of every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+/// Lets requests through the gate: a request that passes has its [`Caller`](crate::Caller) among its extensions, and its body is cut off
+/// at what the caller may send; one that does not pass is answered by `A`, a function from the denial and the request's headers.
+///
+/// A call counts as running until the body of its answer has ended or was dropped.
+#[derive(Clone, Debug)]
+pub struct GateLayer<A> {
+    gate: Gate,
+    open: &'static [&'static str],
+    answer: A,
+}
+
+impl<A> GateLayer<A> {
+    /// A layer whose denials are turned into answers by this function.
+    pub fn new(gate: Gate, answer: A) -> Self {
+        Self { gate, open: &[], answer }
+    }
+
+    /// Paths that start like one of these are open to everybody and are not counted: probes of health.
+    #[must_use]
+    pub fn open(mut self, prefixes: &'static [&'static str]) -> Self {
+        self.open = prefixes;
+        self
+    }
+}
+
+impl<S, A: Clone> Layer<S> for GateLayer<A> {
+    type Service = Guarded<S, A>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Guarded { layer: self.clone(), inner }
+    }
+}
+
+/// A service behind a gate: see [`GateLayer`].
+#[derive(Clone, Debug)]
+pub struct Guarded<S, A> {
+    layer: GateLayer<A>,
+    inner: S,
+}
+
+/// The body of a request, cut off at what its caller may send.
+pub type Capped<B> = Either<B, Limited<B>>;
+
+impl<S, A, B, R> Service<Request<B>> for Guarded<S, A>
+where
+    S: Service<Request<Capped<B>>, Response = Response<R>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    A: Fn(&Denial, &HeaderMap) -> Response<R> + Clone + Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    R: Send + 'static,
+{
+    type Response = Response<Held<R>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        // The instance that was polled ready is the one that must be called.
+        let waiting = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, waiting);
+        let layer = self.layer.clone();
+        Box::pin(async move {
+            if layer.open.iter().any(|prefix| request.uri().path().starts_with(prefix)) {
+                let answer = inner.call(request.map(Either::Left)).await?;
+                return Ok(answer.map(|body| Held { body, permit: None }));
+            }
+            match pass(&layer.gate, request).await {
+                Ok((request, permit)) => {
+                    let answer = inner.call(request).await?;
+                    Ok(answer.map(|body| Held { body, permit: Some(permit) }))
+                }
+                Err((denial, headers)) => {
+                    let mut answer = (layer.answer)(&denial, &headers);
+                    answer.headers_mut().extend(denial.headers());
+                    Ok(answer.map(|body| Held { body, permit: None }))
+                }
+            }
+        })
+    }
+}
+
+type Passed<B> = Result<(Request<Capped<B>>, Permit), (Denial, HeaderMap)>;
+
+async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
+    let (mut parts, body) = request.into_parts();
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    let Admitted { caller, permit, request_bytes_max } = match gate.admit(&parts.headers, peer).await {
+        Ok(admitted) => admitted,
+        Err(denial) => return Err((denial, parts.headers)),
+    };
+    parts.extensions.insert(caller);
+    // What has served its purpose here is not handed on, so that nothing behind can log it.
+    parts.headers.remove(header::AUTHORIZATION);
+    let Some(most) = request_bytes_max else {
+        return Ok((Request::from_parts(parts, Either::Left(body)), permit));
+    };
+    if body.size_hint().lower() > most {
+        return Err((Denial::new(Code::TooLarge, "the request is too large for this caller"), parts.headers));
+    }
+    let capped = Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX));
+    Ok((Request::from_parts(parts, Either::Right(capped)), permit))
+}
+
+/// The body of an answer, which keeps its call counted until it has ended.
+#[derive(Debug)]
+pub struct Held<B> {
+    body: B,
+    permit: Option<Permit>,
+}
+
+impl<B: Body + Unpin> Body for Held<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        if !matches!(frame, Some(Ok(_))) {
+            self.permit = None;
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

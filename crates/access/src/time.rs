@@ -1,0 +1,102 @@
+//! Time: milliseconds since 1970, and a clock that is passed in.
+
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment, in milliseconds since 1970 (UTC).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(i64);
+
+impl Time {
+    /// The moment so many milliseconds after 1970 began.
+    #[must_use]
+    pub const fn from_ms(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// The moment so many seconds after 1970 began; the nearest one that can be told, if there is none.
+    #[must_use]
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub const fn as_ms(self) -> i64 {
+        self.0
+    }
+
+    /// The time from an earlier moment to this one; zero if that moment is not earlier.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).unsigned_abs())
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Self;
+
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(time) => write!(f, "{time}"),
+            // Beyond the year 9999.
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// Tells the time. Cheap to clone.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
+
+impl Clock {
+    /// A clock that asks a function.
+    pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({})", self.now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stay_in_their_range_and_read_as_people_write_them() {
+        assert_eq!(Time::from_seconds(1_700_000_000).to_string(), "2023-11-14T22:13:20Z");
+        assert_eq!(Time::from_seconds(i64::MAX), Time::from_ms(i64::MAX));
+        assert_eq!(Time::from_ms(i64::MAX) + Duration::MAX, Time::from_ms(i64::MAX));
+        assert_eq!(Time::from_ms(i64::MIN) - Duration::from_secs(1), Time::from_ms(i64::MIN));
+        assert_eq!(Time::from_ms(5).since(Time::from_ms(9)), Duration::ZERO);
+    }
+}
