@@ -64,7 +64,13 @@ impl Caller {
     /// Somebody who showed nothing, except perhaps the id under which a draft is kept.
     #[must_use]
     pub fn anonymous(id: Option<AnonymousId>) -> Self {
-        Self { subject: String::new(), seller: None, anonymous: id, roles: Roles::NONE, proof: Proof::Nothing }
+        Self {
+            subject: String::new(),
+            seller: None,
+            anonymous: id,
+            roles: Roles::NONE,
+            proof: Proof::Nothing,
+        }
     }
 
     /// Whether nobody knows who it is.

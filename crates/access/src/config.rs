@@ -141,7 +141,10 @@ impl Config {
             return Err(Error::setting("access.roles_claim", "empty: without roles nobody may do anything"));
         }
         if tokens && self.seller_claim.is_empty() {
-            return Err(Error::setting("access.seller_claim", "empty: name the claim with the seller's id, such as sub"));
+            return Err(Error::setting(
+                "access.seller_claim",
+                "empty: name the claim with the seller's id, such as sub",
+            ));
         }
         for (key, allowance) in [
             ("access.unknown.burst", self.unknown),
@@ -164,7 +167,10 @@ impl Config {
             let value = key.split('.').fold(&written, |value, part| &value[part]).as_i64();
             if value.is_none_or(|value| value < *min || value > *max) {
                 let value = value.unwrap_or_default();
-                return Err(Error::setting("access", format!("{key}: {value} is not between {min} and {max}")));
+                return Err(Error::setting(
+                    "access",
+                    format!("{key}: {value} is not between {min} and {max}"),
+                ));
             }
         }
         Ok(())
@@ -263,8 +269,10 @@ fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-fn is_this_machine(host: &str) -> bool {
-    host == "localhost" || bare(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+/// Whether a host in a URL or a header is this machine, without asking anybody.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || bare(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

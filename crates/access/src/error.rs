@@ -124,6 +124,9 @@ pub enum Refusal {
     /// For somebody else.
     #[error("the token is not for the configured audience")]
     WrongAudience,
+    /// Access is off, and the caller calls us by a name that is not this machine's: a web page, or a proxy for others.
+    #[error("access is off, and the call is for another host than this machine")]
+    ForeignHost,
     /// The anonymous id is too short, too long, or has odd characters.
     #[error("the anonymous id is malformed")]
     BadAnonymousId,
@@ -155,6 +158,9 @@ impl Refusal {
             Self::Nothing => "this needs a bearer token",
             Self::NoKeysYet | Self::KeysUnreachable { .. } => "tokens cannot be checked now, try again later",
             Self::BadAnonymousId => "the anonymous id must be 22 to 64 letters, digits, '-' or '_'",
+            Self::ForeignHost => {
+                "access is off: only calls to localhost are served; to serve others set access.mode = \"required\""
+            }
             // Judged only after the signature held.
             Self::Expired { .. } => "the token has expired",
             _ => "the token is not valid",

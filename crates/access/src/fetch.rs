@@ -64,7 +64,8 @@ impl Fetch for HttpsFetch {
             return get(stream, &url, bytes_max).await;
         }
         let name = ServerName::try_from(url.host().to_owned()).map_err(|error| error.to_string())?;
-        let stream = self.connector()?.connect(name, stream).await.map_err(|error| format!("TLS: {error}"))?;
+        let stream =
+            self.connector()?.connect(name, stream).await.map_err(|error| format!("TLS: {error}"))?;
         get(stream, &url, bytes_max).await
     }
 }
@@ -90,13 +91,12 @@ where
         let body = Limited::new(answer.into_body(), bytes_max).collect().await;
         body.map(|body| body.to_bytes().to_vec()).map_err(|error| error.to_string())
     };
-    // The connection lives as long as this future: when the caller's time is over, it is closed.
+    // The connection lives as long as this future: when the caller's time is over, it is closed. What came before its end is
+    // still an answer.
+    let mut answered = std::pin::pin!(answered);
     tokio::select! {
         biased;
-        answer = answered => answer,
-        ended = connection => Err(match ended {
-            Ok(()) => "the connection ended".to_owned(),
-            Err(error) => error.to_string(),
-        }),
+        answer = &mut answered => answer,
+        _ = connection => answered.await,
     }
 }

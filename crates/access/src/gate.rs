@@ -5,11 +5,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HOST};
+use http::uri::Authority;
 
 use crate::api_keys::{ApiKeys, KEY_PREFIX};
 use crate::caller::{AnonymousId, Caller};
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, is_this_machine};
 use crate::error::{Code, Denial, Refusal};
 use crate::fetch::Fetch;
 use crate::jwt::TokenVerifier;
@@ -78,7 +79,7 @@ impl Gate {
     /// Who calls, by the headers alone.
     pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         if self.inner.config.mode == Mode::Off {
-            return Ok(Caller::local());
+            return if names_this_machine(headers) { Ok(Caller::local()) } else { Err(Refusal::ForeignHost) };
         }
         let anonymous = anonymous_id(headers)?;
         match bearer(headers)? {
@@ -168,6 +169,15 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
     let single = values.next().is_none() && scheme.eq_ignore_ascii_case("bearer");
     let token = token.trim();
     if single && !token.is_empty() { Ok(Some(token)) } else { Err(Refusal::Header) }
+}
+
+/// While access is off: whether the caller knows us by a name of this machine. A page of another site that has its own name
+/// point here (DNS rebinding) does not.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    headers.get_all(HOST).into_iter().all(|host| {
+        let host: Option<Authority> = host.to_str().ok().and_then(|host| host.parse().ok());
+        host.is_some_and(|host| is_this_machine(host.host()))
+    })
 }
 
 fn anonymous_id(headers: &HeaderMap) -> Result<Option<AnonymousId>, Refusal> {

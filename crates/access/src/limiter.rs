@@ -97,7 +97,8 @@ impl Limiter {
     }
 
     fn remembering(config: &Config, callers: usize) -> Self {
-        let parts = (0..CALLER_PARTS).map(|_| Mutex::new(Lru::new((callers / CALLER_PARTS).max(1)))).collect();
+        let parts =
+            (0..CALLER_PARTS).map(|_| Mutex::new(Lru::new((callers / CALLER_PARTS).max(1)))).collect();
         let inner = Inner {
             unknown: config.unknown,
             user: config.user,

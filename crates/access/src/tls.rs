@@ -114,6 +114,9 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
 fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>> {
     // What the parser says of a broken key is not repeated: it might show a part of it.
     PrivateKeyDer::from_pem_slice(&read_file(file)?).map_err(|_| {
-        Error::file(file, "no private key in it that is not encrypted: it should hold -----BEGIN PRIVATE KEY-----")
+        Error::file(
+            file,
+            "no private key in it that is not encrypted: it should hold -----BEGIN PRIVATE KEY-----",
+        )
     })
 }

@@ -113,7 +113,8 @@ impl ApiKeys {
         let mut scan = KEYS.prefix((0,));
         loop {
             let page = self.store.scan(&scan).await?;
-            let uses: Vec<_> = page.rows.iter().map(|row| rows::id(row).map(|id| USES.key((0, id)))).collect();
+            let uses: Vec<_> =
+                page.rows.iter().map(|row| rows::id(row).map(|id| USES.key((0, id)))).collect();
             let uses = self.store.get(&uses.into_iter().collect::<Result<Vec<_>>>()?).await?;
             for (row, used) in page.rows.iter().zip(uses) {
                 let id = rows::id(row)?;
@@ -190,7 +191,8 @@ impl ApiKeys {
             return Ok(found);
         }
         let generation = self.cache.generation();
-        let found = self.read(id).await.map_err(|error| Refusal::KeysUnreachable { why: error.to_string() })?;
+        let found =
+            self.read(id).await.map_err(|error| Refusal::KeysUnreachable { why: error.to_string() })?;
         self.cache.put(id, found.clone(), now, generation);
         Ok(found)
     }
@@ -217,7 +219,9 @@ fn judge_new(new: &NewKey) -> Result<()> {
         return wrong("it needs a role".to_owned());
     }
     match seller {
-        Some(seller) if !is_seller_id(seller) => return wrong("the seller's id is empty, too long or odd".to_owned()),
+        Some(seller) if !is_seller_id(seller) => {
+            return wrong("the seller's id is empty, too long or odd".to_owned());
+        }
         None if roles.has(Role::Seller) => return wrong("the role seller needs a seller's id".to_owned()),
         _ => {}
     }

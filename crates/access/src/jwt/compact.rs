@@ -68,7 +68,11 @@ impl Header {
         if self.crit.is_some() || self.zip.is_some() {
             return unsupported("extensions that are not understood");
         }
-        if [Some(&self.alg), self.kid.as_ref()].into_iter().flatten().any(|text| text.len() > SUBJECT_BYTES_MAX) {
+        if [Some(&self.alg), self.kid.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|text| text.len() > SUBJECT_BYTES_MAX)
+        {
             return unsupported("an overlong name");
         }
         // A token for something else (a logout, an event) is no token for calling us, whoever signed it.

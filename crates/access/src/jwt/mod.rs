@@ -60,7 +60,8 @@ impl TokenVerifier {
     /// Whether one of the keys that are for the token's algorithm signed it.
     fn judge_signature(&self, token: &Compact<'_>) -> Result<(), Refusal> {
         let candidates = self.keyring.candidates(token.kid());
-        let mut fitting = candidates.iter().filter(|key| key.algorithm().name() == token.algorithm()).peekable();
+        let mut fitting =
+            candidates.iter().filter(|key| key.algorithm().name() == token.algorithm()).peekable();
         let Some(first) = fitting.peek().copied() else {
             return Err(self.no_key(token, candidates.first()));
         };
@@ -72,10 +73,9 @@ impl TokenVerifier {
 
     fn no_key(&self, token: &Compact<'_>, other: Option<&Key>) -> Refusal {
         match (other, token.kid()) {
-            (Some(key), _) => Refusal::WrongAlgorithm {
-                token: token.algorithm().to_owned(),
-                key: key.algorithm().name(),
-            },
+            (Some(key), _) => {
+                Refusal::WrongAlgorithm { token: token.algorithm().to_owned(), key: key.algorithm().name() }
+            }
             (None, _) if self.keyring.waits_for_url() => Refusal::NoKeysYet,
             (None, Some(kid)) => Refusal::UnknownKey { kid: kid.to_owned() },
             (None, None) => Refusal::NoKeyFor { algorithm: token.algorithm().to_owned() },

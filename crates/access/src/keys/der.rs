@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn lengths_that_lie_are_refused() {
-        for bytes in [&[0x02, 2, 7][..], &[0x02, 0x80, 0, 0], &[0x02, 0x84, 0, 0, 0, 1, 7], &[0x02, 0x82, 1]] {
+        for bytes in [&[0x02, 2, 7][..], &[0x02, 0x80, 0, 0], &[0x02, 0x84, 0, 0, 0, 1, 7], &[0x02, 0x82, 1]]
+        {
             assert_eq!(Der::new(bytes).take(INTEGER), None, "{bytes:?}");
         }
     }

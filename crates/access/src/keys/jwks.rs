@@ -72,7 +72,9 @@ fn key(jwk: serde_json::Value) -> Result<Key, &'static str> {
             p256([&[4][..], &x, &y].concat())?
         }
         ("OKP", Some("Ed25519")) => ed25519(bytes(jwk.x.as_ref())?)?,
-        ("oct", _) => return Err("a shared secret, which a public set cannot hold (access.hs256_secret_file)"),
+        ("oct", _) => {
+            return Err("a shared secret, which a public set cannot hold (access.hs256_secret_file)");
+        }
         _ => return Err("of a kind that is not known"),
     };
     let key = Key { kid: jwk.kid, material };

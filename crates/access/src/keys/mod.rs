@@ -48,7 +48,10 @@ pub(crate) struct Key {
 
 #[derive(Clone)]
 enum Material {
-    Rsa { n: Vec<u8>, e: Vec<u8> },
+    Rsa {
+        n: Vec<u8>,
+        e: Vec<u8>,
+    },
     /// An uncompressed point.
     P256(Vec<u8>),
     Ed25519(Vec<u8>),

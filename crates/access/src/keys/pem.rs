@@ -41,15 +41,16 @@ pub(super) fn keys(path: &Path, text: &[u8]) -> Result<Vec<Key>> {
 fn key(Section(kind, der): Section) -> Result<Key, &'static str> {
     match kind {
         SectionKind::PublicKey => {
-            let material = from_spki(&der).ok_or("the public key is broken, or of a kind that is not known")??;
+            let material =
+                from_spki(&der).ok_or("the public key is broken, or of a kind that is not known")??;
             Ok(Key { kid: None, material })
         }
         SectionKind::Certificate => {
             Err("it holds a certificate: take the key out with openssl x509 -pubkey -noout")
         }
-        SectionKind::PrivateKey | SectionKind::RsaPrivateKey | SectionKind::EcPrivateKey => {
-            Err("it holds a private key, which belongs to the issuer alone: give the public one (openssl pkey -pubout)")
-        }
+        SectionKind::PrivateKey | SectionKind::RsaPrivateKey | SectionKind::EcPrivateKey => Err(
+            "it holds a private key, which belongs to the issuer alone: give the public one (openssl pkey -pubout)",
+        ),
         _ => Err("it holds something else than a public key"),
     }
 }
@@ -110,7 +111,7 @@ MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
         assert!(read(&EC.replace("PUBLIC KEY", "CERTIFICATE")).unwrap_err().contains("certificate"));
         assert!(read("hello").unwrap_err().contains("no key in it"));
         assert!(read(&EC.replace("MFkw", "MFkx")).unwrap_err().contains("broken"));
-        assert!(read(&EC.replace("AwEHA0IABH", "AwEHA0IABX")).is_err());
+        assert!(read(&EC.replace("QgAE", "QgAF")).unwrap_err().contains("point is broken"));
     }
 
     proptest! {

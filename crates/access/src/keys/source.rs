@@ -14,7 +14,9 @@ use super::{Key, jwks, pem};
 use crate::config::Config;
 use crate::fetch::Fetch;
 use crate::files::{FileState, read_file};
-use crate::limits::{FETCH_INTERVAL_MIN, FETCH_TIME_MAX, FETCH_WAITERS_MAX, HS256_SECRET_BYTES_MIN, JWKS_BYTES_MAX};
+use crate::limits::{
+    FETCH_INTERVAL_MIN, FETCH_TIME_MAX, FETCH_WAITERS_MAX, HS256_SECRET_BYTES_MIN, JWKS_BYTES_MAX,
+};
 use crate::time::Time;
 use crate::{Error, Result};
 

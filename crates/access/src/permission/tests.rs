@@ -24,7 +24,13 @@ fn everybody() -> impl Iterator<Item = Option<Role>> {
 
 fn caller(roles: Roles, seller: Option<&str>) -> Caller {
     let proof = Proof::Token { issuer: "test".to_owned() };
-    Caller { subject: "somebody".to_owned(), seller: seller.map(str::to_owned), anonymous: None, roles, proof }
+    Caller {
+        subject: "somebody".to_owned(),
+        seller: seller.map(str::to_owned),
+        anonymous: None,
+        roles,
+        proof,
+    }
 }
 
 fn draft() -> AnonymousId {
