@@ -77,8 +77,8 @@ async fn greet(tls: &Tls, client: &TlsConnector) -> std::io::Result<(String, Opt
         stream.read_to_string(&mut said).await?;
         Ok((said, protocol))
     };
-    let (served, asked) = tokio::join!(server, asked);
-    served.and(asked)
+    let (done, asked) = tokio::join!(server, asked);
+    done.and(asked)
 }
 
 #[tokio::test]

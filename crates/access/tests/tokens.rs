@@ -279,7 +279,7 @@ async fn broken_tokens_are_refused() {
         format!(".{good}"),
         format!("{header}=.{payload}.{signature}"),
         format!("{header}.{payload}.{signature}\u{e9}"),
-        format!("{header}.{}+.{signature}", payload),
+        format!("{header}.{payload}+.{signature}"),
         format!("{}.{payload}.{signature}", b64("{}")),
         format!("{}.{payload}.{signature}", b64("[]")),
         format!("{}.{payload}.{signature}", b64("{\"alg\":7}")),

@@ -63,7 +63,7 @@ fn key(jwk: serde_json::Value) -> Result<Key, &'static str> {
         return Err("not for verifying");
     }
     let material = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
-        ("RSA", _) => rsa(bytes(jwk.n.as_ref())?, bytes(jwk.e.as_ref())?)?,
+        ("RSA", _) => rsa(&bytes(jwk.n.as_ref())?, &bytes(jwk.e.as_ref())?)?,
         ("EC", Some("P-256")) => {
             let (x, y) = (bytes(jwk.x.as_ref())?, bytes(jwk.y.as_ref())?);
             if x.len() != 32 || y.len() != 32 {
@@ -90,17 +90,17 @@ fn bytes(text: Option<&String>) -> Result<Vec<u8>, &'static str> {
 }
 
 /// An RSA key of a fair size.
-pub(super) fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Material, &'static str> {
+pub(super) fn rsa(n: &[u8], e: &[u8]) -> Result<Material, &'static str> {
     // Some issuers write a sign byte that JSON has no need of.
     let n = n.iter().position(|byte| *byte != 0).map_or(Vec::new(), |start| n[start..].to_vec());
     let bits = n.len() * 8 - n.first().map_or(0, |first| first.leading_zeros() as usize);
     if !(RSA_BITS_MIN..=RSA_BITS_MAX).contains(&bits) {
         return Err("the RSA key has less than 2048 or more than 8192 bits");
     }
-    if !matches!(e.as_slice(), [3] | [1, 0, 1]) {
+    if !matches!(e, [3] | [1, 0, 1]) {
         return Err("the RSA key has an odd exponent");
     }
-    Ok(Material::Rsa { n, e })
+    Ok(Material::Rsa { n, e: e.to_vec() })
 }
 
 /// A point on P-256, uncompressed.

@@ -68,7 +68,7 @@ fn from_spki(der: &[u8]) -> Option<Result<Material, &'static str>> {
         RSA_ENCRYPTION => {
             let mut pair = Der::new(Der::new(bits).take(SEQUENCE)?);
             let (n, e) = (magnitude(pair.take(INTEGER)?)?, magnitude(pair.take(INTEGER)?)?);
-            Some(rsa(n.to_vec(), e.to_vec()))
+            Some(rsa(n, e))
         }
         EC_PUBLIC_KEY if algorithm.take(OBJECT_ID)? == P256 => Some(p256(bits.to_vec())),
         EC_PUBLIC_KEY => Some(Err("the curve is not P-256")),

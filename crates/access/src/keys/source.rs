@@ -106,10 +106,10 @@ impl Keyring {
         let Ok(_place) = url.waiting.try_acquire() else { return false };
         let version = url.keys.load_full();
         let mut attempts = url.attempts.lock().await;
-        if attempts.rested(now) {
-            if let Err(error) = url.try_fetch(&mut attempts, now).await {
-                tracing::warn!(%error, "a token is signed by a key that is not known, and the keys cannot be fetched");
-            }
+        if attempts.rested(now)
+            && let Err(error) = url.try_fetch(&mut attempts, now).await
+        {
+            tracing::warn!(%error, "a token is signed by a key that is not known, and the keys cannot be fetched");
         }
         !Arc::ptr_eq(&version, &url.keys.load_full())
     }

@@ -17,20 +17,20 @@ use ring::{hmac, rsa};
 use serde_json::{Value, json};
 
 /// 2023-11-14T22:13:20Z
-pub const NOW_S: i64 = 1_700_000_000;
-pub const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
-pub const RSA_PUBLIC_PEM: &str = include_str!("../keys/rsa_public.pem");
+pub(crate) const NOW_S: i64 = 1_700_000_000;
+pub(crate) const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
+pub(crate) const RSA_PUBLIC_PEM: &str = include_str!("../keys/rsa_public.pem");
 
-pub fn now() -> Time {
+pub(crate) fn now() -> Time {
     Time::from_seconds(NOW_S)
 }
 
-pub fn b64(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn b64(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// A private key.
-pub enum Signer {
+pub(crate) enum Signer {
     Rsa(Box<RsaKeyPair>),
     Ec(EcdsaKeyPair),
     Ed(Ed25519KeyPair),
@@ -38,27 +38,27 @@ pub enum Signer {
 }
 
 impl Signer {
-    pub fn rsa() -> Self {
+    pub(crate) fn rsa() -> Self {
         Self::Rsa(Box::new(RsaKeyPair::from_pkcs8(include_bytes!("../keys/rsa.pk8")).unwrap()))
     }
 
-    pub fn ec() -> Self {
+    pub(crate) fn ec() -> Self {
         let random = SystemRandom::new();
         let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
         let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, document.as_ref(), &random);
         Self::Ec(key.unwrap())
     }
 
-    pub fn ed() -> Self {
+    pub(crate) fn ed() -> Self {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         Self::Ed(Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap())
     }
 
-    pub fn hmac(secret: &[u8]) -> Self {
+    pub(crate) fn hmac(secret: &[u8]) -> Self {
         Self::Hmac(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    pub fn alg(&self) -> &'static str {
+    pub(crate) fn alg(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
             Self::Ec(_) => "ES256",
@@ -68,7 +68,7 @@ impl Signer {
     }
 
     /// The public key for a set.
-    pub fn jwk(&self, kid: &str) -> Value {
+    pub(crate) fn jwk(&self, kid: &str) -> Value {
         match self {
             Self::Rsa(pair) => {
                 let public: rsa::PublicKeyComponents<Vec<u8>> = pair.public_key().into();
@@ -85,7 +85,7 @@ impl Signer {
         }
     }
 
-    pub fn sign_bytes(&self, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn sign_bytes(&self, message: &[u8]) -> Vec<u8> {
         match self {
             Self::Rsa(pair) => {
                 let mut signature = vec![0; pair.public().modulus_len()];
@@ -99,23 +99,23 @@ impl Signer {
     }
 
     /// A token with exactly this header and these claims.
-    pub fn sign(&self, header: &Value, claims: &Value) -> String {
+    pub(crate) fn sign(&self, header: &Value, claims: &Value) -> String {
         let signed = format!("{}.{}", b64(header.to_string()), b64(claims.to_string()));
         format!("{signed}.{}", b64(self.sign_bytes(signed.as_bytes())))
     }
 
     /// A token in order, by the key of that id.
-    pub fn token(&self, kid: &str, claims: &Value) -> String {
+    pub(crate) fn token(&self, kid: &str, claims: &Value) -> String {
         self.sign(&json!({"alg": self.alg(), "typ": "JWT", "kid": kid}), claims)
     }
 }
 
-pub fn jwks(keys: &[Value]) -> Vec<u8> {
+pub(crate) fn jwks(keys: &[Value]) -> Vec<u8> {
     json!({ "keys": keys }).to_string().into_bytes()
 }
 
 /// Claims of a seller, valid for an hour.
-pub fn claims() -> Value {
+pub(crate) fn claims() -> Value {
     json!({
         "iss": "https://issuer.example", "aud": "torg", "sub": "user-1", "exp": NOW_S + 3600, "nbf": NOW_S - 10,
         "roles": ["seller", "something-else"], "seller_id": "s1",
@@ -123,7 +123,7 @@ pub fn claims() -> Value {
 }
 
 /// The claims with one changed, or without it.
-pub fn claims_but(name: &str, value: Value) -> Value {
+pub(crate) fn claims_but(name: &str, value: Value) -> Value {
     let mut claims = claims();
     if value.is_null() {
         claims.as_object_mut().unwrap().remove(name);
@@ -134,7 +134,7 @@ pub fn claims_but(name: &str, value: Value) -> Value {
 }
 
 /// A configuration that demands everything that can be demanded.
-pub fn strict() -> Config {
+pub(crate) fn strict() -> Config {
     Config {
         mode: Mode::Required,
         issuer: "https://issuer.example".to_owned(),
@@ -143,7 +143,7 @@ pub fn strict() -> Config {
     }
 }
 
-pub fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, content).unwrap();
     path
@@ -151,36 +151,36 @@ pub fn file(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
 
 /// A clock that is moved by hand.
 #[derive(Clone)]
-pub struct Hands(Arc<AtomicI64>);
+pub(crate) struct Hands(Arc<AtomicI64>);
 
 impl Hands {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(AtomicI64::new(NOW_S * 1000)))
     }
 
-    pub fn clock(&self) -> Clock {
+    pub(crate) fn clock(&self) -> Clock {
         let ms = Arc::clone(&self.0);
         Clock::new(move || Time::from_ms(ms.load(Ordering::SeqCst)))
     }
 
-    pub fn forward(&self, ms: i64) {
+    pub(crate) fn forward(&self, ms: i64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
     }
 }
 
 /// A URL that gives the prepared answers one after another, then the last one for ever.
 #[derive(Default)]
-pub struct FakeUrl {
+pub(crate) struct FakeUrl {
     answers: Mutex<VecDeque<Result<Vec<u8>, String>>>,
-    pub asked: Mutex<u32>,
+    pub(crate) asked: Mutex<u32>,
 }
 
 impl FakeUrl {
-    pub fn answering(answers: impl IntoIterator<Item = Result<Vec<u8>, String>>) -> Arc<Self> {
+    pub(crate) fn answering(answers: impl IntoIterator<Item = Result<Vec<u8>, String>>) -> Arc<Self> {
         Arc::new(Self { answers: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() })
     }
 
-    pub fn asked(&self) -> u32 {
+    pub(crate) fn asked(&self) -> u32 {
         *self.asked.lock().unwrap()
     }
 }
@@ -198,6 +198,6 @@ impl Fetch for FakeUrl {
 }
 
 /// Nobody fetches.
-pub fn no_url() -> Arc<dyn Fetch> {
+pub(crate) fn no_url() -> Arc<dyn Fetch> {
     FakeUrl::answering([])
 }
