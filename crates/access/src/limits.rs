@@ -33,7 +33,7 @@ pub const FETCH_TIME_MAX: Duration = Duration::from_secs(5);
 pub const FETCH_INTERVAL_MIN: Duration = Duration::from_secs(60);
 /// Most calls that wait for one fetch; further ones are refused at once.
 pub const FETCH_WAITERS_MAX: usize = 64;
-/// How often [`Gate::upkeep`](crate::Gate::upkeep) looks at files, ages and uses.
+/// How often [`Gate::upkeep`](crate::Gate::upkeep) and [`Tls::upkeep`](crate::Tls::upkeep) look at files, ages and uses.
 pub const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long a looked-up API key is believed. A revocation in another process takes effect within this time.

@@ -13,6 +13,7 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::config::TlsConfig;
 use crate::files::{FileState, read_file};
+use crate::limits::UPKEEP_INTERVAL;
 use crate::{Error, Result};
 
 /// The protocols that the port speaks, the preferred one first.
@@ -54,6 +55,18 @@ impl Tls {
         self.current.store(Arc::new(loaded));
         *seen = state;
         Ok(true)
+    }
+
+    /// Loads changed files for as long as the process runs. Spawn it, and abort it at the end.
+    pub async fn upkeep(&self) {
+        loop {
+            tokio::time::sleep(UPKEEP_INTERVAL).await;
+            match self.reload() {
+                Ok(true) => tracing::info!("the certificate has changed and was loaded again"),
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "the changed certificate cannot be used; the old one stays in use"),
+            }
+        }
     }
 }
 

@@ -214,3 +214,14 @@ async fn a_document_is_fetched_over_https_and_only_from_whom_we_trust() {
     assert!(error.starts_with("TLS: "), "{error}");
     assert!(fetch.fetch("http://issuer.example/", 1000).await.unwrap_err().contains("use https"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_renewed_certificate_is_taken_by_itself_after_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (authority(), authority());
+    let tls = Tls::load(&write(folder.path(), &issue(&first))).unwrap().unwrap();
+    write(folder.path(), &issue(&second));
+    let soon = access::limits::UPKEEP_INTERVAL + std::time::Duration::from_millis(1);
+    assert!(tokio::time::timeout(soon, tls.upkeep()).await.is_err(), "it never ends");
+    assert!(greet(&tls, &client(&second, None)).await.is_ok());
+}
