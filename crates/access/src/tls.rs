@@ -64,7 +64,9 @@ impl Tls {
             match self.reload() {
                 Ok(true) => tracing::info!("the certificate has changed and was loaded again"),
                 Ok(false) => {}
-                Err(error) => tracing::warn!(%error, "the changed certificate cannot be used; the old one stays in use"),
+                Err(error) => {
+                    tracing::warn!(%error, "the changed certificate cannot be used; the old one stays in use");
+                }
             }
         }
     }
