@@ -76,7 +76,7 @@ pub use budget::Fight;
 pub use config::{Budget, Config, StageLimits};
 pub use controls::{Control, OtherLimits, Pause};
 pub use crawl::Recrawl;
-pub use entity::{Entity, shard_of};
+pub use entity::{Entity, Evolved, shard_of};
 pub use error::{Error, Result};
 pub use explain::{Explanation, LastVisit, StageReport, Standing, Waits, Why};
 pub use fields::Fields;

@@ -17,7 +17,7 @@ use crate::board::Board;
 use crate::budget::Fight;
 use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_removal};
 use crate::config::{Config, StageLimits};
-use crate::entity::{Entity, shard_of};
+use crate::entity::{Entity, Evolved, shard_of};
 use crate::fields::Fields;
 use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, READ_KEYS_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
 use crate::queue::leave;
@@ -127,6 +127,7 @@ impl<E: Entity> Watcher<E> {
         let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
         let (entity, now) = (Some(entity), self.now());
+        self.follow_up(batch, which, before.map(|before| &before.entity), Some(after), (version, None, now));
         let standing = self.standing(which, None, &changed).await?;
         let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
         // Only changes by stages are counted.
@@ -157,9 +158,23 @@ impl<E: Entity> Watcher<E> {
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         let (changed, now) = (Fields::all(), self.now());
+        self.follow_up(batch, which, Some(&before.entity), None, (version, None, now));
         let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
         record_removal(batch, which, &event, head, entries_version);
         Ok(version)
+    }
+
+    /// Adds what the entity itself wants to be saved with a change.
+    pub(crate) fn follow_up(
+        &self,
+        batch: &mut Batch,
+        which: Which<'_>,
+        before: Option<&E>,
+        after: Option<&E>,
+        (version, stage, now): (u64, Option<&str>, Time),
+    ) {
+        let (shard, shards) = (which.shard, self.rules().config.shards);
+        E::follow_up(&Evolved { shard, shards, before, after, version, stage, now }, batch);
     }
 
     /// All rows of a short scan.

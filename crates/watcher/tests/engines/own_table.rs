@@ -7,7 +7,7 @@ use watcher::{Answer, Clock, Entity, Waits, Watcher, shard_of};
 
 use crate::common::{Doing, Thing, titled};
 use crate::looking::{eventually, rows};
-use crate::parcel::{Labelling, PARCELS, Parcel};
+use crate::parcel::{LABELS, Labelling, PARCELS, Parcel};
 use crate::place::Place;
 use crate::running::{Running, config, save_new};
 
@@ -24,6 +24,17 @@ async fn table(store: &Store) -> BTreeMap<(u32, i64), (Parcel, u64)> {
     let parcel =
         |row: Row| (PARCELS.parts(&row.key).unwrap(), (Parcel::decode(&row.value).unwrap(), row.version));
     rows.map(parcel).collect()
+}
+
+/// How many parcels have each label in each shard: as they were counted with every change, and as they are.
+async fn labels(store: &Store) -> (BTreeMap<(u32, String), i64>, BTreeMap<(u32, String), i64>) {
+    let counted = rows(store, "test_labels").await.into_iter();
+    let counted = counted.map(|row| (LABELS.parts(&row.key).unwrap(), row.amount()));
+    let mut there = BTreeMap::new();
+    for ((shard, _), (parcel, _)) in table(store).await {
+        *there.entry((shard, parcel.label)).or_default() += 1;
+    }
+    (counted.filter(|(_, count)| *count != 0).collect(), there)
 }
 
 fn place_of(id: i64) -> (u32, i64) {
@@ -70,6 +81,8 @@ pub(crate) async fn an_entity_evolves_in_a_table_of_its_own_and_leaves_it(place:
     assert_eq!(table(&running.store).await, left);
     assert_eq!(running.change_entity(&-2, |_| Parcel::new(-2, 9)).await, 4);
     running.eventually_labelled(-2, "9 kg").await;
+    let (counted, there) = labels(&running.store).await;
+    assert_eq!(counted, there, "what follows from a change is saved with it, whoever makes it");
     assert_eq!(rows(&running.store, "watcher_entities").await, [], "they stand nowhere else");
     running.stop().await;
 }

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use store::{Key, Scan, Table};
-use watcher::{Answer, Entity, Fields, Interest, Stage, StageError, Subject};
+use store::{Batch, Key, Scan, Table};
+use watcher::{Answer, Entity, Evolved, Fields, Interest, Stage, StageError, Subject};
 
 pub(crate) static PARCELS: Table<(u32, i64)> = Table::versioned("test_parcels", &["shard", "parcel"]);
+
+/// How many parcels have each label.
+pub(crate) static LABELS: Table<(u32, String)> = Table::counters("test_labels", &["shard", "label"]);
 
 /// A parcel with a weight and a label: `id weight label`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +59,14 @@ impl Entity for Parcel {
         }
         if fields.covers("label") {
             self.label.clone_from(&from.label);
+        }
+    }
+
+    fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
+        for (parcel, delta) in [(change.before, -1), (change.after, 1)] {
+            if let Some(parcel) = parcel {
+                batch.add(LABELS.key((change.shard, &*parcel.label)), delta);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use store::{Memory, Schema, Store, StoreOptions};
 
-use crate::parcel::PARCELS;
+use crate::parcel::{LABELS, PARCELS};
 
 /// The engines of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,5 +67,5 @@ async fn open(url: &str) -> Store {
 
 fn schema() -> Schema {
     let tables = watcher::tables().into_iter().chain(topics::tables());
-    Schema::new(1, tables.chain([PARCELS.def()])).unwrap()
+    Schema::new(1, tables.chain([PARCELS.def(), LABELS.def()])).unwrap()
 }
