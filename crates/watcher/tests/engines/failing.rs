@@ -1,5 +1,6 @@
 //! Stages fail, panic, hang and fight.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -50,10 +51,11 @@ pub(crate) async fn a_stage_that_panics_or_hangs_fails_and_the_others_go_on(plac
         13 => panic!("unlucky"),
         _ => Ok(Answer::replace(titled(s, "seen"))),
     });
-    let stages = StageLimits { timeout: Duration::from_millis(100), ..config().stages };
-    let stages_of = vec![panicking.clone() as _, hanging.clone() as _];
-    let config = Config { stages, ..config() };
-    let running = Running::start_with(place.open().await, None, config, stages_of, "one").await;
+    // More attempts than there can be before it is noticed that it always hangs.
+    let limits = StageLimits { timeout: Duration::from_millis(100), attempts_max: 100, ..config().stages };
+    let stages = vec![panicking.clone() as _, hanging.clone() as _];
+    let config = Config { limits: BTreeMap::from([("hanging".to_owned(), limits)]), ..config() };
+    let running = Running::start_with(place.open().await, None, config, stages, "one").await;
     for price in 10..16 {
         running.save(&Thing::new(&format!("t{price}"), price)).await;
     }
