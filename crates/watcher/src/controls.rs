@@ -64,10 +64,10 @@ impl<E: Entity> Watcher<E> {
     pub async fn pause_stage(&self, stage: &str, reason: &str) -> Result<()> {
         if reason.len() > REASON_BYTES_MAX {
             let what = format!(
-                "a reason of {} bytes is too long, at most {REASON_BYTES_MAX} can be kept",
+                "a reason of {} bytes is too long, at most {REASON_BYTES_MAX} can be kept: shorten it",
                 reason.len()
             );
-            return Err(Error::Setup { what });
+            return Err(Error::Invalid { what });
         }
         let since_ms = self.now().as_ms();
         self.change_control(stage, |row| {
@@ -93,7 +93,7 @@ impl<E: Entity> Watcher<E> {
     pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<()> {
         let configured = *self.limits_of(self.require_stage(stage)?);
         if let Err(what) = limits.apply_to(configured).validate() {
-            return Err(Error::Setup { what: format!("the limits of stage {stage:?}: {what}") });
+            return Err(Error::Invalid { what: format!("the limits of stage {stage:?}: {what}") });
         }
         self.change_control(stage, |row| {
             row.rate = limits.rate.unwrap_or_default();

@@ -121,7 +121,7 @@ impl<E: Entity> Watcher<E> {
         let mut rows = self.store().get(&keys).await?.into_iter();
         let version = rows.next().flatten().map_or(0, |row| row.version);
         if planted!(Unexplained) && version == 0 {
-            return Err(crate::Error::Setup { what: "there is no such entity".to_owned() });
+            return Err(crate::Error::NotFound { what: "there is no such entity".to_owned() });
         }
         let head = versioned::<crate::rows::Head>(rows.next().flatten())?.content;
         let owner = versioned::<Lease>(rows.next().flatten())?.content.owner;

@@ -31,7 +31,8 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// Adds to a batch that a private state becomes this, if it still is of the version that was seen, and if nobody changes or removes
-    /// the entity meanwhile. A visit of the stage that is under way is made again. Refused if there is no such entity.
+    /// the entity meanwhile. A visit of the stage that is under way is made again. [`NotFound`](Error::NotFound) if there is no such entity,
+    /// [`Refused`](Error::Refused) if the state is too long.
     pub async fn set_state(
         &self,
         batch: &mut Batch,
@@ -49,8 +50,9 @@ impl<E: Entity> Watcher<E> {
         let shard = self.shard(&text);
         let key = STATES.key((shard, E::KIND, &*text, self.require_stage(stage)?));
         let Some(entity) = self.store().get_one(&E::key(shard, id)).await? else {
-            let what = "there is no such entity to keep a state beside".to_owned();
-            return Err(Error::Refused { kind: E::KIND, id: text, what });
+            let what =
+                format!("{} {text}: there is no such entity to keep a state beside, save it first", E::KIND);
+            return Err(Error::NotFound { what });
         };
         batch.check(entity.key, entity.version);
         batch.check(key.clone(), seen_version).put(key, seen_version + 1, bytes);
@@ -92,7 +94,7 @@ impl<E: Entity> Watcher<E> {
         known.ok_or_else(|| {
             let known: Vec<&str> = self.stages().keys().map(String::as_str).collect();
             let what = format!("{} has no stage {stage:?}; it has {}", E::KIND, known.join(", "));
-            Error::Setup { what }
+            Error::NotFound { what }
         })
     }
 }

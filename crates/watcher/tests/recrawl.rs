@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use store::{Batch, Faults, Faulty, Key, KeyValue, Memory, Schema, Store, StoreOptions};
-use watcher::{Answer, Clock, Entity, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
+use watcher::{Answer, Clock, Entity, Error, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory};
 
@@ -102,11 +102,21 @@ async fn a_recrawl_keeps_its_speed_rests_goes_on_and_survives_a_restart() {
 async fn a_recrawl_can_be_cancelled_and_wrong_orders_are_refused() {
     let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
     let running = start(base(1000).await, Clock::starting_at(START), &stage, "one").await;
-    let error = running.watcher.pause_recrawl().await.unwrap_err().to_string();
-    assert!(error.contains("no re-crawl is under way"), "{error}");
-    let error = running.watcher.start_recrawl(Some(0)).await.unwrap_err().to_string();
-    assert!(error.contains("never ends"), "{error}");
+    let error = running.watcher.pause_recrawl().await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "no re-crawl is under way: start one first");
+    let error = running.watcher.start_recrawl(Some(0)).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("never ends"), "{error:?}");
     running.watcher.start_recrawl(Some(10)).await.unwrap();
+    let error = running.watcher.start_recrawl(None).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { .. }), "{error:?}");
+    let error = running.watcher.resume_recrawl(Some(0)).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    assert_eq!(
+        running.watcher.recrawl().await.unwrap().unwrap().per_second,
+        Some(10),
+        "nothing is different"
+    );
     running.pass(5 * SECOND).await;
     running.watcher.cancel_recrawl().await.unwrap();
     running.pass(SECOND).await;
