@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use crate::board::Inquiry;
 use crate::change::SYSTEM;
 use crate::config::StageLimits;
 use crate::crawl::Crawler;
@@ -103,6 +104,8 @@ struct Runner<E: Entity> {
     visits: JoinSet<Visited>,
     /// What the tasks of `visits` are about.
     under_way: BTreeMap<task::Id, Call>,
+    /// What people ask.
+    inquiries: mpsc::Receiver<Inquiry>,
     hints: Hints,
     /// Whether the store is closed, so that no hints will come.
     closed: bool,
@@ -151,6 +154,7 @@ impl<E: Entity> Runner<E> {
         // Questions are not visits: what limits all stages does not limit who asks them.
         desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, ..StageLimits::default() });
         let (hints, now) = (watcher.store().hints(), Instant::now());
+        let inquiries = watcher.board().take_inquiries();
         Self {
             watcher,
             instance,
@@ -169,6 +173,7 @@ impl<E: Entity> Runner<E> {
             resting: BTreeMap::new(),
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
+            inquiries,
             hints,
             closed: false,
             controls_changed: true,
@@ -197,6 +202,7 @@ impl<E: Entity> Runner<E> {
                 Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
                 _ = self.leases.changed() => self.leases.mark_changed(),
                 hint = self.hints.next(), if !self.closed => self.hear(hint),
+                Some(inquiry) = self.inquiries.recv() => self.answer(inquiry),
                 () = sleep_until(until) => {}
             }
             self.catch_up();
@@ -449,7 +455,8 @@ impl<E: Entity> Runner<E> {
             (&self.names[stage], &*item.entity, QueueId { shard: item.shard, stage, line });
         match end {
             Ok(End::Saved { fight: Some(fight), .. }) => {
-                tracing::warn!(kind = E::KIND, entity, stages = ?fight.stages, delay = ?fight.delay, "stages fight over an entity, they are slowed down");
+                tracing::warn!(kind = E::KIND, entity, %fight, "stages fight over an entity, they are slowed down");
+                self.watcher.board().note_fight(self.watcher.now(), entity, fight);
             }
             Ok(End::Saved { .. } | End::Gone) => {}
             Ok(End::Failed { error, parked }) => {
@@ -512,6 +519,14 @@ impl<E: Entity> Runner<E> {
             self.say_at = Some(Instant::now());
             self.say();
         }
+    }
+
+    /// Tells whoever asks which stage is visiting an entity.
+    fn answer(&self, inquiry: Inquiry) {
+        let Inquiry { shard, entity, answer } = inquiry;
+        let visiting = self.busy.get(&(shard, entity));
+        // Whoever does not wait any more misses nothing.
+        let _ = answer.send(visiting.map(|visiting| self.names[visiting.stage].clone()));
     }
 
     /// Something is different from what the board says.

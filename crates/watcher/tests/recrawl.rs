@@ -53,7 +53,7 @@ async fn a_stage_that_is_new_gets_to_see_what_was_there_before_it() {
     assert!(crawl.done && crawl.shards_done == 4, "{crawl:?}");
     assert_eq!((crawl.seen, crawl.queued, crawl.damaged), (400, 300, 0));
     let report = running.watcher.report("picky").await.unwrap();
-    assert_eq!((report.depth[&Lane::Background], report.depth[&Lane::Timer]), (200, 100));
+    assert_eq!((report.depth[&Lane::Background].rows, report.depth[&Lane::Timer].rows), (200, 100));
     let standing = running.explain("e2").await.stages["picky"].clone();
     assert_eq!(standing.why, Some(Why::Recrawl));
     running.watcher.resume_stage("picky").await.unwrap();
@@ -160,7 +160,7 @@ async fn fresh_work_goes_before_the_background() {
     let running = start(base(2000).await, Clock::starting_at(START), &slow, "one").await;
     running.watcher.start_recrawl(None).await.unwrap();
     running.pass(5 * SECOND).await;
-    assert!(running.watcher.report("slow").await.unwrap().depth[&Lane::Background] > 1000);
+    assert!(running.watcher.report("slow").await.unwrap().depth[&Lane::Background].rows > 1000);
     for n in 0..10 {
         running.save(&Thing::new(&format!("fresh{n}"), 1)).await;
         running.pass(2 * SECOND).await;
@@ -237,7 +237,7 @@ async fn an_entity_that_a_recrawl_queues_while_it_is_being_removed_is_not_remove
     running.watcher.remove(&mut removal, &found).await.unwrap();
     running.watcher.start_recrawl(None).await.unwrap();
     running.pass(10 * SECOND).await;
-    assert_eq!(running.watcher.report("stage").await.unwrap().depth[&Lane::Background], 1);
+    assert_eq!(running.watcher.report("stage").await.unwrap().depth[&Lane::Background].rows, 1);
     let store = running.stop().await;
     assert!(!store.commit(removal).await.unwrap().is_applied(), "the entry would be left behind");
 }

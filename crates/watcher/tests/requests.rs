@@ -3,6 +3,8 @@
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "requests/explaining.rs"]
+mod explaining;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +12,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::{Batch, Read, Store};
 use tokio::sync::watch;
-use watcher::OtherLimits;
 use watcher::limits::STATE_BYTES_MAX;
-use watcher::{Answer, Clock, Config, Error, Fields, Interest, Stage, StageError, Subject, Watcher, Wish};
+use watcher::{
+    Answer, Clock, Config, Error, Fields, Interest, OtherLimits, Stage, StageError, Subject, Watcher, Wish,
+};
 
 use common::{START, Thing, memory};
 
