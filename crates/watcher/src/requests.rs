@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use store::{Batch, Read};
 
-use crate::change::{Versioned, Which, next_version};
+use crate::change::{SYSTEM, Versioned, Which, next_version};
 use crate::entity::Entity;
 use crate::limits::STATE_BYTES_MAX;
 use crate::queue::{Lane, Wanted, offer};
@@ -83,6 +83,23 @@ impl<E: Entity> Watcher<E> {
                 let key = which.head_key();
                 batch.check(key.clone(), head.version).put(key, head.version + 1, encode(&head.content));
             }
+            if self.store().commit(batch).await?.is_applied() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Has stages asked again about an entity that is parked because nobody could be asked. `false` if it is not.
+    pub(crate) async fn ask_again(&self, entity: &str) -> Result<bool> {
+        let which = Which { shard: self.shard(entity), kind: E::KIND, entity };
+        loop {
+            let Versioned { version, content: mut head } = self.head(which).await?;
+            let Some(mut entry) = head.entry.take().filter(|entry| entry.parked) else { return Ok(false) };
+            let (mut batch, now) = (Batch::new(), self.now());
+            let wanted = Wanted { visit: now, lane: Lane::Fresh, why: Why::WHY_REQUEST };
+            offer(&mut batch, &which.in_stage(SYSTEM), &mut entry, wanted, now);
+            head.entry = Some(entry).into();
+            batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(true);
             }

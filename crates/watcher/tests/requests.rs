@@ -5,6 +5,8 @@
 mod common;
 #[path = "requests/explaining.rs"]
 mod explaining;
+#[path = "requests/releasing.rs"]
+mod releasing;
 
 use std::sync::Arc;
 use std::time::Duration;
