@@ -79,7 +79,9 @@ impl<E: Entity> Watcher<E> {
         let new_state = match &answer.state {
             NewState::Set(new) if *new != state.content => {
                 // An empty state is kept as a row once there was one: its version must not start anew.
-                batch.put(state_key, state.version + 1, new.clone());
+                // The entry goes on from those of an entity of the same id that was removed, so a state that is made does too.
+                let next = if state.version == 0 { entry.version + 1 } else { state.version + 1 };
+                batch.put(state_key, next, new.clone());
                 new.clone()
             }
             _ => state.content.clone(),

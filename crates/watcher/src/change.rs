@@ -147,14 +147,14 @@ pub(crate) fn record(
     fight
 }
 
-/// The version that an entry gets. One that is made goes on from those of an entity of the same id that was removed: a visit that began
-/// before the removal must not take it for the entry that it knows.
-pub(crate) fn next_version(entry: u64, head: &Head) -> u64 {
-    if entry == 0 { head.entries_version + 1 } else { entry + 1 }
+/// The version that an entry or a state gets. One that is made goes on from those of an entity of the same id that was removed: whoever saw that one
+/// must not take it for the one that they know.
+pub(crate) fn next_version(before: u64, head: &Head) -> u64 {
+    if before == 0 { head.entries_version + 1 } else { before + 1 }
 }
 
 /// Adds to a batch that nothing is left of an entity but its head, which remembers how far its versions came, and that the topic hears of it.
-/// `entries_version` is the highest version of its entries.
+/// `entries_version` is the highest version of its entries and states.
 pub(crate) fn record_removal(
     batch: &mut Batch,
     which: Which<'_>,

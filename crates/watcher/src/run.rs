@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use crate::board::Inquiry;
 use crate::change::SYSTEM;
 use crate::config::StageLimits;
 use crate::crawl::Crawler;
@@ -106,6 +107,8 @@ struct Runner<E: Entity> {
     visits: JoinSet<Visited>,
     /// What the tasks of `visits` are about.
     under_way: BTreeMap<task::Id, Call>,
+    /// What people ask.
+    inquiries: mpsc::Receiver<Inquiry>,
     hints: Hints,
     /// Whether the store is closed, so that no hints will come.
     closed: bool,
@@ -166,6 +169,7 @@ impl<E: Entity> Runner<E> {
         let calls_max = QUESTIONS_AT_ONCE_MAX;
         desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, calls_max, ..StageLimits::default() });
         let (hints, now) = (watcher.store().hints(), Instant::now());
+        let inquiries = watcher.board().take_inquiries();
         Self {
             watcher,
             instance,
@@ -186,6 +190,7 @@ impl<E: Entity> Runner<E> {
             in_vain: BTreeMap::new(),
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
+            inquiries,
             hints,
             closed: false,
             controls_changed: true,
@@ -214,6 +219,7 @@ impl<E: Entity> Runner<E> {
                 Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
                 _ = self.leases.changed() => self.leases.mark_changed(),
                 hint = self.hints.next(), if !self.closed => self.hear(hint),
+                Some(inquiry) = self.inquiries.recv() => self.answer(inquiry),
                 () = sleep_until(until) => {}
             }
             self.catch_up();
@@ -400,6 +406,14 @@ impl<E: Entity> Runner<E> {
 
     fn under_way_of(&mut self, stage: usize) -> &mut Busy {
         if stage == 0 { &mut self.asked } else { &mut self.busy }
+    }
+
+    /// Tells whoever asks which stage is visiting an entity.
+    fn answer(&self, inquiry: Inquiry) {
+        let Inquiry { shard, entity, answer } = inquiry;
+        let visiting = self.busy.get(&(shard, entity));
+        // Whoever does not wait any more misses nothing.
+        let _ = answer.send(visiting.map(|visiting| self.names[visiting.stage].clone()));
     }
 
     /// Something is different from what the board says.

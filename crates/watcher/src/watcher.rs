@@ -53,6 +53,27 @@ struct Inner<E: Entity> {
     turns: BTreeMap<String, Semaphore>,
 }
 
+/// How a watcher is set up. By default it has no topic and no stages, and goes by the clock of the system.
+pub struct Setup<'a, E: Entity> {
+    /// The topic that hears of every change. It must exist.
+    pub topic: Option<(&'a Topics, &'a str)>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Shards, limits, delays.
+    pub config: Config,
+    /// The stages, in any order.
+    pub stages: Vec<Arc<dyn Stage<E>>>,
+    /// Decides what is random.
+    pub seed: u64,
+}
+
+impl<E: Entity> Default for Setup<'_, E> {
+    fn default() -> Self {
+        let (clock, config, seed) = (Clock::system(), Config::default(), rand::rng().random());
+        Self { topic: None, clock, config, stages: Vec::new(), seed }
+    }
+}
+
 /// An entity with its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<E> {
@@ -63,16 +84,9 @@ pub struct Found<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards. `topic`, which must
-    /// exist, hears of every change. `seed` decides what is random.
-    pub async fn open(
-        store: &Store,
-        topic: Option<(&Topics, &str)>,
-        clock: Clock,
-        config: Config,
-        stages: Vec<Arc<dyn Stage<E>>>,
-        seed: u64,
-    ) -> Result<Self> {
+    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards.
+    pub async fn open(store: &Store, setup: Setup<'_, E>) -> Result<Self> {
+        let Setup { topic, clock, config, stages, seed } = setup;
         config.validate()?;
         if !is_name(E::KIND) {
             let what = format!(
@@ -155,6 +169,7 @@ impl<E: Entity> Watcher<E> {
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         for row in self.rows(&STATES.prefix((which.shard, E::KIND, &*text))).await? {
+            entries_version = entries_version.max(row.version);
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         let (changed, now) = (Fields::all(), self.now());

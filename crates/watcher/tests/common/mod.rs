@@ -11,7 +11,7 @@ use bytes::Bytes;
 use store::{Batch, Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use watcher::{Clock, Config, Entity, Explanation, Fields, Stage, Time, Watcher};
+use watcher::{Clock, Config, Entity, Explanation, Fields, Setup, Stage, Time, Watcher};
 
 #[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub(crate) use stage::{Doing, titled, visit_on};
@@ -99,7 +99,9 @@ impl Running {
         stages: Vec<Arc<dyn Stage<Thing>>>,
         instance: &str,
     ) -> Self {
-        let watcher = Watcher::open(&store, None, clock, config, stages, 1).await.unwrap();
+        let watcher = Watcher::open(&store, Setup { clock, config, stages, seed: 1, ..Setup::default() })
+            .await
+            .unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
         let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });

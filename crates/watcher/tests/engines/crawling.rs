@@ -84,7 +84,7 @@ pub(crate) async fn a_stage_that_is_new_sees_what_was_there_before_it(place: Pla
     assert_eq!((crawl.shards_done, crawl.shards, crawl.per_second), (4, 4, NO_LIMIT));
     assert_eq!((crawl.seen, crawl.queued, crawl.damaged), (60, 45, 0));
     let report = running.report("picky").await;
-    assert_eq!((report.depth[&Lane::Background], report.depth[&Lane::Timer]), (30, 15));
+    assert_eq!((report.depth[&Lane::Background].rows, report.depth[&Lane::Timer].rows), (30, 15));
     let paused = Waits::Blocked(Lane::Background, Blocked::Paused);
     running.eventually_waits("t2", "picky", |waits| *waits == paused).await;
     assert_eq!(running.standing("t2", "picky").await.why, Some(Why::Recrawl));
@@ -100,7 +100,7 @@ pub(crate) async fn a_stage_that_is_new_sees_what_was_there_before_it(place: Pla
             _ => running.eventually_titled(id, "seen").await,
         }
     }
-    assert_eq!(running.report("picky").await.depth[&Lane::Background], 0);
+    assert_eq!(running.report("picky").await.depth[&Lane::Background].rows, 0);
     running.stop().await;
 }
 
@@ -161,7 +161,8 @@ pub(crate) async fn a_recrawl_that_is_cancelled_stays_where_it_is_and_another_ma
             watcher.cancel_recrawl().await,
         ];
         for order in orders {
-            assert_eq!(order.unwrap_err().to_string(), "no re-crawl is under way");
+            let refused = order.unwrap_err().to_string();
+            assert!(refused.starts_with("no re-crawl"), "{refused}");
         }
     };
     nothing().await;

@@ -29,7 +29,7 @@ pub(crate) async fn a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_i
         running.save(&Thing::new(id, 1)).await;
     }
     let down = async || running.watcher.statuses()["broken"].down.clone();
-    let (_, error) = eventually("it is noticed that the stage does not answer", down).await;
+    let error = eventually("it is noticed that the stage does not answer", down).await.error;
     assert_eq!(error, "out of order");
     ids.push("late".to_owned());
     running.save(&Thing::new("late", 1)).await;
@@ -40,9 +40,9 @@ pub(crate) async fn a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_i
     }
     assert!(matches!(running.standing("late", "broken").await.waits, Waits::Blocked(Lane::Fresh, _)));
     let report = running.report("broken").await;
-    assert_eq!(report.depth.values().sum::<u64>() + report.parked, 7);
-    assert_eq!(report.parked, 0, "its entities wait for it");
-    assert_eq!(report.processes["one"].down.clone().unwrap().1, "out of order");
+    assert_eq!(report.depth.values().map(|depth| depth.rows).sum::<u64>() + report.parked.rows, 7);
+    assert_eq!(report.parked.rows, 0, "its entities wait for it");
+    assert_eq!(report.processes["one"].down.clone().unwrap().error, "out of order");
 
     works.store(true, Ordering::SeqCst);
     for id in &ids {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watcher::{Answer, Blocked, Lane, LastVisit, StageError, Waits, Why, shard_of};
+use watcher::{Answer, Blocked, Failed, Lane, LastVisit, StageError, Waits, Why, shard_of};
 
 use crate::common::{Doing, Thing, titled};
 use crate::looking::eventually;
@@ -48,7 +48,7 @@ pub(crate) async fn another_process_explains_where_an_entity_stands_with_every_s
     let resting = &explained.stages["resting"];
     assert_eq!((resting.why, &resting.last, resting.since.is_some()), (Some(Why::Change), &None, true));
     assert_eq!(explained.stages["patient"].why, Some(Why::Timer));
-    assert_eq!(explained.stages["strict"].failed, Some((1, "a bug".to_owned())));
+    assert_eq!(explained.stages["strict"].failed, Some(Failed { attempts: 1, error: "a bug".to_owned() }));
     let text = explained.to_string();
     assert!(text.contains("resting: due, but the stage is paused, since"), "{text}");
 
@@ -79,10 +79,13 @@ pub(crate) async fn another_process_reports_how_a_stage_fares(place: Place) {
     let (report, counts) = eventually("all is counted", async || counted("content").await).await;
     assert_eq!((counts.visits, counts.changes, counts.failures, report.oldest), (10, 10, 0, None));
     let (report, counts) = eventually("all is counted", async || counted("strict").await).await;
-    assert_eq!((counts.visits, counts.failures, counts.parked, report.parked), (0, 10, 10, 10));
+    assert_eq!((counts.visits, counts.failures, counts.parked, report.parked.rows), (0, 10, 10, 10));
     let (report, counts) = eventually("all is counted", async || counted("patient").await).await;
     assert_eq!((counts.visits, counts.changes), (10, 0));
-    assert_eq!((report.depth[&Lane::Fresh], report.depth[&Lane::Timer], report.parked), (0, 10, 0));
+    assert_eq!(
+        (report.depth[&Lane::Fresh].rows, report.depth[&Lane::Timer].rows, report.parked.rows),
+        (0, 10, 0)
+    );
     let armed: Vec<_> = running.queued().await.into_iter().map(|(_, time, _)| time).collect();
     assert_eq!(report.oldest, armed.into_iter().min());
     assert_eq!(asker.processes().await.unwrap().into_keys().collect::<Vec<_>>(), ["one"]);

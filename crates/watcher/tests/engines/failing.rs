@@ -62,14 +62,18 @@ pub(crate) async fn a_stage_that_panics_or_hangs_fails_and_the_others_go_on(plac
     for price in (10..16).filter(|price| *price != 13) {
         running.eventually_titled(&format!("t{price}"), "seen").await;
     }
-    let parked = async || (running.watcher.report("panicking").await.unwrap().parked == 1).then_some(());
+    let parked = async || (running.watcher.report("panicking").await.unwrap().parked.rows == 1).then_some(());
     eventually("the entity over which a stage panics is parked", parked).await;
     assert_eq!(panicking.visits_of("t13").len(), 3);
     assert_eq!(running.title("t13").await, "a thing");
     let down = async || running.watcher.statuses()["hanging"].down.clone();
-    let (_, error) = eventually("the stage that always hangs is down", down).await;
+    let error = eventually("the stage that always hangs is down", down).await.error;
     assert_eq!(error, "it did not answer within 100ms");
-    assert_eq!(running.watcher.report("hanging").await.unwrap().parked, 0, "and its entities wait for it");
+    assert_eq!(
+        running.watcher.report("hanging").await.unwrap().parked.rows,
+        0,
+        "and its entities wait for it"
+    );
     running.stop().await;
 }
 

@@ -70,7 +70,7 @@ pub(crate) async fn timers_that_came_due_while_nobody_served_are_spread(place: P
         assert_eq!(stage.visits_of(id), [], "only what is late is held back");
     }
     let report = running.report("timed").await;
-    assert_eq!((report.depth[&Lane::Timer], report.oldest), (6, Some(first)));
+    assert_eq!((report.depth[&Lane::Timer].rows, report.oldest), (6, Some(first)));
     let status = &report.processes["two"];
     assert!(matches!(status.blocked, Some(Blocked::Rate(_))), "{status:?}");
     assert_eq!(status.oldest_due, Some(first));

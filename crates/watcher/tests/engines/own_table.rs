@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use store::{Batch, Row, Store};
-use watcher::{Answer, Clock, Entity, Waits, Watcher, shard_of};
+use watcher::{Answer, Clock, Entity, Setup, Waits, Watcher, shard_of};
 
 use crate::common::{Doing, Thing, titled};
 use crate::looking::{eventually, rows};
@@ -90,10 +90,12 @@ pub(crate) async fn an_entity_evolves_in_a_table_of_its_own_and_leaves_it(place:
 pub(crate) async fn a_recrawl_goes_through_a_table_of_its_own(place: Place) {
     let store = place.open().await;
     let parcels: Vec<Parcel> = (-40..40).map(|id| Parcel::new(id, id * 2)).collect();
-    let watcher = Watcher::open(&store, None, Clock::system(), config(), vec![], 1).await.unwrap();
+    let watcher =
+        Watcher::open(&store, Setup { config: config(), seed: 1, ..Setup::default() }).await.unwrap();
     save_new(&store, &watcher, &parcels).await;
     // What is no parcel is not crawled with them.
-    let things = Watcher::open(&store, None, Clock::system(), config(), vec![], 1).await.unwrap();
+    let things =
+        Watcher::open(&store, Setup { config: config(), seed: 1, ..Setup::default() }).await.unwrap();
     save_new(&store, &things, &[Thing::new("1", 1), Thing::new("2", 2)]).await;
 
     let running = start(store, "one").await;

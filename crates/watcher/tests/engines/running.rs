@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::Topics;
 use watcher::{
-    Clock, Config, Entity, Found, Stage, StageLimits, StageReport, Standing, Time, Waits, Watcher,
+    Clock, Config, Entity, Found, Setup, Stage, StageLimits, StageReport, Standing, Time, Waits, Watcher,
 };
 
 use crate::common::Thing;
@@ -25,7 +25,7 @@ pub(crate) type Stages = Vec<Arc<dyn Stage<Thing>>>;
 
 /// A watcher that serves nothing: whoever asks and orders may be any process.
 pub(crate) async fn bystander(store: &Store, stages: Stages) -> Watcher<Thing> {
-    Watcher::open(store, None, Clock::system(), config(), stages, 1).await.unwrap()
+    Watcher::open(store, Setup { config: config(), stages, seed: 1, ..Setup::default() }).await.unwrap()
 }
 
 /// Saves entities that are not there yet, in one batch.
@@ -54,7 +54,7 @@ impl<E: Entity> Running<E> {
         stages: Vec<Arc<dyn Stage<E>>>,
         instance: &str,
     ) -> Self {
-        let watcher = Watcher::open(&store, topic, clock, config, stages, 1).await.unwrap();
+        let watcher = Watcher::open(&store, Setup { topic, clock, config, stages, seed: 1 }).await.unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
         let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });

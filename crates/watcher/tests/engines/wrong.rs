@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Batch, Store};
-use watcher::{Answer, Clock, Config, Error, StageLimits, Time, Watcher};
+use watcher::{Answer, Config, Error, Setup, StageLimits, Time, Watcher};
 
 use crate::common::{Doing, Thing, titled};
 use crate::looking::eventually;
@@ -16,7 +16,7 @@ fn idle(id: &'static str) -> Arc<Doing> {
 }
 
 async fn refusal(store: &Store, config: Config, stages: Stages) -> String {
-    let opened = Watcher::<Thing>::open(store, None, Clock::system(), config, stages, 1).await;
+    let opened = Watcher::<Thing>::open(store, Setup { config, stages, seed: 1, ..Setup::default() }).await;
     opened.err().expect("it is refused").to_string()
 }
 
