@@ -237,6 +237,9 @@ impl<E: Entity> Runner<E> {
         while let Some(Some(hint)) = self.hints.next().now_or_never() {
             self.hear(Some(hint));
         }
+        while let Ok(inquiry) = self.inquiries.try_recv() {
+            self.answer(inquiry);
+        }
     }
 
     /// When to go on if nothing happens.
