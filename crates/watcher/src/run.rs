@@ -288,7 +288,9 @@ impl<E: Entity> Runner<E> {
             };
             let busy = is_in(&self.busy) || is_in(&self.asked);
             let quiet = !busy && !self.moving.contains(*shard);
-            if (quiet || planted!(BusyGivenAway)) && self.left.insert(*shard) {
+            // The keeper may have changed its mind since we last heeded it: what we still serve is not let go of yet.
+            let leaving = !self.serving.borrow().contains_key(shard);
+            if (quiet && leaving || planted!(BusyGivenAway)) && self.left.insert(*shard) {
                 // The keeper is there as long as we are.
                 let _ = self.orders.send(Order::GiveAway(*shard));
             }
