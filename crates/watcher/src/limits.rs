@@ -76,6 +76,8 @@ pub const ANSWER_PATIENCE: Duration = Duration::from_millis(50);
 pub const QUESTIONS_AT_ONCE_MAX: usize = 64;
 /// One of so many calls of a stage is kept free for fresh work.
 pub const FRESH_CALLS_PART: usize = 4;
+/// A call of the background has at most one of so many entities: fresh work waits behind long reads and commits.
+pub const BACKGROUND_BATCH_PART: usize = 4;
 /// The background has at most one of so many calls of a stage.
 pub const BACKGROUND_CALLS_PART: usize = 16;
 /// The time over which the speed of a stage is measured.

@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use looking::Firsts;
+
 use crate::board::Inquiry;
 use crate::change::SYSTEM;
 use crate::config::StageLimits;
@@ -64,8 +66,19 @@ impl<E: Entity> Watcher<E> {
         let mut runner = Runner::new(self.clone(), instance, serving, leases.subscribe(), orders, moving);
         let ended = watch::Sender::new(false);
         let leases_kept = keep(self, keeper, leases, ordered, ended.subscribe());
+        // Tasks of their own: a long read of one must not hold up the others.
+        let mut beside = JoinSet::new();
+        beside.spawn(relay.run(stop.clone()));
+        beside.spawn(crawler.run(stop.clone()));
+        let others = async {
+            while let Some(ended) = beside.join_next().await {
+                if let Err(error) = ended {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+            }
+        };
         let work = async {
-            tokio::join!(runner.run(stop.clone()), relay.run(stop.clone()), crawler.run(stop));
+            tokio::join!(runner.run(stop), others);
             ended.send_replace(true);
         };
         tokio::join!(work, leases_kept);
@@ -91,7 +104,7 @@ struct Runner<E: Entity> {
     moving: Moving,
     schedule: Schedule,
     /// The names of the stages by their numbers, in order; the system stage is the first.
-    names: Vec<String>,
+    names: Arc<[String]>,
     /// The stage that has the first choice of entities.
     first_stage: usize,
     /// Entities that are being visited.
@@ -109,6 +122,8 @@ struct Runner<E: Entity> {
     under_way: BTreeMap<task::Id, Call>,
     /// What people ask.
     inquiries: mpsc::Receiver<Inquiry>,
+    /// Looks at shards that go on beside the loop.
+    sweeps: JoinSet<Result<Firsts>>,
     hints: Hints,
     /// Whether the store is closed, so that no hints will come.
     closed: bool,
@@ -181,7 +196,7 @@ impl<E: Entity> Runner<E> {
             moving,
             schedule: Schedule::new(desks),
             speeds: Speeds::new(names.len()),
-            names,
+            names: names.into(),
             first_stage: 0,
             busy: Busy::new(),
             asked: Busy::new(),
@@ -191,6 +206,7 @@ impl<E: Entity> Runner<E> {
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
             inquiries,
+            sweeps: JoinSet::new(),
             hints,
             closed: false,
             controls_changed: true,
@@ -219,6 +235,7 @@ impl<E: Entity> Runner<E> {
                 Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
                 _ = self.leases.changed() => self.leases.mark_changed(),
                 hint = self.hints.next(), if !self.closed => self.hear(hint),
+                Some(swept) = self.sweeps.join_next() => self.heed_sweep(swept),
                 Some(inquiry) = self.inquiries.recv() => self.answer(inquiry),
                 () = sleep_until(until) => {}
             }
@@ -233,6 +250,9 @@ impl<E: Entity> Runner<E> {
     fn catch_up(&mut self) {
         while let Some(ended) = self.visits.try_join_next_with_id() {
             self.finish(ended);
+        }
+        while let Some(swept) = self.sweeps.try_join_next() {
+            self.heed_sweep(swept);
         }
         while let Some(Some(hint)) = self.hints.next().now_or_never() {
             self.hear(Some(hint));

@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::bucket::Bucket;
 use crate::config::StageLimits;
-use crate::limits::{BACKGROUND_CALLS_PART, FRESH_CALLS_PART};
+use crate::limits::{BACKGROUND_BATCH_PART, BACKGROUND_CALLS_PART, FRESH_CALLS_PART};
 use crate::schedule::health::Health;
 use crate::schedule::shares::Shares;
 use crate::schedule::{Blocked, Line};
@@ -136,7 +136,11 @@ impl Desk {
         {
             return Err(Blocked::Calls);
         }
-        if line == Line::Late { free(self.catch_up.as_mut(), now) } else { Ok(usize::MAX) }
+        match line {
+            Line::Fresh | Line::Timer => Ok(usize::MAX),
+            Line::Late => free(self.catch_up.as_mut(), now),
+            Line::Background => Ok(self.limits.batch_max.div_ceil(BACKGROUND_BATCH_PART)),
+        }
     }
 
     /// The order in which lines have their turn.
