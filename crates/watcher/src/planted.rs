@@ -56,6 +56,8 @@ bugs! {
     SilentParking,
     /// Changes leave for the topic newest first.
     NewestFirst,
+    /// A change that was written late does not hold up the ones that follow it.
+    LeftBehind,
     /// A change counts as exported although the topic has refused it.
     ExportUnconfirmed,
     /// Nobody looks into the outbox unless there is a hint.

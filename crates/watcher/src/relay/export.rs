@@ -291,7 +291,7 @@ impl<E: Entity> Export<E> {
             })
             .filter(|(_, key)| !self.aside.contains_key(key))
             .collect();
-        if earlier.is_empty() {
+        if earlier.is_empty() || planted!(LeftBehind) {
             return Ok(None);
         }
         let keys: Vec<Key> = earlier.iter().map(|(_, key)| key.clone()).collect();
