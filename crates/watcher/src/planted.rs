@@ -97,6 +97,21 @@ pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
 }
 
+thread_local! {
+    static IN_ONE_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has everything of a watcher that runs on this thread from now on share one task, so that it goes the same way every time.
+pub fn share_one_task() {
+    IN_ONE_TASK.set(true);
+}
+
+/// Whether a watcher shares one task here.
+#[must_use]
+pub fn is_in_one_task() -> bool {
+    IN_ONE_TASK.get()
+}
+
 /// Whether this bug is planted here.
 #[must_use]
 pub fn is_planted(bug: Bug) -> bool {
