@@ -66,7 +66,7 @@ impl<E: Entity> Watcher<E> {
         let mut runner = Runner::new(self.clone(), instance, serving, leases.subscribe(), orders, moving);
         let ended = watch::Sender::new(false);
         let leases_kept = keep(self, keeper, leases, ordered, ended.subscribe());
-        let (relay, crawler) = (relay.run(stop.clone()), crawler.run(stop.clone()));
+        let (relay, crawler) = (Box::pin(relay.run(stop.clone())), Box::pin(crawler.run(stop.clone())));
         let others = async {
             if share_one_task() {
                 tokio::join!(relay, crawler);
