@@ -153,7 +153,7 @@ fn what_stands_in_the_way_is_remembered_by_line() {
     let of = |told: &Told| Line::ALL.map(|line| told.schedule.desks[0].blocked_in(line));
     let mut told = Told::new(StageLimits { calls_max: 16, ..limits() });
     told.fill(Line::Background, 60);
-    assert_eq!(told.next(0), Ok((Line::Background, 10)));
+    assert_eq!(told.next(0), Ok((Line::Background, 3)), "a quarter of ten entities");
     assert_eq!(told.next(0), Err(Blocked::Calls), "the background has one call of sixteen");
     assert_eq!(of(&told), [None, None, None, Some(Blocked::Calls)]);
     told.fill(Line::Fresh, 10);
