@@ -11,7 +11,7 @@
 //! Where things are:
 //! - what a user writes and holds: [`Entity`] (`entity.rs`), [`Stage`] (`stage.rs`), [`Watcher`] (`watcher.rs`), [`Config`] (`config.rs`);
 //! - what a change brings about: `change.rs`, `queue.rs` (the rule of the queues), `budget.rs` (stages that fight), `system.rs`, `ask.rs` and `wishes.rs` (questions and what comes of them);
-//! - the loop: `run.rs`, with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
+//! - the loop: `run.rs` and `run/` (looking into queues, the end of a call), with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
 //! - beside the loop: `keeping.rs` and `shards.rs` (leases), `relay/` (topic and `on_saved`), `crawl.rs` (the re-crawl);
 //! - what people ask and order: `explain/`, `board.rs`, `controls.rs`, `requests.rs`;
 //! - rows and limits: `tables.rs`, `rows.rs`, [`limits`].
