@@ -67,6 +67,8 @@ pub(crate) struct Problems {
     files: Vec<String>,
     found: Vec<(At, String, String)>,
     more: usize,
+    /// A file could not be read at all: what refers to it would only be noise.
+    unreadable: bool,
 }
 
 impl Problems {
@@ -84,28 +86,39 @@ impl Problems {
         }
     }
 
+    /// Adds a problem that hides what a file says.
+    pub(crate) fn add_unreadable(&mut self, at: At, what: impl Into<String>, advice: impl Into<String>) {
+        self.unreadable = true;
+        self.add(at, what, advice);
+    }
+
+    /// Whether a file is not known as a whole.
+    pub(crate) fn has_unreadable(&self) -> bool {
+        self.unreadable
+    }
+
     /// `file:line` for texts that point at a second place.
     pub(crate) fn place(&self, at: At) -> String {
         format!("{}:{}", self.file_name(at.file), at.line)
     }
 
     /// `Ok` if nothing was found.
-    pub(crate) fn into_result(mut self) -> Result<()> {
-        if self.found.is_empty() {
-            return Ok(());
-        }
+    pub(crate) fn into_result(self) -> Result<()> {
+        if self.found.is_empty() { Ok(()) } else { Err(self.into_error()) }
+    }
+
+    /// Everything that was found, in the order of files and lines.
+    pub(crate) fn into_error(mut self) -> Error {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|problem| problem.0);
-        let problems = found
-            .into_iter()
-            .map(|(at, what, advice)| Problem {
-                file: self.file_name(at.file).to_owned(),
-                line: at.line,
-                what,
-                advice,
-            })
-            .collect();
-        Err(Error { problems, more: self.more })
+        found.dedup();
+        let problem = |(at, what, advice): (At, String, String)| Problem {
+            file: self.file_name(at.file).to_owned(),
+            line: at.line,
+            what,
+            advice,
+        };
+        Error { problems: found.into_iter().map(problem).collect(), more: self.more }
     }
 
     fn file_name(&self, file: u16) -> &str {

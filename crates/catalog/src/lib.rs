@@ -4,7 +4,7 @@
 //! - [`Catalogue::builtin`] is a real one: Shopify's 14,606 product categories, and own branches for transport, real estate, jobs and
 //!   services, in English and Russian.
 //! - [`Catalogue::validate`] says everything that is wrong with an offer, each with its field's path, a machine code and the limits.
-//! - [`Catalogue::find_category`], [`Category::find_attribute`] and [`Use::read`] recognise what people and feeds write.
+//! - [`Catalogue::find_category`], [`Category::find_attribute`], [`Category::read_pairs`] and [`Use::read`] recognise what people and feeds write.
 //! - A [`Migration`] moves offers from one version of a catalogue to the next, and says what could not be moved.
 //!
 //! ```
@@ -26,7 +26,7 @@
 //! What is promised:
 //! - A catalogue never changes after it was loaded; it can be shared between threads.
 //! - What holds in a category holds in all below it: a child adds and narrows, it never widens.
-//! - Validation of a sound offer allocates nothing.
+//! - Validation of a sound offer with at most sixteen choices allocates nothing.
 //!
 //! Where things are: `read/` brings files into `declared.rs`, `build/` makes the [`Catalogue`] (`catalogue.rs`, views in `attribute.rs`) of
 //! that; `validate/`, `find/`, `recognise.rs` and `migrate/` use it. Every limit is in [`limits`]; the built-in files are in `data/`, and

@@ -28,6 +28,8 @@ pub const ECHO_CHARS_MAX: usize = 60;
 
 /// What recognition reads of a text.
 pub const QUERY_CHARS_MAX: usize = 500;
+/// Parts of a text that are looked at for `name: value`.
+pub const DESCRIPTION_PAIRS_MAX: usize = 500;
 /// Candidates that recognition returns.
 pub const CANDIDATES_MAX: usize = 20;
 

@@ -4,7 +4,7 @@ use crate::attribute::{Attribute, Unit, Use};
 use crate::catalogue::Category;
 use crate::decimal::Decimal;
 use crate::kind::Kind;
-use crate::limits::QUERY_CHARS_MAX;
+use crate::limits::{DESCRIPTION_PAIRS_MAX, QUERY_CHARS_MAX};
 use crate::text::{echo, normalise};
 use crate::validate::suggest;
 use crate::value::{Date, OwnedValue};
@@ -20,6 +20,27 @@ impl<'c> Category<'c> {
         let normal = normalise(text);
         let mut named = self.catalogue.search_index().attributes_named(&normal);
         named.find_map(|number| self.attribute(Attribute { catalogue: self.catalogue, number }.id()))
+    }
+
+    /// Reads what a text says as `name: value`, one on a line or several with `;`, `|` or `•` between them, or with commas if every part is such a
+    /// pair. An attribute that this category does not have and a value that cannot be read are passed by; of two values for one attribute the
+    /// first counts. Only the first [`DESCRIPTION_PAIRS_MAX`] parts are looked at.
+    #[must_use]
+    pub fn read_pairs(self, text: &str) -> Vec<(Use<'c>, Vec<OwnedValue>)> {
+        let mut read: Vec<(Use<'c>, Vec<OwnedValue>)> = Vec::new();
+        let parts = text.split(['\n', ';', '|', '•']).flat_map(|part| {
+            let by_comma = part.matches(':').count() > 1;
+            part.split(if by_comma { ", " } else { "\n" })
+        });
+        for part in parts.take(DESCRIPTION_PAIRS_MAX) {
+            let Some((name, value)) = part.split_once(':') else { continue };
+            let Some(used) = self.find_attribute(name.trim()) else { continue };
+            let known = read.iter().any(|(other, _)| other.slot.attribute == used.slot.attribute);
+            if let (false, Ok(values)) = (known, used.read(value.trim_end_matches(['.', ',', ' ']))) {
+                read.push((used, values));
+            }
+        }
+        read
     }
 }
 

@@ -142,7 +142,7 @@ impl Sources {
     fn unreadable(&mut self, name: &str, what: &str) {
         let file = self.problems.file(name);
         let advice = "give a readable file whose name ends in .toml, .tsv or .tsv.gz";
-        self.problems.add(At { file, line: 0 }, what, advice);
+        self.problems.add_unreadable(At { file, line: 0 }, what, advice);
     }
 }
 

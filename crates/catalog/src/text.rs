@@ -71,7 +71,7 @@ fn english_stem(word: &str) -> &str {
         return rest;
     }
     for (ending, cut) in [("sses", 2), ("shes", 2), ("ches", 2), ("xes", 2)] {
-        if word.ends_with(ending) && word.len() > 5 {
+        if word.ends_with(ending) && word.len() >= 5 {
             return &word[..word.len() - cut];
         }
     }
@@ -132,12 +132,15 @@ pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     Some(last[b.len()]).filter(|steps| *steps <= most)
 }
 
-/// The candidate that `text` was probably meant to be: at most a third of its letters differ.
+/// The candidate that `text` was probably meant to be: at most a third of the letters differ.
 pub(crate) fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
-    let most = (text.chars().count() / 3).clamp(1, 4);
+    let length = text.chars().count();
+    let most = |candidate: &str| (length.max(candidate.chars().count()) / 3).clamp(1, 4);
     candidates
-        .filter_map(|candidate| Some((distance(&text, &candidate.to_lowercase(), most)?, candidate)))
+        .filter_map(|candidate| {
+            Some((distance(&text, &candidate.to_lowercase(), most(candidate))?, candidate))
+        })
         .min_by_key(|(steps, _)| *steps)
         .map(|(_, candidate)| candidate)
 }

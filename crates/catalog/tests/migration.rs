@@ -82,7 +82,7 @@ fn migration() -> Migration {
 
 fn moved(item: &Item) -> Item {
     match migration().apply(item, &second()) {
-        Outcome::Moved(item) => item,
+        Outcome::Moved(item) => *item,
         other => panic!("{other:?}"),
     }
 }
@@ -246,7 +246,7 @@ fn a_migration_that_does_not_fit_is_refused_with_its_line() {
         problems("[\"km\", \"mi\"]", "[\"km\", \"kg\"]"),
         ["20: `mileage` cannot go from `km` to `kg`"]
     );
-    assert_eq!(problems("remove = true", "remov = true").first().unwrap(), "31: unknown key `remov`");
+    assert!(problems("remove = true", "remov = true").contains(&"31: unknown key `remov`".to_owned()));
     assert_eq!(problems("to = 2", "to = 3").len(), 2);
     assert_eq!(
         problems(

@@ -167,3 +167,28 @@ fn values_are_read_as_people_write_them() {
     let land = builtin().category("real-estate/land/sale").unwrap().attribute("land-area").unwrap();
     assert_eq!(land.read("1,5 га"), Ok(vec![Decimal::from(150).into()]));
 }
+
+#[test]
+fn pairs_of_name_and_value_are_read_from_a_text() {
+    let cars = builtin().category("transport/cars").unwrap();
+    let read = |text: &str| -> Vec<(String, Vec<OwnedValue>)> {
+        cars.read_pairs(text)
+            .into_iter()
+            .map(|(used, values)| (used.attribute().id().to_owned(), values))
+            .collect()
+    };
+    let text = "Продаю ласточку!\nПробег: 120 тыс. км.\nКоробка: автомат; Объём двигателя: 1,6 л | Цвет: в крапинку\nПробег: 5 км";
+    assert_eq!(
+        read(text),
+        [
+            ("mileage".to_owned(), vec![OwnedValue::Whole(120_000)]),
+            ("gearbox".to_owned(), vec!["automatic".into()]),
+            ("engine-volume".to_owned(), vec![Decimal::parse("1.6").unwrap().into()]),
+        ]
+    );
+    let in_line = read("Mileage: 75,000 mi, Gearbox: CVT, Number of rooms: 3");
+    assert_eq!(in_line[0], ("mileage".to_owned(), vec![OwnedValue::Whole(120_701)]));
+    assert_eq!(in_line[1], ("gearbox".to_owned(), vec!["cvt".into()]));
+    assert_eq!(in_line.len(), 2);
+    assert!(read("no pairs here").is_empty());
+}

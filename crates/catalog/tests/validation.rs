@@ -34,6 +34,7 @@ fn a_sound_offer_breaks_nothing() {
     full.attributes.insert("options".into(), vec!["radio".into(), "hook".into()]);
     breaks(&full, &[]);
     breaks(&with("weight", &[OwnedValue::Whole(3)]), &[]);
+    assert_eq!(small().validate(&full).capacity(), 0, "nothing is allocated for nothing");
 }
 
 #[test]

@@ -16,6 +16,9 @@ use labels::Labeller;
 
 /// The catalogue, or everything that is wrong with it.
 pub(crate) fn build(declared: Declared, mut problems: Problems) -> Result<Catalogue> {
+    if problems.has_unreadable() {
+        return Err(problems.into_error());
+    }
     let languages = languages(&declared, &mut problems);
     let currencies = currencies(&declared.header, &mut problems);
     let version = version(&declared.header, &mut problems);

@@ -79,7 +79,7 @@ impl Catalogue {
         }
         let index = self.search_index();
         let language = language.map(|code| self.language(code) as u8);
-        self.score_names(index, text, language, 0, &mut scores);
+        score_names(index, text, language, 0, &mut scores);
         path::score(self, index, text, language, &mut scores);
         if scores.is_empty() {
             words::score(self, index, text, &mut scores);
@@ -94,33 +94,6 @@ impl Catalogue {
 
     pub(crate) fn search_index(&self) -> &SearchIndex {
         self.search.get_or_init(|| SearchIndex::new(self))
-    }
-
-    /// Scores the categories that are called `text`.
-    fn score_names(
-        &self,
-        index: &SearchIndex,
-        text: &str,
-        language: Option<u8>,
-        cost: u16,
-        scores: &mut Scores,
-    ) {
-        let wanted = normalise(text);
-        if wanted.is_empty() {
-            return;
-        }
-        for entry in index.named(&wanted) {
-            let (points, reason) = match entry.source {
-                Source::Name => (POINTS_NAME, Reason::Name),
-                Source::Synonym => (POINTS_SYNONYM, Reason::Synonym),
-                Source::Stems => continue,
-            };
-            score(scores, entry.category, points - cost - language_cost(entry.language, language), reason);
-        }
-        for entry in index.similar(&wanted) {
-            let points = POINTS_SIMILAR - cost - language_cost(entry.language, language);
-            score(scores, entry.category, points, Reason::Similar);
-        }
     }
 
     fn rank(&self, scores: Scores) -> Vec<Candidate<'_>> {
@@ -143,6 +116,26 @@ impl Catalogue {
         });
         candidates.truncate(CANDIDATES_MAX);
         candidates
+    }
+}
+
+/// Scores the categories that are called `text`.
+fn score_names(index: &SearchIndex, text: &str, language: Option<u8>, cost: u16, scores: &mut Scores) {
+    let wanted = normalise(text);
+    if wanted.is_empty() {
+        return;
+    }
+    for entry in index.named(&wanted) {
+        let (points, reason) = match entry.source {
+            Source::Name => (POINTS_NAME, Reason::Name),
+            Source::Synonym => (POINTS_SYNONYM, Reason::Synonym),
+            Source::Stems => continue,
+        };
+        score(scores, entry.category, points - cost - language_cost(entry.language, language), reason);
+    }
+    for entry in index.similar(&wanted) {
+        let points = POINTS_SIMILAR - cost - language_cost(entry.language, language);
+        score(scores, entry.category, points, Reason::Similar);
     }
 }
 

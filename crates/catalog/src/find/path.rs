@@ -33,7 +33,7 @@ pub(crate) fn score(
         }
         let mut named = Scores::new();
         let cost = COST_LAST_PART + COST_BY_PART_ABOVE * above as u16;
-        catalogue.score_names(index, last, language, cost, &mut named);
+        super::score_names(index, last, language, cost, &mut named);
         if named.is_empty() {
             continue;
         }

@@ -41,7 +41,7 @@ impl Migration {
         if obstacles.is_empty() {
             obstacles = misfits(&moved, new);
         }
-        if obstacles.is_empty() { Outcome::Moved(moved) } else { Outcome::Stuck(obstacles) }
+        if obstacles.is_empty() { Outcome::Moved(Box::new(moved)) } else { Outcome::Stuck(obstacles) }
     }
 
     fn category_for<'m>(&'m self, item: &'m Item) -> Result<&'m str, Hindrance> {

@@ -77,6 +77,9 @@ impl Migration {
     pub fn read(name: &str, text: &str, old: Option<&Catalogue>, new: &Catalogue) -> Result<Self> {
         let mut problems = Problems::default();
         let (migration, at) = read::read(name, text, &mut problems);
+        if problems.has_unreadable() {
+            return Err(problems.into_error());
+        }
         check::against_new(&migration, at, new, &mut problems);
         if let Some(old) = old {
             check::against_old(&migration, at, old, new, &mut problems);

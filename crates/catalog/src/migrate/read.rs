@@ -13,10 +13,7 @@ use super::{AttributeStep, CategoryStep, Destination, Migration};
 /// What the file says, and where its `[migration]` stands.
 pub(crate) fn read(name: &str, text: &str, problems: &mut Problems) -> (Migration, At) {
     let mut reader = Reader::new(name, text, problems);
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        reader.complain(&error.span().unwrap_or_default(), error.message(), "correct the TOML");
-    }
+    let document = reader.parse(text).unwrap_or_default();
     let mut migration = Migration {
         from: 0,
         to: 0,
@@ -25,7 +22,7 @@ pub(crate) fn read(name: &str, text: &str, problems: &mut Problems) -> (Migratio
         attributes: Vec::new(),
     };
     let mut at = reader.at(&(0..0));
-    for (key, value) in document.get_ref() {
+    for (key, value) in &document {
         let entry = Entry::new(key, value);
         match entry.key {
             "migration" => {

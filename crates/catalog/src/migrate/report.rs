@@ -11,7 +11,7 @@ use crate::violation::{Fault, Field};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It is of the new version now.
-    Moved(Item),
+    Moved(Box<Item>),
     /// It was already.
     Already,
     /// It stays as it is, because of these.

@@ -7,8 +7,6 @@ mod names;
 mod reader;
 mod taxonomy;
 
-use toml::de::DeTable;
-
 pub(crate) use names::is_language;
 pub(crate) use reader::{Entry, Reader};
 pub(crate) use taxonomy::read_taxonomy;
@@ -25,15 +23,8 @@ pub(crate) fn read_toml(
     problems: &mut Problems,
 ) {
     let mut reader = Reader::new(name, text, problems);
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        reader.complain(
-            &error.span().unwrap_or_default(),
-            error.message(),
-            "correct the TOML; texts stand in double quotes, tables in brackets",
-        );
-    }
-    for (key, value) in document.get_ref() {
+    let Some(document) = reader.parse(text) else { return };
+    for (key, value) in &document {
         let entry = Entry::new(key, value);
         match entry.key {
             "catalogue" => header::read(&mut reader, &entry, builtin, declared),

@@ -39,6 +39,17 @@ impl<'p> Reader<'p> {
         Self { file: problems.file(name), line_starts, problems }
     }
 
+    /// The document, if all of it is TOML; if not, every error of its syntax is told, and nothing else is looked at.
+    pub(crate) fn parse<'d>(&mut self, text: &'d str) -> Option<DeTable<'d>> {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            let at = self.at(&error.span().unwrap_or_default());
+            let advice = "correct the TOML; texts stand in double quotes, ids with `/` too";
+            self.problems.add_unreadable(at, error.message(), advice);
+        }
+        errors.is_empty().then(|| document.into_inner())
+    }
+
     pub(crate) fn at(&self, span: &Range<usize>) -> At {
         At { file: self.file, line: self.line_starts.partition_point(|start| *start <= span.start) as u32 }
     }

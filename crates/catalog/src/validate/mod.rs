@@ -36,7 +36,7 @@ impl Catalogue {
     /// stand. At most [`VIOLATIONS_MAX`] violations.
     ///
     /// An offer of an unknown category is still checked by what holds for all categories; its attributes are not.
-    /// A sound offer costs no allocation.
+    /// A sound offer with at most sixteen choices costs no allocation.
     #[must_use]
     pub fn validate(&self, subject: &(impl Subject + ?Sized)) -> Vec<Violation> {
         let mut found = Found { violations: Vec::new() };

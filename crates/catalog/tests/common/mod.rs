@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use catalog::{Catalogue, Item, OwnedPrice, OwnedValue, PriceKind, Sources};
 
-pub const SMALL: &str = r#"
+pub(crate) const SMALL: &str = r#"
 [catalogue]
 name = "small"
 version = 1
@@ -112,18 +112,18 @@ name = { en = "Very old things", ru = "Очень старое" }
 "#;
 
 /// The small catalogue.
-pub fn small() -> Catalogue {
+pub(crate) fn small() -> Catalogue {
     Sources::new().text("small.toml", SMALL).load().unwrap()
 }
 
 /// The built-in catalogue.
-pub fn builtin() -> &'static Catalogue {
+pub(crate) fn builtin() -> &'static Catalogue {
     static BUILTIN: OnceLock<Catalogue> = OnceLock::new();
     BUILTIN.get_or_init(|| Catalogue::builtin().unwrap())
 }
 
 /// An offer that is right in the small catalogue.
-pub fn car() -> Item {
+pub(crate) fn car() -> Item {
     let mut item = Item {
         version: 1,
         category: "vehicles/cars".into(),
@@ -138,7 +138,12 @@ pub fn car() -> Item {
     item
 }
 
-pub fn price(kind: PriceKind, amount: Option<i64>, upper: Option<i64>, currency: Option<&str>) -> OwnedPrice {
+pub(crate) fn price(
+    kind: PriceKind,
+    amount: Option<i64>,
+    upper: Option<i64>,
+    currency: Option<&str>,
+) -> OwnedPrice {
     OwnedPrice {
         kind,
         amount: amount.map(Into::into),
