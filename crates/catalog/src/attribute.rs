@@ -96,6 +96,7 @@ impl<'c> Attribute<'c> {
     }
 
     /// What it chooses from, in the order in which people are shown it.
+    #[must_use]
     pub fn choices(self) -> impl ExactSizeIterator<Item = Choice<'c>> {
         let catalogue = self.catalogue;
         self.data().choices.iter().map(move |data| Choice { catalogue, data })

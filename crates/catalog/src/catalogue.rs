@@ -235,6 +235,7 @@ impl<'c> Category<'c> {
     }
 
     /// The categories directly below, in the order of the files.
+    #[must_use]
     pub fn children(self) -> impl ExactSizeIterator<Item = Category<'c>> {
         let (start, end) = self.node().children;
         let catalogue = self.catalogue;
@@ -295,6 +296,7 @@ impl<'c> Category<'c> {
     }
 
     /// Its attributes, the inherited ones first.
+    #[must_use]
     pub fn attributes(self) -> impl ExactSizeIterator<Item = Use<'c>> {
         let (catalogue, rules) = (self.catalogue, self.rules());
         rules.shown.iter().map(move |slot| Use { catalogue, slot: &rules.slots[usize::from(*slot)] })

@@ -142,7 +142,7 @@ impl Kind {
             match self {
                 Self::Several { max_values } if count <= *max_values => *max_values = count,
                 Self::Several { max_values } => {
-                    widens(problems, at, "max-values", &format!("up to {max_values}"))
+                    widens(problems, at, "max-values", &format!("up to {max_values}"));
                 }
                 _ => not_applicable(problems, at, "max-values", self.type_of()),
             }

@@ -97,8 +97,12 @@ impl Sources {
             Ok(bytes) if name.ends_with(".tsv.gz") => self.packed(&name, &bytes),
             Ok(bytes) => match String::from_utf8(bytes) {
                 Err(_) => self.unreadable(&name, "the file is not UTF-8"),
-                Ok(text) if name.ends_with(".toml") => return self.text(&name, &text),
-                Ok(text) if name.ends_with(".tsv") => return self.taxonomy(&name, &text),
+                Ok(text) if path.extension().is_some_and(|ending| ending == "toml") => {
+                    return self.text(&name, &text);
+                }
+                Ok(text) if path.extension().is_some_and(|ending| ending == "tsv") => {
+                    return self.taxonomy(&name, &text);
+                }
                 Ok(_) => self.unreadable(&name, "the file's name does not tell its format"),
             },
         }

@@ -216,8 +216,9 @@ fn a_taxonomy_in_plain_lines_is_read_and_checked() {
 
 #[test]
 fn problems_are_bounded_and_the_rest_is_counted() {
-    let many: String =
+    let categories: Vec<String> =
         (0..250).map(|number| format!("[category.c{number}]\nname = \"N\"\nbad = 1\n")).collect();
+    let many = categories.concat();
     let error = load(&format!("{HEAD}{many}")).unwrap_err();
     assert_eq!((error.problems.len(), error.more), (catalog::limits::LOAD_PROBLEMS_MAX, 150));
     assert!(error.to_string().ends_with("and 150 more"));

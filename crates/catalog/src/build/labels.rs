@@ -42,13 +42,12 @@ impl Labeller {
             let name = names.iter().find(|(language, _)| {
                 *language == EVERY_LANGUAGE || usize::from(self.place(*language)) == place
             });
-            match name {
-                Some((_, name)) => put(name),
-                None => {
-                    let advice = format!("add it: `name = {{ {code} = \"...\" }}`");
-                    problems.add(at, format!("`{id}` has no name in `{code}`"), advice);
-                    put("");
-                }
+            if let Some((_, name)) = name {
+                put(name);
+            } else {
+                let advice = format!("add it: `name = {{ {code} = \"...\" }}`");
+                problems.add(at, format!("`{id}` has no name in `{code}`"), advice);
+                put("");
             }
         }
     }

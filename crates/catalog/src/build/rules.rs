@@ -198,13 +198,12 @@ fn limits(inherited: &Limits, own: &LimitsSource, parts: &Parts<'_>, problems: &
 fn conditions(listed: &[Reference], parts: &Parts<'_>, problems: &mut Problems) -> Box<[u8]> {
     let mut numbers = Vec::with_capacity(listed.len());
     for (id, at) in listed {
-        match parts.conditions.iter().position(|(known, _)| known == id) {
-            Some(number) => numbers.push(number as u8),
-            None => {
-                let near = nearest(id, parts.conditions.iter().map(|(known, _)| &**known));
-                let advice = did_you_mean(near, &format!("add it: `[condition.{id}]`"));
-                problems.add(*at, format!("there is no condition `{id}`"), advice);
-            }
+        if let Some(number) = parts.conditions.iter().position(|(known, _)| known == id) {
+            numbers.push(number as u8);
+        } else {
+            let near = nearest(id, parts.conditions.iter().map(|(known, _)| &**known));
+            let advice = did_you_mean(near, &format!("add it: `[condition.{id}]`"));
+            problems.add(*at, format!("there is no condition `{id}`"), advice);
         }
     }
     numbers.sort_unstable();

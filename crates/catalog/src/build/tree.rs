@@ -206,7 +206,7 @@ pub(crate) fn plant(
         let id = put(&mut tree.texts, &category.id);
         let (texts, names) = (&mut tree.texts, &mut tree.names);
         labeller.each_name(&category.id, category.at, &category.names, problems, |name| {
-            names.push(put(texts, name))
+            names.push(put(texts, name));
         });
         let first_synonym = tree.synonyms.len() as u32;
         for (language, name) in &category.synonyms {

@@ -40,7 +40,7 @@ pub(crate) fn read(name: &str, text: &str, problems: &mut Problems) -> (Migratio
 type ReadStep = fn(&mut Reader<'_>, &DeTable<'_>, At, &mut Migration);
 
 fn each(reader: &mut Reader<'_>, entry: &Entry<'_>, migration: &mut Migration, read: ReadStep) {
-    for step in reader.array(&entry).into_iter().flatten() {
+    for step in reader.array(entry).into_iter().flatten() {
         let at = reader.at(&step.span());
         match step.get_ref().as_table() {
             Some(table) => read(reader, table, at, migration),
@@ -50,7 +50,7 @@ fn each(reader: &mut Reader<'_>, entry: &Entry<'_>, migration: &mut Migration, r
 }
 
 fn read_head(reader: &mut Reader<'_>, entry: &Entry<'_>, migration: &mut Migration) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     let versions = 1..i64::from(u32::MAX);
     for (key, value) in table {
         let field = Entry::new(key, value);
@@ -128,7 +128,7 @@ fn destination(fields: CategoryFields) -> Option<Destination> {
 /// `[{ below = 50, to = "a" }, { to = "b" }]`, with ascending ends.
 fn ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<(Option<Decimal>, Box<str>)> {
     let mut ranges: Vec<(Option<Decimal>, Box<str>)> = Vec::new();
-    for item in reader.array(&entry).into_iter().flatten() {
+    for item in reader.array(entry).into_iter().flatten() {
         let (mut below, mut to) = (None, None);
         for (key, value) in item.get_ref().as_table().into_iter().flatten() {
             let field = Entry::new(key, value);
@@ -157,7 +157,7 @@ fn ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<(Option<Decimal>, B
 
 fn text_map(reader: &mut Reader<'_>, entry: &Entry<'_>) -> BTreeMap<Box<str>, Box<str>> {
     let mut map = BTreeMap::new();
-    for (key, value) in reader.table(&entry).into_iter().flatten() {
+    for (key, value) in reader.table(entry).into_iter().flatten() {
         let field = Entry::new(key, value);
         let id = field.key.into();
         if let Some(text) = reader.text(&field) {
@@ -206,7 +206,7 @@ fn read_attribute(reader: &mut Reader<'_>, table: &DeTable<'_>, at: At, migratio
 }
 
 fn units(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<(Box<str>, Box<str>)> {
-    let listed = reader.references(&field)?;
+    let listed = reader.references(field)?;
     if let [(before, _), (after, _)] = &listed[..] {
         return Some((before.clone(), after.clone()));
     }

@@ -23,7 +23,7 @@ const KEYS: [&str; 11] = [
 ];
 
 pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     let mut type_name = None;
     let mut attribute = AttributeSource {
         id: entry.key.into(),
@@ -49,7 +49,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut De
     }
     match type_name {
         Some(type_name) => attribute.type_name = type_name,
-        None if !table.contains_key("type") => reader.missing(&entry, "type", "a type: `type = \"text\"`"),
+        None if !table.contains_key("type") => reader.missing(entry, "type", "a type: `type = \"text\"`"),
         None => {}
     }
     declared.attributes.push(attribute);
@@ -57,7 +57,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut De
 
 fn read_type(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<TypeName> {
     let span = field.value.span();
-    let text = reader.text(&field)?;
+    let text = reader.text(field)?;
     let found = TypeName::ALL.into_iter().find(|(name, _)| *name == text).map(|(_, type_name)| type_name);
     if found.is_none() {
         let names = TypeName::ALL.map(|(name, _)| name);
@@ -74,19 +74,19 @@ fn read_type(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<TypeName> {
 pub(crate) fn read_bound(reader: &mut Reader<'_>, field: &Entry<'_>, bounds: &mut BoundsSource) -> bool {
     let at = reader.at(&field.key_span);
     match field.key {
-        "min" => bounds.min = reader.scalar(&field).map(|value| (value, at)),
-        "max" => bounds.max = reader.scalar(&field).map(|value| (value, at)),
+        "min" => bounds.min = reader.scalar(field).map(|value| (value, at)),
+        "max" => bounds.max = reader.scalar(field).map(|value| (value, at)),
         "length" => {
-            bounds.length = reader.bounds(&field, TEXT_CHARS_MAX).map(|(least, most)| (least, most, at));
+            bounds.length = reader.bounds(field, TEXT_CHARS_MAX).map(|(least, most)| (least, most, at));
         }
         "scale" => {
             let allowed = 1..i64::from(DECIMAL_SCALE_MAX) + 1;
-            bounds.scale = reader.whole(&field, allowed).map(|scale| (scale as u8, at));
+            bounds.scale = reader.whole(field, allowed).map(|scale| (scale as u8, at));
         }
-        "characters" => bounds.characters = reader.reference(&field),
+        "characters" => bounds.characters = reader.reference(field),
         "max-values" => {
             let allowed = 1..ATTRIBUTE_VALUES_MAX as i64 + 1;
-            bounds.max_values = reader.whole(&field, allowed).map(|count| (count as u16, at));
+            bounds.max_values = reader.whole(field, allowed).map(|count| (count as u16, at));
         }
         _ => return false,
     }
@@ -95,7 +95,7 @@ pub(crate) fn read_bound(reader: &mut Reader<'_>, field: &Entry<'_>, bounds: &mu
 
 /// `[attribute.id.values]`: a table from id to a name, or to a table with `en`, `ru`, ... and `also`.
 fn read_values(reader: &mut Reader<'_>, field: &Entry<'_>, declared: &mut Declared) -> Vec<ValueSource> {
-    let Some(table) = reader.table(&field) else { return Vec::new() };
+    let Some(table) = reader.table(field) else { return Vec::new() };
     let mut values = Vec::with_capacity(table.len());
     for (id, value) in table {
         let item = Entry::new(id, value);
@@ -112,7 +112,7 @@ fn read_values(reader: &mut Reader<'_>, field: &Entry<'_>, declared: &mut Declar
 fn read_value(reader: &mut Reader<'_>, item: &Entry<'_>, declared: &mut Declared) -> (Names, Names) {
     let (mut all, mut synonyms) = (Names::new(), Names::new());
     let Some(table) = item.value.get_ref().as_table() else {
-        return (names::names(reader, &item, declared), synonyms);
+        return (names::names(reader, item, declared), synonyms);
     };
     for (key, value) in table {
         let field = Entry::new(key, value);

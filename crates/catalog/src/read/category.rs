@@ -26,7 +26,7 @@ const KEYS: [&str; 14] = [
 
 /// A category of its own. Its parent is the one it names, or what stands before the last `/` of its id.
 pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
-    let Some(mut category) = read_fields(reader, &entry, declared) else { return };
+    let Some(mut category) = read_fields(reader, entry, declared) else { return };
     if category.parent.is_none()
         && let Some((parent, _)) = category.id.rsplit_once('/')
     {
@@ -38,7 +38,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut De
 /// What a file adds to a category that stands elsewhere: attributes, limits, synonyms.
 pub(crate) fn read_extension(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
     let span = entry.key_span.clone();
-    let Some(extension) = read_fields(reader, &entry, declared) else { return };
+    let Some(extension) = read_fields(reader, entry, declared) else { return };
     if extension.parent.is_some() {
         reader.complain(
             &span,
@@ -64,7 +64,7 @@ fn read_fields(
     };
     let mut own = OwnSource::default();
     let mut has_own = false;
-    for (key, value) in reader.table(&entry)? {
+    for (key, value) in reader.table(entry)? {
         let field = Entry::new(key, value);
         match field.key {
             "name" => category.names = names::names(reader, &field, declared),
@@ -84,19 +84,19 @@ fn read_fields(
 
 fn read_own(reader: &mut Reader<'_>, field: &Entry<'_>, own: &mut OwnSource) {
     match field.key {
-        "offers" => own.offers = reader.yes_no(&field),
-        "closed" => own.closed = reader.yes_no(&field).unwrap_or_default(),
-        "instead" => own.instead = reader.reference(&field),
-        "required" => add_uses(reader, &field, true, own),
-        "optional" => add_uses(reader, &field, false, own),
-        "narrow" => narrow(reader, &field, own),
-        _ if read_limit(reader, &field, &mut own.limits) => {}
-        _ => reader.unknown_key(&field, &KEYS),
+        "offers" => own.offers = reader.yes_no(field),
+        "closed" => own.closed = reader.yes_no(field).unwrap_or_default(),
+        "instead" => own.instead = reader.reference(field),
+        "required" => add_uses(reader, field, true, own),
+        "optional" => add_uses(reader, field, false, own),
+        "narrow" => narrow(reader, field, own),
+        _ if read_limit(reader, field, &mut own.limits) => {}
+        _ => reader.unknown_key(field, &KEYS),
     }
 }
 
 fn add_uses(reader: &mut Reader<'_>, field: &Entry<'_>, required: bool, own: &mut OwnSource) {
-    for (attribute, at) in reader.references(&field).unwrap_or_default() {
+    for (attribute, at) in reader.references(field).unwrap_or_default() {
         match own.uses.iter_mut().find(|known| known.attribute == attribute) {
             Some(known) if known.required.is_none() => known.required = Some(required),
             Some(_) => {
@@ -116,7 +116,7 @@ fn add_uses(reader: &mut Reader<'_>, field: &Entry<'_>, required: bool, own: &mu
 
 /// `narrow = { year = { min = 1980 }, fuel = { values = ["diesel"] } }`
 fn narrow(reader: &mut Reader<'_>, field: &Entry<'_>, own: &mut OwnSource) {
-    let Some(table) = reader.table(&field) else { return };
+    let Some(table) = reader.table(field) else { return };
     for (attribute, value) in table {
         let item = Entry::new(attribute, value);
         let at = reader.at(&item.key_span);

@@ -20,7 +20,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, builtin: bool, de
         );
         return;
     }
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     let header = &mut declared.header;
     header.at = Some(at);
     header.builtin = builtin;
@@ -31,13 +31,13 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, builtin: bool, de
 
 fn read_key(reader: &mut Reader<'_>, field: &Entry<'_>, header: &mut Header) {
     match field.key {
-        "name" => header.name = reader.text(&field).map(Into::into),
+        "name" => header.name = reader.text(field).map(Into::into),
         "version" => {
-            header.version = reader.whole(&field, 1..i64::from(u32::MAX)).map(|version| version as u32);
+            header.version = reader.whole(field, 1..i64::from(u32::MAX)).map(|version| version as u32);
         }
-        "languages" => header.languages = reader.references(&field),
-        "currencies" => header.currencies = reader.references(&field),
-        _ if read_limit(reader, &field, &mut header.limits) => {}
+        "languages" => header.languages = reader.references(field),
+        "currencies" => header.currencies = reader.references(field),
+        _ if read_limit(reader, field, &mut header.limits) => {}
         _ => reader.unknown_key(
             field,
             &[
@@ -58,18 +58,18 @@ fn read_key(reader: &mut Reader<'_>, field: &Entry<'_>, header: &mut Header) {
 /// Reads one of the keys of limits; `false` if the key is none of them.
 pub(crate) fn read_limit(reader: &mut Reader<'_>, field: &Entry<'_>, limits: &mut LimitsSource) -> bool {
     match field.key {
-        "title" => limits.title = reader.bounds(&field, TEXT_CHARS_MAX),
-        "description" => limits.description = reader.bounds(&field, TEXT_CHARS_MAX),
-        "photos" => limits.photos = reader.bounds(&field, PHOTOS_MAX),
-        "price" => read_price(reader, &field, limits),
-        "condition" => read_condition(reader, &field, limits),
+        "title" => limits.title = reader.bounds(field, TEXT_CHARS_MAX),
+        "description" => limits.description = reader.bounds(field, TEXT_CHARS_MAX),
+        "photos" => limits.photos = reader.bounds(field, PHOTOS_MAX),
+        "price" => read_price(reader, field, limits),
+        "condition" => read_condition(reader, field, limits),
         _ => return false,
     }
     true
 }
 
 fn read_price(reader: &mut Reader<'_>, entry: &Entry<'_>, limits: &mut LimitsSource) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     for (key, value) in table {
         let field = Entry::new(key, value);
         match field.key {
@@ -83,24 +83,21 @@ fn read_price(reader: &mut Reader<'_>, entry: &Entry<'_>, limits: &mut LimitsSou
 
 fn read_kinds(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<u8> {
     let mut bits = 0;
-    for (name, at) in reader.references(&field)? {
-        match PriceKind::from_name(&name) {
-            Some(kind) => bits |= kind.bit(),
-            None => {
-                let names = PriceKind::ALL.map(PriceKind::as_str);
-                let advice = did_you_mean(
-                    nearest(&name, names.into_iter()),
-                    "kinds are: fixed, range, negotiable, free",
-                );
-                reader.problems.add(at, format!("unknown kind of price `{name}`"), advice);
-            }
+    for (name, at) in reader.references(field)? {
+        if let Some(kind) = PriceKind::from_name(&name) {
+            bits |= kind.bit();
+        } else {
+            let names = PriceKind::ALL.map(PriceKind::as_str);
+            let advice =
+                did_you_mean(nearest(&name, names.into_iter()), "kinds are: fixed, range, negotiable, free");
+            reader.problems.add(at, format!("unknown kind of price `{name}`"), advice);
         }
     }
     Some(bits)
 }
 
 fn read_condition(reader: &mut Reader<'_>, entry: &Entry<'_>, limits: &mut LimitsSource) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     for (key, value) in table {
         let field = Entry::new(key, value);
         match field.key {

@@ -46,7 +46,7 @@ fn each(
     declared: &mut Declared,
     read: fn(&mut Reader<'_>, &Entry<'_>, &mut Declared),
 ) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     for (id, value) in table {
         let item = Entry::new(id, value);
         if reader.is_id(&item) {
@@ -56,7 +56,7 @@ fn each(
 }
 
 fn read_unit(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     let mut unit = UnitSource {
         id: entry.key.into(),
         at: reader.at(&entry.key_span),
@@ -76,16 +76,16 @@ fn read_unit(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared
         }
     }
     if unit.quantity.is_empty() {
-        reader.missing(&entry, "measures", "a quantity such as `measures = \"length\"`");
+        reader.missing(entry, "measures", "a quantity such as `measures = \"length\"`");
     }
     if unit.factor <= 0.into() {
-        reader.missing(&entry, "factor", "how many of the base unit it is, above zero: `factor = 1000`");
+        reader.missing(entry, "factor", "how many of the base unit it is, above zero: `factor = 1000`");
     }
     declared.units.push(unit);
 }
 
 fn read_condition(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
-    let Some(table) = reader.table(&entry) else { return };
+    let Some(table) = reader.table(entry) else { return };
     let (mut names, mut synonyms) = (names::Names::new(), names::Names::new());
     for (key, value) in table {
         let field = Entry::new(key, value);

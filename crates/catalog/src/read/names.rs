@@ -11,10 +11,10 @@ use super::reader::{Entry, Reader};
 pub(crate) fn names(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) -> Names {
     let mut names = Names::new();
     if let Some(text) = entry.value.get_ref().as_str() {
-        push(reader, &entry, EVERY_LANGUAGE, text, &mut names);
+        push(reader, entry, EVERY_LANGUAGE, text, &mut names);
         return names;
     }
-    let Some(table) = reader.table(&entry) else { return names };
+    let Some(table) = reader.table(entry) else { return names };
     for (code, value) in table {
         one_name(reader, &Entry::new(code, value), declared, &mut names);
     }
@@ -28,8 +28,8 @@ pub(crate) fn one_name(
     declared: &mut Declared,
     names: &mut Names,
 ) {
-    let language = language(reader, &entry, declared);
-    if let (Some(language), Some(text)) = (language, reader.text(&entry)) {
+    let language = language(reader, entry, declared);
+    if let (Some(language), Some(text)) = (language, reader.text(entry)) {
         push(reader, entry, language, text, names);
     }
 }
@@ -38,10 +38,10 @@ pub(crate) fn one_name(
 pub(crate) fn synonyms(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) -> Names {
     let mut names = Names::new();
     if entry.value.get_ref().is_array() {
-        list(reader, &entry, EVERY_LANGUAGE, &mut names);
+        list(reader, entry, EVERY_LANGUAGE, &mut names);
         return names;
     }
-    let Some(table) = reader.table(&entry) else { return names };
+    let Some(table) = reader.table(entry) else { return names };
     for (code, value) in table {
         let by_language = Entry::new(code, value);
         if let Some(language) = language(reader, &by_language, declared) {
@@ -52,7 +52,7 @@ pub(crate) fn synonyms(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mu
 }
 
 fn list(reader: &mut Reader<'_>, entry: &Entry<'_>, language: Language, names: &mut Names) {
-    for (text, _) in reader.references(&entry).unwrap_or_default() {
+    for (text, _) in reader.references(entry).unwrap_or_default() {
         push(reader, entry, language, &text, names);
     }
 }

@@ -86,7 +86,7 @@ impl<'p> Reader<'p> {
     pub(crate) fn table<'d>(&mut self, entry: &Entry<'d>) -> Option<&'d DeTable<'d>> {
         let table = entry.value.get_ref().as_table();
         if table.is_none() {
-            self.wrong_type(&entry, "a table: `{ key = value }`");
+            self.wrong_type(entry, "a table: `{ key = value }`");
         }
         table
     }
@@ -102,7 +102,7 @@ impl<'p> Reader<'p> {
     pub(crate) fn text<'d>(&mut self, entry: &Entry<'d>) -> Option<&'d str> {
         let text = entry.value.get_ref().as_str();
         if text.is_none() {
-            self.wrong_type(&entry, "a text in double quotes");
+            self.wrong_type(entry, "a text in double quotes");
         }
         text
     }
@@ -110,7 +110,7 @@ impl<'p> Reader<'p> {
     pub(crate) fn yes_no(&mut self, entry: &Entry<'_>) -> Option<bool> {
         let answer = entry.value.get_ref().as_bool();
         if answer.is_none() {
-            self.wrong_type(&entry, "true or false");
+            self.wrong_type(entry, "true or false");
         }
         answer
     }
@@ -122,7 +122,7 @@ impl<'p> Reader<'p> {
         if fits.is_none() {
             let wanted = format!("a whole number from {} to {}", allowed.start, allowed.end - 1);
             match number {
-                None => self.wrong_type(&entry, &wanted),
+                None => self.wrong_type(entry, &wanted),
                 Some(number) => {
                     let what = format!("`{}` is {number}", entry.key);
                     self.complain(&entry.value.span(), what, format!("write {wanted}"));
@@ -136,7 +136,7 @@ impl<'p> Reader<'p> {
         let number = Self::decimal_of(entry.value.get_ref());
         if number.is_none() {
             self.wrong_type(
-                &entry,
+                entry,
                 "a decimal number such as 12 or 0.5, with at most 9 digits after the point",
             );
         }
@@ -178,12 +178,11 @@ impl<'p> Reader<'p> {
         let array = self.array(entry)?;
         let mut references = Vec::with_capacity(array.len());
         for value in array {
-            match value.get_ref().as_str() {
-                Some(text) => references.push((text.into(), self.at(&value.span()))),
-                None => {
-                    let what = format!("`{}` has something that is not a text", entry.key);
-                    self.complain(&value.span(), what, "write ids in double quotes");
-                }
+            if let Some(text) = value.get_ref().as_str() {
+                references.push((text.into(), self.at(&value.span())));
+            } else {
+                let what = format!("`{}` has something that is not a text", entry.key);
+                self.complain(&value.span(), what, "write ids in double quotes");
             }
         }
         Some(references)

@@ -20,9 +20,10 @@ pub(crate) fn read_taxonomy(name: &str, text: &str, declared: &mut Declared, pro
             continue;
         }
         match &languages {
-            None => match read_languages(line, declared) {
-                Some(found) => languages = Some(found),
-                None => {
+            None => {
+                if let Some(found) = read_languages(line, declared) {
+                    languages = Some(found);
+                } else {
                     problems.add(
                         at,
                         "the first line does not name the languages",
@@ -30,7 +31,7 @@ pub(crate) fn read_taxonomy(name: &str, text: &str, declared: &mut Declared, pro
                     );
                     return;
                 }
-            },
+            }
             Some(languages) => match read_category(line, at, languages) {
                 Ok(category) => declared.categories.push(category),
                 Err(what) => problems.add(at, what, SHAPE),

@@ -135,7 +135,7 @@ fn text_fault(text: &str, bounds: Bounds, characters: Option<&str>) -> Option<Fa
     length_fault(text, bounds)
 }
 
-fn range_fault<T: Ord>(value: T, min: T, max: T, limit: fn(T) -> Value<'static>) -> Option<Fault> {
+fn range_fault<T: Copy + Ord>(value: T, min: T, max: T, limit: fn(T) -> Value<'static>) -> Option<Fault> {
     if value < min {
         Some(Fault::TooSmall { least: limit(min) })
     } else if value > max {

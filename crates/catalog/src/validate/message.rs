@@ -16,9 +16,9 @@ impl Violation {
         text.push_str(": ");
         let unit = unit_of(&self.field, catalogue, language);
         if russian {
-            in_russian(&self.fault, &unit, &mut text)
+            in_russian(&self.fault, &unit, &mut text);
         } else {
-            in_english(&self.fault, &unit, &mut text)
+            in_english(&self.fault, &unit, &mut text);
         }
         text
     }
