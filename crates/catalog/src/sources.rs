@@ -152,7 +152,7 @@ impl Sources {
 
 impl Catalogue {
     /// The built-in catalogue: Shopify's product taxonomy and own branches for transport, real estate, jobs and services, in English and
-    /// Russian. It is made anew at every call, in some ten milliseconds: keep it.
+    /// Russian. It is made anew at every call: keep it.
     pub fn builtin() -> Result<Self> {
         Sources::new().builtin().load()
     }

@@ -68,7 +68,7 @@ impl Catalogue {
     /// matter. Paths may have `>`, `|`, `/`, `\`, `»`, `→` or `:` between their parts. With a `language`, names in it are preferred
     /// to the same names in others. Of equally sure ones those come first that take offers, then those nearer to the root.
     ///
-    /// The first call makes an index of all names, in some tens of milliseconds; later calls take microseconds.
+    /// The first call makes an index of all names: see [`prepare_search`](Self::prepare_search).
     #[must_use]
     pub fn find_category(&self, text: &str, language: Option<&str>) -> Vec<Candidate<'_>> {
         let end = text.char_indices().nth(QUERY_CHARS_MAX).map_or(text.len(), |(end, _)| end);
