@@ -26,7 +26,9 @@ pub fn breaks(bug: Bug) -> &'static str {
         Bug::NoLook => "nothing due is left",
         Bug::BusyIgnored | Bug::BusyGivenAway => "one stage at a time",
         Bug::SilentParking => "what is parked has a reason",
-        Bug::NewestFirst | Bug::ExportUnconfirmed => "exports come in order and without gaps",
+        Bug::NewestFirst | Bug::LeftBehind | Bug::ExportUnconfirmed => {
+            "exports come in order and without gaps"
+        }
         Bug::RelayNeverLooks => "the outbox is emptied",
         Bug::Untold => "a stage hears of its changes in order",
         Bug::PauseIgnored | Bug::OrdersUnread => "a stage that is paused is not visited",

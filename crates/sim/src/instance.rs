@@ -7,7 +7,7 @@ use store::{Faults, Faulty, Memory, Store, StoreOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::Topics;
-use watcher::Watcher;
+use watcher::{Setup, Watcher};
 
 use crate::dice::{Dice, seed_of};
 use crate::engine::{Observed, Switchboard};
@@ -70,7 +70,12 @@ impl Ground {
         loop {
             let stages = stages(&self.scenario, &self.world, actor, gate);
             let (clock, seed) = (actor.clock.clone(), seed_of(*seed, &format!("{} watcher", actor.name)));
-            match Watcher::open(store, Some((&topics, TOPIC)), clock, config.clone(), stages, seed).await {
+            match Watcher::open(
+                store,
+                Setup { topic: Some((&topics, TOPIC)), clock, config: config.clone(), stages, seed },
+            )
+            .await
+            {
                 Ok(watcher) => return watcher,
                 Err(error) => self.world.event(format_args!("{} cannot open: {error}", actor.name)),
             }

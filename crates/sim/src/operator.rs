@@ -208,7 +208,7 @@ impl Operator {
             self.ground.world.event(format_args!("{} hears: {error}", self.name));
         }
         let seen: Result<(), String> = match error {
-            Some(Error::Setup { .. }) if may_refuse => Ok(()),
+            Some(Error::Conflict { .. }) if may_refuse => Ok(()),
             None | Some(Error::Store(_)) => Ok(()),
             Some(error) => Err(format!("{order:?} ended with: {error}")),
         };

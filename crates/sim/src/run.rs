@@ -10,7 +10,7 @@ use store::{Memory, Schema};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 use topics::{ReadLimit, TopicSpec, Topics};
-use watcher::planted::{Bug, plant};
+use watcher::planted::{Bug, plant, share_one_task};
 
 use crate::chaos::fill_place;
 use crate::engine::Switchboard;
@@ -77,6 +77,7 @@ pub struct Outcome {
 pub fn simulate(options: &Options) -> Outcome {
     note_panics();
     PANICS.take();
+    share_one_task();
     plant(options.bug);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use store::{Batch, Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
-use watcher::{Answer, Clock, Config, Entity, Fields, Interest, Stage, StageError, Subject, Watcher};
+use watcher::{Answer, Entity, Fields, Interest, Setup, Stage, StageError, Subject, Watcher};
 
 /// A parcel: `number paid status`.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store =
         Store::over(Arc::new(Memory::new(Schema::new(1, watcher::tables())?)), &StoreOptions::default());
     let stages: Vec<Arc<dyn Stage<Parcel>>> = vec![Arc::new(Packing)];
-    let parcels = Watcher::open(&store, None, Clock::system(), Config::default(), stages, 1).await?;
+    let parcels = Watcher::open(&store, Setup { stages, ..Setup::default() }).await?;
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (parcels.clone(), stop.subscribe());
     let running = tokio::spawn(async move { at_work.run("this process".to_owned(), stopped).await });

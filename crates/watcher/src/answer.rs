@@ -79,7 +79,9 @@ impl<E: Entity> Watcher<E> {
         let new_state = match &answer.state {
             NewState::Set(new) if *new != state.content => {
                 // An empty state is kept as a row once there was one: its version must not start anew.
-                batch.put(state_key, state.version + 1, new.clone());
+                // The entry goes on from those of an entity of the same id that was removed, so a state that is made does too.
+                let next = if state.version == 0 { entry.version + 1 } else { state.version + 1 };
+                batch.put(state_key, next, new.clone());
                 new.clone()
             }
             _ => state.content.clone(),
@@ -91,6 +93,7 @@ impl<E: Entity> Watcher<E> {
             let (entity, version) =
                 (after.encode(), found.version + if planted!(VersionJump) { 2 } else { 1 });
             batch.put(key, version, entity.clone());
+            self.follow_up(batch, which, Some(&found.entity), Some(&after), (version, Some(stage), now));
             let standing = match standing {
                 Some(standing) => standing,
                 None => self.standing(which, Some(stage), &fields).await?,

@@ -1,10 +1,15 @@
-//! The board: what the loop of this process says of its stages, for whoever asks.
+//! The board: what the loop of this process says of its stages, the last fights that it has seen, and a way to ask it what it is doing.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::rows::{Block, Status};
-use crate::schedule::Blocked;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::budget::Fight;
+use crate::limits::{FIGHTS_KEPT_MAX, INQUIRIES_MAX, INQUIRY_TIME_MAX};
+use crate::rows::{Block, Line as LineRow, LineStatus, Status};
+use crate::schedule::{Blocked, Line};
 use crate::time::Time;
 
 /// How a stage fares in one process.
@@ -12,8 +17,12 @@ use crate::time::Time;
 pub struct StageStatus {
     /// What stands in the way of the next call; `None` if nothing does.
     pub blocked: Option<Blocked>,
-    /// Since when the stage has not answered, and what the last call came to.
-    pub down: Option<(Time, String)>,
+    /// What stands in the way of each line in which something is due; nothing stands in the way of a line that is not there.
+    pub lines: BTreeMap<Line, Blocked>,
+    /// Timers that were due before this are taken to have come due while nobody could serve them: they stand in [`Line::Late`].
+    pub late_before: Time,
+    /// Whether the stage is down: it does not answer.
+    pub down: Option<Outage>,
     /// Calls under way.
     pub calls: u64,
     /// Visits in a second, over the last few seconds.
@@ -22,6 +31,26 @@ pub struct StageStatus {
     pub oldest_due: Option<Time>,
     /// What has happened since the process began to serve.
     pub counts: Counts,
+}
+
+/// A stage does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Since when.
+    pub since: Time,
+    /// What the last call came to.
+    pub error: String,
+}
+
+/// A fight that was seen by this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenFight {
+    /// When.
+    pub at: Time,
+    /// The entity over which stages fight.
+    pub entity: String,
+    /// Who fights, and what comes of it.
+    pub fight: Fight,
 }
 
 /// What has happened to the visits of a stage.
@@ -41,10 +70,23 @@ pub struct Counts {
     pub fights: u64,
 }
 
+/// A question to the loop: which stage is visiting this entity?
+#[derive(Debug)]
+pub(crate) struct Inquiry {
+    pub(crate) shard: u32,
+    pub(crate) entity: Arc<str>,
+    /// Hears the name of the stage; the system stage has the empty name.
+    pub(crate) answer: oneshot::Sender<Option<String>>,
+}
+
 /// What the loop of this process says.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     said: Mutex<Said>,
+    /// The last fights, the oldest first.
+    fights: Mutex<VecDeque<SeenFight>>,
+    /// Where the loop hears questions.
+    inquiries: Mutex<Option<mpsc::Sender<Inquiry>>>,
 }
 
 #[derive(Debug, Default)]
@@ -54,9 +96,43 @@ struct Said {
     stages: BTreeMap<String, StageStatus>,
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Board {
     fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.said)
+    }
+
+    /// Where the loop that begins to run is to hear questions.
+    pub(crate) fn take_inquiries(&self) -> mpsc::Receiver<Inquiry> {
+        let (sender, receiver) = mpsc::channel(INQUIRIES_MAX);
+        *locked(&self.inquiries) = Some(sender);
+        receiver
+    }
+
+    /// The stage that is visiting an entity at this moment, in the words of the loop of this process; `None` if nobody is, or it is too busy to say.
+    pub(crate) async fn visitor(&self, shard: u32, entity: &str) -> Option<String> {
+        let (answer, answered) = oneshot::channel();
+        let inquiry = Inquiry { shard, entity: Arc::from(entity), answer };
+        let sender = locked(&self.inquiries).clone()?;
+        sender.try_send(inquiry).ok()?;
+        timeout(INQUIRY_TIME_MAX, answered).await.ok()?.ok()?
+    }
+
+    /// Remembers a fight, and forgets the oldest if there are too many.
+    pub(crate) fn note_fight(&self, at: Time, entity: &str, fight: Fight) {
+        let mut fights = locked(&self.fights);
+        if fights.len() >= FIGHTS_KEPT_MAX {
+            fights.pop_front();
+        }
+        fights.push_back(SeenFight { at, entity: entity.to_owned(), fight });
+    }
+
+    /// The last fights, the oldest first.
+    pub(crate) fn fights(&self) -> Vec<SeenFight> {
+        locked(&self.fights).iter().cloned().collect()
     }
 
     /// Replaces what is said.
@@ -85,23 +161,19 @@ impl Board {
 
 /// As other processes read it.
 pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
-    let (block, until) = match status.blocked {
-        None => (Block::BLOCK_UNSPECIFIED, None),
-        Some(Blocked::Nothing) => (Block::BLOCK_NOTHING_DUE, None),
-        Some(Blocked::Busy) => (Block::BLOCK_BUSY, None),
-        Some(Blocked::Calls) => (Block::BLOCK_CALLS, None),
-        Some(Blocked::Rate(until)) => (Block::BLOCK_RATE, Some(until)),
-        Some(Blocked::Paused) => (Block::BLOCK_PAUSED, None),
-        Some(Blocked::Down(until)) => (Block::BLOCK_DOWN, Some(until)),
+    let (block, until_ms) = block_to_row(status.blocked.as_ref());
+    let line_status = |(line, blocked): (Line, Blocked)| {
+        let (block, until_ms) = block_to_row(Some(&blocked));
+        LineStatus { line: line_to_row(line).into(), block: block.into(), until_ms, ..LineStatus::default() }
     };
     let ms = |time: Option<Time>| time.map_or(0, Time::as_ms);
     let Counts { visits, changes, failures, parked, conflicts, fights } = status.counts;
     let (down_since, down_error) =
-        status.down.map_or((None, String::new()), |(since, error)| (Some(since), error));
+        status.down.map_or((None, String::new()), |Outage { since, error }| (Some(since), error));
     Status {
         stage,
         block: block.into(),
-        until_ms: ms(until),
+        until_ms,
         down_since_ms: ms(down_since),
         down_error,
         calls: status.calls,
@@ -113,27 +185,34 @@ pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
         parked,
         conflicts,
         fights,
+        lines: status.lines.into_iter().map(line_status).collect(),
+        late_before_ms: status.late_before.as_ms(),
         ..Status::default()
     }
 }
 
 /// What another process has written.
 pub(crate) fn from_row(row: &Status) -> StageStatus {
-    let until = Time::from_ms(row.until_ms);
-    let blocked = match row.block.as_known().unwrap_or_default() {
-        Block::BLOCK_UNSPECIFIED => None,
-        Block::BLOCK_NOTHING_DUE => Some(Blocked::Nothing),
-        Block::BLOCK_BUSY => Some(Blocked::Busy),
-        Block::BLOCK_CALLS => Some(Blocked::Calls),
-        Block::BLOCK_RATE => Some(Blocked::Rate(until)),
-        Block::BLOCK_PAUSED => Some(Blocked::Paused),
-        Block::BLOCK_DOWN => Some(Blocked::Down(until)),
+    let block = |block: Block, until_ms| block_from_row(block, Time::from_ms(until_ms));
+    let blocked = block(row.block.as_known().unwrap_or_default(), row.until_ms);
+    let line_status = |status: &LineStatus| {
+        let line = line_from_row(status.line.as_known().unwrap_or_default())?;
+        Some((line, block(status.block.as_known().unwrap_or_default(), status.until_ms)?))
     };
+    let mut lines: BTreeMap<Line, Blocked> = row.lines.iter().filter_map(line_status).collect();
+    if let (true, Some(blocked)) =
+        (row.lines.is_empty(), blocked.as_ref().filter(|b| **b != Blocked::Nothing))
+    {
+        // Whoever wrote this knows no lines.
+        lines = Line::ALL.into_iter().map(|line| (line, blocked.clone())).collect();
+    }
     let some = |ms: i64| (ms != 0).then(|| Time::from_ms(ms));
     let Status { visits, changes, failures, parked, conflicts, fights, .. } = *row;
     StageStatus {
         blocked,
-        down: some(row.down_since_ms).map(|since| (since, row.down_error.clone())),
+        lines,
+        late_before: Time::from_ms(row.late_before_ms),
+        down: some(row.down_since_ms).map(|since| Outage { since, error: row.down_error.clone() }),
         calls: row.calls,
         visits_per_s: row.visits_per_s,
         oldest_due: some(row.oldest_due_ms),
@@ -141,28 +220,120 @@ pub(crate) fn from_row(row: &Status) -> StageStatus {
     }
 }
 
+fn block_to_row(blocked: Option<&Blocked>) -> (Block, i64) {
+    match blocked {
+        None => (Block::BLOCK_UNSPECIFIED, 0),
+        Some(Blocked::Nothing) => (Block::BLOCK_NOTHING_DUE, 0),
+        Some(Blocked::Busy) => (Block::BLOCK_BUSY, 0),
+        Some(Blocked::Calls) => (Block::BLOCK_CALLS, 0),
+        Some(Blocked::Rate(until)) => (Block::BLOCK_RATE, until.as_ms()),
+        Some(Blocked::Paused) => (Block::BLOCK_PAUSED, 0),
+        Some(Blocked::Down(until)) => (Block::BLOCK_DOWN, until.as_ms()),
+    }
+}
+
+fn block_from_row(block: Block, until: Time) -> Option<Blocked> {
+    match block {
+        Block::BLOCK_UNSPECIFIED => None,
+        Block::BLOCK_NOTHING_DUE => Some(Blocked::Nothing),
+        Block::BLOCK_BUSY => Some(Blocked::Busy),
+        Block::BLOCK_CALLS => Some(Blocked::Calls),
+        Block::BLOCK_RATE => Some(Blocked::Rate(until)),
+        Block::BLOCK_PAUSED => Some(Blocked::Paused),
+        Block::BLOCK_DOWN => Some(Blocked::Down(until)),
+    }
+}
+
+fn line_to_row(line: Line) -> LineRow {
+    match line {
+        Line::Fresh => LineRow::LINE_FRESH,
+        Line::Timer => LineRow::LINE_TIMER,
+        Line::Late => LineRow::LINE_LATE,
+        Line::Background => LineRow::LINE_BACKGROUND,
+    }
+}
+
+fn line_from_row(line: LineRow) -> Option<Line> {
+    match line {
+        LineRow::LINE_UNSPECIFIED => None,
+        LineRow::LINE_FRESH => Some(Line::Fresh),
+        LineRow::LINE_TIMER => Some(Line::Timer),
+        LineRow::LINE_LATE => Some(Line::Late),
+        LineRow::LINE_BACKGROUND => Some(Line::Background),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    #[test]
-    fn what_a_process_says_is_read_by_others_as_it_was_said() {
-        let at = Time::from_ms(1_700_000_000_000);
-        let blocks = [
+    const AT: Time = Time::from_ms(1_700_000_000_000);
+
+    fn blocks() -> [Option<Blocked>; 7] {
+        [
             None,
             Some(Blocked::Nothing),
             Some(Blocked::Busy),
             Some(Blocked::Calls),
-            Some(Blocked::Rate(at)),
+            Some(Blocked::Rate(AT)),
             Some(Blocked::Paused),
-            Some(Blocked::Down(at)),
-        ];
-        for blocked in blocks {
+            Some(Blocked::Down(AT)),
+        ]
+    }
+
+    fn is_real(blocked: &Blocked) -> bool {
+        *blocked != Blocked::Nothing
+    }
+
+    #[test]
+    fn what_a_process_says_is_read_by_others_as_it_was_said() {
+        for (blocked, line) in
+            blocks().into_iter().flat_map(|block| Line::ALL.map(|line| (block.clone(), line)))
+        {
             let counts = Counts { visits: 1, changes: 2, failures: 3, parked: 4, conflicts: 5, fights: 6 };
-            let down = blocked.as_ref().map(|_| (at, "gone".to_owned()));
-            let oldest_due = blocked.as_ref().map(|_| at);
-            let said = StageStatus { blocked, down, calls: 6, visits_per_s: 7.5, oldest_due, counts };
+            let down = blocked.as_ref().map(|_| Outage { since: AT, error: "gone".to_owned() });
+            let oldest_due = blocked.as_ref().map(|_| AT);
+            let lines = blocked.clone().filter(is_real).map(|blocked| (line, blocked)).into_iter().collect();
+            let (calls, visits_per_s, late_before) = (6, 7.5, AT);
+            let said =
+                StageStatus { blocked, lines, late_before, down, calls, visits_per_s, oldest_due, counts };
             assert_eq!(from_row(&to_row("price".to_owned(), said.clone())), said);
         }
+    }
+
+    #[test]
+    fn what_an_older_process_says_of_a_stage_holds_for_all_its_lines() {
+        for blocked in blocks() {
+            let said = StageStatus { blocked: blocked.clone(), ..StageStatus::default() };
+            let read = from_row(&to_row("price".to_owned(), said));
+            assert_eq!(read.lines.len(), if blocked.as_ref().is_some_and(is_real) { 4 } else { 0 });
+            assert!(read.lines.values().all(|line| Some(line) == blocked.as_ref()));
+        }
+    }
+
+    #[test]
+    fn the_last_fights_are_remembered_and_the_oldest_forgotten() {
+        let board = Board::default();
+        for n in 0..FIGHTS_KEPT_MAX + 5 {
+            let fight = Fight { stages: Vec::new(), delay: Duration::from_secs(n as u64) };
+            board.note_fight(AT, &format!("e{n}"), fight);
+        }
+        let fights = board.fights();
+        assert_eq!(fights.len(), FIGHTS_KEPT_MAX);
+        assert_eq!((&*fights[0].entity, &*fights[FIGHTS_KEPT_MAX - 1].entity), ("e5", "e104"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_a_loop_that_does_not_answer() {
+        let board = Board::default();
+        assert_eq!(board.visitor(0, "a").await, None, "no loop runs");
+        let loop_that_hangs = board.take_inquiries();
+        for _ in 0..2 * INQUIRIES_MAX {
+            assert_eq!(board.visitor(0, "a").await, None);
+        }
+        drop(loop_that_hangs);
+        assert_eq!(board.visitor(0, "a").await, None, "it has ended");
     }
 }

@@ -1,20 +1,44 @@
 //! The budget of changes: stages that keep changing an entity because of each other are slowed down and named.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::config::Budget;
 use crate::fields::Fields;
 use crate::limits::AUTHORS_MAX;
-use crate::rows::{Author, Head};
+use crate::rows::{Author as AuthorRow, Head};
 use crate::time::Time;
+
+/// A stage that keeps changing an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// The stage. The last of many stands for all that are not named.
+    pub stage: String,
+    /// Its changes since [`Budget::window`] began.
+    pub changes: u32,
+    /// The names of the fields that it changed (`*`: all).
+    pub fields: Vec<String>,
+}
 
 /// Stages that change one entity again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fight {
-    /// The stages, each with the number of its changes and the fields that it changed.
-    pub stages: Vec<(String, u32, Vec<String>)>,
+    /// The stages.
+    pub stages: Vec<Author>,
     /// How long visits are put off now.
     pub delay: Duration,
+}
+
+/// The visits of an entity are slowed down, because stages fight over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slowed {
+    /// The stages that fight.
+    pub stages: Vec<Author>,
+    /// How long the last change beyond the budget has put off visits; one more puts them off for longer.
+    pub delay: Duration,
+    /// Until when visits are put off that come of changes by stages (those that come of a change from outside are not); `None` if that
+    /// time has passed, but the next change by a stage will put them off again.
+    pub until: Option<Time>,
 }
 
 /// Notes that a stage changed an entity; if that is one change too many, how its stages fight.
@@ -32,15 +56,37 @@ pub(crate) fn note_change(
         }
         head.window_ms = now.as_ms();
         head.authors.clear();
+        head.put_off_ms = 0;
     }
     note_author(head, stage, changed);
     if total(head) <= budget.changes {
         return None;
     }
-    let delay = budget.delay.saturating_mul(1 << head.slowed.min(20)).min(budget.delay_max);
+    let delay = delay_after(head.slowed, budget);
     head.slowed = head.slowed.saturating_add(1);
-    let stages = head.authors.iter().map(|a| (a.stage.clone(), a.changes, a.fields.clone())).collect();
-    Some(Fight { stages, delay })
+    head.put_off_ms = (now + delay).as_ms();
+    Some(Fight { stages: authors(head), delay })
+}
+
+/// How an entity is slowed down; `None` if it is not, or no longer.
+pub(crate) fn slowed(head: &Head, budget: &Budget, now: Time) -> Option<Slowed> {
+    let until = Some(Time::from_ms(head.put_off_ms)).filter(|until| *until > now);
+    let is_over = now < Time::from_ms(head.window_ms) + budget.window && total(head) > budget.changes;
+    let delay = delay_after(head.slowed.checked_sub(1)?, budget);
+    (is_over || until.is_some()).then(|| Slowed { stages: authors(head), delay, until })
+}
+
+/// The delay after the budget was exceeded so many times before.
+fn delay_after(slowed: u32, budget: &Budget) -> Duration {
+    budget.delay.saturating_mul(1 << slowed.min(20)).min(budget.delay_max)
+}
+
+fn authors(head: &Head) -> Vec<Author> {
+    let author = |row: &AuthorRow| {
+        let AuthorRow { stage, changes, fields, .. } = row.clone();
+        Author { stage, changes, fields }
+    };
+    head.authors.iter().map(author).collect()
 }
 
 fn total(head: &Head) -> u32 {
@@ -52,7 +98,7 @@ fn note_author(head: &mut Head, stage: &str, changed: &Fields) {
     // The last place is shared by all stages for which there is no room.
     let at = found.unwrap_or(head.authors.len().min(AUTHORS_MAX - 1));
     if at == head.authors.len() {
-        head.authors.push(Author { stage: stage.to_owned(), ..Author::default() });
+        head.authors.push(AuthorRow { stage: stage.to_owned(), ..AuthorRow::default() });
     }
     let author = &mut head.authors[at];
     author.changes += 1;
@@ -60,6 +106,41 @@ fn note_author(head: &mut Head, stage: &str, changed: &Fields) {
     fields.extend_from(changed);
     author.fields =
         if fields.is_all() { vec!["*".to_owned()] } else { fields.paths().map(str::to_owned).collect() };
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stage, changes, fields } = self;
+        let times = if *changes == 1 { "once".to_owned() } else { format!("{changes} times") };
+        write!(f, "{stage} changed it {times} ({})", fields.join(", "))
+    }
+}
+
+fn write_authors(f: &mut fmt::Formatter<'_>, authors: &[Author]) -> fmt::Result {
+    for (n, author) in authors.iter().enumerate() {
+        write!(f, "{}{author}", if n == 0 { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Fight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_authors(f, &self.stages)?;
+        write!(f, "; visits are put off by {:?}", self.delay)
+    }
+}
+
+impl fmt::Display for Slowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slowed down: ")?;
+        write_authors(f, &self.stages)?;
+        match self.until {
+            Some(until) => write!(f, "; visits are put off by {:?}, until {until}", self.delay),
+            None => {
+                write!(f, "; visits were put off by {:?}, the next change puts them off again", self.delay)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -85,10 +166,17 @@ mod tests {
             assert_eq!(note_change(&mut head, &BUDGET, stage, &Fields::of(["price"]), at(n)), None);
         }
         let fight = note_change(&mut head, &BUDGET, "cheap", &Fields::of(["price", "title"]), at(5)).unwrap();
-        let price = vec!["price".to_owned()];
-        let both = vec!["price".to_owned(), "title".to_owned()];
-        assert_eq!(fight.stages, [("cheap".to_owned(), 3, both), ("dear".to_owned(), 2, price)]);
+        let author = |stage: &str, changes, fields: &[&str]| Author {
+            stage: stage.to_owned(),
+            changes,
+            fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+        };
+        assert_eq!(fight.stages, [author("cheap", 3, &["price", "title"]), author("dear", 2, &["price"])]);
         assert_eq!(fight.delay, Duration::from_secs(1));
+        assert_eq!(
+            fight.to_string(),
+            "cheap changed it 3 times (price, title), dear changed it 2 times (price); visits are put off by 1s"
+        );
         let delays = (6..12)
             .map(|n| note_change(&mut head, &BUDGET, "dear", &Fields::of(["price"]), at(n)).unwrap().delay);
         let delays: Vec<u64> = delays.map(|delay| delay.as_secs()).collect();
@@ -105,6 +193,31 @@ mod tests {
         assert_eq!(head.slowed, 1, "the window before was over the budget");
         assert_eq!(change(&mut head, 200), None);
         assert_eq!(head.slowed, 0);
+    }
+
+    #[test]
+    fn an_entity_is_slowed_down_until_its_visits_are_no_longer_put_off_and_the_window_has_passed() {
+        let mut head = Head::default();
+        let change = |head: &mut Head, s| note_change(head, &BUDGET, "cheap", &Fields::of(["price"]), at(s));
+        (0..4).for_each(|s| assert_eq!(change(&mut head, s), None));
+        assert_eq!(slowed(&head, &BUDGET, at(4)), None, "within the budget");
+        let fight = change(&mut head, 5).unwrap();
+        let now = slowed(&head, &BUDGET, at(5)).unwrap();
+        assert_eq!((&now.stages, now.delay, now.until), (&fight.stages, fight.delay, Some(at(6))));
+        assert_eq!(
+            now.to_string(),
+            "slowed down: cheap changed it 5 times (price); visits are put off by 1s, until 1970-01-01T00:16:46Z"
+        );
+        let later = slowed(&head, &BUDGET, at(6)).unwrap();
+        assert_eq!((later.delay, later.until), (fight.delay, None), "the next change puts them off again");
+        assert!(slowed(&head, &BUDGET, at(59)).is_some());
+        assert_eq!(slowed(&head, &BUDGET, at(60)), None, "the window has passed");
+        // Visits can be put off beyond the window.
+        (55..59).for_each(|s| assert!(change(&mut head, s).is_some()));
+        assert_eq!(slowed(&head, &BUDGET, at(67)).unwrap().until, Some(at(68)));
+        assert_eq!(slowed(&head, &BUDGET, at(68)), None);
+        assert_eq!(change(&mut head, 70), None);
+        assert_eq!((head.slowed, slowed(&head, &BUDGET, at(70))), (5, None), "peace, if it lasts");
     }
 
     #[test]

@@ -147,14 +147,14 @@ pub(crate) fn record(
     fight
 }
 
-/// The version that an entry gets. One that is made goes on from those of an entity of the same id that was removed: a visit that began
-/// before the removal must not take it for the entry that it knows.
-pub(crate) fn next_version(entry: u64, head: &Head) -> u64 {
-    if entry == 0 { head.entries_version + 1 } else { entry + 1 }
+/// The version that an entry or a state gets. One that is made goes on from those of an entity of the same id that was removed: whoever saw that one
+/// must not take it for the one that they know.
+pub(crate) fn next_version(before: u64, head: &Head) -> u64 {
+    if before == 0 { head.entries_version + 1 } else { before + 1 }
 }
 
 /// Adds to a batch that nothing is left of an entity but its head, which remembers how far its versions came, and that the topic hears of it.
-/// `entries_version` is the highest version of its entries.
+/// `entries_version` is the highest version of its entries and states.
 pub(crate) fn record_removal(
     batch: &mut Batch,
     which: Which<'_>,
@@ -174,11 +174,12 @@ pub(crate) fn record_removal(
 
 /// Puts a change into the outbox, behind all earlier ones of the entity.
 fn leave_in_order(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, head: &mut Head) {
-    head.changed_at_ms = event.now.as_ms().max(head.changed_at_ms.saturating_add(1));
-    set_outbox(batch, which, event, head.changed_at_ms);
+    let previous_ms = head.changed_at_ms;
+    head.changed_at_ms = event.now.as_ms().max(previous_ms.saturating_add(1));
+    set_outbox(batch, which, event, head.changed_at_ms, previous_ms);
 }
 
-fn set_outbox(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, at_ms: i64) {
+fn set_outbox(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, at_ms: i64, previous_at_ms: i64) {
     let outgoing = Outgoing {
         entity: event.entity.as_deref().unwrap_or_default().to_vec(),
         removed: event.entity.is_none(),
@@ -186,6 +187,7 @@ fn set_outbox(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, at_ms: i64
         state: event.state.to_vec(),
         changed: event.changed.paths().map(str::to_owned).collect(),
         changed_more: event.changed.is_all(),
+        previous_at_ms,
         ..Outgoing::default()
     };
     let key = OUTBOX.key((which.shard, which.kind, at_ms, which.entity, event.version.cast_signed()));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use store::{Batch, Read};
 
-use crate::change::Versioned;
+use crate::change::{SYSTEM, Versioned};
 use crate::config::StageLimits;
 use crate::entity::Entity;
 use crate::limits::{REASON_BYTES_MAX, RELEASES_AT_ONCE_MAX};
@@ -65,10 +65,10 @@ impl<E: Entity> Watcher<E> {
     pub async fn pause_stage(&self, stage: &str, reason: &str) -> Result<()> {
         if reason.len() > REASON_BYTES_MAX {
             let what = format!(
-                "a reason of {} bytes is too long, at most {REASON_BYTES_MAX} can be kept",
+                "a reason of {} bytes is too long, at most {REASON_BYTES_MAX} can be kept: shorten it",
                 reason.len()
             );
-            return Err(Error::Setup { what });
+            return Err(Error::Invalid { what });
         }
         let since_ms = self.now().as_ms();
         self.change_control(stage, |row| {
@@ -94,7 +94,7 @@ impl<E: Entity> Watcher<E> {
     pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<()> {
         let configured = *self.limits_of(self.require_stage(stage)?);
         if let Err(what) = limits.apply_to(configured).validate() {
-            return Err(Error::Setup { what: format!("the limits of stage {stage:?}: {what}") });
+            return Err(Error::Invalid { what: format!("the limits of stage {stage:?}: {what}") });
         }
         self.change_control(stage, |row| {
             row.rate = limits.rate.unwrap_or_default();
@@ -104,26 +104,52 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has a stage try again everything that it has parked. Returns how many entities that were.
+    /// Has a stage try again everything that it has parked. Returns how many entities that were. Rows that cannot be read are passed over
+    /// with a line in the log.
     pub async fn release(&self, stage: &str) -> Result<u64> {
-        let (stage, mut released) = (self.require_stage(stage)?, 0);
+        self.release_parked(self.require_stage(stage)?).await
+    }
+
+    /// Has stages asked again about all entities that are parked because they could not be read when stages were to be asked about them
+    /// ([`Explanation::asking`](crate::Explanation::asking) says so of each, [`unasked`](Self::unasked) counts them). Returns how many that were.
+    pub async fn release_unasked(&self) -> Result<u64> {
+        self.release_parked(SYSTEM).await
+    }
+
+    async fn release_parked(&self, stage: &str) -> Result<u64> {
+        let mut released = 0;
         for shard in 0..self.rules().config.shards {
             let mut scan = QUEUES.prefix((shard, E::KIND, PARKED, stage)).limit(RELEASES_AT_ONCE_MAX);
             loop {
                 let page = self.store().scan(&scan).await?;
-                let mut ids = Vec::with_capacity(page.rows.len());
+                let mut entities = Vec::with_capacity(page.rows.len());
                 for row in &page.rows {
                     let (.., entity) = QUEUES.parts(&row.key)?;
-                    ids.push(id_of::<E>(&entity)?);
+                    entities.push(entity);
                 }
-                for requested in join_all(ids.iter().map(|id| self.request_visit(id, stage))).await {
-                    released += u64::from(requested?);
+                for outcome in join_all(entities.iter().map(|entity| self.release_one(entity, stage))).await {
+                    released += u64::from(outcome?);
                 }
                 let Some(next) = page.next else { break };
                 scan = scan.after(next);
             }
         }
         Ok(released)
+    }
+
+    async fn release_one(&self, entity: &str, stage: &str) -> Result<bool> {
+        let released = match id_of::<E>(entity) {
+            _ if stage == SYSTEM => self.ask_again(entity).await,
+            Ok(id) => self.request_visit(&id, stage).await,
+            Err(error) => Err(error),
+        };
+        match released {
+            Err(error @ Error::Damaged { .. }) => {
+                tracing::error!(kind = E::KIND, stage, entity, %error, "a parked entity cannot be released");
+                Ok(false)
+            }
+            other => other,
+        }
     }
 
     /// What was ordered for a stage.

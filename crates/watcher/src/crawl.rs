@@ -43,13 +43,10 @@ pub struct Recrawl {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Has every stage asked about every entity, at most so many in a second. Refused while another re-crawl is under way.
+    /// Has every stage asked about every entity, at most so many in a second. [`Conflict`](Error::Conflict) while another re-crawl is under way,
+    /// [`Invalid`](Error::Invalid) for a speed of zero.
     pub async fn start_recrawl(&self, per_second: Option<u32>) -> Result<()> {
-        if per_second == Some(0) {
-            let what =
-                "a re-crawl of 0 entities in a second never ends: leave the limit out, or pause the re-crawl";
-            return Err(Error::Setup { what: what.to_owned() });
-        }
+        require_speed(per_second)?;
         // Before the look whether one is under way: whoever starts one after that look has changed this number.
         let before = self.settings().await?.content.crawl.as_option().map_or(0, |order| order.run);
         if let Some(under_way) = self.recrawl().await?
@@ -64,13 +61,13 @@ impl<E: Entity> Watcher<E> {
                 under_way.shards_done,
                 under_way.shards
             );
-            return Err(Error::Setup { what });
+            return Err(Error::Conflict { what });
         }
         let (started_ms, per_second) = (self.now().as_ms(), per_second.unwrap_or_default());
         self.change_order(|order| {
             // Somebody else may have started one meanwhile.
             if order.run != before {
-                return Err("another re-crawl was started at the same moment");
+                return Err("another re-crawl was started at the same moment: cancel it first");
             }
             *order = CrawlOrder { run: before + 1, started_ms, per_second, ..CrawlOrder::default() };
             Ok(())
@@ -78,13 +75,14 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has the re-crawl rest. Refused if none is under way, as are the other orders for it.
+    /// Has the re-crawl rest. [`Conflict`](Error::Conflict) if none is under way, as for the other orders for it.
     pub async fn pause_recrawl(&self) -> Result<()> {
         self.change_under_way(|order| order.paused = true).await
     }
 
-    /// Has the re-crawl go on, at most so many entities in a second from now on.
+    /// Has the re-crawl go on, at most so many entities in a second from now on. [`Invalid`](Error::Invalid) for a speed of zero.
     pub async fn resume_recrawl(&self, per_second: Option<u32>) -> Result<()> {
+        require_speed(per_second)?;
         let per_second = per_second.unwrap_or_default();
         self.change_under_way(|order| (order.paused, order.per_second) = (false, per_second)).await
     }
@@ -135,9 +133,9 @@ impl<E: Entity> Watcher<E> {
     }
 
     async fn change_under_way(&self, change: impl Fn(&mut CrawlOrder)) -> Result<()> {
-        let nothing = "no re-crawl is under way";
+        let nothing = "no re-crawl is under way: start one first";
         if self.recrawl().await?.is_none_or(|crawl| crawl.done || crawl.cancelled) {
-            return Err(Error::Setup { what: nothing.to_owned() });
+            return Err(Error::Conflict { what: nothing.to_owned() });
         }
         self.change_order(|order| {
             if order.cancelled {
@@ -156,7 +154,7 @@ impl<E: Entity> Watcher<E> {
         loop {
             let Versioned { version, content: mut settings } = self.settings().await?;
             let mut order = settings.crawl.take().unwrap_or_default();
-            change(&mut order).map_err(|what| Error::Setup { what: what.to_owned() })?;
+            change(&mut order).map_err(|what| Error::Conflict { what: what.to_owned() })?;
             settings.crawl = Some(order).into();
             let (key, mut batch) = (SETTINGS.key((0, E::KIND)), Batch::new());
             batch.check(key.clone(), version).put(key, version + 1, encode(&settings));
@@ -165,4 +163,13 @@ impl<E: Entity> Watcher<E> {
             }
         }
     }
+}
+
+fn require_speed(per_second: Option<u32>) -> Result<()> {
+    if per_second == Some(0) {
+        let what =
+            "a re-crawl of 0 entities in a second never ends: leave the limit out, or pause the re-crawl";
+        return Err(Error::Invalid { what: what.to_owned() });
+    }
+    Ok(())
 }

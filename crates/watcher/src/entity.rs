@@ -4,11 +4,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use bytes::Bytes;
-use store::{Key, Scan};
+use store::{Batch, Key, Scan};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fields::Fields;
 use crate::tables::ENTITIES;
+use crate::time::Time;
 
 /// Anything with an id that converts to and from text. Its version is the version of its row.
 ///
@@ -37,6 +38,13 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     /// Takes over the values of some fields from another version.
     fn take_fields(&mut self, fields: &Fields, from: &Self);
 
+    /// Adds to the batch of a change what must be saved together with it: rows of lists, counts, a history. It is called for every change, whoever makes it,
+    /// and reads nothing: what it writes follows from the change alone. Rows that others may write need no check if they are sets, deletions
+    /// and additions.
+    fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
+        let _ = (change, batch);
+    }
+
     /// Where the entity stands.
     #[must_use]
     fn key(shard: u32, id: &Self::Id) -> Key {
@@ -48,6 +56,25 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     fn scan(shard: u32) -> Scan {
         ENTITIES.prefix((shard, Self::KIND))
     }
+}
+
+/// A change of an entity that is about to be saved.
+#[derive(Clone, Copy, Debug)]
+pub struct Evolved<'a, E> {
+    /// The entity's shard,
+    pub shard: u32,
+    /// of so many.
+    pub shards: u32,
+    /// What it was; `None` if it is new.
+    pub before: Option<&'a E>,
+    /// What it becomes; `None` if it is removed.
+    pub after: Option<&'a E>,
+    /// The version that it gets.
+    pub version: u64,
+    /// The stage that makes the change; `None` if it comes from outside.
+    pub stage: Option<&'a str>,
+    /// What time it is.
+    pub now: Time,
 }
 
 /// The shard of an entity, of so many shards.

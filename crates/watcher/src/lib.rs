@@ -11,9 +11,9 @@
 //! Where things are:
 //! - what a user writes and holds: [`Entity`] (`entity.rs`), [`Stage`] (`stage.rs`), [`Watcher`] (`watcher.rs`), [`Config`] (`config.rs`);
 //! - what a change brings about: `change.rs`, `queue.rs` (the rule of the queues), `budget.rs` (stages that fight), `system.rs`, `ask.rs` and `wishes.rs` (questions and what comes of them);
-//! - the loop: `run.rs`, with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
+//! - the loop: `run.rs` and `run/` (looking into queues, the end of a call), with `schedule/` (what to do next, and why not), `peek.rs` (what waits), `visit.rs` and `answer.rs` (a visit and what becomes of it);
 //! - beside the loop: `keeping.rs` and `shards.rs` (leases), `relay/` (topic and `on_saved`), `crawl.rs` (the re-crawl);
-//! - what people ask and order: `explain.rs`, `board.rs`, `controls.rs`, `requests.rs`;
+//! - what people ask and order: `explain/`, `board.rs`, `controls.rs`, `requests.rs`;
 //! - rows and limits: `tables.rs`, `rows.rs`, [`limits`].
 
 #![allow(clippy::similar_names, reason = "a stage has a state")]
@@ -71,19 +71,19 @@ mod visit;
 mod watcher;
 mod wishes;
 
-pub use board::{Counts, StageStatus};
-pub use budget::Fight;
+pub use board::{Counts, Outage, SeenFight, StageStatus};
+pub use budget::{Author, Fight, Slowed};
 pub use config::{Budget, Config, StageLimits};
 pub use controls::{Control, OtherLimits, Pause};
 pub use crawl::Recrawl;
-pub use entity::{Entity, shard_of};
+pub use entity::{Entity, Evolved, shard_of};
 pub use error::{Error, Result};
-pub use explain::{Explanation, LastVisit, StageReport, Standing, Waits, Why};
+pub use explain::{Asking, Depth, Explanation, Failed, LastVisit, StageReport, Standing, Waits, Why};
 pub use fields::Fields;
 pub use queue::Lane;
 pub use requests::State;
-pub use schedule::Blocked;
+pub use schedule::{Blocked, Line};
 pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};
 pub use tables::tables;
 pub use time::{Clock, Time};
-pub use watcher::{Found, Watcher};
+pub use watcher::{Found, Setup, Watcher};

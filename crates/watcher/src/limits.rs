@@ -74,3 +74,21 @@ pub const INSTANCE_BYTES_MAX: usize = 200;
 pub const ANSWER_PATIENCE: Duration = Duration::from_millis(50);
 /// Times that changed entities are asked about at the same time.
 pub const QUESTIONS_AT_ONCE_MAX: usize = 64;
+/// One of so many calls of a stage is kept free for fresh work.
+pub const FRESH_CALLS_PART: usize = 4;
+/// A call of the background has at most one of so many entities: fresh work waits behind long reads and commits.
+pub const BACKGROUND_BATCH_PART: usize = 4;
+/// The background has at most one of so many calls of a stage.
+pub const BACKGROUND_CALLS_PART: usize = 16;
+/// The time over which the speed of a stage is measured.
+pub const SPEED_WINDOW: Duration = Duration::from_secs(5);
+/// Fights that a process remembers; the oldest are forgotten.
+pub const FIGHTS_KEPT_MAX: usize = 100;
+/// Shards whose rows are counted at the same time, for a report.
+pub const SHARDS_COUNTED_AT_ONCE_MAX: usize = 16;
+/// Rows that are counted in one read, for a report.
+pub const COUNTED_IN_A_READ_MAX: usize = 1000;
+/// Questions to the loop that may wait for an answer; whoever asks one more gets none.
+pub const INQUIRIES_MAX: usize = 64;
+/// How long somebody waits for what the loop answers.
+pub const INQUIRY_TIME_MAX: Duration = Duration::from_secs(1);

@@ -56,6 +56,8 @@ bugs! {
     SilentParking,
     /// Changes leave for the topic newest first.
     NewestFirst,
+    /// A change that was written late does not hold up the ones that follow it.
+    LeftBehind,
     /// A change counts as exported although the topic has refused it.
     ExportUnconfirmed,
     /// Nobody looks into the outbox unless there is a hint.
@@ -93,6 +95,21 @@ thread_local! {
 /// Plants a bug into everything that runs on this thread from now on, or mends it.
 pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
+}
+
+thread_local! {
+    static IN_ONE_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has everything of a watcher that runs on this thread from now on share one task, so that it goes the same way every time.
+pub fn share_one_task() {
+    IN_ONE_TASK.set(true);
+}
+
+/// Whether a watcher shares one task here.
+#[must_use]
+pub fn is_in_one_task() -> bool {
+    IN_ONE_TASK.get()
 }
 
 /// Whether this bug is planted here.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use store::{Batch, Read};
 
-use crate::change::{Versioned, Which, next_version};
+use crate::change::{SYSTEM, Versioned, Which, next_version};
 use crate::entity::Entity;
 use crate::limits::STATE_BYTES_MAX;
 use crate::queue::{Lane, Wanted, offer};
@@ -31,7 +31,8 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// Adds to a batch that a private state becomes this, if it still is of the version that was seen, and if nobody changes or removes
-    /// the entity meanwhile. A visit of the stage that is under way is made again. Refused if there is no such entity.
+    /// the entity meanwhile. A visit of the stage that is under way is made again. [`NotFound`](Error::NotFound) if there is no such entity,
+    /// [`Refused`](Error::Refused) if the state is too long.
     pub async fn set_state(
         &self,
         batch: &mut Batch,
@@ -48,12 +49,17 @@ impl<E: Entity> Watcher<E> {
         }
         let shard = self.shard(&text);
         let key = STATES.key((shard, E::KIND, &*text, self.require_stage(stage)?));
-        let Some(entity) = self.store().get_one(&E::key(shard, id)).await? else {
-            let what = "there is no such entity to keep a state beside".to_owned();
-            return Err(Error::Refused { kind: E::KIND, id: text, what });
+        let which = Which { shard, kind: E::KIND, entity: &text };
+        let rows = self.store().get(&[E::key(shard, id), which.head_key()]).await?;
+        let [entity, head] = <[_; 2]>::try_from(rows).unwrap_or_default();
+        let Some(entity) = entity else {
+            let what =
+                format!("{} {text}: there is no such entity to keep a state beside, save it first", E::KIND);
+            return Err(Error::NotFound { what });
         };
         batch.check(entity.key, entity.version);
-        batch.check(key.clone(), seen_version).put(key, seen_version + 1, bytes);
+        let next = next_version(seen_version, &versioned::<Head>(head)?.content);
+        batch.check(key.clone(), seen_version).put(key, next, bytes);
         Ok(())
     }
 
@@ -87,12 +93,29 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
+    /// Has stages asked again about an entity that is parked because nobody could be asked. `false` if it is not.
+    pub(crate) async fn ask_again(&self, entity: &str) -> Result<bool> {
+        let which = Which { shard: self.shard(entity), kind: E::KIND, entity };
+        loop {
+            let Versioned { version, content: mut head } = self.head(which).await?;
+            let Some(mut entry) = head.entry.take().filter(|entry| entry.parked) else { return Ok(false) };
+            let (mut batch, now) = (Batch::new(), self.now());
+            let wanted = Wanted { visit: now, lane: Lane::Fresh, why: Why::WHY_REQUEST };
+            offer(&mut batch, &which.in_stage(SYSTEM), &mut entry, wanted, now);
+            head.entry = Some(entry).into();
+            batch.check(which.head_key(), version).put(which.head_key(), version + 1, encode(&head));
+            if self.store().commit(batch).await?.is_applied() {
+                return Ok(true);
+            }
+        }
+    }
+
     pub(crate) fn require_stage<'a>(&'a self, stage: &str) -> Result<&'a str> {
         let known = self.stage(stage).map(|stage| stage.id());
         known.ok_or_else(|| {
             let known: Vec<&str> = self.stages().keys().map(String::as_str).collect();
             let what = format!("{} has no stage {stage:?}; it has {}", E::KIND, known.join(", "));
-            Error::Setup { what }
+            Error::NotFound { what }
         })
     }
 }

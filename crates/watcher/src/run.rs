@@ -13,6 +13,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use looking::Firsts;
+
+use crate::board::Inquiry;
 use crate::change::SYSTEM;
 use crate::config::StageLimits;
 use crate::crawl::Crawler;
@@ -63,14 +66,38 @@ impl<E: Entity> Watcher<E> {
         let mut runner = Runner::new(self.clone(), instance, serving, leases.subscribe(), orders, moving);
         let ended = watch::Sender::new(false);
         let leases_kept = keep(self, keeper, leases, ordered, ended.subscribe());
+        let (relay, crawler) = (Box::pin(relay.run(stop.clone())), Box::pin(crawler.run(stop.clone())));
+        let others = async {
+            if share_one_task() {
+                tokio::join!(relay, crawler);
+                return;
+            }
+            // Tasks of their own: a long read of one must not hold up the others.
+            let mut tasks = JoinSet::new();
+            tasks.spawn(relay);
+            tasks.spawn(crawler);
+            while let Some(ended) = tasks.join_next().await {
+                if let Err(error) = ended {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+            }
+        };
         let work = async {
-            tokio::join!(runner.run(stop.clone()), relay.run(stop.clone()), crawler.run(stop));
+            tokio::join!(runner.run(stop), others);
             ended.send_replace(true);
         };
         tokio::join!(work, leases_kept);
         self.board().say("", BTreeMap::new());
         Ok(())
     }
+}
+
+/// Whether all that runs beside the loop shares its task: in a simulation, for a watch channel wakes several tasks in any order.
+fn share_one_task() -> bool {
+    #[cfg(feature = "simulation")]
+    return crate::planted::is_in_one_task();
+    #[cfg(not(feature = "simulation"))]
+    false
 }
 
 /// The state of the loop.
@@ -90,7 +117,7 @@ struct Runner<E: Entity> {
     moving: Moving,
     schedule: Schedule,
     /// The names of the stages by their numbers, in order; the system stage is the first.
-    names: Vec<String>,
+    names: Arc<[String]>,
     /// The stage that has the first choice of entities.
     first_stage: usize,
     /// Entities that are being visited.
@@ -106,6 +133,10 @@ struct Runner<E: Entity> {
     visits: JoinSet<Visited>,
     /// What the tasks of `visits` are about.
     under_way: BTreeMap<task::Id, Call>,
+    /// What people ask.
+    inquiries: mpsc::Receiver<Inquiry>,
+    /// Looks at shards that go on beside the loop.
+    sweeps: JoinSet<Result<Firsts>>,
     hints: Hints,
     /// Whether the store is closed, so that no hints will come.
     closed: bool,
@@ -166,6 +197,7 @@ impl<E: Entity> Runner<E> {
         let calls_max = QUESTIONS_AT_ONCE_MAX;
         desks[0] = Desk::new(StageLimits { rate: None, catch_up: None, calls_max, ..StageLimits::default() });
         let (hints, now) = (watcher.store().hints(), Instant::now());
+        let inquiries = watcher.board().take_inquiries();
         Self {
             watcher,
             instance,
@@ -177,7 +209,7 @@ impl<E: Entity> Runner<E> {
             moving,
             schedule: Schedule::new(desks),
             speeds: Speeds::new(names.len()),
-            names,
+            names: names.into(),
             first_stage: 0,
             busy: Busy::new(),
             asked: Busy::new(),
@@ -186,6 +218,8 @@ impl<E: Entity> Runner<E> {
             in_vain: BTreeMap::new(),
             visits: JoinSet::new(),
             under_way: BTreeMap::new(),
+            inquiries,
+            sweeps: JoinSet::new(),
             hints,
             closed: false,
             controls_changed: true,
@@ -214,6 +248,8 @@ impl<E: Entity> Runner<E> {
                 Some(ended) = self.visits.join_next_with_id() => self.finish(ended),
                 _ = self.leases.changed() => self.leases.mark_changed(),
                 hint = self.hints.next(), if !self.closed => self.hear(hint),
+                Some(swept) = self.sweeps.join_next() => self.heed_sweep(swept),
+                Some(inquiry) = self.inquiries.recv() => self.answer(inquiry),
                 () = sleep_until(until) => {}
             }
             self.catch_up();
@@ -228,8 +264,14 @@ impl<E: Entity> Runner<E> {
         while let Some(ended) = self.visits.try_join_next_with_id() {
             self.finish(ended);
         }
+        while let Some(swept) = self.sweeps.try_join_next() {
+            self.heed_sweep(swept);
+        }
         while let Some(Some(hint)) = self.hints.next().now_or_never() {
             self.hear(Some(hint));
+        }
+        while let Ok(inquiry) = self.inquiries.try_recv() {
+            self.answer(inquiry);
         }
     }
 
@@ -279,7 +321,9 @@ impl<E: Entity> Runner<E> {
             };
             let busy = is_in(&self.busy) || is_in(&self.asked);
             let quiet = !busy && !self.moving.contains(*shard);
-            if (quiet || planted!(BusyGivenAway)) && self.left.insert(*shard) {
+            // The keeper may have changed its mind since we last heeded it: what we still serve is not let go of yet.
+            let leaving = !self.serving.borrow().contains_key(shard);
+            if (quiet && leaving || planted!(BusyGivenAway)) && self.left.insert(*shard) {
                 // The keeper is there as long as we are.
                 let _ = self.orders.send(Order::GiveAway(*shard));
             }
@@ -400,6 +444,14 @@ impl<E: Entity> Runner<E> {
 
     fn under_way_of(&mut self, stage: usize) -> &mut Busy {
         if stage == 0 { &mut self.asked } else { &mut self.busy }
+    }
+
+    /// Tells whoever asks which stage is visiting an entity.
+    fn answer(&self, inquiry: Inquiry) {
+        let Inquiry { shard, entity, answer } = inquiry;
+        let visiting = self.busy.get(&(shard, entity));
+        // Whoever does not wait any more misses nothing.
+        let _ = answer.send(visiting.map(|visiting| self.names[visiting.stage].clone()));
     }
 
     /// Something is different from what the board says.

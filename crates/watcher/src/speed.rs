@@ -1,16 +1,13 @@
 //! What the loop counts, and how fast it goes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::Result;
-use crate::board::{Counts, StageStatus};
+use crate::board::{Counts, Outage, StageStatus};
+use crate::limits::SPEED_WINDOW;
 use crate::schedule::{Line, Schedule};
 use crate::time::Time;
 use crate::visit::End;
-
-/// The time over which speeds are measured.
-const WINDOW: Duration = Duration::from_secs(5);
 
 /// Counts of all stages, by their numbers.
 pub(crate) struct Speeds {
@@ -61,7 +58,12 @@ impl Speeds {
             let oldest = |line| schedule.agenda.oldest(number, line);
             let status = StageStatus {
                 blocked: desk.blocked.clone(),
-                down: desk.health.down().map(|down| (down.since, down.error.clone())),
+                lines: Line::ALL
+                    .into_iter()
+                    .filter_map(|line| Some((line, desk.blocked_in(line)?)))
+                    .collect(),
+                late_before: desk.late_before,
+                down: desk.health.down().map(|down| Outage { since: down.since, error: down.error.clone() }),
                 calls: desk.calls() as u64,
                 visits_per_s: speed.measure(now),
                 oldest_due: Line::ALL.into_iter().filter_map(oldest).min(),
@@ -77,7 +79,7 @@ impl Speed {
     fn measure(&mut self, now: Time) -> f64 {
         let (began, before) = *self.window.get_or_insert((now, self.counts.visits));
         let passed = now.since(began);
-        if passed >= WINDOW {
+        if passed >= SPEED_WINDOW {
             self.per_s = (self.counts.visits - before) as f64 / passed.as_secs_f64();
             self.window = Some((now, self.counts.visits));
         }

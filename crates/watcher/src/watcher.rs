@@ -17,7 +17,7 @@ use crate::board::Board;
 use crate::budget::Fight;
 use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_removal};
 use crate::config::{Config, StageLimits};
-use crate::entity::{Entity, shard_of};
+use crate::entity::{Entity, Evolved, shard_of};
 use crate::fields::Fields;
 use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, READ_KEYS_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
 use crate::queue::leave;
@@ -53,6 +53,27 @@ struct Inner<E: Entity> {
     turns: BTreeMap<String, Semaphore>,
 }
 
+/// How a watcher is set up. By default it has no topic and no stages, and goes by the clock of the system.
+pub struct Setup<'a, E: Entity> {
+    /// The topic that hears of every change. It must exist.
+    pub topic: Option<(&'a Topics, &'a str)>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Shards, limits, delays.
+    pub config: Config,
+    /// The stages, in any order.
+    pub stages: Vec<Arc<dyn Stage<E>>>,
+    /// Decides what is random.
+    pub seed: u64,
+}
+
+impl<E: Entity> Default for Setup<'_, E> {
+    fn default() -> Self {
+        let (clock, config, seed) = (Clock::system(), Config::default(), rand::rng().random());
+        Self { topic: None, clock, config, stages: Vec::new(), seed }
+    }
+}
+
 /// An entity with its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<E> {
@@ -63,16 +84,9 @@ pub struct Found<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards. `topic`, which must
-    /// exist, hears of every change. `seed` decides what is random.
-    pub async fn open(
-        store: &Store,
-        topic: Option<(&Topics, &str)>,
-        clock: Clock,
-        config: Config,
-        stages: Vec<Arc<dyn Stage<E>>>,
-        seed: u64,
-    ) -> Result<Self> {
+    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards.
+    pub async fn open(store: &Store, setup: Setup<'_, E>) -> Result<Self> {
+        let Setup { topic, clock, config, stages, seed } = setup;
         config.validate()?;
         if !is_name(E::KIND) {
             let what = format!(
@@ -127,6 +141,7 @@ impl<E: Entity> Watcher<E> {
         let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
         let (entity, now) = (Some(entity), self.now());
+        self.follow_up(batch, which, before.map(|before| &before.entity), Some(after), (version, None, now));
         let standing = self.standing(which, None, &changed).await?;
         let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
         // Only changes by stages are counted.
@@ -154,12 +169,27 @@ impl<E: Entity> Watcher<E> {
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         for row in self.rows(&STATES.prefix((which.shard, E::KIND, &*text))).await? {
+            entries_version = entries_version.max(row.version);
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         let (changed, now) = (Fields::all(), self.now());
+        self.follow_up(batch, which, Some(&before.entity), None, (version, None, now));
         let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
         record_removal(batch, which, &event, head, entries_version);
         Ok(version)
+    }
+
+    /// Adds what the entity itself wants to be saved with a change.
+    pub(crate) fn follow_up(
+        &self,
+        batch: &mut Batch,
+        which: Which<'_>,
+        before: Option<&E>,
+        after: Option<&E>,
+        (version, stage, now): (u64, Option<&str>, Time),
+    ) {
+        let (shard, shards) = (which.shard, self.rules().config.shards);
+        E::follow_up(&Evolved { shard, shards, before, after, version, stage, now }, batch);
     }
 
     /// All rows of a short scan.

@@ -6,24 +6,36 @@
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "engines/crawling.rs"]
+mod crawling;
+#[path = "engines/down.rs"]
+mod down;
 #[path = "engines/evolving.rs"]
 mod evolving;
+#[path = "engines/explaining.rs"]
+mod explaining;
 #[path = "engines/failing.rs"]
 mod failing;
 #[path = "engines/held.rs"]
 mod held;
+#[path = "engines/late.rs"]
+mod late;
 #[path = "engines/leaving.rs"]
 mod leaving;
 #[path = "common/looking.rs"]
 mod looking;
+#[path = "engines/orders.rs"]
+mod orders;
+#[path = "engines/own_table.rs"]
+mod own_table;
+#[path = "engines/parcel.rs"]
+mod parcel;
 #[path = "engines/place.rs"]
 mod place;
 #[path = "engines/running.rs"]
 mod running;
 #[path = "engines/sharing.rs"]
 mod sharing;
-#[path = "engines/stage.rs"]
-mod stage;
 #[path = "engines/wrong.rs"]
 mod wrong;
 
@@ -57,18 +69,33 @@ macro_rules! suite {
 }
 
 suite! {
+    crawling::a_stage_that_is_new_sees_what_was_there_before_it,
+    crawling::a_recrawl_rests_and_goes_on_where_it_was_after_restarts_too,
+    crawling::a_recrawl_that_is_cancelled_stays_where_it_is_and_another_may_follow,
+    down::a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_is_back,
     evolving::one_stage_answers_to_the_change_of_another,
     evolving::a_state_is_kept_beside_the_entity_and_can_be_seen_and_set,
     evolving::a_timer_fires_after_a_restart_and_not_before_its_time,
     evolving::a_stage_that_is_asked_is_visited_as_it_wishes,
     evolving::a_patch_is_made_to_the_version_that_came_meanwhile,
     evolving::an_answer_to_an_old_version_is_not_saved,
+    explaining::another_process_explains_where_an_entity_stands_with_every_stage,
+    explaining::another_process_reports_how_a_stage_fares,
     failing::a_failing_stage_is_tried_again_then_parked_and_released_on_request,
     failing::a_stage_that_panics_or_hangs_fails_and_the_others_go_on,
     failing::stages_that_fight_are_slowed_down_and_nothing_is_lost,
     failing::a_stage_that_is_asked_visits_on_request_too,
+    late::timers_that_came_due_while_nobody_served_are_spread,
+    late::timers_that_came_due_during_a_pause_are_spread,
     leaving::changes_reach_the_topic_and_their_stage_in_the_order_of_versions,
     leaving::a_removed_entity_leaves_nothing_behind_and_its_versions_go_on,
+    orders::a_stage_that_is_paused_rests_after_a_restart_too_until_it_is_resumed,
+    orders::a_rate_holds_visits_back_and_says_so_until_another_is_ordered,
+    orders::limits_that_were_ordered_while_nobody_served_hold_from_the_first_call_on,
+    orders::all_that_a_stage_has_parked_is_released_at_once_and_nothing_of_another,
+    own_table::an_entity_evolves_in_a_table_of_its_own_and_leaves_it,
+    own_table::a_recrawl_goes_through_a_table_of_its_own,
+    own_table::kinds_in_different_tables_do_not_meet,
     sharing::two_watchers_share_the_shards_and_one_takes_over_when_the_other_leaves,
     sharing::work_goes_on_while_shards_change_hands,
     sharing::changes_that_are_on_their_way_when_a_shard_changes_hands_stay_in_order,

@@ -23,7 +23,7 @@ use store::{Batch, KeyValue, Row, Store, StoreOptions};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 use topics::{TopicSpec, Topics};
-use watcher::{Clock, Watcher};
+use watcher::{Clock, Setup, Watcher};
 
 use child::{INSTANCE, STORE, Serving};
 use common::Thing;
@@ -141,7 +141,12 @@ async fn when_one_of_three_processes_is_killed_and_one_is_stopped_work_goes_on_a
     let topics = Topics::in_store(&store);
     topics.create(&TopicSpec::new(TOPIC, 8)).await.unwrap();
     let (topic, stages) = (Some((&topics, TOPIC)), serving::stages("outside"));
-    let watcher = Watcher::open(&store, topic, Clock::system(), serving::config(), stages, 1).await.unwrap();
+    let watcher = Watcher::open(
+        &store,
+        Setup { topic, config: serving::config(), stages, seed: 1, ..Setup::default() },
+    )
+    .await
+    .unwrap();
 
     let [mut steady, mut killed, mut stopped] =
         ["steady", "killed", "stopped"].map(|name| Serving::start(&url, name));

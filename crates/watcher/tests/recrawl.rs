@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use store::{Batch, Faults, Faulty, Key, KeyValue, Memory, Schema, Store, StoreOptions};
-use watcher::{Answer, Clock, Entity, Fields, Interest, Lane, Stage, Waits, Watcher, Why, Wish};
+use watcher::{
+    Answer, Clock, Entity, Error, Fields, Interest, Lane, Setup, Stage, Waits, Watcher, Why, Wish,
+};
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory};
 
@@ -18,8 +20,12 @@ async fn base(count: usize) -> Store {
 }
 
 async fn base_in(store: Store, count: usize) -> Store {
-    let watcher: Watcher<Thing> =
-        Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
+    let watcher: Watcher<Thing> = Watcher::open(
+        &store,
+        Setup { clock: Clock::starting_at(START), config: config(), seed: 1, ..Setup::default() },
+    )
+    .await
+    .unwrap();
     for n in 0..count {
         let mut batch = Batch::new();
         let price = i64::try_from(n % 4).unwrap();
@@ -53,7 +59,7 @@ async fn a_stage_that_is_new_gets_to_see_what_was_there_before_it() {
     assert!(crawl.done && crawl.shards_done == 4, "{crawl:?}");
     assert_eq!((crawl.seen, crawl.queued, crawl.damaged), (400, 300, 0));
     let report = running.watcher.report("picky").await.unwrap();
-    assert_eq!((report.depth[&Lane::Background], report.depth[&Lane::Timer]), (200, 100));
+    assert_eq!((report.depth[&Lane::Background].rows, report.depth[&Lane::Timer].rows), (200, 100));
     let standing = running.explain("e2").await.stages["picky"].clone();
     assert_eq!(standing.why, Some(Why::Recrawl));
     running.watcher.resume_stage("picky").await.unwrap();
@@ -102,11 +108,21 @@ async fn a_recrawl_keeps_its_speed_rests_goes_on_and_survives_a_restart() {
 async fn a_recrawl_can_be_cancelled_and_wrong_orders_are_refused() {
     let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
     let running = start(base(1000).await, Clock::starting_at(START), &stage, "one").await;
-    let error = running.watcher.pause_recrawl().await.unwrap_err().to_string();
-    assert!(error.contains("no re-crawl is under way"), "{error}");
-    let error = running.watcher.start_recrawl(Some(0)).await.unwrap_err().to_string();
-    assert!(error.contains("never ends"), "{error}");
+    let error = running.watcher.pause_recrawl().await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "no re-crawl is under way: start one first");
+    let error = running.watcher.start_recrawl(Some(0)).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }) && error.to_string().contains("never ends"), "{error:?}");
     running.watcher.start_recrawl(Some(10)).await.unwrap();
+    let error = running.watcher.start_recrawl(None).await.unwrap_err();
+    assert!(matches!(error, Error::Conflict { .. }), "{error:?}");
+    let error = running.watcher.resume_recrawl(Some(0)).await.unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
+    assert_eq!(
+        running.watcher.recrawl().await.unwrap().unwrap().per_second,
+        Some(10),
+        "nothing is different"
+    );
     running.pass(5 * SECOND).await;
     running.watcher.cancel_recrawl().await.unwrap();
     running.pass(SECOND).await;
@@ -150,7 +166,7 @@ async fn fresh_work_goes_before_the_background() {
     let running = start(base(2000).await, Clock::starting_at(START), &slow, "one").await;
     running.watcher.start_recrawl(None).await.unwrap();
     running.pass(5 * SECOND).await;
-    assert!(running.watcher.report("slow").await.unwrap().depth[&Lane::Background] > 1000);
+    assert!(running.watcher.report("slow").await.unwrap().depth[&Lane::Background].rows > 1000);
     for n in 0..10 {
         running.save(&Thing::new(&format!("fresh{n}"), 1)).await;
         running.pass(2 * SECOND).await;
@@ -210,8 +226,12 @@ async fn of_recrawls_that_are_started_at_the_same_moment_one_begins() {
     for seed in 0..50 {
         let (store, faulty) = faulty_memory(seed);
         faulty.set_faults(Faults { delay: 300, delay_max: SECOND, ..Faults::default() });
-        let watcher: Watcher<Thing> =
-            Watcher::open(&store, None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
+        let watcher: Watcher<Thing> = Watcher::open(
+            &store,
+            Setup { clock: Clock::starting_at(START), config: config(), seed: 1, ..Setup::default() },
+        )
+        .await
+        .unwrap();
         let started = join_all((0..5).map(|_| watcher.start_recrawl(None))).await;
         assert_eq!(started.iter().filter(|started| started.is_ok()).count(), 1, "seed {seed}: {started:?}");
     }
@@ -227,7 +247,7 @@ async fn an_entity_that_a_recrawl_queues_while_it_is_being_removed_is_not_remove
     running.watcher.remove(&mut removal, &found).await.unwrap();
     running.watcher.start_recrawl(None).await.unwrap();
     running.pass(10 * SECOND).await;
-    assert_eq!(running.watcher.report("stage").await.unwrap().depth[&Lane::Background], 1);
+    assert_eq!(running.watcher.report("stage").await.unwrap().depth[&Lane::Background].rows, 1);
     let store = running.stop().await;
     assert!(!store.commit(removal).await.unwrap().is_applied(), "the entry would be left behind");
 }
@@ -237,8 +257,12 @@ async fn who_is_told_to_stop_does_not_wait_for_a_slow_recrawl() {
     let stage = Doing::on("stage", "price", |_| Ok(Answer::untouched()));
     let config = watcher::Config { shards: 1, ..config() };
     let store = memory();
-    let watcher: Watcher<Thing> =
-        Watcher::open(&store, None, Clock::starting_at(START), config.clone(), vec![], 1).await.unwrap();
+    let watcher: Watcher<Thing> = Watcher::open(
+        &store,
+        Setup { clock: Clock::starting_at(START), config: config.clone(), seed: 1, ..Setup::default() },
+    )
+    .await
+    .unwrap();
     for n in 0..10 {
         let mut batch = Batch::new();
         watcher.save(&mut batch, None, &Thing::new(&format!("e{n}"), 1)).await.unwrap();

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use store::{Batch, Read, Store};
 use tokio::sync::watch;
 use topics::{Message, ReadLimit, TopicSpec, Topics};
-use watcher::{Answer, Clock, Config, Fields, Interest, Saved, Stage, StageError, Subject, Watcher};
+use watcher::{Answer, Clock, Config, Fields, Interest, Saved, Setup, Stage, StageError, Subject, Watcher};
 
 use common::{START, Thing, memory};
 
@@ -73,7 +73,12 @@ async fn open(store: &Store, stage: &Arc<Telling>) -> (Watcher<Thing>, Topics) {
     topics.create(&TopicSpec::new(TOPIC, 4)).await.unwrap();
     let (clock, config) = (Clock::starting_at(START), Config { shards: 4, ..Config::default() });
     let stages: Vec<Arc<dyn Stage<Thing>>> = vec![stage.clone()];
-    (Watcher::open(store, Some((&topics, TOPIC)), clock, config, stages, 1).await.unwrap(), topics)
+    (
+        Watcher::open(store, Setup { topic: Some((&topics, TOPIC)), clock, config, stages, seed: 1 })
+            .await
+            .unwrap(),
+        topics,
+    )
 }
 
 async fn save(watcher: &Watcher<Thing>, store: &Store, thing: &Thing) {
@@ -153,11 +158,13 @@ async fn a_topic_that_does_not_exist_is_refused_when_the_watcher_is_opened() {
     let topics = Topics::in_store(&store);
     let opened = Watcher::<Thing>::open(
         &store,
-        Some((&topics, "nowhere")),
-        Clock::starting_at(START),
-        Config::default(),
-        Vec::new(),
-        1,
+        Setup {
+            topic: Some((&topics, "nowhere")),
+            clock: Clock::starting_at(START),
+            stages: Vec::new(),
+            seed: 1,
+            ..Setup::default()
+        },
     );
     assert_eq!(opened.await.err().unwrap().to_string(), "there is no topic nowhere");
 }

@@ -3,6 +3,10 @@
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "requests/explaining.rs"]
+mod explaining;
+#[path = "requests/releasing.rs"]
+mod releasing;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +14,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::{Batch, Read, Store};
 use tokio::sync::watch;
-use watcher::{Answer, Clock, Config, Fields, Interest, Stage, StageError, Subject, Watcher, Wish};
+use watcher::limits::STATE_BYTES_MAX;
+use watcher::{
+    Answer, Clock, Config, Error, Fields, Interest, OtherLimits, Setup, Stage, StageError, Subject, Watcher,
+    Wish,
+};
 
 use common::{START, Thing, memory};
 
@@ -69,7 +77,10 @@ async fn start() -> Running {
 async fn start_with(stage: Arc<dyn Stage<Thing>>) -> Running {
     let (store, clock) = (memory(), Clock::starting_at(START));
     let config = Config { shards: 4, ..Config::default() };
-    let watcher = Watcher::open(&store, None, clock, config, vec![stage], 1).await.unwrap();
+    let watcher =
+        Watcher::open(&store, Setup { clock, config, stages: vec![stage], seed: 1, ..Setup::default() })
+            .await
+            .unwrap();
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
     tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
@@ -119,8 +130,9 @@ async fn a_parked_entity_is_visited_on_request_and_sees_the_state_that_was_set()
     pass(10).await;
     assert_eq!(running.title().await, "allowed");
     assert!(!running.watcher.request_visit(&"b".to_owned(), "strict").await.unwrap(), "there is no b");
-    let error = running.watcher.request_visit(&id, "strickt").await.unwrap_err().to_string();
-    assert_eq!(error, "thing has no stage \"strickt\"; it has strict");
+    let error = running.watcher.request_visit(&id, "strickt").await.unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "thing has no stage \"strickt\"; it has strict");
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +228,8 @@ async fn a_state_is_kept_only_beside_an_entity_that_exists_and_goes_on_to() {
     let running = start().await;
     let (id, mut batch) = ("a".to_owned(), Batch::new());
     let refused = running.watcher.set_state(&mut batch, &id, "strict", 0, "allowed").await.unwrap_err();
-    assert!(refused.to_string().contains("there is no such entity"), "{refused}");
+    assert!(matches!(refused, Error::NotFound { .. }), "{refused:?}");
+    assert_eq!(refused.to_string(), "thing a: there is no such entity to keep a state beside, save it first");
     running.save(&Thing::new("a", 1)).await;
     running.watcher.set_state(&mut batch, &id, "strict", 0, "allowed").await.unwrap();
     let found = running.watcher.load(&id).await.unwrap().unwrap();
@@ -225,4 +238,50 @@ async fn a_state_is_kept_only_beside_an_entity_that_exists_and_goes_on_to() {
     assert!(running.store.commit(removal).await.unwrap().is_applied());
     assert!(!running.store.commit(batch).await.unwrap().is_applied());
     assert_eq!(running.count("watcher_states").await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_never_be_done_is_told_from_what_is_not_there() {
+    let running = start().await;
+    running.save(&Thing::new("a", 1)).await;
+    let watcher = &running.watcher;
+    let no_call = OtherLimits { calls_max: Some(0), ..OtherLimits::default() };
+    for invalid in [
+        watcher.pause_stage("strict", &"because ".repeat(200)).await,
+        watcher.set_limits("strict", no_call).await,
+    ] {
+        assert!(matches!(invalid, Err(Error::Invalid { .. })), "{invalid:?}");
+    }
+    let (id, mut batch) = ("a".to_owned(), Batch::new());
+    let too_long = watcher.set_state(&mut batch, &id, "strict", 0, vec![0; STATE_BYTES_MAX + 1]).await;
+    assert!(matches!(too_long, Err(Error::Refused { .. })), "{too_long:?}");
+    for unknown in [
+        watcher.pause_stage("strickt", "").await,
+        watcher.resume_stage("strickt").await,
+        watcher.set_limits("strickt", OtherLimits::default()).await,
+        watcher.release("strickt").await.map(|_| ()),
+        watcher.report("").await.map(|_| ()),
+        watcher.control("strickt").await.map(|_| ()),
+        watcher.state(&id, "strickt").await.map(|_| ()),
+        watcher.set_state(&mut batch, &id, "strickt", 0, "allowed").await,
+    ] {
+        assert!(matches!(unknown, Err(Error::NotFound { .. })), "{unknown:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_saw_the_state_of_an_entity_that_was_removed_does_not_replace_that_of_a_new_one() {
+    let running = start().await;
+    let id = "a".to_owned();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        running.save(&Thing::new("a", 1)).await;
+        assert!(running.set_state(0, "allowed").await);
+        seen.push(running.watcher.state(&id, "strict").await.unwrap().version);
+        let found = running.watcher.load(&id).await.unwrap().unwrap();
+        let mut batch = Batch::new();
+        running.watcher.remove(&mut batch, &found).await.unwrap();
+        assert!(running.store.commit(batch).await.unwrap().is_applied());
+    }
+    assert!(seen[1] > seen[0], "{seen:?}");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use store::{Batch, Faults, Faulty, Memory, Outcome, Read, Schema, Store, StoreOptions};
-use watcher::{Answer, Clock, Config, Error, Fields, Interest, Stage, StageError, Subject, Watcher};
+use watcher::{Answer, Clock, Config, Error, Fields, Interest, Setup, Stage, StageError, Subject, Watcher};
 
 use common::{START, Thing, memory};
 
@@ -40,7 +40,9 @@ fn asked(id: &'static str, field: &str) -> Arc<dyn Stage<Thing>> {
 }
 
 async fn open(store: &Store, stages: Vec<Arc<dyn Stage<Thing>>>) -> Watcher<Thing> {
-    Watcher::open(store, None, Clock::starting_at(START), Config::default(), stages, 1).await.unwrap()
+    Watcher::open(store, Setup { clock: Clock::starting_at(START), stages, seed: 1, ..Setup::default() })
+        .await
+        .unwrap()
 }
 
 /// The rows of one of the watcher's tables, as `key`.
@@ -128,10 +130,13 @@ async fn changes_leave_in_the_order_of_versions_even_if_a_clock_goes_back() {
 async fn what_cannot_work_is_refused_when_the_watcher_is_opened() {
     let store = memory();
     let attempt = async |config: Config, stages| {
-        Watcher::<Thing>::open(&store, None, Clock::starting_at(START), config, stages, 1)
-            .await
-            .err()
-            .map(|e| e.to_string())
+        Watcher::<Thing>::open(
+            &store,
+            Setup { clock: Clock::starting_at(START), config, stages, seed: 1, ..Setup::default() },
+        )
+        .await
+        .err()
+        .map(|e| e.to_string())
     };
     let twice = vec![visiting("price", "price"), visiting("price", "title")];
     let error = attempt(Config::default(), twice).await.unwrap();

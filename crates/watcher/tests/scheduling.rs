@@ -12,8 +12,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use store::{Batch, Faults, Faulty, Memory, Read, Schema, Store, StoreOptions};
 use watcher::{
-    Answer, Blocked, Clock, Config, Entity, Fields, Interest, Lane, OtherLimits, Stage, StageError,
-    StageLimits, Subject, Time, Waits, Watcher, Wish,
+    Answer, Blocked, Clock, Config, Depth, Entity, Fields, Interest, Lane, OtherLimits, Setup, Stage,
+    StageError, StageLimits, Subject, Time, Waits, Watcher, Wish,
 };
 
 use common::{Doing, Running, SECOND, START, Thing, config, memory, titled};
@@ -47,7 +47,7 @@ async fn a_rate_is_kept_and_explained() {
     let waits = running.explain("e99").await.stages["slow"].waits.clone();
     assert!(matches!(waits, Waits::Blocked(Lane::Fresh, Blocked::Rate(_))), "{waits}");
     let report = running.watcher.report("slow").await.unwrap();
-    assert_eq!(report.depth[&Lane::Fresh], 200 - stage.visits().len() as u64);
+    assert_eq!(report.depth[&Lane::Fresh].rows, 200 - stage.visits().len() as u64);
     assert!((8.0..12.0).contains(&report.processes["one"].visits_per_s), "{report:?}");
     running.pass(20 * SECOND).await;
     assert_eq!(stage.visits().len(), 200);
@@ -104,7 +104,11 @@ async fn limits_that_cannot_work_are_refused_with_the_reason() {
         ),
     ];
     for (config, message) in wrong {
-        let opened = Watcher::open(&memory(), None, Clock::starting_at(START), config, stage(), 1).await;
+        let opened = Watcher::open(
+            &memory(),
+            Setup { clock: Clock::starting_at(START), config, stages: stage(), seed: 1, ..Setup::default() },
+        )
+        .await;
         let error = opened.err().unwrap().to_string();
         assert!(error.contains(message), "{error}");
     }
@@ -223,13 +227,13 @@ async fn a_dead_stage_costs_nothing_delays_nobody_and_goes_on_when_it_is_back() 
         let explained = running.explain("e400").await.stages["dead"].waits.clone();
         assert!(matches!(explained, Waits::Blocked(Lane::Fresh, Blocked::Down(_))), "{explained}");
         let status = running.watcher.statuses()["dead"].clone();
-        assert_eq!(status.down.unwrap().1, "it did not answer within 1s");
+        assert_eq!(status.down.unwrap().error, "it did not answer within 1s");
         let calls = dead.inner.visits().len();
         running.pass(3600 * SECOND).await;
         let probes = dead.inner.visits().len() - calls;
         assert!((100..=140).contains(&probes), "{probes} probes in an hour");
         let report = running.watcher.report("dead").await.unwrap();
-        assert_eq!(report.parked, 0, "a dead stage is no reason to give up on entities");
+        assert_eq!(report.parked, Depth::default(), "a dead stage is no reason to give up on entities");
         let late = alive.visits().len();
         running.save(&Thing::new("late", 7)).await;
         running.pass(SECOND).await;
@@ -279,7 +283,7 @@ async fn an_entity_that_hangs_costs_its_neighbours_no_attempt() {
     }
     let hung = running.explain("e7").await.stages["picky"].clone();
     assert_eq!(hung.waits, Waits::Parked);
-    assert_eq!(hung.failed, Some((1, "it did not answer within 1s".to_owned())));
+    assert_eq!(hung.failed.unwrap().to_string(), "1 failed attempt: it did not answer within 1s");
     assert_eq!(running.watcher.statuses()["picky"].counts.failures, 1);
     running.stop().await;
 }
@@ -297,16 +301,15 @@ async fn an_entity_that_cannot_be_read_is_parked_with_the_reason_and_wakes_when_
         assert!(running.store.commit(batch).await.unwrap().is_applied());
         running.pass(600 * SECOND).await;
         let explained = running.explain("a").await;
-        if ask {
-            assert!(matches!(explained.asking, Some((Waits::Parked, _))), "{explained}");
+        let (waits, error) = if ask {
+            let asking = explained.asking.unwrap();
+            (asking.waits, asking.error.unwrap())
         } else {
-            let standing = &explained.stages["reader"];
-            assert_eq!(standing.waits, Waits::Parked);
-            assert!(
-                standing.failed.as_ref().unwrap().1.contains("is damaged: a part is missing"),
-                "{standing}"
-            );
-        }
+            let standing = explained.stages["reader"].clone();
+            (standing.waits, standing.failed.unwrap().error)
+        };
+        assert_eq!(waits, Waits::Parked);
+        assert!(error.contains("is damaged: a part is missing"), "{error}");
         assert!(reader.visits().is_empty());
         let mut batch = Batch::new();
         batch.put(key, 1, "a 1 mended");
@@ -333,11 +336,11 @@ async fn everything_that_is_parked_can_be_released_at_once() {
     save_many(&running, 300).await;
     running.pass(60 * SECOND).await;
     let report = running.watcher.report("strict").await.unwrap();
-    assert_eq!((report.parked, report.depth[&Lane::Fresh]), (300, 0));
+    assert_eq!((report.parked.rows, report.depth[&Lane::Fresh].rows), (300, 0));
     mended.store(true, Ordering::Relaxed);
     assert_eq!(running.watcher.release("strict").await.unwrap(), 300);
     running.pass(SECOND).await;
-    assert_eq!(running.watcher.report("strict").await.unwrap().parked, 0);
+    assert_eq!(running.watcher.report("strict").await.unwrap().parked, Depth::default());
     assert_eq!(running.watcher.release("strict").await.unwrap(), 0);
     assert_eq!(strict.visits().len(), 600);
     running.stop().await;
@@ -393,7 +396,7 @@ async fn a_stage_that_fails_with_a_long_story_costs_nobody_the_shards() {
     let running = Running::start(vec![story, alive.clone()]).await;
     save_many(&running, 50).await;
     running.pass(120 * SECOND).await;
-    assert!(running.watcher.statuses()["story"].down.as_ref().unwrap().1.len() < 2000);
+    assert!(running.watcher.statuses()["story"].down.as_ref().unwrap().error.len() < 2000);
     running.save(&Thing::new("late", 1)).await;
     running.pass(SECOND).await;
     assert_eq!(alive.visits().len(), 51);
@@ -449,7 +452,9 @@ async fn a_stage_that_changes_an_entity_and_comes_back_at_once_is_slowed_down_to
     let visits = eager.visits().len();
     assert!((30..300).contains(&visits), "{visits} visits in an hour, without a limit it were 360,000");
     assert!(running.watcher.statuses()["eager"].counts.fights > 0);
-    assert_eq!(running.explain("a").await.slowed.unwrap()[0].0, "eager");
+    let slowed = running.explain("a").await.slowed.unwrap();
+    assert_eq!((slowed.stages.len(), &*slowed.stages[0].stage), (1, "eager"), "{slowed}");
+    assert!(slowed.until.is_some_and(|until| until > running.now()), "{slowed}");
     running.stop().await;
 }
 
@@ -462,7 +467,7 @@ async fn an_answer_that_was_made_from_another_version_is_parked_with_the_reason(
     running.pass(SECOND).await;
     let standing = running.explain("a").await.stages["forgetful"].clone();
     assert_eq!(standing.waits, Waits::Parked);
-    let (_, error) = standing.failed.unwrap();
+    let error = standing.failed.unwrap().error;
     assert_eq!(error, "it was shown version 1 and answered with one made from version 0");
     assert_eq!(running.thing("a").await.0.title, "a thing");
     running.stop().await;
@@ -470,8 +475,12 @@ async fn an_answer_that_was_made_from_another_version_is_parked_with_the_reason(
 
 #[tokio::test(start_paused = true)]
 async fn a_process_without_a_proper_name_is_refused() {
-    let watcher: Watcher<Thing> =
-        Watcher::open(&memory(), None, Clock::starting_at(START), config(), vec![], 1).await.unwrap();
+    let watcher: Watcher<Thing> = Watcher::open(
+        &memory(),
+        Setup { clock: Clock::starting_at(START), config: config(), seed: 1, ..Setup::default() },
+    )
+    .await
+    .unwrap();
     for name in [String::new(), "a\0b".to_owned(), "x".repeat(201)] {
         let stop = tokio::sync::watch::Sender::new(false);
         let error = watcher.run(name, stop.subscribe()).await.unwrap_err().to_string();

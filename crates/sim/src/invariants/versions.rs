@@ -3,7 +3,7 @@ use watcher::insight::{Head, Place};
 use super::{Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored, head_key};
 
-/// Every row that the watcher writes has the version of the one before plus one. Entities and entries that are made anew go on from the removal.
+/// Every row that the watcher writes has the version of the one before plus one. Entities, entries and states that are made anew go on from the removal.
 pub(crate) struct Versions;
 
 impl Invariant for Versions {
@@ -34,6 +34,12 @@ fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
         Place::Entry { shard, entity, .. } if before == 0 && change.after.is_some() => {
             let head = commit.before(&head_key(*shard, entity));
             head.map_or(0, |row| row.read::<Head>().entries_version) + 1
+        }
+        Place::State { shard, entity, .. } if before == 0 && change.after.is_some() => {
+            let head = commit.before(&head_key(*shard, entity));
+            let removed = head.map_or(0, |row| row.read::<Head>().entries_version);
+            let seen = || format!("{} became v{after}, and there was one of v{removed}", change.key);
+            return Some(require(after > removed, seen));
         }
         Place::Head { .. }
         | Place::Entry { .. }

@@ -30,6 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SHARDS_AT_ONCE_MAX: usize = 16;
 /// Bytes of rows that are exported in one go, but for a single row that is larger: far less than the topic takes in one append.
 const EXPORT_BYTES_MAX: usize = topics::limits::APPEND_BYTES_MAX / 4;
+/// How far the clocks of other processes may be behind before one of their changes is overlooked for a while.
+const SKEW: Duration = Duration::from_secs(2);
 /// The pause before a row that cannot be read is tried again.
 const DAMAGE_PAUSE: Duration = Duration::from_secs(60);
 
@@ -48,12 +50,17 @@ pub(super) struct Exporter<E: Entity> {
     last: u32,
     pauses: Pauses<u32>,
     aside: BTreeMap<u32, Aside>,
+    /// By shard, a time before which there is nothing, in milliseconds: nobody walks again and again over the remains of changes that were sent.
+    lows: BTreeMap<u32, i64>,
+    /// The shard whose low was forgotten last, in case the clock of some process is far behind.
+    last_forgotten: u32,
 }
 
 /// What came of an export.
 struct Exported {
     shard: u32,
     aside: Aside,
+    low: Option<i64>,
     moved: Result<Moved>,
 }
 
@@ -65,7 +72,8 @@ impl<E: Entity> Exporter<E> {
         damage: Damage,
     ) -> Self {
         let (wanted, last, pauses, aside) = (BTreeSet::new(), 0, Pauses::new(), BTreeMap::new());
-        Self { watcher, serving, moving, damage, wanted, last, pauses, aside }
+        let (lows, last_forgotten) = (BTreeMap::new(), 0);
+        Self { watcher, serving, moving, damage, wanted, last, pauses, aside, lows, last_forgotten }
     }
 
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
@@ -79,6 +87,7 @@ impl<E: Entity> Exporter<E> {
             if Instant::now() >= next_look {
                 next_look = Instant::now() + LOOK_EVERY * if planted!(RelayNeverLooks) { 10_000 } else { 1 };
                 self.look_everywhere();
+                self.forget_a_low();
             }
             while under_way.len() < SHARDS_AT_ONCE_MAX
                 && let Some(export) = self.start()
@@ -108,7 +117,17 @@ impl<E: Entity> Exporter<E> {
         let serving = self.serving.borrow_and_update().clone();
         self.pauses.retain(|shard| serving.contains_key(shard));
         self.aside.retain(|shard, _| serving.contains_key(shard));
+        self.lows.clear();
         self.wanted = serving.into_keys().collect();
+    }
+
+    /// Has the next shard looked through from its beginning.
+    fn forget_a_low(&mut self) {
+        let behind = self.lows.range((Excluded(self.last_forgotten), Unbounded)).next();
+        if let Some(shard) = behind.or_else(|| self.lows.first_key_value()).map(|(shard, _)| *shard) {
+            self.lows.remove(&shard);
+            self.last_forgotten = shard;
+        }
     }
 
     fn look_everywhere(&mut self) {
@@ -121,6 +140,11 @@ impl<E: Entity> Exporter<E> {
             match hint {
                 Hint::Put(key) if key.table().name == OUTBOX.def().name => {
                     self.wanted.insert(key.shard());
+                    if let (Some(low), Ok((_, _, at_ms, ..))) =
+                        (self.lows.get_mut(&key.shard()), OUTBOX.parts(&key))
+                    {
+                        *low = at_ms.min(*low);
+                    }
                 }
                 Hint::Changed { table, shard } if table == OUTBOX.def().name => {
                     self.wanted.insert(shard);
@@ -149,16 +173,18 @@ impl<E: Entity> Exporter<E> {
         self.moving.begin(shard);
         let aside = self.aside.remove(&shard).unwrap_or_default();
         let (watcher, damage) = (self.watcher.clone(), self.damage.clone());
-        let mut export = Export { watcher, damage, shard, fence, aside };
+        let low = self.lows.get(&shard).copied();
+        let mut export = Export { watcher, damage, shard, fence, aside, low };
         Some(async move {
             let moved = export.run().await;
-            Exported { shard, aside: export.aside, moved }
+            Exported { shard, aside: export.aside, low: export.low, moved }
         })
     }
 
     fn finish(&mut self, exported: Exported) {
-        let Exported { shard, aside, moved } = exported;
+        let Exported { shard, aside, low, moved } = exported;
         self.moving.end(shard);
+        self.lows.extend(low.filter(|_| self.serving.borrow().contains_key(&shard)).map(|low| (shard, low)));
         if !aside.is_empty() {
             self.aside.insert(shard, aside);
         }
@@ -182,6 +208,8 @@ struct Export<E: Entity> {
     shard: u32,
     fence: Fence,
     aside: Aside,
+    /// There is nothing before this time, in milliseconds.
+    low: Option<i64>,
 }
 
 /// A change of the outbox.
@@ -191,6 +219,8 @@ struct Outbound {
     entity: String,
     version: i64,
     author: String,
+    /// Where the entity's change before this one stood; zero: there was none.
+    previous_at_ms: i64,
     message: Message,
 }
 
@@ -225,16 +255,48 @@ impl<E: Entity> Export<E> {
     async fn oldest(&mut self) -> Result<Vec<Outbound>> {
         let all = OUTBOX.prefix((self.shard, E::KIND)).limit(RELAY_ROWS_MAX);
         let all = if planted!(NewestFirst) { all.descending() } else { all };
-        let mut scan = all.clone();
+        let mut low = self.low;
+        let from = low.map(|low| OUTBOX.bound((self.shard, E::KIND, low)));
+        let mut all = from.map_or(all.clone(), |from| all.from(from));
+        let (mut scan, mut first) = (all.clone(), None);
+        let none_before = (self.watcher.now() - SKEW).as_ms();
         loop {
             let page = self.watcher.store().scan(&scan).await?;
+            first = first.or_else(|| OUTBOX.parts(&page.rows.first()?.key).ok().map(|(_, _, at, ..)| at));
+            self.low = Some(first.map_or(none_before, |first: i64| first.min(none_before)));
             let outbound = self.taken_from(page.rows);
+            if let Some(from) = low
+                && let Some(earlier) = self.left_behind(&outbound, from).await?
+            {
+                all = all.from(OUTBOX.bound((self.shard, E::KIND, earlier)));
+                (scan, first, low) = (all.clone(), None, Some(earlier));
+                continue;
+            }
             match page.next {
                 // A whole page of rows that cannot be read: what is behind them must not wait.
                 Some(next) if outbound.is_empty() => scan = all.clone().after(next),
                 _ => return Ok(outbound),
             }
         }
+    }
+
+    /// When the oldest change was made that must go before these and stands where nobody looked, before `low`: whoever wrote it took long,
+    /// or has a clock that is behind.
+    async fn left_behind(&self, outbound: &[Outbound], low: i64) -> Result<Option<i64>> {
+        let earlier = outbound.iter().filter(|change| (1..low).contains(&change.previous_at_ms));
+        let earlier: Vec<(i64, Key)> = earlier
+            .map(|Outbound { previous_at_ms, entity, version, .. }| {
+                let key = OUTBOX.key((self.shard, E::KIND, *previous_at_ms, &**entity, version - 1));
+                (*previous_at_ms, key)
+            })
+            .filter(|(_, key)| !self.aside.contains_key(key))
+            .collect();
+        if earlier.is_empty() || planted!(LeftBehind) {
+            return Ok(None);
+        }
+        let keys: Vec<Key> = earlier.iter().map(|(_, key)| key.clone()).collect();
+        let rows = self.watcher.store().get(&keys).await?;
+        Ok(earlier.iter().zip(rows).filter(|(_, row)| row.is_some()).map(|((at_ms, _), _)| *at_ms).min())
     }
 
     fn taken_from(&mut self, rows: Vec<Row>) -> Vec<Outbound> {
@@ -277,7 +339,7 @@ impl<E: Entity> Export<E> {
 fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
     let (_, _, at_ms, entity, version) = OUTBOX.parts(&row.key).map_err(|e| e.to_string())?;
     let outgoing: Outgoing = decode(row).map_err(|e| e.to_string())?;
-    let Outgoing { entity: content, removed, author, changed, changed_more, .. } = outgoing;
+    let Outgoing { entity: content, removed, author, changed, changed_more, previous_at_ms, .. } = outgoing;
     let fields = if changed_more { "*".to_owned() } else { changed.join(",") };
     let message = Message::new(entity.clone(), content, at_ms.max(1))
         .header("kind", E::KIND)
@@ -288,7 +350,7 @@ fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
     if message.bytes() > MESSAGE_BYTES_MAX {
         return Err(format!("the topic takes {MESSAGE_BYTES_MAX} bytes, it has {}", message.bytes()));
     }
-    Ok(Outbound { row: row.clone(), at_ms, entity, version, author, message })
+    Ok(Outbound { row: row.clone(), at_ms, entity, version, author, previous_at_ms, message })
 }
 
 async fn append(topics: &Topics, topic: &str, messages: Vec<Message>) -> Result<()> {

@@ -121,7 +121,8 @@ impl<E: Entity> Runner<E> {
             (&self.names[stage], &*item.entity, QueueId { shard: item.shard, stage, line });
         match end {
             Ok(End::Saved { fight: Some(fight), .. }) => {
-                tracing::warn!(kind = E::KIND, entity, stages = ?fight.stages, delay = ?fight.delay, "stages fight over an entity, they are slowed down");
+                tracing::warn!(kind = E::KIND, entity, %fight, "stages fight over an entity, they are slowed down");
+                self.watcher.board().note_fight(self.watcher.now(), entity, fight);
             }
             Ok(End::Saved { .. } | End::Gone) => {}
             Ok(End::Failed { error, parked }) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use store::{Hint, Key};
+use tokio::task::JoinError;
 
 use super::{Runner, SWEEPS};
 use crate::entity::Entity;
@@ -14,6 +15,9 @@ use crate::schedule::{Line, Peeked, QueueId};
 use crate::tables::{CONTROLS, QUEUES};
 use crate::time::Time;
 use crate::{Error, Result};
+
+/// When the first row of each queue is due, if it has any.
+pub(super) type Firsts = Vec<(QueueId, Option<Time>)>;
 
 impl<E: Entity> Runner<E> {
     /// Looks into the queues that may have something; says whether some could not be looked into.
@@ -70,27 +74,34 @@ impl<E: Entity> Runner<E> {
         self.watcher.peek(window, is_known).await
     }
 
-    /// When the first row is due of each queue of a shard of which nothing is known, found out all at once.
-    async fn survey(&self, shard: u32) -> Result<Vec<(QueueId, Option<Time>)>> {
-        let agenda = &self.schedule.agenda;
-        let unknown = agenda.unknown_in(shard);
-        let through = unknown.iter().map(|id| id.line.lane()).max().unwrap_or(Lane::Fresh);
-        let all = self.watcher.survey(shard, through).await?;
-        let mut firsts = Vec::with_capacity(unknown.len());
-        for id in unknown {
-            let stage = &self.names[id.stage];
-            let first = all.get(&(id.line.lane(), stage.clone())).copied();
-            let late_before = agenda.late_before(id.stage, shard);
-            let first = match (id.line, first) {
-                (Line::Timer, Some(first)) if first < late_before => {
-                    self.watcher.first_timer(shard, stage, late_before).await?
-                }
-                (Line::Late, first) => first.filter(|first| *first < late_before),
-                (_, first) => first,
-            };
-            firsts.push((id, first));
+    /// When the first row is due of each queue of a shard of which nothing is known.
+    fn survey(&self, shard: u32) -> impl Future<Output = Result<Firsts>> + use<E> {
+        self.firsts(shard, self.schedule.agenda.unknown_in(shard))
+    }
+
+    /// When the first row of each of these queues is due, found out all at once.
+    fn firsts(&self, shard: u32, ids: Vec<QueueId>) -> impl Future<Output = Result<Firsts>> + use<E> {
+        let with_late = |id: QueueId| (id, self.schedule.agenda.late_before(id.stage, shard));
+        let ids: Vec<(QueueId, Time)> = ids.into_iter().map(with_late).collect();
+        let (watcher, names) = (self.watcher.clone(), Arc::clone(&self.names));
+        async move {
+            let through = ids.iter().map(|(id, _)| id.line.lane()).max().unwrap_or(Lane::Fresh);
+            let all = watcher.survey(shard, through).await?;
+            let mut firsts = Firsts::with_capacity(ids.len());
+            for (id, late_before) in ids {
+                let stage = &names[id.stage];
+                let first = all.get(&(id.line.lane(), stage.clone())).copied();
+                let first = match (id.line, first) {
+                    (Line::Timer, Some(first)) if first < late_before => {
+                        watcher.first_timer(shard, stage, late_before).await?
+                    }
+                    (Line::Late, first) => first.filter(|first| *first < late_before),
+                    (_, first) => first,
+                };
+                firsts.push((id, first));
+            }
+            Ok(firsts)
         }
-        Ok(firsts)
     }
 
     pub(super) fn look_again(&mut self, shard: u32, stage: usize) {
@@ -148,8 +159,12 @@ impl<E: Entity> Runner<E> {
         }
     }
 
-    /// Looks at a part of the shards as if nothing were known of them.
+    /// Has a part of the shards looked at beside the loop, as if nothing were known of them: that may take long, for it walks over the remains of all rows
+    /// that were deleted of late.
     pub(super) fn sweep(&mut self) {
+        if !self.sweeps.is_empty() || planted!(NoLook) {
+            return;
+        }
         let shards: Vec<u32> = {
             let serving = self.serving.borrow();
             let next = serving.range(self.next_swept..).chain(serving.range(..self.next_swept));
@@ -158,16 +173,27 @@ impl<E: Entity> Runner<E> {
                 .collect()
         };
         self.next_swept = shards.last().map_or(0, |last| last.saturating_add(1));
-        self.look_at_all_of(&shards);
+        for shard in shards {
+            self.sweeps.spawn(self.firsts(shard, self.schedule.agenda.queues_of(shard)));
+        }
     }
 
+    /// A shard was looked at.
+    pub(super) fn heed_sweep(&mut self, swept: Result<Result<Firsts>, JoinError>) {
+        let firsts = match swept {
+            Ok(Ok(firsts)) => firsts,
+            Ok(Err(error)) => return tracing::warn!(%error, "cannot look into the queues of a shard"),
+            Err(error) => return tracing::error!(%error, "a look into the queues of a shard came to nothing"),
+        };
+        for (id, first) in firsts {
+            self.schedule.agenda.swept(id, first);
+        }
+    }
+
+    /// Nothing that is known of any queue counts any more.
     fn look_everywhere(&mut self) {
         let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
-        self.look_at_all_of(&shards);
-    }
-
-    fn look_at_all_of(&mut self, shards: &[u32]) {
-        for shard in shards.iter().copied().filter(|_| !planted!(NoLook)) {
+        for shard in shards.into_iter().filter(|_| !planted!(NoLook)) {
             for (stage, line) in (0..self.names.len()).flat_map(|stage| Line::ALL.map(|line| (stage, line))) {
                 self.schedule.agenda.sweep(QueueId { shard, stage, line });
             }

@@ -229,6 +229,17 @@ impl Agenda {
         self.peeked(id, Peeked { due: Vec::new(), later: first, low: first.unwrap_or(now) });
     }
 
+    /// Tells when the first row of a queue is due, as somebody found out beside the loop, who may know less than we do by now. What is not known here is
+    /// looked for.
+    pub(crate) fn swept(&mut self, id: QueueId, first: Option<Time>) {
+        let (Some(queue), Some(first)) = (self.queues.get_mut(&id), first) else { return };
+        queue.low = queue.low.min(first);
+        let is_known = queue.due.is_empty() && matches!(queue.beyond, Beyond::At(time) if time <= first);
+        if !is_known {
+            self.look_again(id);
+        }
+    }
+
     /// Shards with several queues of which nothing is known, at most so many.
     pub(crate) fn next_surveys(&mut self, max: usize) -> Vec<u32> {
         let (mut shards, mut last, mut count) = (Vec::new(), None, 0);
@@ -252,6 +263,12 @@ impl Agenda {
     fn unknown_in_turn(&self) -> impl Iterator<Item = QueueId> {
         let first = self.next_unknown.unwrap_or(QueueId { shard: 0, stage: 0, line: Line::Fresh });
         self.unknown.range(first..).chain(self.unknown.range(..first)).copied()
+    }
+
+    /// All queues of a shard.
+    pub(crate) fn queues_of(&self, shard: u32) -> Vec<QueueId> {
+        let first = QueueId { shard, stage: 0, line: Line::Fresh };
+        self.queues.range(first..).map(|(id, _)| *id).take_while(|id| id.shard == shard).collect()
     }
 
     /// The queues of a shard of which nothing is known.
@@ -469,6 +486,25 @@ mod tests {
         add(&mut agenda, 0, 30, "d", 35);
         assert_eq!(take(&mut agenda, 9), [""; 0], "what lies beyond is read from there");
         assert_eq!(agenda.next_peeks(at(35), 9), [queue(0)]);
+    }
+
+    #[test]
+    fn what_a_sweep_finds_is_looked_for_if_it_is_not_known() {
+        let mut agenda = agenda(1);
+        agenda.peeked(queue(0), found(&[], Some(50)));
+        agenda.swept(queue(0), Some(at(50)));
+        agenda.swept(queue(0), None);
+        assert_eq!(agenda.next_time(at(10)), Some(at(50)), "that was known");
+        agenda.swept(queue(0), Some(at(30)));
+        assert_eq!((agenda.next_time(at(10)), agenda.low(queue(0))), (Some(at(10)), at(-2000)));
+        agenda.peeked(queue(0), Peeked { due: rows(&[(30, "a")]), later: Some(at(50)), low: at(9000) });
+        agenda.swept(queue(0), Some(at(40)));
+        assert_eq!((take(&mut agenda, 9), agenda.low(queue(0))), (vec!["a".to_owned()], at(40)));
+        assert_eq!(
+            agenda.next_peeks(at(41), 9),
+            [queue(0)],
+            "there may be more before the next one that is known"
+        );
     }
 
     #[test]

@@ -4,16 +4,11 @@ use std::mem;
 
 use crate::bucket::Bucket;
 use crate::config::StageLimits;
+use crate::limits::{BACKGROUND_BATCH_PART, BACKGROUND_CALLS_PART, FRESH_CALLS_PART};
 use crate::schedule::health::Health;
 use crate::schedule::shares::Shares;
 use crate::schedule::{Blocked, Line};
 use crate::time::Time;
-
-/// One of so many calls is kept free for fresh work.
-const FRESH_PART: usize = 4;
-
-/// The background has at most one of so many calls.
-const BACKGROUND_PART: usize = 16;
 
 /// One stage.
 pub(crate) struct Desk {
@@ -22,6 +17,10 @@ pub(crate) struct Desk {
     pub(crate) health: Health,
     /// What stood in the way when it was asked last; `None` if nothing did.
     pub(crate) blocked: Option<Blocked>,
+    /// The same by line, of those in which something was due.
+    blocked_lines: [Option<Blocked>; Line::ALL.len()],
+    /// Late timers were due before this, in whatever shard.
+    pub(crate) late_before: Time,
     /// Calls under way, by line.
     calls: [usize; Line::ALL.len()],
     shares: Shares,
@@ -44,6 +43,8 @@ impl Desk {
             paused: false,
             health: Health::default(),
             blocked: None,
+            blocked_lines: [const { None }; Line::ALL.len()],
+            late_before: Time::default(),
             calls: [0; Line::ALL.len()],
             shares: Shares::default(),
             rate: None,
@@ -78,6 +79,21 @@ impl Desk {
         set(&mut self.catch_up, self.limits.catch_up);
     }
 
+    /// What stood in the way of a line when the stage was asked last; `None` if nothing did, or nothing was due in it.
+    pub(crate) fn blocked_in(&self, line: Line) -> Option<Blocked> {
+        self.blocked_lines[line as usize].clone()
+    }
+
+    /// The stage is asked anew: nothing is known to stand in the way of any line.
+    pub(crate) fn clear_blocked(&mut self) {
+        self.blocked_lines = [const { None }; Line::ALL.len()];
+    }
+
+    /// This stands in the way of a line.
+    pub(crate) fn set_blocked(&mut self, line: Line, why: Blocked) {
+        self.blocked_lines[line as usize] = Some(why);
+    }
+
     /// Calls under way.
     pub(crate) fn calls(&self) -> usize {
         self.calls.iter().sum()
@@ -110,16 +126,21 @@ impl Desk {
     /// How much may be done in a line. A part of the calls is kept free for fresh work, if there is more than one.
     pub(crate) fn room_in(&mut self, line: Line, now: Time) -> Result<usize, Blocked> {
         let calls_max = self.calls_max();
-        let for_others = (calls_max - calls_max.div_ceil(FRESH_PART)).max(1);
+        let for_others = (calls_max - calls_max.div_ceil(FRESH_CALLS_PART)).max(1);
         let others = self.calls() - self.calls[Line::Fresh as usize];
         if line != Line::Fresh && others >= for_others {
             return Err(Blocked::Calls);
         }
         // What is in no hurry must not fill the machine.
-        if line == Line::Background && self.calls[line as usize] >= calls_max.div_ceil(BACKGROUND_PART) {
+        if line == Line::Background && self.calls[line as usize] >= calls_max.div_ceil(BACKGROUND_CALLS_PART)
+        {
             return Err(Blocked::Calls);
         }
-        if line == Line::Late { free(self.catch_up.as_mut(), now) } else { Ok(usize::MAX) }
+        match line {
+            Line::Fresh | Line::Timer => Ok(usize::MAX),
+            Line::Late => free(self.catch_up.as_mut(), now),
+            Line::Background => Ok(self.limits.batch_max.div_ceil(BACKGROUND_BATCH_PART)),
+        }
     }
 
     /// The order in which lines have their turn.

@@ -18,15 +18,20 @@ use crate::time::Time;
 
 /// What waits for a stage, the most urgent first: its lanes, with the timers that nobody could serve in time apart from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Line {
+pub enum Line {
+    /// Entities that have changed.
     Fresh,
+    /// Visits that the stage has asked for, and attempts after a failure.
     Timer,
+    /// Timers that came due while nobody could serve them.
     Late,
+    /// The background re-crawl.
     Background,
 }
 
 impl Line {
-    pub(crate) const ALL: [Self; 4] = [Self::Fresh, Self::Timer, Self::Late, Self::Background];
+    /// All lines, the most urgent first.
+    pub const ALL: [Self; 4] = [Self::Fresh, Self::Timer, Self::Late, Self::Background];
 
     /// The lane in which its rows stand.
     pub(crate) fn lane(self) -> Lane {
@@ -43,7 +48,7 @@ impl Line {
 pub enum Blocked {
     /// Nothing is due.
     Nothing,
-    /// Everything that is due is being visited by other stages.
+    /// Everything that is at hand is being visited by other stages.
     Busy,
     /// As many calls are under way as may be.
     Calls,
@@ -80,9 +85,13 @@ impl Schedule {
     /// The shards of this process, out of so many, are these from now on.
     pub(crate) fn serve(&mut self, shards: &BTreeSet<u32>, all: u32, now: Time) {
         self.part = shards.len() as f64 / f64::from(all.max(1));
+        let gains = shards.iter().any(|shard| self.agenda.late_before(0, *shard) == Time::FIRST);
         self.agenda.serve(shards, now);
         for desk in &mut self.desks {
             desk.set_part(self.part);
+            if gains {
+                desk.late_before = now;
+            }
         }
     }
 
@@ -106,10 +115,19 @@ impl Schedule {
     ) -> Result<NextCall, Blocked> {
         let Self { agenda, desks, .. } = self;
         let desk = &mut desks[stage];
+        desk.clear_blocked();
         if !Line::ALL.into_iter().any(|line| agenda.has_due(stage, line)) {
             return Err(Blocked::Nothing);
         }
-        let room = desk.room(now)?;
+        let room = match desk.room(now) {
+            Ok(room) => room,
+            Err(why) => {
+                for line in Line::ALL.into_iter().filter(|line| agenda.has_due(stage, *line)) {
+                    desk.set_blocked(line, why.clone());
+                }
+                return Err(why);
+            }
+        };
         let mut blocked = Blocked::Nothing;
         for line in desk.order() {
             if !agenda.has_due(stage, line) {
@@ -118,12 +136,14 @@ impl Schedule {
             let max = match desk.room_in(line, now) {
                 Ok(room_in) => room.visits.min(room_in),
                 Err(why) => {
+                    desk.set_blocked(line, why.clone());
                     blocked = why;
                     continue;
                 }
             };
             let items = agenda.take(stage, line, max, &mut fit);
             if items.is_empty() {
+                desk.set_blocked(line, Blocked::Busy);
                 blocked = Blocked::Busy;
                 continue;
             }
@@ -141,7 +161,7 @@ impl Schedule {
     /// A stage gave an answer.
     pub(crate) fn answered(&mut self, stage: usize, now: Time) {
         if self.desks[stage].health.answered() {
-            self.agenda.late_until(stage, now);
+            self.late_until(stage, now);
         }
     }
 
@@ -149,8 +169,13 @@ impl Schedule {
     pub(crate) fn set_paused(&mut self, stage: usize, paused: bool, now: Time) {
         let before = std::mem::replace(&mut self.desks[stage].paused, paused);
         if before && !paused {
-            self.agenda.late_until(stage, now);
+            self.late_until(stage, now);
         }
+    }
+
+    fn late_until(&mut self, stage: usize, now: Time) {
+        self.agenda.late_until(stage, now);
+        self.desks[stage].late_before = now;
     }
 }
 

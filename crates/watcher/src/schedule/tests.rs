@@ -147,3 +147,45 @@ fn a_process_has_the_part_of_the_limits_that_its_shards_are_of_all() {
     }
     assert!((240..270).contains(&visits), "{visits}");
 }
+
+#[test]
+fn what_stands_in_the_way_is_remembered_by_line() {
+    let of = |told: &Told| Line::ALL.map(|line| told.schedule.desks[0].blocked_in(line));
+    let mut told = Told::new(StageLimits { calls_max: 16, ..limits() });
+    told.fill(Line::Background, 60);
+    assert_eq!(told.next(0), Ok((Line::Background, 3)), "a quarter of ten entities");
+    assert_eq!(told.next(0), Err(Blocked::Calls), "the background has one call of sixteen");
+    assert_eq!(of(&told), [None, None, None, Some(Blocked::Calls)]);
+    told.fill(Line::Fresh, 10);
+    assert_eq!(told.next(0), Ok((Line::Fresh, 10)));
+    assert_eq!(told.next(0), Err(Blocked::Calls));
+    assert_eq!(of(&told), [None, None, None, Some(Blocked::Calls)], "fresh work is not held up by it");
+
+    let mut told = Told::new(StageLimits { rate: None, catch_up: Some(8.0), ..limits() });
+    told.fill(Line::Fresh, 1);
+    told.fill(Line::Late, 60);
+    let busy = |told: &mut Told| told.schedule.next_call(0, at(0), |_, _| Fit::Busy).unwrap_err();
+    assert_eq!(busy(&mut told), Blocked::Busy);
+    assert_eq!(of(&told), [Some(Blocked::Busy), None, Some(Blocked::Busy), None]);
+    while told.next(0).is_ok() {}
+    let [None, None, Some(Blocked::Rate(_)), None] = of(&told) else { panic!("{:?}", of(&told)) };
+    told.fill(Line::Timer, 1);
+    told.schedule.set_paused(0, true, at(0));
+    assert_eq!(told.next(0), Err(Blocked::Paused));
+    let paused = Some(Blocked::Paused);
+    assert_eq!(of(&told), [None, paused.clone(), paused, None], "where something is due");
+}
+
+#[test]
+fn it_is_remembered_which_timers_are_late() {
+    let mut told = Told::new(limits());
+    let late = |told: &Told| (told.schedule.desks[0].late_before, told.schedule.agenda.late_before(0, 0));
+    assert_eq!(late(&told), (at(0), at(0)));
+    told.schedule.serve(&BTreeSet::from([0]), 1, at(5));
+    assert_eq!(late(&told), (at(0), at(0)), "the shard was there already");
+    told.schedule.set_paused(0, true, at(10));
+    told.schedule.set_paused(0, false, at(20));
+    assert_eq!(late(&told), (at(20), at(20)));
+    told.schedule.serve(&BTreeSet::from([0, 1]), 2, at(30));
+    assert_eq!(late(&told), (at(30), at(20)), "it is a time for all shards");
+}

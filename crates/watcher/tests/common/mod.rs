@@ -2,18 +2,19 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
-use std::sync::{Arc, Mutex};
+mod stage;
+
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use store::{Batch, Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use watcher::{
-    Answer, Clock, Config, Entity, Explanation, Fields, Interest, Stage, StageError, Subject, Time, Watcher,
-    Wish,
-};
+use watcher::{Clock, Config, Entity, Explanation, Fields, Setup, Stage, Time, Watcher};
+
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub(crate) use stage::{Doing, titled, visit_on};
 
 /// A thing with a price and a title: `id price title`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,64 +75,6 @@ pub(crate) fn memory() -> Store {
     Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default())
 }
 
-pub(crate) type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
-pub(crate) type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
-
-/// A stage made of closures, which notes whom it visited and when.
-pub(crate) struct Doing {
-    pub(crate) id: &'static str,
-    pub(crate) interest: Interest,
-    pub(crate) decide: Box<Decide>,
-    pub(crate) process: Box<Process>,
-    pub(crate) visits: Mutex<Vec<(u64, Time)>>,
-    /// How long a call takes.
-    pub(crate) takes: Duration,
-}
-
-impl Doing {
-    pub(crate) fn on(
-        id: &'static str,
-        field: &str,
-        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Arc::new(Self::with(id, Interest::visit_on(Fields::of([field])), process))
-    }
-
-    pub(crate) fn with(
-        id: &'static str,
-        interest: Interest,
-        process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
-    ) -> Self {
-        let (decide, visits) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Mutex::default());
-        Self { id, interest, decide, process: Box::new(process), visits, takes: Duration::ZERO }
-    }
-
-    pub(crate) fn visits(&self) -> Vec<(u64, Time)> {
-        self.visits.lock().unwrap().clone()
-    }
-}
-
-#[async_trait]
-impl Stage<Thing> for Doing {
-    fn id(&self) -> &str {
-        self.id
-    }
-
-    fn interest(&self) -> Interest {
-        self.interest.clone()
-    }
-
-    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
-        (self.decide)(subject)
-    }
-
-    async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
-        self.visits.lock().unwrap().push((subject.version, subject.now));
-        tokio::time::sleep(self.takes).await;
-        (self.process)(subject)
-    }
-}
-
 /// A watcher at work.
 pub(crate) struct Running {
     pub(crate) store: Store,
@@ -156,7 +99,9 @@ impl Running {
         stages: Vec<Arc<dyn Stage<Thing>>>,
         instance: &str,
     ) -> Self {
-        let watcher = Watcher::open(&store, None, clock, config, stages, 1).await.unwrap();
+        let watcher = Watcher::open(&store, Setup { clock, config, stages, seed: 1, ..Setup::default() })
+            .await
+            .unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
         let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });
@@ -197,10 +142,6 @@ impl Running {
         self.task.await.unwrap();
         self.store
     }
-}
-
-pub(crate) fn titled(subject: &Subject<Thing>, title: &str) -> Thing {
-    Thing { title: title.to_owned(), ..subject.entity.clone() }
 }
 
 pub(crate) fn config() -> Config {

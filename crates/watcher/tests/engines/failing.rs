@@ -1,5 +1,6 @@
 //! Stages fail, panic, hang and fight.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,26 +8,25 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use watcher::{Answer, Budget, Clock, Config, Fields, Interest, StageError, StageLimits, Wish};
 
-use crate::common::Thing;
+use crate::common::{Doing, Thing, titled, visit_on};
 use crate::looking::eventually;
 use crate::place::Place;
 use crate::running::{Running, config};
-use crate::stage::{Doing, titled};
 
 pub(crate) async fn a_failing_stage_is_tried_again_then_parked_and_released_on_request(place: Place) {
     let works = Arc::new(AtomicBool::new(false));
     let broken = {
         let works = Arc::clone(&works);
-        Arc::new(Doing::on("broken", "price", move |s| match works.load(Ordering::SeqCst) {
+        Doing::on("broken", "price", move |s| match works.load(Ordering::SeqCst) {
             true => Ok(Answer::replace(titled(s, "mended"))),
             false if s.entity.price == 1 => Err(StageError::Passing("not now".to_owned())),
             false => Err(StageError::Lasting("never".to_owned())),
-        }))
+        })
     };
     let store = place.open().await;
     let running = Running::start(store, vec![broken.clone()]).await;
     for (id, price, attempts) in [("passing", 1, 3), ("lasting", 2, 1)] {
-        let visits = || broken.visits().iter().filter(|visit| visit.id == id).count();
+        let visits = || broken.visits_of(id).len();
         running.save(&Thing::new(id, price)).await;
         eventually("all attempts are made", async || (visits() == attempts).then_some(())).await;
         running.eventually_idle().await;
@@ -45,30 +45,35 @@ pub(crate) async fn a_failing_stage_is_tried_again_then_parked_and_released_on_r
 pub(crate) async fn a_stage_that_panics_or_hangs_fails_and_the_others_go_on(place: Place) {
     // Nobody ever opens it.
     let gate = Arc::new(Semaphore::new(0));
-    let hanging = Arc::new(Doing::on("hanging", "price", |_| Ok(Answer::untouched())).behind(&gate));
+    let hanging =
+        Arc::new(Doing::with("hanging", visit_on("price"), |_| Ok(Answer::untouched())).behind(&gate));
     let panicking = Doing::on("panicking", "price", |s| match s.entity.price {
         13 => panic!("unlucky"),
         _ => Ok(Answer::replace(titled(s, "seen"))),
     });
-    let panicking = Arc::new(panicking);
-    let stages = StageLimits { timeout: Duration::from_millis(100), ..config().stages };
-    let stages_of = vec![panicking.clone() as _, hanging.clone() as _];
-    let config = Config { stages, ..config() };
-    let running = Running::start_with(place.open().await, None, config, stages_of, "one").await;
+    // More attempts than there can be before it is noticed that it always hangs.
+    let limits = StageLimits { timeout: Duration::from_millis(100), attempts_max: 100, ..config().stages };
+    let stages = vec![panicking.clone() as _, hanging.clone() as _];
+    let config = Config { limits: BTreeMap::from([("hanging".to_owned(), limits)]), ..config() };
+    let running = Running::start_with(place.open().await, None, config, stages, "one").await;
     for price in 10..16 {
         running.save(&Thing::new(&format!("t{price}"), price)).await;
     }
     for price in (10..16).filter(|price| *price != 13) {
         running.eventually_titled(&format!("t{price}"), "seen").await;
     }
-    let parked = async || (running.watcher.report("panicking").await.unwrap().parked == 1).then_some(());
+    let parked = async || (running.watcher.report("panicking").await.unwrap().parked.rows == 1).then_some(());
     eventually("the entity over which a stage panics is parked", parked).await;
-    assert_eq!(panicking.visits().iter().filter(|visit| visit.id == "t13").count(), 3);
+    assert_eq!(panicking.visits_of("t13").len(), 3);
     assert_eq!(running.title("t13").await, "a thing");
     let down = async || running.watcher.statuses()["hanging"].down.clone();
-    let (_, error) = eventually("the stage that always hangs is down", down).await;
+    let error = eventually("the stage that always hangs is down", down).await.error;
     assert_eq!(error, "it did not answer within 100ms");
-    assert_eq!(running.watcher.report("hanging").await.unwrap().parked, 0, "and its entities wait for it");
+    assert_eq!(
+        running.watcher.report("hanging").await.unwrap().parked.rows,
+        0,
+        "and its entities wait for it"
+    );
     running.stop().await;
 }
 

@@ -8,11 +8,10 @@ use store::{Batch, Store};
 use topics::{ReadLimit, TopicSpec, Topics};
 use watcher::Answer;
 
-use crate::common::Thing;
+use crate::common::{Doing, Thing, titled, visit_on};
 use crate::looking::{eventually, rows};
 use crate::place::Place;
 use crate::running::{Running, config};
-use crate::stage::{Doing, titled};
 
 pub(crate) const TOPIC: &str = "things";
 const PARTITIONS: u32 = 4;
@@ -51,7 +50,7 @@ pub(crate) async fn changes_reach_the_topic_and_their_stage_in_the_order_of_vers
     const SAVES: i64 = 4;
     let store = place.open().await;
     let topics = topic_in(&store).await;
-    let stage = Doing::on("telling", "price", |s| {
+    let stage = Doing::with("telling", visit_on("price"), |s| {
         Ok(Answer::replace(titled(s, &format!("costs {}", s.entity.price))))
     });
     let stage = Arc::new(stage.hearing());
@@ -73,14 +72,16 @@ pub(crate) async fn changes_reach_the_topic_and_their_stage_in_the_order_of_vers
     let all = last.iter().map(|(id, version)| (id.clone(), (1..=*version).map(|v| v.to_string()).collect()));
     let all: BTreeMap<String, Vec<String>> = all.collect();
     eventually("everything is exported", async || (exported(&topics).await == all).then_some(())).await;
-    let heard_all = async || rows(&running.store, "watcher_saved").await.is_empty().then_some(());
-    eventually("the stage has heard of everything", heard_all).await;
+    // What is exported may still stand in the outbox; only when it leaves that, the stage is to hear of it.
+    for table in ["watcher_outbox", "watcher_saved"] {
+        let empty = async || rows(&running.store, table).await.is_empty().then_some(());
+        eventually("the stage has heard of everything", empty).await;
+    }
     for (id, last) in last {
         let heard: Vec<u64> = stage.heard().into_iter().filter(|(of, _)| *of == id).map(|h| h.1).collect();
         assert!(heard.is_sorted(), "{heard:?}");
         assert_eq!(heard.last(), Some(&last), "the stage made the last change");
     }
-    assert!(rows(&running.store, "watcher_outbox").await.is_empty());
     running.stop().await;
 }
 
@@ -91,7 +92,7 @@ pub(crate) async fn a_removed_entity_leaves_nothing_behind_and_its_versions_go_o
         Ok(Answer::untouched().with_state("kept").visit_at(s.now + Duration::from_secs(3600)))
     });
     let topic = Some((&topics, TOPIC));
-    let running = Running::start_with(store, topic, config(), vec![Arc::new(waiting)], "one").await;
+    let running = Running::start_with(store, topic, config(), vec![waiting], "one").await;
     running.save(&Thing::new("a", 1)).await;
     let waits = async || (running.state("a", "waiting").await == "kept").then_some(());
     eventually("the stage has a state and a timer", waits).await;

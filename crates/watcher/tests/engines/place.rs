@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use store::{Memory, Schema, Store, StoreOptions};
 
+use crate::parcel::{LABELS, PARCELS};
+
 /// The engines of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
@@ -64,5 +66,6 @@ async fn open(url: &str) -> Store {
 }
 
 fn schema() -> Schema {
-    Schema::new(1, watcher::tables().into_iter().chain(topics::tables())).unwrap()
+    let tables = watcher::tables().into_iter().chain(topics::tables());
+    Schema::new(1, tables.chain([PARCELS.def(), LABELS.def()])).unwrap()
 }

@@ -7,13 +7,12 @@ use store::Store;
 use tokio::sync::Semaphore;
 use watcher::{Answer, Config, shard_of};
 
-use crate::common::Thing;
+use crate::common::{Doing, Thing, titled};
 use crate::held::Held;
 use crate::leaving::{TOPIC, exported, topic_in};
 use crate::looking::{eventually, owners, rows};
 use crate::place::Place;
 use crate::running::{Running, config};
-use crate::stage::{Doing, titled};
 
 const SHARDS: u32 = 8;
 const THINGS: usize = 40;
@@ -25,7 +24,7 @@ fn shared() -> Config {
 /// A stage that writes the price and a name into the title.
 fn signing(name: &'static str) -> Arc<Doing> {
     let sign = move |price: i64| format!("{price} by {name}");
-    Arc::new(Doing::on("signing", "price", move |s| Ok(Answer::replace(titled(s, &sign(s.entity.price))))))
+    Doing::on("signing", "price", move |s| Ok(Answer::replace(titled(s, &sign(s.entity.price)))))
 }
 
 /// How many shards each has.

@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Batch, Store};
-use watcher::{Answer, Clock, Config, Error, StageLimits, Time, Watcher};
+use watcher::{Answer, Config, Error, Setup, StageLimits, Time, Watcher};
 
-use crate::common::Thing;
+use crate::common::{Doing, Thing, titled};
 use crate::looking::eventually;
 use crate::place::Place;
 use crate::running::{Running, Stages, config};
-use crate::stage::{Doing, titled};
 
 fn idle(id: &'static str) -> Arc<Doing> {
-    Arc::new(Doing::on(id, "price", |_| Ok(Answer::untouched())))
+    Doing::on(id, "price", |_| Ok(Answer::untouched()))
 }
 
 async fn refusal(store: &Store, config: Config, stages: Stages) -> String {
-    let opened = Watcher::<Thing>::open(store, None, Clock::system(), config, stages, 1).await;
+    let opened = Watcher::<Thing>::open(store, Setup { config, stages, seed: 1, ..Setup::default() }).await;
     opened.err().expect("it is refused").to_string()
 }
 
@@ -43,7 +42,7 @@ pub(crate) async fn what_cannot_work_is_refused_when_the_watcher_is_opened(place
 
 pub(crate) async fn answers_that_cannot_be_kept_are_parked_and_nothing_is_lost(place: Place) {
     const CENTURY: Duration = Duration::from_secs(101 * 366 * 24 * 3600);
-    let wrong = Arc::new(Doing::on("wrong", "price", |s| {
+    let wrong = Doing::on("wrong", "price", |s| {
         Ok(match s.entity.price {
             1 => Answer::replace(Thing::new("another", 1)),
             2 => Answer::untouched().with_state(vec![0; 300_000]),
@@ -52,7 +51,7 @@ pub(crate) async fn answers_that_cannot_be_kept_are_parked_and_nothing_is_lost(p
             5 => Answer::replace(titled(s, &"x".repeat(600_000))),
             _ => Answer::replace(titled(s, "right")),
         })
-    }));
+    });
     let running = Running::start(place.open().await, vec![wrong.clone()]).await;
     for price in 1..=5 {
         running.save(&Thing::new(&format!("t{price}"), price)).await;

@@ -14,7 +14,7 @@ use store::{BatchId, Key, Page, Postgres, Row, Scan, Schema, Store, StoreOptions
 use tokio::sync::watch;
 use topics::Topics;
 use watcher::{
-    Answer, Budget, Clock, Config, Fields, Interest, Saved, Stage, StageError, Subject, Watcher, Wish,
+    Answer, Budget, Config, Fields, Interest, Saved, Setup, Stage, StageError, Subject, Watcher, Wish,
 };
 
 use crate::common::Thing;
@@ -59,7 +59,10 @@ pub(crate) fn serve(url: &str, instance: &str) {
         let topic = Some((&topics, TOPIC));
         let stages = stages(instance);
         let seed = u64::from(std::process::id());
-        let watcher = Watcher::open(&store, topic, Clock::system(), config(), stages, seed).await.unwrap();
+        let watcher =
+            Watcher::open(&store, Setup { topic, config: config(), stages, seed, ..Setup::default() })
+                .await
+                .unwrap();
         watcher.run(instance.to_owned(), stopped).await.unwrap();
         store.close().await.unwrap();
     });

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::watch;
-use watcher::{Answer, Clock, Config, Entity, Fields, Saved, Stage, StageError, Subject, Watcher};
+use watcher::{Answer, Clock, Config, Entity, Fields, Saved, Setup, Stage, StageError, Subject, Watcher};
 
 use crate::SECOND;
 use crate::common::{START, Thing, memory};
@@ -87,7 +87,12 @@ async fn an_entity_whose_reading_panics_is_a_row_that_cannot_be_read() {
     set(&store, row(0, "a").saved_key(&store), row(0, "a").value(b"boo")).await;
     row(1, "b").save(&store).await;
     let (clock, config) = (Clock::starting_at(START), Config { shards: 1, ..Config::default() });
-    let watcher = Watcher::open(&store, None, clock, config, vec![Arc::clone(&ear) as _], 1).await.unwrap();
+    let watcher = Watcher::open(
+        &store,
+        Setup { clock, config, stages: vec![Arc::clone(&ear) as _], seed: 1, ..Setup::default() },
+    )
+    .await
+    .unwrap();
     let stop = watch::Sender::new(false);
     let stopped = stop.subscribe();
     let task = tokio::spawn(async move { watcher.run("one".to_owned(), stopped).await.unwrap() });

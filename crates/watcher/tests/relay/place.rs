@@ -16,7 +16,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
 use watcher::{
-    Answer, Clock, Config, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Watcher, shard_of,
+    Answer, Clock, Config, Entity, Fields, Interest, Saved, Setup, Stage, StageError, Subject, Watcher,
+    shard_of,
 };
 
 use crate::TOPIC;
@@ -124,7 +125,10 @@ impl AtWork {
         instance: &str,
     ) -> Self {
         let (clock, config) = (Clock::starting_at(START), Config { shards, ..Config::default() });
-        let watcher = Watcher::open(store, Some((&topics, TOPIC)), clock, config, stages, 1).await.unwrap();
+        let watcher =
+            Watcher::open(store, Setup { topic: Some((&topics, TOPIC)), clock, config, stages, seed: 1 })
+                .await
+                .unwrap();
         let stop = watch::Sender::new(false);
         let (at_work, instance, stopped) = (watcher.clone(), instance.to_owned(), stop.subscribe());
         let task = tokio::spawn(async move { at_work.run(instance, stopped).await.unwrap() });

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use store::{Batch, Read, Scan, Store, TableDef};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use watcher::{Config, Stage, Watcher};
+use watcher::{Config, Setup, Stage, Watcher};
 
 use super::ad::Ad;
 use super::home::Home;
@@ -44,7 +44,17 @@ impl Base {
     }
 
     pub(super) async fn watcher(&self, stages: Vec<Arc<dyn Stage<Ad>>>) -> anyhow::Result<Watcher<Ad>> {
-        Ok(Watcher::open(&self.store, None, self.clock.for_watcher(), self.config.clone(), stages, 1).await?)
+        Ok(Watcher::open(
+            &self.store,
+            Setup {
+                clock: self.clock.for_watcher(),
+                config: self.config.clone(),
+                stages,
+                seed: 1,
+                ..Setup::default()
+            },
+        )
+        .await?)
     }
 
     /// Saves the ads of these numbers; the stages of this watcher are queued for each.

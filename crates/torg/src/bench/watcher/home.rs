@@ -49,6 +49,8 @@ impl Home {
             quiet = if busy { 0 } else { quiet + 1 };
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+        // What a checkpoint is to PostgreSQL: the system's own late writes are over, too.
+        tokio::task::spawn_blocking(rustix::fs::sync).await?;
         Ok(())
     }
 

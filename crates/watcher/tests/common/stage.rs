@@ -1,35 +1,31 @@
 //! A stage that is made of closures.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
 
-use crate::common::Thing;
+use super::Thing;
 
-type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
-type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
+pub(crate) type Process = dyn Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync;
+pub(crate) type Decide = dyn Fn(&Subject<Thing>) -> Result<Wish, StageError> + Send + Sync;
 
-/// A call of a stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Visit {
-    pub(crate) id: String,
-    pub(crate) version: u64,
-    pub(crate) now: Time,
-}
-
-/// A stage that notes what it is called with.
+/// A stage made of closures, which notes whom it visited and when, and of what it heard.
 pub(crate) struct Doing {
-    id: &'static str,
-    interest: Interest,
-    process: Box<Process>,
-    decide: Box<Decide>,
+    pub(crate) id: &'static str,
+    pub(crate) interest: Interest,
+    pub(crate) decide: Box<Decide>,
+    pub(crate) process: Box<Process>,
+    /// How long a call takes.
+    pub(crate) takes: Duration,
     /// Calls wait here before they answer.
-    gate: Option<Arc<Semaphore>>,
-    wants_saved: bool,
-    visits: Mutex<Vec<Visit>>,
-    heard: Mutex<Vec<(String, u64)>>,
+    pub(crate) gate: Option<Arc<Semaphore>>,
+    pub(crate) wants_saved: bool,
+    /// The id, the version and the time of each visit.
+    pub(crate) visits: Mutex<Vec<(String, u64, Time)>>,
+    pub(crate) heard: Mutex<Vec<(String, u64)>>,
 }
 
 impl Doing {
@@ -38,8 +34,8 @@ impl Doing {
         id: &'static str,
         field: &str,
         process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
-    ) -> Self {
-        Self::with(id, Interest::visit_on(Fields::of([field])), process)
+    ) -> Arc<Self> {
+        Arc::new(Self::with(id, visit_on(field), process))
     }
 
     pub(crate) fn with(
@@ -47,10 +43,10 @@ impl Doing {
         interest: Interest,
         process: impl Fn(&Subject<Thing>) -> Result<Answer<Thing>, StageError> + Send + Sync + 'static,
     ) -> Self {
-        let decide = Box::new(|_: &Subject<Thing>| Ok(Wish::Now));
+        let (decide, process) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Box::new(process));
+        let (takes, gate, wants_saved) = (Duration::ZERO, None, false);
         let (visits, heard) = (Mutex::default(), Mutex::default());
-        let (process, gate, wants_saved) = (Box::new(process), None, false);
-        Self { id, interest, process, decide, gate, wants_saved, visits, heard }
+        Self { id, interest, decide, process, takes, gate, wants_saved, visits, heard }
     }
 
     pub(crate) fn deciding(
@@ -61,7 +57,7 @@ impl Doing {
         self
     }
 
-    /// Answers only when the gate lets it: each permit is for one call.
+    /// Answers only when the gate lets it: each permit is for one visit.
     pub(crate) fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
@@ -73,10 +69,18 @@ impl Doing {
         self
     }
 
-    pub(crate) fn visits(&self) -> Vec<Visit> {
-        self.visits.lock().unwrap().clone()
+    /// The version and the time of each visit.
+    pub(crate) fn visits(&self) -> Vec<(u64, Time)> {
+        self.visits.lock().unwrap().iter().map(|(_, version, time)| (*version, *time)).collect()
     }
 
+    /// The same for one entity.
+    pub(crate) fn visits_of(&self, id: &str) -> Vec<(u64, Time)> {
+        let visits = self.visits.lock().unwrap();
+        visits.iter().filter(|visit| visit.0 == id).map(|(_, version, time)| (*version, *time)).collect()
+    }
+
+    /// The id and the version of each saved change that it heard of.
     pub(crate) fn heard(&self) -> Vec<(String, u64)> {
         self.heard.lock().unwrap().clone()
     }
@@ -97,8 +101,10 @@ impl Stage<Thing> for Doing {
     }
 
     async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
-        let (id, version, now) = (subject.entity.id.clone(), subject.version, subject.now);
-        self.visits.lock().unwrap().push(Visit { id, version, now });
+        self.visits.lock().unwrap().push((subject.entity.id.clone(), subject.version, subject.now));
+        if !self.takes.is_zero() {
+            tokio::time::sleep(self.takes).await;
+        }
         if let Some(gate) = &self.gate {
             gate.acquire().await.unwrap().forget();
         }
@@ -113,6 +119,11 @@ impl Stage<Thing> for Doing {
         self.heard.lock().unwrap().push((saved.entity.id.clone(), saved.version));
         Ok(())
     }
+}
+
+/// A visit whenever the field changes.
+pub(crate) fn visit_on(field: &str) -> Interest {
+    Interest::visit_on(Fields::of([field]))
 }
 
 /// The entity with another title.

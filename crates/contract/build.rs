@@ -1,0 +1,36 @@
+//! Compiles `proto/` to Rust, without `protoc`.
+
+use std::path::PathBuf;
+
+use buffa_codegen::{CodeGenConfig, MapRepr};
+use prost::Message as _;
+
+/// Files that become Rust code.
+const FILES: &[&str] = &[
+    "torg/offers/v1/offer.proto",
+    "torg/offers/v1/offers.proto",
+    "torg/offers/v1/drafts.proto",
+    "torg/offers/v1/cabinet.proto",
+    "torg/offers/v1/moderation.proto",
+    "torg/offers/v1/rows.proto",
+    "google/rpc/error_details.proto",
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Asked when it runs: a build cache may be shared by several checkouts.
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let descriptors = PathBuf::from(std::env::var("OUT_DIR")?).join("descriptors.bin");
+    std::fs::write(&descriptors, protox::compile(FILES, [&root])?.encode_to_vec())?;
+    // Maps in order: what is stored must not depend on chance.
+    let mut messages = CodeGenConfig::default();
+    messages.generate_json = true;
+    messages.map_fields.push((".".to_owned(), MapRepr::BTreeMap));
+    connectrpc_build::Config::new()
+        .buffa_config(messages)
+        .descriptor_set(&descriptors)
+        .files(FILES)
+        .include_file("_connectrpc.rs")
+        .compile()?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! A seller's counters: offers by preset, offers sold, money earned. Each stands in ten rows, summed on read, so that writers rarely meet; every change of an
+//! offer counts in the commit that makes it.
+
+use std::collections::BTreeMap;
+
+use contract::torg::offers::v1::Money;
+use store::{Batch, Key, Read, Store};
+use watcher::{Evolved, shard_of};
+
+use crate::entity::StoredOffer;
+use crate::limits::COUNTER_PARTS;
+use crate::presets::{name, presets_of};
+use crate::tables::COUNTERS;
+
+/// The counter of offers that were ever sold.
+pub(crate) const SOLD: &str = "sold";
+/// The beginning of the counters of money that was earned, before the currency.
+pub(crate) const EARNED: &str = "earned:";
+
+/// Counts a change.
+pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+    let mut deltas: BTreeMap<(String, String), i64> = BTreeMap::new();
+    for (offer, delta) in [(change.before, -1), (change.after, 1)] {
+        for preset in offer.map_or(&[][..], |offer| presets_of(offer.status())) {
+            let seller = offer.map(|offer| offer.offer.seller.clone()).unwrap_or_default();
+            *deltas.entry((seller, name(*preset).to_owned())).or_default() += delta;
+        }
+    }
+    if let Some(after) = change.after {
+        let was_counted = change.before.is_some_and(is_sold_counted);
+        // An offer is sold once, however often it is offered again.
+        if is_sold_counted(after) && !was_counted {
+            *deltas.entry((after.offer.seller.clone(), SOLD.to_owned())).or_default() += 1;
+            if let Some(Money { micros, currency, .. }) =
+                after.offer.keeping.as_option().and_then(|k| k.paid.as_option())
+            {
+                *deltas.entry((after.offer.seller.clone(), format!("{EARNED}{currency}"))).or_default() +=
+                    micros;
+            }
+        }
+    }
+    let Some(offer) = change.after.or(change.before) else { return };
+    let part = offer.id.part_of(COUNTER_PARTS);
+    for ((seller, counter), delta) in deltas.into_iter().filter(|(_, delta)| *delta != 0) {
+        let shard = shard_of(&seller, change.shards);
+        batch.add(COUNTERS.key((shard, &*seller, &*counter, part)), delta);
+    }
+}
+
+fn is_sold_counted(offer: &StoredOffer) -> bool {
+    offer.offer.keeping.as_option().is_some_and(|keeping| keeping.sold_counted)
+}
+
+/// All counters of a seller, by name.
+pub(crate) async fn of_seller(
+    store: &Store,
+    shard: u32,
+    seller: &str,
+) -> store::Result<BTreeMap<String, i64>> {
+    let mut counters: BTreeMap<String, i64> = BTreeMap::new();
+    let mut scan = COUNTERS.prefix((shard, seller));
+    loop {
+        let page = store.scan(&scan).await?;
+        for row in page.rows {
+            let (_, _, counter, _) = COUNTERS.parts(&row.key)?;
+            *counters.entry(counter).or_default() += row.amount();
+        }
+        let Some(next) = page.next else { return Ok(counters) };
+        scan = scan.after(next);
+    }
+}
+
+/// The keys of one counter.
+pub(crate) fn keys(shard: u32, seller: &str, counter: &str) -> Vec<Key> {
+    (0..COUNTER_PARTS).map(|part| COUNTERS.key((shard, seller, counter, part))).collect()
+}

@@ -1,0 +1,84 @@
+//! A seller's lists: rows by preset with what filters look at, and rows by what people filter by.
+
+use std::collections::BTreeMap;
+
+use buffa::Message;
+use bytes::Bytes;
+use contract::torg::offers::v1::__buffa::oneof::{price, source};
+use contract::torg::offers::v1::{Card, Money, Offer};
+use store::{Batch, Key};
+
+use crate::entity::StoredOffer;
+use crate::limits::{CARD_TITLE_CHARS, TITLE_FILTER_CHARS};
+use crate::presets::{name, presets_of};
+use crate::tables::{FILTERS, PRESETS};
+
+/// The rows of an offer in its seller's lists.
+pub(crate) fn rows_of(stored: &StoredOffer, shard: u32) -> Vec<(Key, Bytes)> {
+    let StoredOffer { id, offer } = stored;
+    let (id, created_ms, seller) = (id.to_string(), stored.created_ms(), &*offer.seller);
+    let (card, presets) = (card(offer), presets_of(stored.status()));
+    let encoded: Bytes = card.encode_to_vec().into();
+    let in_preset = |preset| (PRESETS.key((shard, seller, name(preset), created_ms, &*id)), encoded.clone());
+    let mut rows: Vec<(Key, Bytes)> = presets.iter().map(|preset| in_preset(*preset)).collect();
+    if !presets.is_empty() {
+        let by = |filter: String| (FILTERS.key((shard, seller, &*filter, created_ms, &*id)), Bytes::new());
+        rows.extend(filters_of(&card).map(by));
+    }
+    rows
+}
+
+/// Writes the rows that are new or different, and deletes those that are gone.
+pub(crate) fn replace(batch: &mut Batch, before: Vec<(Key, Bytes)>, after: Vec<(Key, Bytes)>) {
+    let mut before: BTreeMap<Key, Bytes> = before.into_iter().collect();
+    for (key, value) in after {
+        if before.remove(&key).as_ref() != Some(&value) {
+            batch.set(key, value);
+        }
+    }
+    for (key, _) in before {
+        batch.delete(key);
+    }
+}
+
+/// What lists and filters see of an offer.
+pub(crate) fn card(offer: &Offer) -> Card {
+    let title = offer.title.trim_start().to_lowercase().chars().take(CARD_TITLE_CHARS).collect();
+    let price = asked(offer).cloned().into();
+    Card { category: offer.category.clone(), source: source_of(offer), title, price, ..Card::default() }
+}
+
+/// The least amount that is asked for.
+fn asked(offer: &Offer) -> Option<&Money> {
+    match offer.price.as_option()?.kind.as_ref()? {
+        price::Kind::Fixed(money) => Some(money),
+        price::Kind::Free(_) => None,
+        price::Kind::Negotiable(negotiable) => negotiable.from.as_option(),
+        price::Kind::Range(range) => range.from.as_option().or_else(|| range.to.as_option()),
+    }
+}
+
+/// `manual`, or `feed:` and the namespace.
+fn source_of(offer: &Offer) -> String {
+    feed_of(offer).map_or_else(|| "manual".to_owned(), |(namespace, _)| format!("feed:{namespace}"))
+}
+
+/// The feed that an offer comes from, and its id there.
+pub(crate) fn feed_of(offer: &Offer) -> Option<(&str, &str)> {
+    match offer.source.as_option()?.kind.as_ref()? {
+        source::Kind::Feed(feed) => Some((&feed.namespace, &feed.external_id)),
+        source::Kind::Manual(_) => None,
+    }
+}
+
+/// What an offer is found by: its category, its source, the beginning of its title.
+fn filters_of(card: &Card) -> impl Iterator<Item = String> {
+    let title = title_filter(&card.title);
+    [Some(format!("c:{}", card.category)), Some(format!("s:{}", card.source)), title].into_iter().flatten()
+}
+
+/// The filter under which titles with this beginning stand; `None` if it is too short for one.
+pub(crate) fn title_filter(beginning: &str) -> Option<String> {
+    let first: String = beginning.chars().take(TITLE_FILTER_CHARS).collect();
+    (first.chars().count() == TITLE_FILTER_CHARS).then(|| format!("t:{first}"))
+}
