@@ -37,11 +37,10 @@ pub fn decide(category: Option<&str>, logged_in: Option<&Seen>, anonymous: Optio
         (None, None) => Decision::Make,
         (Some(mine), Some(other)) => match (fits(mine), fits(other)) {
             (false, false) => Decision::Reset(Whose::LoggedIn),
-            (true, false) => Decision::Keep(Whose::LoggedIn),
             (false, true) => Decision::Keep(Whose::Anonymous),
             // Of two that were changed at the same time, that of the seller.
             (true, true) if other.updated_ms > mine.updated_ms => Decision::Keep(Whose::Anonymous),
-            (true, true) => Decision::Keep(Whose::LoggedIn),
+            (true, _) => Decision::Keep(Whose::LoggedIn),
         },
         (Some(mine), None) if fits(mine) => Decision::Keep(Whose::LoggedIn),
         (Some(_), None) => Decision::Reset(Whose::LoggedIn),
