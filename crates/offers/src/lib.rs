@@ -19,11 +19,13 @@ mod history;
 mod id;
 pub mod limits;
 mod lists;
+pub mod masks;
 mod offers;
 pub mod presets;
 pub mod status;
 mod tables;
 pub mod time;
+pub mod validation;
 
 pub use entity::StoredOffer;
 pub use error::{Error, Result};
