@@ -66,9 +66,10 @@ impl Entity for StoredOffer {
         if is_move_to_archive(change) {
             return;
         }
-        let listed =
-            |offer: &Self, change: &Evolved<'_, Self>| lists::rows_of(offer, seller_shard(offer, change));
-        lists::replace(batch, rows(listed, change.before), rows(listed, change.after));
+        let listed = |offer: Option<&Self>| {
+            offer.map(|offer| lists::rows_of(offer, seller_shard(offer, change))).unwrap_or_default()
+        };
+        lists::replace(batch, listed(change.before), listed(change.after));
         follow_external(change, batch);
         counters::follow(change, batch);
         history::follow(change, batch);

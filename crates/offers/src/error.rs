@@ -5,6 +5,7 @@ use store::Row;
 
 use crate::id::OfferId;
 use crate::moves::NotMoved;
+use crate::validation::Violation;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -41,6 +42,9 @@ pub enum Error {
         /// The version that it has.
         actual: u64,
     },
+    /// It must not be published like this: everything that is wrong.
+    #[error("the offer is wrong in {} ways: {}", .0.len(), told(.0))]
+    Invalid(Vec<Violation>),
     /// The status cannot be moved like this.
     #[error("offer {id}: {why}")]
     NotMoved {
@@ -95,6 +99,12 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
+}
+
+/// The first few violations, for people.
+fn told(violations: &[Violation]) -> String {
+    let first = violations.iter().take(5).map(|violation| format!("{}: {}", violation.field, violation.text));
+    first.collect::<Vec<_>>().join("; ")
 }
 
 /// A row that cannot be read.

@@ -25,6 +25,7 @@ mod history;
 mod id;
 pub mod limits;
 mod lists;
+pub mod masks;
 mod moderation;
 mod moves;
 mod offers;
@@ -33,6 +34,7 @@ mod repair;
 pub mod status;
 mod tables;
 pub mod time;
+pub mod validation;
 mod watch;
 
 pub use call::{Call, Request};

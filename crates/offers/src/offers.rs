@@ -20,6 +20,7 @@ use crate::id::OfferId;
 use crate::limits::{ATTEMPTS_MAX, OFFER_BYTES_MAX, READ_KEYS_MAX};
 use crate::moves::{Move, keep};
 use crate::tables::{ARCHIVE, OFFERS};
+use crate::validation::violations;
 use crate::{lists, time};
 
 /// All offers of a store. Cheap to clone.
@@ -240,9 +241,10 @@ impl Offers {
         }
     }
 
-    pub(crate) fn require_valid(&self, _offer: &Offer) -> Result<()> {
-        let _ = self;
-        Ok(())
+    /// Refuses an offer that the catalogue, or what holds for every offer, does not allow: with all that is wrong at once.
+    pub(crate) fn require_valid(&self, offer: &Offer) -> Result<()> {
+        let violations = violations(self.catalogue(), offer);
+        if violations.is_empty() { Ok(()) } else { Err(Error::Invalid(violations)) }
     }
 
     /// What these offers are checked by.

@@ -52,6 +52,7 @@ pub(crate) static LEAVING: Table<(u32, String, i64, String)> =
     Table::plain("offer_leaving", &["shard", "status", "since", "offer"]).queue();
 
 /// The tables that offers need, for the schema of a store.
+#[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![
         OFFERS.def(),

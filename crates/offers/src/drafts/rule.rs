@@ -53,6 +53,8 @@ pub fn decide(category: Option<&str>, logged_in: Option<&Seen>, anonymous: Optio
 mod tests {
     use super::*;
 
+    type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
+
     /// By the category that is asked for, the category and time of the seller's draft and of the anonymous one: what becomes of them. Every combination of
     /// "none, fits, does not fit" with "older, as old, newer".
     #[test]
@@ -62,7 +64,6 @@ mod tests {
         let draft = |seen: Option<(&str, i64)>| {
             seen.map(|(category, updated_ms)| Seen { category: category.to_owned(), updated_ms })
         };
-        type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
         let table: &[Row] = &[
             // Nothing there.
             (None, None, None, Make),

@@ -71,7 +71,7 @@ pub(crate) async fn what_is_kept_for_a_time_is_forgotten_after_it(market: Market
     let call = Call { request: Some(request), ..seller("ann") };
     let rename = |title: &'static str| {
         move |offer: &mut Offer| {
-            offer.title = title.to_owned();
+            title.clone_into(&mut offer.title);
             Ok(())
         }
     };

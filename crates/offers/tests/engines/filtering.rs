@@ -26,18 +26,18 @@ async fn whole_list(market: &Market, preset: Preset, filter: &Filter, page_size:
 
 pub(crate) async fn a_filter_finds_what_a_look_at_every_offer_finds(market: Market) {
     let (categories, words) = (
-        ["transport/bikes", "transport/cars", "transport/cars/old", "toys"],
+        ["transport/bikes", "transport/cars/new", "transport/cars/old", "toys"],
         ["Red", "Rare", "Blue", "Ёж", "x"],
     );
     let mut all: Vec<(Offer, bool)> = Vec::new();
     for n in 0..150_u64 {
         let price = 1 << (mixed(n + 1000) % 12);
-        let base = if mixed(n + 2000) % 3 == 0 { of_feed(&n.to_string()) } else { bike("", 0) };
+        let base = if mixed(n + 2000).is_multiple_of(3) { of_feed(&n.to_string()) } else { bike("", 0) };
         let title = format!("{} {n}", words[mixed(n) as usize % 5]);
         let category = categories[mixed(n + 3000) as usize % 4].to_owned();
         let offer = Offer { title, category, price: bike("", price).price, ..base };
         let id: OfferId = market.publish(&offer).await;
-        let banned = mixed(n + 4000) % 5 == 0;
+        let banned = mixed(n + 4000).is_multiple_of(5);
         if banned {
             market.move_to(Mover::Moderation, id, Status::Banned).await.unwrap();
         }

@@ -62,7 +62,7 @@ pub(crate) async fn a_ban_is_lifted_to_what_the_offer_was_and_removing_it_gets_a
 pub(crate) async fn every_change_stands_in_the_history_with_its_author(market: Market) {
     let id = market.publish(&bike("bike", 150)).await;
     let rename = |offer: &mut Offer| {
-        offer.title = "a better bike".to_owned();
+        "a better bike".clone_into(&mut offer.title);
         offer.description = "long ".repeat(100);
         Ok(())
     };
@@ -105,7 +105,7 @@ pub(crate) async fn a_change_of_a_version_that_is_gone_is_refused(market: Market
     let id = market.publish(&bike("bike", 150)).await;
     let rename = |title: &'static str| {
         move |offer: &mut Offer| {
-            offer.title = title.to_owned();
+            title.clone_into(&mut offer.title);
             Ok(())
         }
     };

@@ -45,6 +45,8 @@ name = { en = "Transport" }
 name = { en = "Bikes" }
 [category."transport/cars"]
 name = { en = "Cars" }
+[category."transport/cars/new"]
+name = { en = "New cars" }
 [category."transport/cars/old"]
 name = { en = "Old cars" }
 [category.toys]

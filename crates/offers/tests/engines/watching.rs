@@ -36,6 +36,7 @@ async fn follow(
     (told, place)
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "as a change is")]
 fn longer(offer: &mut Offer) -> offers::Result<()> {
     offer.title += "!";
     Ok(())
@@ -94,16 +95,14 @@ pub(crate) async fn a_watch_goes_on_from_any_place_without_a_gap(market: Market)
             (told, place)
         };
         match told {
-            Told::Current(offer) => {
-                _ = left
-                    .remove(&offer.id)
-                    .filter(|wanted| *wanted > 1)
-                    .map(|wanted| left.insert(offer.id, wanted))
+            // One of an earlier version comes again.
+            Told::Current(offer) if left.get(&offer.id).is_some_and(|wanted| offer.version >= *wanted) => {
+                left.remove(&offer.id);
             }
             Told::Change(change) if left.get(&change.id).is_some_and(|wanted| change.version >= *wanted) => {
-                _ = left.remove(&change.id)
+                left.remove(&change.id);
             }
-            Told::Change(_) | Told::CaughtUp => {}
+            Told::Current(_) | Told::Change(_) | Told::CaughtUp => {}
         }
         if left.len() == 15 && !changed {
             changed = true;

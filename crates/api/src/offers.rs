@@ -1,0 +1,1 @@
+//! Offers: made, read, changed, moved.
