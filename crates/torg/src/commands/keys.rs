@@ -30,8 +30,8 @@ pub(crate) enum KeysCommand {
         /// What it is for, in words.
         name: String,
         /// What its holder may do. May be given several times.
-        #[arg(long = "role", required = true, value_parser = role_parser())]
-        roles: Vec<Role>,
+        #[arg(long, required = true, value_parser = role_parser())]
+        role: Vec<Role>,
         /// Whom its holder acts as; the role seller needs it.
         #[arg(long, value_name = "ID")]
         seller: Option<String>,
@@ -63,9 +63,9 @@ fn role_parser() -> impl clap::builder::TypedValueParser<Value = Role> {
 /// Runs the command.
 pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result<()> {
     match command {
-        KeysCommand::Add { name, roles, seller, days, place } => {
+        KeysCommand::Add { name, role, seller, days, place } => {
             let lifetime = days.map(|days| Duration::from_secs(days * DAY_S));
-            let new = NewKey { name, roles: roles.into_iter().collect(), seller, lifetime };
+            let new = NewKey { name, roles: role.into_iter().collect(), seller, lifetime };
             let keys = Keys::open(place, config, true).await?;
             let done = keys.add(new).await;
             keys.close().await?;

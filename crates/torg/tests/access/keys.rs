@@ -28,7 +28,7 @@ fn id(key: &str) -> &str {
     key.split('_').nth(1).unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_key_is_made_on_the_store_and_survives_restarts() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let key = made(&torg_run(&folder, &["keys", "add", "the first", "--role", "admin"], None));
@@ -44,7 +44,7 @@ async fn the_first_key_is_made_on_the_store_and_survives_restarts() {
     assert!(!listed.contains(key.rsplit('_').next().unwrap()), "the secret is not kept: {listed}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_key_can_be_made_through_a_process_with_access_off() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let open = Server::start_in(&folder, &[]);
@@ -55,7 +55,7 @@ async fn the_first_key_can_be_made_through_a_process_with_access_off() {
     assert_eq!(json_code(&server, GET_INFO, Some(&key)), "ok");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn keys_are_made_listed_and_revoked_through_a_running_process_by_an_admin() {
     let (server, issuer) = guarded(&[]);
     let (folder, url) = (&server.folder, server.url());
