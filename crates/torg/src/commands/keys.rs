@@ -136,7 +136,11 @@ impl Keys {
 
     async fn list(&self) -> anyhow::Result<Vec<ApiKey>> {
         match self {
-            Keys::Own(_, keys) => keys.list().await.map_err(access_error),
+            Keys::Own(_, keys) => match keys.list().await {
+                // A store from before there were keys; to look at it must not change it.
+                Err(access::Error::Store(store::Error::UnknownTable { .. })) => Ok(Vec::new()),
+                listed => listed.map_err(access_error),
+            },
             Keys::Server(client) => {
                 let answer = client.list_keys(wire::ListKeysRequest::default()).await;
                 let answer = answer.map_err(|error| said(&error))?.into_owned();
@@ -147,7 +151,12 @@ impl Keys {
 
     async fn revoke(&self, id: &str) -> anyhow::Result<ApiKey> {
         match self {
-            Keys::Own(_, keys) => keys.revoke(id).await.map_err(access_error),
+            Keys::Own(_, keys) => match keys.revoke(id).await {
+                Err(access::Error::Store(store::Error::UnknownTable { .. })) => {
+                    Err(access_error(access::Error::NoSuchKey { id: id.to_owned() }))
+                }
+                revoked => revoked.map_err(access_error),
+            },
             Keys::Server(client) => {
                 let request = wire::RevokeKeyRequest { id: id.to_owned(), ..Default::default() };
                 let answer = client.revoke_key(request).await.map_err(|error| said(&error))?.into_owned();

@@ -1,5 +1,7 @@
 //! An issuer of signed tokens, and an authority of certificates.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -26,12 +28,33 @@ impl Issuer {
         Issuer { key: Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap() }
     }
 
-    /// Writes the set of keys that makes this issuer believed.
-    pub(crate) fn write_keys(&self, folder: &Path) -> PathBuf {
+    /// The set of keys that makes this issuer believed.
+    pub(crate) fn keys(&self) -> String {
         let key = json!({"kty": "OKP", "crv": "Ed25519", "kid": "k1", "x": b64(self.key.public_key())});
+        json!({ "keys": [key] }).to_string()
+    }
+
+    pub(crate) fn write_keys(&self, folder: &Path) -> PathBuf {
         let path = folder.join("jwks.json");
-        std::fs::write(&path, json!({ "keys": [key] }).to_string()).unwrap();
+        std::fs::write(&path, self.keys()).unwrap();
         path
+    }
+
+    /// A URL on this machine that gives the keys to whoever asks, for as long as the test runs.
+    pub(crate) fn serve_keys(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/keys", listener.local_addr().unwrap());
+        let keys = self.keys();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let head = BufReader::new(&stream).lines().map_while(Result::ok);
+                assert!(head.take_while(|line| !line.is_empty()).any(|line| line.starts_with("GET /keys ")));
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{keys}", keys.len());
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        url
     }
 
     /// A token for these roles that ends so many seconds from now.

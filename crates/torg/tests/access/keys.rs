@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use store::{Fjall, Schema, StoreOptions};
+
 use crate::common::{Ended, PATIENCE, Server, run, torg};
 use crate::{GET_INFO, HOUR_S, LIST_KEYS, grpc_code, guarded, json_code};
 
@@ -108,6 +110,21 @@ fn commands_on_a_store_that_a_process_holds_ask_that_process_with_the_token() {
         assert_eq!(with.code, Some(0), "{}", with.stderr);
     }
     server.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_from_before_there_were_keys_has_none_and_takes_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { free_bytes_min: 1 << 20, ..StoreOptions::default() };
+    let schema = Schema::new(1, topics::tables()).unwrap();
+    let older = Fjall::open(folder.path().join("data/store"), schema, &options).await.unwrap();
+    drop(older);
+    let listed = torg_run(&folder, &["keys", "list"], None);
+    assert_eq!((listed.code, listed.stdout.as_str()), (Some(0), ""), "{}", listed.stderr);
+    let revoked = torg_run(&folder, &["keys", "revoke", "00000000"], None);
+    assert!(revoked.stderr.contains("there is no API key 00000000"), "{}", revoked.stderr);
+    let key = made(&torg_run(&folder, &["keys", "add", "x", "--role", "admin"], None));
+    assert!(torg_run(&folder, &["keys", "list"], None).stdout.starts_with(id(&key)));
 }
 
 #[test]

@@ -68,6 +68,17 @@ async fn who_shows_nothing_or_something_wrong_is_refused_everywhere() {
 }
 
 #[tokio::test]
+async fn tokens_are_believed_by_keys_from_a_url() {
+    let issuer = Issuer::new();
+    let url = issuer.serve_keys();
+    let settings = [("TORG_ACCESS_MODE", "required"), ("TORG_ACCESS_JWKS_URL", url.as_str())];
+    let server = Server::start(&settings);
+    assert_code(&server, GET_INFO, Some(&issuer.token(&["admin"], HOUR_S)), "ok", "admin").await;
+    let forged = Issuer::new().token(&["admin"], HOUR_S);
+    assert_code(&server, GET_INFO, Some(&forged), "unauthenticated", "a forger").await;
+}
+
+#[tokio::test]
 async fn where_anonymous_callers_are_served_they_are_asked_to_sign_in_for_what_is_not_public() {
     let settings = [("TORG_ACCESS_ANONYMOUS", "true"), ("TORG_ACCESS_UNKNOWN_RATE_PER_S", "0")];
     let (server, _) = guarded(&settings);

@@ -82,6 +82,19 @@ fn plain_text_on_the_port_of_tls_is_hung_up_on_and_harms_nobody() {
 }
 
 #[test]
+fn a_renewed_certificate_is_served_without_a_restart() {
+    let (first, second) = (Authority::new(), Authority::new());
+    let server = serving(&first);
+    let mut begun = connect(&server, &first);
+    ready(&mut begun).unwrap();
+    second.write_certificate(server.folder.path());
+    server.log_line("the certificate has changed and was loaded again");
+    assert!(ready(&mut connect(&server, &second)).is_ok());
+    assert!(ready(&mut connect(&server, &first)).is_err());
+    assert!(ready(&mut begun).is_ok(), "a running connection keeps what it began with");
+}
+
+#[test]
 fn tls_does_not_hold_up_the_end() {
     let authority = Authority::new();
     let mut server = serving(&authority);
