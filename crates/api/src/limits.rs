@@ -13,6 +13,10 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
+/// Offers that one call reads at the same time.
+pub const BATCH_READS_AT_ONCE: usize = 32;
+/// Bytes of the offers that one call answers with.
+pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
 /// Bytes of a page token or a token to resume from.
