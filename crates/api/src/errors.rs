@@ -67,7 +67,7 @@ impl Refusal {
 
     /// Says something more to programs.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub fn with(mut self, name: &str, value: &impl ToString) -> Self {
         self.metadata.insert(name.to_owned(), value.to_string());
         self
     }
@@ -128,7 +128,8 @@ impl Refusal {
     /// There is no such offer, as far as this caller may know.
     #[must_use]
     pub fn no_offer(id: OfferId) -> Self {
-        Self::new(ErrorCode::NotFound, "OFFER_NOT_FOUND", format!("there is no offer {id}")).with("offer", id)
+        Self::new(ErrorCode::NotFound, "OFFER_NOT_FOUND", format!("there is no offer {id}"))
+            .with("offer", &id)
     }
 
     /// There is no such seller, as far as this caller may know.

@@ -136,8 +136,8 @@ impl OfferCalls {
         let id = checks::id("id", &request.id)?;
         let wanted = checks::wanted_move(request)?;
         let found = self.reachable(caller, Intent::Read, id).await?;
-        let mover = caller::mover(caller, id, &found)?;
-        let moved = self.offers.move_to(&caller::author(caller, &found.seller), mover, id, &wanted).await?;
+        let by = caller::mover(caller, id, &found)?;
+        let moved = self.offers.move_to(&caller::author(caller, &found.seller), by, id, &wanted).await?;
         Ok(MoveOfferResponse { offer: moved.into(), ..MoveOfferResponse::default() })
     }
 

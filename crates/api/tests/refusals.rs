@@ -29,7 +29,6 @@ use offers::masks::MaskError;
 use offers::status::{Forbidden, Mover};
 use offers::validation::Violation;
 use offers::{Error, OfferId, WrongId};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 const PATH: &str = "/torg.offers.v1.ModerationService/GetModeration";
@@ -101,19 +100,20 @@ async fn serve() -> SocketAddr {
     address
 }
 
-/// The status line and the body of an answer in JSON.
-async fn call_json(address: SocketAddr, id: &str) -> (String, serde_json::Value) {
+/// The status and the body of an answer in JSON.
+async fn call_json(address: SocketAddr, id: &str) -> (u16, serde_json::Value) {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
     let body = serde_json::json!({ "id": id }).to_string();
-    let request = format!(
-        "POST {PATH} HTTP/1.1\r\nhost: torg\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.lines().next().unwrap().to_owned(), serde_json::from_str(body).unwrap())
+    let request = http::Request::post(PATH)
+        .header("host", "torg")
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .unwrap();
+    let answer = sender.send_request(request).await.unwrap();
+    let status = answer.status().as_u16();
+    (status, serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap())
 }
 
 async fn call_grpc(address: SocketAddr, id: &str) -> ConnectError {
@@ -137,7 +137,7 @@ fn info(details: &[ErrorDetail]) -> ErrorInfo {
 async fn both_kinds_of_clients_find_reason_and_fields() {
     let address = serve().await;
     let (status, json) = call_json(address, "offer").await;
-    assert_eq!((&*status, &json["code"]), ("HTTP/1.1 400 Bad Request", &"invalid_argument".into()));
+    assert_eq!((status, &json["code"]), (400, &"invalid_argument".into()));
     // For those who only look.
     assert_eq!(json["details"][0]["debug"]["reason"], "INVALID_OFFER");
     assert_eq!(json["details"][1]["debug"]["fieldViolations"][1]["field"], "offer.attributes.a2");
@@ -159,7 +159,7 @@ async fn both_kinds_of_clients_find_reason_and_fields() {
 async fn programs_learn_what_they_need_to_try_again() {
     let address = serve().await;
     let (status, json) = call_json(address, "version").await;
-    assert_eq!(status, "HTTP/1.1 409 Conflict");
+    assert_eq!(status, 409);
     let of_json: ConnectError = serde_json::from_value(json).unwrap();
     for error in [of_json, call_grpc(address, "version").await] {
         let info = info(&error.details);

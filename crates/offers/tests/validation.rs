@@ -211,10 +211,12 @@ fn prices_are_named_as_the_contract_names_them() {
     );
 }
 
+/// Breaks an offer.
+type Break = Box<dyn Fn(&mut Offer)>;
+
 #[test]
 fn everything_has_a_limit() {
     let text = |length: usize| "x".repeat(length + 1);
-    type Break = Box<dyn Fn(&mut Offer)>;
     let feed = |namespace: String, external_id: String| {
         let feed = Feed { namespace, external_id, ..Feed::default() };
         Source { kind: Some(source::Kind::from(feed)), ..Source::default() }
@@ -226,13 +228,13 @@ fn everything_has_a_limit() {
         (
             "source.feed.namespace: too_long",
             Box::new(move |offer| {
-                offer.source = feed(text(validation::NAMESPACE_BYTES_MAX), "1".into()).into()
+                offer.source = feed(text(validation::NAMESPACE_BYTES_MAX), "1".into()).into();
             }),
         ),
         (
             "source.feed.external_id: too_long",
             Box::new(move |offer| {
-                offer.source = feed("n".into(), text(validation::EXTERNAL_ID_BYTES_MAX)).into()
+                offer.source = feed("n".into(), text(validation::EXTERNAL_ID_BYTES_MAX)).into();
             }),
         ),
         (
@@ -249,19 +251,19 @@ fn everything_has_a_limit() {
         (
             "place.address: too_long",
             Box::new(move |offer| {
-                offer.place.get_or_insert_default().address = text(validation::ADDRESS_CHARS_MAX)
+                offer.place.get_or_insert_default().address = text(validation::ADDRESS_CHARS_MAX);
             }),
         ),
         (
             "place.place_id: too_long",
             Box::new(move |offer| {
-                offer.place.get_or_insert_default().place_id = text(validation::PLACE_ID_BYTES_MAX)
+                offer.place.get_or_insert_default().place_id = text(validation::PLACE_ID_BYTES_MAX);
             }),
         ),
         (
             "contacts.name: too_long",
             Box::new(move |offer| {
-                offer.contacts.get_or_insert_default().name = text(validation::CONTACT_NAME_CHARS_MAX)
+                offer.contacts.get_or_insert_default().name = text(validation::CONTACT_NAME_CHARS_MAX);
             }),
         ),
         (
