@@ -35,6 +35,8 @@ pub const OPINION_REASONS_MAX: usize = 20;
 pub const NAME_BYTES_MAX: usize = 128;
 /// Characters of the beginning of a title by which a list is filtered.
 pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
+/// Changes that an explanation of an offer shows.
+pub const EXPLAINED_CHANGES: usize = 20;
 /// Notes, and kinds of promotion, that billing keeps beside one offer.
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.

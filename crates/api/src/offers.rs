@@ -2,6 +2,7 @@
 
 mod billing;
 pub(crate) mod checks;
+mod explain;
 mod service;
 mod watch;
 

@@ -7,7 +7,9 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
-use crate::commands::{self, keys::KeysCommand, store::StoreCommand, topic::TopicCommand};
+use crate::commands::{
+    self, explain::ExplainCommand, keys::KeysCommand, store::StoreCommand, topic::TopicCommand,
+};
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
 use crate::{logging, serve};
@@ -44,6 +46,13 @@ enum Command {
     Keys {
         #[command(subcommand)]
         command: KeysCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Explains where something stands, and why.
+    Explain {
+        #[command(subcommand)]
+        command: ExplainCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -126,6 +135,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::keys::run(command, &effective.config))
+        }
+        Command::Explain { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::explain::run(command, &effective.config))
         }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }

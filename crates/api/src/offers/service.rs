@@ -56,6 +56,14 @@ impl wire::OfferService for OfferCalls {
         Response::ok(self.history(of_request(&context)?, request.to_owned_message()).await?)
     }
 
+    async fn explain_offer(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, wire::ExplainOfferRequest>,
+    ) -> ServiceResult<wire::ExplainOfferResponse> {
+        Response::ok(self.explain(of_request(&context)?, request.to_owned_message()).await?)
+    }
+
     async fn watch_offers(
         &self,
         context: RequestContext,

@@ -4,7 +4,6 @@
 //! the store may do everything anyway. That is how the first key of a new store is made. Otherwise it asks the process
 //! that has the store open, with a token of the role admin.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use access::{ApiKey, ApiKeys, NewKey, Role, Time};
@@ -13,6 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use connectrpc::client::SharedHttp2Connection;
 use store::Store;
 
+use super::print;
 use super::remote::{Place, Remote, said};
 use crate::config::Config;
 use crate::gatekeeper::{access_error, api_keys, clock};
@@ -186,18 +186,6 @@ fn line(key: &ApiKey, now: Time) -> String {
     };
     let used = key.last_used.map_or("never used".to_owned(), |at| format!("used at {at}"));
     format!("{}  {}{seller}, {state}, made at {}, {used}: {}", key.id, roles.join("+"), key.created, key.name)
-}
-
-/// Writes lines to stdout; a reader that went away (`| head`) is no error.
-fn print(lines: &[String]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    for line in lines {
-        match writeln!(out, "{line}") {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-            other => other?,
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -61,15 +61,22 @@ impl Place {
         Ok(Remote { connection: connection.shared(CALLS_MAX), config })
     }
 
+    /// The process that is named, or the one that serves with this configuration.
+    pub(super) async fn connect_or_own(&self, config: &Config) -> anyhow::Result<Remote> {
+        match &self.server {
+            Some(url) => self.connect(url).await,
+            None => self.connect(&own_url(config)).await,
+        }
+    }
+
     /// The process that has the store of this configuration open.
     pub(super) async fn connect_to_own(
         &self,
         config: &Config,
         locked: store::Error,
     ) -> anyhow::Result<Remote> {
-        let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
         let hint = format!("no server answers at {}: give its address with --server", config.listen);
-        self.connect(&format!("{scheme}://{}", config.listen)).await.map_err(|_| advised(locked, hint))
+        self.connect(&own_url(config)).await.map_err(|_| advised(locked, hint))
     }
 
     async fn connect_tls(&self, uri: &http::Uri) -> anyhow::Result<Http2Connection> {
@@ -111,6 +118,12 @@ impl Place {
         config.alpn_protocols = vec![b"h2".to_vec()];
         Ok(config)
     }
+}
+
+/// Where the process of this configuration listens.
+fn own_url(config: &Config) -> String {
+    let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
+    format!("{scheme}://{}", config.listen)
 }
 
 fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
