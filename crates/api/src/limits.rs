@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::errors::{FieldFault, Refusal};
 
-/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, of which base64 makes a third more.
-pub const REFUSAL_FIELDS_BYTES_MAX: usize = 4096;
-/// Characters of the text of a refusal, which stands in a header as well.
-pub const REFUSAL_TEXT_CHARS_MAX: usize = 300;
+/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
+pub const REFUSAL_FIELDS_BYTES_MAX: usize = 3072;
+/// Bytes of a text of a refusal. It stands in the headers twice: once in base64, once with `%D0` for every byte beyond ASCII.
+pub const REFUSAL_TEXT_BYTES_MAX: usize = 512;
+/// Bytes of the path of a field in a refusal.
+pub const REFUSAL_PATH_BYTES_MAX: usize = 256;
 /// When a call that could not be served is worth another try.
 pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 

@@ -56,6 +56,10 @@ fn refusal(name: &str) -> Refusal {
         ),
         "offer" => Refusal::of_violations("offer", &[violation(1), violation(2)]).unwrap_err(),
         "many" => Refusal::of_violations("offer", &(0..200).map(violation).collect::<Vec<_>>()).unwrap_err(),
+        "long" => {
+            let long = |n: usize| FieldFault::new("п".repeat(n), "TOO_LONG", "😀".repeat(n));
+            Refusal::wrong("LONG", vec![long(5000), long(1), long(5000), long(5000)])
+        }
         "secret" => {
             Error::Store(store::Error::Engine { engine: "fjall", detail: "password hunter2".into() }).into()
         }
@@ -195,15 +199,13 @@ async fn errors_of_ours_show_an_id_and_nothing_else() {
     }
 }
 
-#[tokio::test]
-async fn however_many_fields_are_wrong_the_headers_stay_as_small_as_clients_take_them() {
-    let address = serve().await;
+/// All headers of an answer over gRPC, trailers too.
+async fn headers_of(address: SocketAddr, id: &str) -> http::HeaderMap {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    let message =
-        GetModerationRequest { id: "many".into(), ..GetModerationRequest::default() }.encode_to_vec();
+    let message = GetModerationRequest { id: id.into(), ..GetModerationRequest::default() }.encode_to_vec();
     let frame = [&[0][..], &u32::try_from(message.len()).unwrap().to_be_bytes(), &message].concat();
     let request = http::Request::post(format!("http://{address}{PATH}"))
         .header("content-type", "application/grpc")
@@ -213,13 +215,21 @@ async fn however_many_fields_are_wrong_the_headers_stay_as_small_as_clients_take
     let answer = sender.send_request(request).await.unwrap();
     let mut headers = answer.headers().clone();
     headers.extend(answer.into_body().collect().await.unwrap().trailers().cloned().unwrap_or_default());
-    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
-    assert!(bytes < HEADERS_BYTES_MAX, "{bytes} bytes");
-    let details = STANDARD_NO_PAD.decode(headers["grpc-status-details-bin"].as_bytes()).unwrap();
-    let details = String::from_utf8_lossy(&details).into_owned();
-    assert!(
-        details.contains("type.googleapis.com/google.rpc.BadRequest") && details.contains("fields_left_out")
-    );
+    headers
+}
+
+#[tokio::test]
+async fn however_much_is_wrong_the_headers_stay_as_small_as_clients_take_them() {
+    let address = serve().await;
+    for id in ["many", "long"] {
+        let headers = headers_of(address, id).await;
+        let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum();
+        assert!(bytes < HEADERS_BYTES_MAX, "{id}: {bytes} bytes");
+        let details = STANDARD_NO_PAD.decode(headers["grpc-status-details-bin"].as_bytes()).unwrap();
+        let details = String::from_utf8_lossy(&details).into_owned();
+        assert!(details.contains("type.googleapis.com/google.rpc.BadRequest"), "{id}");
+        assert_eq!(details.contains("fields_left_out"), id == "many", "{id}");
+    }
 }
 
 #[test]
