@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use prost::Message as _;
 
 /// Files that become Rust code.
-const GENERATED: &[&str] = &["torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
+const GENERATED: &[&str] =
+    &["torg/access/v1/keys.proto", "torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
 /// Files that only reflection needs.
 const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
 

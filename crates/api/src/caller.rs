@@ -56,6 +56,12 @@ pub fn may_see_history(caller: &Caller, id: OfferId, offer: &Offer) -> Result<()
     Refusal::of_verdict(verdict, || Refusal::no_offer(id))
 }
 
+/// Whether a caller may change what billing keeps beside an offer: programs of ours, not its seller.
+pub fn may_bill(caller: &Caller, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
+    let verdict = caller.judge_on(Action::WriteForSeller, Owner::Seller(&offer.seller));
+    Refusal::of_verdict(verdict, || Refusal::no_offer(id))
+}
+
 /// As whom a caller moves an offer to another status. What that one may do stands in the table of moves.
 pub fn mover(caller: &Caller, id: OfferId, offer: &Offer) -> Result<Mover, Refusal> {
     if is_own(caller, &offer.seller) {
@@ -69,6 +75,17 @@ pub fn mover(caller: &Caller, id: OfferId, offer: &Offer) -> Result<Mover, Refus
             Refusal::of_verdict(caller.judge_write(owner), || Refusal::no_offer(id))?;
             Ok(Mover::Service)
         }
+    }
+}
+
+/// As whom a caller makes or changes what is a seller's.
+#[must_use]
+pub fn writer(caller: &Caller, seller: &str) -> Mover {
+    match staff(caller) {
+        _ if is_own(caller, seller) => Mover::Seller,
+        author::Kind::KIND_ADMIN => Mover::Admin,
+        author::Kind::KIND_MODERATION => Mover::Moderation,
+        _ => Mover::Service,
     }
 }
 

@@ -12,6 +12,7 @@
 
 pub mod caller;
 pub mod errors;
+pub mod keys;
 pub mod limits;
 pub mod offers;
 pub mod tokens;

@@ -15,8 +15,8 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
-/// Offers that one call reads at the same time.
-pub const BATCH_READS_AT_ONCE: usize = 32;
+/// Offers that a call reads before it looks at how large its answer has become.
+pub const BATCH_CHUNK: usize = 100;
 /// Bytes of the offers that one call answers with.
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.

@@ -1,42 +1,38 @@
-//! Calls about offers: made, read, changed, moved. Each takes the caller and the request and gives the answer or a [`Refusal`]; the services that are
-//! generated from the contract only hand over.
+//! Calls about offers: made, read, changed, moved, and what is kept beside them. Each takes the caller and the request and gives the answer or a
+//! [`Refusal`]; the services that are generated from the contract only hand over.
 
+mod beside;
 mod checks;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use access::{Action, Caller};
 use buffa::Message;
-use catalog::Catalogue;
 use contract::torg::offers::v1::{
     BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse, GetOfferRequest,
     GetOfferResponse, MoveOfferRequest, MoveOfferResponse, Offer, Source, UpdateOfferRequest,
     UpdateOfferResponse, source,
 };
-use futures::{StreamExt as _, TryStreamExt as _, stream};
-use offers::masks::{UpdateMask, sellers_part};
-use offers::validation::violations;
-use offers::{Error, OfferId, Offers};
+use offers::masks::sellers_part;
+use offers::status::Mover;
+use offers::{Call, Error, OfferId, Offers, Request};
 
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
-use crate::limits::{
-    BATCH_ANSWER_BYTES_MAX, BATCH_GET_MAX, BATCH_READS_AT_ONCE, REASON_TEXT_CHARS_MAX, count,
-    idempotency_key, reason_code, text,
-};
+use crate::keys;
+use crate::limits::{BATCH_ANSWER_BYTES_MAX, BATCH_CHUNK, BATCH_GET_MAX, count};
 
 /// Calls about offers. Cheap to clone.
 #[derive(Clone)]
 pub struct OfferCalls {
     offers: Offers,
-    catalogue: Arc<Catalogue>,
 }
 
 impl OfferCalls {
-    /// Calls about these offers, which are checked by this catalogue.
+    /// Calls about these offers.
     #[must_use]
-    pub fn new(offers: Offers, catalogue: Arc<Catalogue>) -> Self {
-        Self { offers, catalogue }
+    pub fn new(offers: Offers) -> Self {
+        Self { offers }
     }
 
     /// Publishes an offer. What a seller does not set is ignored; only who writes in the name of sellers may say that it comes from a feed.
@@ -45,14 +41,14 @@ impl OfferCalls {
         caller: &Caller,
         request: CreateOfferRequest,
     ) -> Result<CreateOfferResponse, Refusal> {
-        idempotency_key(&request.idempotency_key)?;
+        let known_as = keys::request(caller, &request.idempotency_key, "CreateOffer", &request)?;
         let given = request.offer.into_option().ok_or_else(|| Refusal::required("offer"))?;
         let seller = caller::whose(caller, "offer.seller", &given.seller, Intent::Write)?;
         let source = if caller.may(Action::WriteForSeller) { given.source.clone() } else { None.into() };
         let source = source.into_option().filter(|source| source.kind.is_some()).unwrap_or_else(manual);
         let offer = Offer { seller: seller.to_owned(), source: source.into(), ..sellers_part(&given) };
-        Refusal::of_violations("offer", &violations(&self.catalogue, &offer))?;
-        let made = self.offers.create(&caller::author(caller, seller), offer).await?;
+        let call = call(caller, seller, caller::writer(caller, seller), known_as);
+        let made = self.offers.create(&call, &offer).await?;
         Ok(CreateOfferResponse { offer: made.into(), ..CreateOfferResponse::default() })
     }
 
@@ -72,27 +68,21 @@ impl OfferCalls {
         count("ids", request.ids.len(), BATCH_GET_MAX)?;
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let ids = checks::ids("ids", &request.ids)?;
-        let reads = ids.into_iter().zip(request.ids).map(async |(id, text)| {
-            match self.reachable(caller, Intent::Read, id).await {
-                Ok(offer) => Ok(Ok(offer)),
-                Err(refusal) if refusal == Refusal::no_offer(id) => Ok(Err(text)),
-                Err(refusal) => Err(refusal),
-            }
-        });
-        let mut reads = stream::iter(reads).buffered(BATCH_READS_AT_ONCE);
         let (mut answer, mut bytes) = (BatchGetOffersResponse::default(), 0);
-        while let Some(read) = reads.try_next().await? {
-            match read {
-                Ok(offer) => {
-                    let offer = mask.reduce(offer);
-                    bytes += offer.encoded_len() as usize;
-                    answer.offers.push(offer);
-                }
-                Err(missing) => answer.missing.push(missing),
+        for (ids, texts) in ids.chunks(BATCH_CHUNK).zip(request.ids.chunks(BATCH_CHUNK)) {
+            let found = self.offers.get_many(ids).await?;
+            for ((id, text), offer) in ids.iter().zip(texts).zip(found) {
+                let readable = offer.filter(|offer| caller::may(caller, Intent::Read, *id, offer).is_ok());
+                let Some(offer) = readable else {
+                    answer.missing.push(text.clone());
+                    continue;
+                };
+                let offer = mask.reduce(offer);
+                bytes += offer.encoded_len() as usize;
+                answer.offers.push(offer);
             }
             checks::answer_size(bytes, BATCH_ANSWER_BYTES_MAX)?;
         }
-        drop(reads);
         Ok(answer)
     }
 
@@ -102,22 +92,22 @@ impl OfferCalls {
         caller: &Caller,
         request: UpdateOfferRequest,
     ) -> Result<UpdateOfferResponse, Refusal> {
-        idempotency_key(&request.idempotency_key)?;
+        let known_as = keys::request(caller, &request.idempotency_key, "UpdateOffer", &request)?;
         let wanted = request.offer.into_option().ok_or_else(|| Refusal::required("offer"))?;
         let mask = checks::update_mask(request.update_mask.as_option())?;
         let id = checks::id("offer.id", &wanted.id)?;
         let found = self.reachable(caller, Intent::Write, id).await?;
-        let author = caller::author(caller, &found.seller);
+        let call = call(caller, &found.seller, caller::writer(caller, &found.seller), known_as);
         let refused = Mutex::new(None);
         let change = |offer: &mut Offer| {
-            self.change(offer, &mask, &wanted).map_err(|refusal| {
+            mask.apply(offer, &wanted).map_err(|wrong| {
+                let refusal = Refusal::wrong_mask("update_mask", &wrong);
                 *refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
-                // Never seen: the refusal counts.
-                Error::NotFound(id)
+                // Ends the attempt, and is never seen: the refusal counts.
+                Error::Contended(id)
             })
         };
-        let version = (wanted.version > 0).then_some(wanted.version);
-        let changed = self.offers.update(&author, id, version, change).await;
+        let changed = self.offers.update(&call, id, seen(wanted.version), change).await;
         if let Some(refusal) = refused.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(refusal);
         }
@@ -130,14 +120,12 @@ impl OfferCalls {
         caller: &Caller,
         request: MoveOfferRequest,
     ) -> Result<MoveOfferResponse, Refusal> {
-        idempotency_key(&request.idempotency_key)?;
-        reason_code("reason_code", &request.reason_code)?;
-        text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
-        let id = checks::id("id", &request.id)?;
+        let known_as = keys::request(caller, &request.idempotency_key, "MoveOffer", &request)?;
+        let (id, version) = (checks::id("id", &request.id)?, seen(request.version));
         let wanted = checks::wanted_move(request)?;
         let found = self.reachable(caller, Intent::Read, id).await?;
-        let by = caller::mover(caller, id, &found)?;
-        let moved = self.offers.move_to(&caller::author(caller, &found.seller), by, id, &wanted).await?;
+        let call = call(caller, &found.seller, caller::mover(caller, id, &found)?, known_as);
+        let moved = self.offers.move_to(&call, id, version, &wanted).await?;
         Ok(MoveOfferResponse { offer: moved.into(), ..MoveOfferResponse::default() })
     }
 
@@ -147,11 +135,15 @@ impl OfferCalls {
         caller::may(caller, intent, id, &offer)?;
         Ok(offer)
     }
+}
 
-    fn change(&self, offer: &mut Offer, mask: &UpdateMask, wanted: &Offer) -> Result<(), Refusal> {
-        mask.apply(offer, wanted).map_err(|wrong| Refusal::wrong_mask("update_mask", &wrong))?;
-        Refusal::of_violations("offer", &violations(&self.catalogue, offer))
-    }
+fn call(caller: &Caller, seller: &str, by: Mover, request: Option<Request>) -> Call {
+    Call { author: caller::author(caller, seller), by, request }
+}
+
+/// The version that a caller saw, if that matters.
+fn seen(version: u64) -> Option<u64> {
+    (version > 0).then_some(version)
 }
 
 fn manual() -> Source {

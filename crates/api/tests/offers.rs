@@ -11,11 +11,13 @@ use api::offers::OfferCalls;
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use contract::torg::offers::v1::{
-    BatchGetOffersRequest, Condition, CreateOfferRequest, GetOfferRequest, Money, MoveOfferRequest, Offer,
-    Price, Source, Status, UpdateOfferRequest, Values, source,
+    BatchGetOffersRequest, Billing, Condition, CreateOfferRequest, GetBillingRequest, GetHistoryRequest,
+    GetOfferRequest, Money, MoveOfferRequest, Offer, Price, SetBillingRequest, Source, Status,
+    UpdateOfferRequest, Values, source,
 };
-use offers::{Offers, StoredOffer};
+use offers::{Config, Offers, Parts, StoredOffer};
 use store::{Memory, Schema, Store, StoreOptions};
+use topics::Topics;
 use watcher::{Setup, Watcher};
 
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
@@ -25,8 +27,10 @@ async fn open() -> OfferCalls {
     let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
+    let topics = Topics::in_store(&store);
     let watcher: Watcher<StoredOffer> = Watcher::open(&store, Setup::default()).await.unwrap();
-    OfferCalls::new(Offers::new(&store, &watcher, 64, 1), Arc::clone(&CATALOGUE))
+    let (catalogue, config) = (Arc::clone(&CATALOGUE), Config::default());
+    OfferCalls::new(Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]))
 }
 
 fn caller(role: Role, seller: Option<&str>) -> Caller {
@@ -80,6 +84,15 @@ fn update(offer: Offer, paths: &[&str]) -> UpdateOfferRequest {
 
 fn to(id: &str, status: Status) -> MoveOfferRequest {
     MoveOfferRequest { id: id.into(), to: status.into(), ..MoveOfferRequest::default() }
+}
+
+fn history(id: &str) -> GetHistoryRequest {
+    GetHistoryRequest { id: id.into(), ..GetHistoryRequest::default() }
+}
+
+fn tariff(id: &str, name: &str, version: u64) -> SetBillingRequest {
+    let billing = Billing { tariff: name.into(), version, ..Billing::default() };
+    SetBillingRequest { id: id.into(), billing: billing.into(), ..SetBillingRequest::default() }
 }
 
 async fn published(calls: &OfferCalls) -> Offer {
@@ -139,6 +152,10 @@ async fn anothers_offer_is_answered_as_one_that_is_not_there() {
             assert_eq!(calls.get(&stranger, get(id)).await.unwrap_err(), missing(id));
             assert_eq!(calls.update(&stranger, update(wanted, &["title"])).await.unwrap_err(), missing(id));
             assert_eq!(calls.move_to(&stranger, to(id, Status::Removed)).await.unwrap_err(), missing(id));
+            assert_eq!(calls.history(&stranger, history(id)).await.unwrap_err(), missing(id));
+            let billing = GetBillingRequest { id: id.into(), ..GetBillingRequest::default() };
+            assert_eq!(calls.billing(&stranger, billing).await.unwrap_err(), missing(id));
+            assert_eq!(calls.set_billing(&stranger, tariff(id, "free", 0)).await.unwrap_err(), missing(id));
             let request = BatchGetOffersRequest { ids: vec![id.into()], ..BatchGetOffersRequest::default() };
             assert_eq!(calls.batch_get(&stranger, request).await.unwrap().missing, [id]);
         }
@@ -251,4 +268,61 @@ async fn wrong_requests_are_told_what_is_wrong() {
     assert_eq!(reason(calls.move_to(&ann, paid(1, "euro", Status::Sold)).await), "UNKNOWN_CURRENCY");
     assert_eq!(reason(calls.move_to(&ann, paid(1, "EUR", Status::Removed)).await), "NOT_ALLOWED");
     assert!(calls.move_to(&ann, paid(1, "EUR", Status::Sold)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_call_with_a_key_made_again_has_no_further_effect() {
+    let calls = open().await;
+    let keyed = |key: &str| CreateOfferRequest { idempotency_key: key.into(), ..create(car()) };
+    let made =
+        async |caller: &Caller, key: &str| calls.create(caller, keyed(key)).await.unwrap().offer.id.clone();
+    let first = made(&ann(), "k1").await;
+    assert_eq!(made(&ann(), "k1").await, first);
+    assert_ne!(made(&ann(), "k2").await, first);
+    let other =
+        CreateOfferRequest { offer: Offer { title: "another".into(), ..car() }.into(), ..keyed("k1") };
+    assert_eq!(reason(calls.create(&ann(), other).await), "IDEMPOTENCY_KEY_REUSED");
+    let elsewhere = Caller { subject: "somebody else".into(), ..ann() };
+    assert_ne!(made(&elsewhere, "k1").await, first, "keys of one caller say nothing to another");
+    let sold = MoveOfferRequest { idempotency_key: "k3".into(), ..to(&first, Status::Sold) };
+    for _ in 0..2 {
+        assert_eq!(calls.move_to(&ann(), sold.clone()).await.unwrap().offer.version, 2);
+    }
+}
+
+#[tokio::test]
+async fn the_history_comes_in_pages_and_a_token_leads_on_in_its_own_list_only() {
+    let calls = open().await;
+    let (id, other) = (published(&calls).await.id, published(&calls).await.id);
+    for status in [Status::Sold, Status::Active, Status::Removed] {
+        calls.move_to(&ann(), to(&id, status)).await.unwrap();
+    }
+    let (mut versions, mut token) = (Vec::new(), String::new());
+    loop {
+        let request = GetHistoryRequest { page_size: 2, page_token: token.clone(), ..history(&id) };
+        let page = calls.history(&ann(), request).await.unwrap();
+        versions.extend(page.entries.iter().map(|entry| entry.version));
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        token = page.next_page_token;
+    }
+    assert_eq!(versions, [4, 3, 2, 1]);
+    let foreign = GetHistoryRequest { page_token: token, ..history(&other) };
+    assert_eq!(reason(calls.history(&ann(), foreign).await), "WRONG_TOKEN");
+    assert_eq!(reason(calls.history(&caller(Role::Service, None), history(&id)).await), "FORBIDDEN");
+    assert!(calls.history(&caller(Role::Support, None), history(&id)).await.is_ok());
+}
+
+#[tokio::test]
+async fn billing_is_written_by_programs_and_read_by_the_seller() {
+    let calls = open().await;
+    let id = published(&calls).await.id;
+    let service = caller(Role::Service, None);
+    assert_eq!(reason(calls.set_billing(&ann(), tariff(&id, "free", 0)).await), "FORBIDDEN");
+    assert_eq!(calls.set_billing(&service, tariff(&id, "gold", 0)).await.unwrap().billing.version, 1);
+    assert_eq!(reason(calls.set_billing(&service, tariff(&id, "iron", 0)).await), "VERSION_CONFLICT");
+    assert_eq!(reason(calls.set_billing(&service, tariff(&id, "a\0", 1)).await), "BAD_CHARACTER");
+    let read = GetBillingRequest { id: id.clone(), ..GetBillingRequest::default() };
+    assert_eq!(calls.billing(&ann(), read).await.unwrap().billing.tariff, "gold");
 }

@@ -28,7 +28,7 @@ use hyper_util::service::TowerToHyperService;
 use offers::masks::MaskError;
 use offers::status::{Forbidden, Mover};
 use offers::validation::Violation;
-use offers::{Error, OfferId, WrongId};
+use offers::{Error, NotMoved, OfferId, WrongId};
 use tokio::net::{TcpListener, TcpStream};
 
 const PATH: &str = "/torg.offers.v1.ModerationService/GetModeration";
@@ -237,7 +237,7 @@ fn everything_that_the_domain_refuses_has_its_code_and_reason() {
     let store = |error| Error::Store(error);
     let watcher = |error| Error::Watcher(error);
     let what = || "it is so".to_owned();
-    let forbidden = |why| Error::Forbidden { id: id(), why };
+    let forbidden = |why| Error::NotMoved { id: id(), why: NotMoved::Forbidden(why) };
     let (active, sold) = (Status::Active, Status::Sold);
     let cases = [
         (Error::NotFound(id()), ErrorCode::NotFound, "OFFER_NOT_FOUND"),
@@ -248,9 +248,30 @@ fn everything_that_the_domain_refuses_has_its_code_and_reason() {
             ErrorCode::PermissionDenied,
             "MOVE_BY_OTHERS",
         ),
-        (Error::BanStands(id()), ErrorCode::FailedPrecondition, "BAN_STANDS"),
+        (Error::NotMoved { id: id(), why: NotMoved::BanStands }, ErrorCode::FailedPrecondition, "BAN_STANDS"),
         (Error::Closed(id(), Status::Archived), ErrorCode::FailedPrecondition, "OFFER_CLOSED"),
         (Error::Contended(id()), ErrorCode::Aborted, "CONTENDED"),
+        (Error::NoDraft(id()), ErrorCode::NotFound, "DRAFT_NOT_FOUND"),
+        (Error::NoSeller, ErrorCode::Unauthenticated, "SIGN_IN"),
+        (
+            Error::Invalid(vec![Violation { field: "title".into(), code: "too_long", text: what() }]),
+            ErrorCode::InvalidArgument,
+            "INVALID_OFFER",
+        ),
+        (
+            Error::ExternalTaken { namespace: what(), external: what(), other: what() },
+            ErrorCode::AlreadyExists,
+            "EXTERNAL_ID_TAKEN",
+        ),
+        (Error::KeyReused { key: what() }, ErrorCode::AlreadyExists, "IDEMPOTENCY_KEY_REUSED"),
+        (Error::TokenTooOld, ErrorCode::OutOfRange, "TOKEN_TOO_OLD"),
+        (Error::OthersToken, ErrorCode::InvalidArgument, "WRONG_TOKEN"),
+        (Error::TooLarge { id: id(), bytes: 2, max: 1 }, ErrorCode::InvalidArgument, "TOO_LARGE"),
+        (
+            Error::Topics(Arc::new(topics::Error::Unavailable { detail: what() })),
+            ErrorCode::Unavailable,
+            "UNAVAILABLE",
+        ),
         (Error::Damaged { place: what(), detail: what() }, ErrorCode::DataLoss, "DAMAGED"),
         (store(store::Error::Closed), ErrorCode::Unavailable, "UNAVAILABLE"),
         (store(store::Error::DiskFull { detail: what() }), ErrorCode::Unavailable, "UNAVAILABLE"),

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
-use crate::commands::{self, store::StoreCommand, topic::TopicCommand};
+use crate::commands::{self, keys::KeysCommand, store::StoreCommand, topic::TopicCommand};
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
 use crate::{logging, serve};
@@ -37,6 +37,13 @@ enum Command {
     Topic {
         #[command(subcommand)]
         command: TopicCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Makes, lists and revokes API keys.
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -114,6 +121,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::topic::run(command, &effective.config))
+        }
+        Command::Keys { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::keys::run(command, &effective.config))
         }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }

@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod config;
 mod errors;
+mod gatekeeper;
 mod logging;
 mod nearest;
 mod parts;

@@ -16,7 +16,7 @@ const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Every table of Torg.
 pub(crate) fn schema() -> store::Result<Schema> {
-    Schema::new(SCHEMA_VERSION, topics::tables())
+    Schema::new(SCHEMA_VERSION, topics::tables().into_iter().chain(access::tables()))
 }
 
 /// Opens the store that the configuration names, or makes it; the error is for a person.

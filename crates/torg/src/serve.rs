@@ -1,11 +1,12 @@
 //! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
 //!
-//! The port is taken first, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
+//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
 //! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use access::ApiKeys;
 use anyhow::Context as _;
 use futures::future::BoxFuture;
 use store::{Read as _, Store};
@@ -14,6 +15,7 @@ use topics::Topics;
 
 use crate::config::Config;
 use crate::errors::advised;
+use crate::gatekeeper::{self, Gatekeeper};
 use crate::parts;
 use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
 
@@ -27,6 +29,7 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 /// Runs the process to its end.
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
+    let gatekeeper = Gatekeeper::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
     let address = listener.local_addr().context("cannot read the address of the port")?;
     let mut app = App::new(config);
@@ -37,14 +40,15 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         app.metrics.clone(),
         Arc::clone(&rpc),
         Duration::from_secs(limits.request_timeout_s.into()),
+        gatekeeper.gate.clone(),
     );
-    let server = Server::start(listener, router, limits.connections_max as usize);
+    let server = Server::start(listener, router, gatekeeper.tls.clone(), limits.connections_max as usize);
     tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
 
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&rpc) => Ok(opened),
+        opened = app.open(&rpc, &gatekeeper) => Ok(opened),
     };
     let outcome = match opened {
         Ok(Ok(())) => {
@@ -92,9 +96,10 @@ impl App {
     }
 
     /// Opens the parts from the bottom up, then lets RPC calls in.
-    async fn open(&mut self, rpc: &RpcSlot) -> anyhow::Result<()> {
+    async fn open(&mut self, rpc: &RpcSlot, gatekeeper: &Gatekeeper) -> anyhow::Result<()> {
         self.create_data_dir().await?;
         let store = self.open_store().await?;
+        let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
@@ -106,6 +111,7 @@ impl App {
                 store_engine: store.engine_name().to_owned(),
             },
             topics,
+            keys,
         })?;
         // Set once: `open` runs once.
         let _ = rpc.set(service);
@@ -124,6 +130,13 @@ impl App {
         let closed = store.clone();
         self.on_close("store", async move || closed.close().await.map_err(parts::store_error));
         Ok(store)
+    }
+
+    fn open_access(&mut self, gatekeeper: &Gatekeeper, store: &Store) -> ApiKeys {
+        let keys = gatekeeper::api_keys(store);
+        let upkeep = gatekeeper.open(&keys);
+        self.on_close("access", async move || upkeep.close().await);
+        keys
     }
 
     async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
@@ -260,7 +273,7 @@ mod tests {
             });
         }
         let listener = server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
-        let server = Server::start(listener, axum::Router::new(), 1);
+        let server = Server::start(listener, axum::Router::new(), None, 1);
         app.stop(server, true).await;
         assert_eq!(*closed.lock().unwrap(), ["files", "topics", "store"]);
     }

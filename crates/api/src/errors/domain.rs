@@ -2,7 +2,7 @@
 
 use connectrpc::ErrorCode;
 use offers::status::{Forbidden, name};
-use offers::{Error, OfferId};
+use offers::{Error, NotMoved, OfferId};
 
 use super::Refusal;
 
@@ -15,10 +15,25 @@ impl From<Error> for Refusal {
                 let refusal = Self::new(ErrorCode::Aborted, "VERSION_CONFLICT", text);
                 refusal.with("offer", &id).with("expected", &expected).with("actual", &actual)
             }
-            Error::Forbidden { id, why } => of_move(id, why, text),
-            Error::BanStands(id) => {
+            Error::NotMoved { id, why: NotMoved::Forbidden(why) } => of_move(id, why, text),
+            Error::NotMoved { id, why: NotMoved::BanStands } => {
                 Self::new(ErrorCode::FailedPrecondition, "BAN_STANDS", text).with("offer", &id)
             }
+            Error::Invalid(violations) => match Self::of_violations("offer", &violations) {
+                Err(refusal) => refusal,
+                Ok(()) => Self::internal(&"an offer is wrong, and nothing is wrong with it"),
+            },
+            Error::NoDraft(id) => Self::new(ErrorCode::NotFound, "DRAFT_NOT_FOUND", text).with("draft", &id),
+            Error::NoSeller => Self::sign_in(),
+            Error::ExternalTaken { other, .. } => {
+                Self::new(ErrorCode::AlreadyExists, "EXTERNAL_ID_TAKEN", text).with("offer", &other)
+            }
+            Error::KeyReused { key } => {
+                Self::new(ErrorCode::AlreadyExists, "IDEMPOTENCY_KEY_REUSED", text).with("key", &key)
+            }
+            Error::TokenTooOld => Self::new(ErrorCode::OutOfRange, "TOKEN_TOO_OLD", text),
+            Error::OthersToken => Self::wrong_field("resume_token", "WRONG_TOKEN", text),
+            Error::TooLarge { .. } => Self::wrong_field("offer", "TOO_LARGE", text),
             Error::Closed(id, status) => {
                 let refusal = Self::new(ErrorCode::FailedPrecondition, "OFFER_CLOSED", text);
                 refusal.with("offer", &id).with("status", &name(status))
@@ -28,6 +43,7 @@ impl From<Error> for Refusal {
             }
             Error::Store(error) => Self::of_store(&error),
             Error::Watcher(error) => Self::of_watcher(&error),
+            Error::Topics(error) => Self::of_topics(&error),
             damaged @ Error::Damaged { .. } => Self::damaged(&damaged),
             other => Self::internal(&other),
         }

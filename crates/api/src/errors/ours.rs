@@ -74,7 +74,8 @@ impl Refusal {
         }
     }
 
-    fn of_topics(error: &topics::Error) -> Self {
+    /// What a topic refuses, by its kind.
+    pub(super) fn of_topics(error: &topics::Error) -> Self {
         use topics::Error;
         match error {
             Error::Store(error) => Self::of_store(error),

@@ -2,11 +2,15 @@
 
 use buffa_types::google::protobuf::FieldMask;
 use connectrpc::ErrorCode;
-use contract::torg::offers::v1::{Money, MoveOfferRequest, Status};
+use contract::torg::offers::v1::{Billing, Money, MoveOfferRequest, Status};
 use offers::masks::{ReadMask, UpdateMask};
 use offers::{Move, OfferId};
 
 use crate::errors::{FieldFault, Refusal};
+use crate::limits::{
+    BILLING_ENTRIES_MAX, BILLING_NOTE_CHARS_MAX, NAME_BYTES_MAX, REASON_TEXT_CHARS_MAX, count, name,
+    reason_code, text,
+};
 
 /// Letters of a currency.
 const CURRENCY_BYTES: usize = 3;
@@ -42,6 +46,8 @@ pub(super) fn update_mask(mask: Option<&FieldMask>) -> Result<UpdateMask, Refusa
 
 /// The move that a request asks for.
 pub(super) fn wanted_move(request: MoveOfferRequest) -> Result<Move, Refusal> {
+    reason_code("reason_code", &request.reason_code)?;
+    text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
     let to = match request.to.as_known() {
         Some(Status::STATUS_UNSPECIFIED) => return Err(Refusal::required("to")),
         Some(to) => to,
@@ -54,8 +60,7 @@ pub(super) fn wanted_move(request: MoveOfferRequest) -> Result<Move, Refusal> {
         }
         check_money(money)?;
     }
-    let version = (request.version > 0).then_some(request.version);
-    Ok(Move { to, reason_code: request.reason_code, reason_text: request.reason_text, paid, version })
+    Ok(Move { to, reason_code: request.reason_code, reason_text: request.reason_text, paid })
 }
 
 fn check_money(money: &Money) -> Result<(), Refusal> {
@@ -79,4 +84,21 @@ pub(super) fn answer_size(bytes: usize, most: usize) -> Result<(), Refusal> {
         "the answer would have more than {most} bytes: ask for fewer offers, or for fewer fields by a read mask"
     );
     Err(Refusal::new(ErrorCode::ResourceExhausted, "ANSWER_TOO_LARGE", text))
+}
+
+/// What billing wants to keep.
+pub(super) fn billing(billing: &Billing) -> Result<(), Refusal> {
+    count("billing.promoted_until", billing.promoted_until.len(), BILLING_ENTRIES_MAX)?;
+    count("billing.notes", billing.notes.len(), BILLING_ENTRIES_MAX)?;
+    if !billing.tariff.is_empty() {
+        name("billing.tariff", &billing.tariff, NAME_BYTES_MAX)?;
+    }
+    for kind in billing.promoted_until.keys() {
+        name("billing.promoted_until", kind, NAME_BYTES_MAX)?;
+    }
+    for (about, note) in &billing.notes {
+        name("billing.notes", about, NAME_BYTES_MAX)?;
+        text("billing.notes", note, BILLING_NOTE_CHARS_MAX)?;
+    }
+    Ok(())
 }

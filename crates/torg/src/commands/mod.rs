@@ -1,5 +1,7 @@
 //! Commands that do one thing and end: one file each.
 
+pub(crate) mod keys;
+mod remote;
 pub(crate) mod store;
 pub(crate) mod topic;
 mod topic_server;

@@ -38,6 +38,9 @@ pub(crate) struct Config {
     pub(crate) files: Files,
     pub(crate) log: Log,
     pub(crate) limits: Limits,
+    /// Who may call.
+    pub(crate) access: access::Config,
+    pub(crate) tls: access::TlsConfig,
 }
 
 /// A part of Torg that a process may run.
@@ -235,6 +238,8 @@ impl Default for Config {
             files: Files { url: Url::from("file:./data/files") },
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
+            access: access::Config::default(),
+            tls: access::TlsConfig::default(),
         }
     }
 }
