@@ -42,6 +42,17 @@ pub fn whose<'a>(
     Ok(seller)
 }
 
+/// The seller whose offers a caller watches; `None` for all, which is for programs of ours. A seller who names nobody watches their own.
+pub fn watched<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refusal> {
+    if named.is_empty() && caller.may(Action::UseTopics) {
+        return Ok(None);
+    }
+    if named.is_empty() && own_seller(caller).is_none() {
+        Refusal::of_verdict(caller.judge(Action::UseTopics), Refusal::no_seller)?;
+    }
+    whose(caller, "seller", named, Intent::Read).map(Some)
+}
+
 /// Whether a caller may do something with an offer that is there. Another's is answered as one that is not.
 pub fn may(caller: &Caller, intent: Intent, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
     Refusal::of_verdict(judge(caller, &offer.seller, intent), || Refusal::no_offer(id))
@@ -189,6 +200,20 @@ mod tests {
             reason(&Caller::local(), &"s".repeat(NAME_BYTES_MAX + 1), Intent::Read),
             Err("LIMIT_EXCEEDED")
         );
+    }
+
+    #[test]
+    fn all_offers_are_watched_by_programs_of_ours_and_a_seller_watches_their_own() {
+        let of = |caller: &Caller, named: &str| {
+            watched(caller, named).map(|seller| seller.map(str::to_owned)).map_err(|refusal| refusal.reason())
+        };
+        assert_eq!(of(&caller(Role::Service, None), ""), Ok(None));
+        assert_eq!(of(&caller(Role::Service, None), "s1"), Ok(Some("s1".into())));
+        assert_eq!(of(&caller(Role::Seller, Some("s1")), ""), Ok(Some("s1".into())));
+        assert_eq!(of(&caller(Role::Seller, Some("s1")), "s2"), Err("SELLER_NOT_FOUND"));
+        assert_eq!(of(&caller(Role::Support, None), ""), Err("FORBIDDEN"));
+        assert_eq!(of(&caller(Role::Support, None), "s1"), Ok(Some("s1".into())));
+        assert_eq!(of(&Caller::anonymous(None), ""), Err("SIGN_IN"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The RPC layer over offers.
 //!
-//! A handler takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], and the masks and the
-//! validation of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
+//! A call ([`offers`]) takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], [`keys`], and the
+//! masks of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
 //!
 //! What is promised:
 //! - A request without a caller is refused, never served.

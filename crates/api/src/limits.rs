@@ -21,8 +21,10 @@ pub const BATCH_CHUNK: usize = 100;
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
-/// Bytes of a page token or a token to resume from.
+/// Bytes of a page token.
 pub const TOKEN_BYTES_MAX: usize = 512;
+/// Bytes of a token to resume a watch from, which names a place in every partition of the topic.
+pub const RESUME_TOKEN_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of a reason for programs.
 pub const REASON_CODE_BYTES_MAX: usize = 64;
 /// Characters of a reason for people.

@@ -3,8 +3,10 @@
 
 mod beside;
 mod checks;
+mod service;
+mod watching;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use access::{Action, Caller};
 use buffa::Message;
@@ -17,22 +19,25 @@ use offers::masks::sellers_part;
 use offers::status::Mover;
 use offers::{Call, Error, OfferId, Offers, Request};
 
+pub use watching::Watch;
+
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::keys;
 use crate::limits::{BATCH_ANSWER_BYTES_MAX, BATCH_CHUNK, BATCH_GET_MAX, count};
 
-/// Calls about offers. Cheap to clone.
+/// Calls about offers, and the service of the contract that hands over to them. Cheap to clone.
 #[derive(Clone)]
 pub struct OfferCalls {
     offers: Offers,
+    topic: Arc<str>,
 }
 
 impl OfferCalls {
-    /// Calls about these offers.
+    /// Calls about these offers, whose changes go to this topic.
     #[must_use]
-    pub fn new(offers: Offers) -> Self {
-        Self { offers }
+    pub fn new(offers: Offers, topic: &str) -> Self {
+        Self { offers, topic: topic.into() }
     }
 
     /// Publishes an offer. What a seller does not set is ignored; only who writes in the name of sellers may say that it comes from a feed.

@@ -2,72 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::sync::{Arc, LazyLock};
+mod common;
 
-use access::{Caller, Proof, Role, Roles};
+use access::{Caller, Role};
 use api::Refusal;
 use api::limits::BATCH_GET_MAX;
 use api::offers::OfferCalls;
 use buffa_types::google::protobuf::FieldMask;
-use catalog::Catalogue;
 use contract::torg::offers::v1::{
-    BatchGetOffersRequest, Billing, Condition, CreateOfferRequest, GetBillingRequest, GetHistoryRequest,
+    BatchGetOffersRequest, Billing, CreateOfferRequest, GetBillingRequest, GetHistoryRequest,
     GetOfferRequest, Money, MoveOfferRequest, Offer, Price, SetBillingRequest, Source, Status,
     UpdateOfferRequest, Values, source,
 };
-use offers::{Config, Offers, Parts, StoredOffer};
-use store::{Memory, Schema, Store, StoreOptions};
-use topics::Topics;
-use watcher::{Setup, Watcher};
 
-static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
+use common::{ann, caller, car, open};
+
 const UNKNOWN: &str = "4829-1750-3316-8090";
-
-async fn open() -> OfferCalls {
-    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
-    let schema = Schema::new(1, tables).unwrap();
-    let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
-    let topics = Topics::in_store(&store);
-    let watcher: Watcher<StoredOffer> = Watcher::open(&store, Setup::default()).await.unwrap();
-    let (catalogue, config) = (Arc::clone(&CATALOGUE), Config::default());
-    OfferCalls::new(Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]))
-}
-
-fn caller(role: Role, seller: Option<&str>) -> Caller {
-    Caller {
-        subject: "somebody".into(),
-        seller: seller.map(str::to_owned),
-        anonymous: None,
-        roles: Roles::NONE.with(role),
-        proof: Proof::Token { issuer: "test".into() },
-    }
-}
-
-fn ann() -> Caller {
-    caller(Role::Seller, Some("ann"))
-}
-
-fn car() -> Offer {
-    let attributes = [
-        ("car-make", "bmw"),
-        ("vehicle-model", "320i"),
-        ("year", "2019"),
-        ("mileage", "64000"),
-        ("body", "sedan"),
-        ("fuel", "petrol"),
-        ("gearbox", "automatic"),
-    ];
-    let values = |value: &str| Values { values: vec![value.to_owned()], ..Values::default() };
-    let money = Money { micros: 18_500_000_000, currency: "EUR".into(), ..Money::default() };
-    Offer {
-        category: "transport/cars".into(),
-        title: "BMW 320i".into(),
-        price: Price { kind: Some(money.into()), ..Price::default() }.into(),
-        attributes: attributes.map(|(name, value)| (name.to_owned(), values(value))).into(),
-        condition: Condition::CONDITION_USED.into(),
-        ..Offer::default()
-    }
-}
 
 fn create(offer: Offer) -> CreateOfferRequest {
     CreateOfferRequest { offer: offer.into(), ..CreateOfferRequest::default() }
