@@ -11,8 +11,8 @@ use api::offers::OfferCalls;
 use buffa_types::google::protobuf::FieldMask;
 use contract::torg::offers::v1::{
     BatchGetOffersRequest, Billing, CreateOfferRequest, GetBillingRequest, GetHistoryRequest,
-    GetOfferRequest, Money, MoveOfferRequest, Offer, Price, SetBillingRequest, Source, Status,
-    UpdateOfferRequest, Values, source,
+    GetOfferRequest, Money, MoveOfferRequest, Offer, SetBillingRequest, Source, Status, UpdateOfferRequest,
+    source,
 };
 
 use common::{ann, caller, car, open};
