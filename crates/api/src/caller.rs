@@ -42,17 +42,6 @@ pub fn whose<'a>(
     Ok(seller)
 }
 
-/// The seller whose offers a caller watches; `None` for all, which is for programs of ours. A seller who names nobody watches their own.
-pub fn watched<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refusal> {
-    if named.is_empty() && caller.may(Action::UseTopics) {
-        return Ok(None);
-    }
-    if named.is_empty() && own_seller(caller).is_none() {
-        Refusal::of_verdict(caller.judge(Action::UseTopics), Refusal::no_seller)?;
-    }
-    whose(caller, "seller", named, Intent::Read).map(Some)
-}
-
 /// Whether a caller may do something with an offer that is there. Another's is answered as one that is not.
 pub fn may(caller: &Caller, intent: Intent, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
     Refusal::of_verdict(judge(caller, &offer.seller, intent), || Refusal::no_offer(id))
@@ -64,12 +53,6 @@ pub fn may_see_history(caller: &Caller, id: OfferId, offer: &Offer) -> Result<()
         return Ok(());
     }
     let verdict = caller.judge_on(Action::SeeInternals, Owner::Seller(&offer.seller));
-    Refusal::of_verdict(verdict, || Refusal::no_offer(id))
-}
-
-/// Whether a caller may change what billing keeps beside an offer: programs of ours, not its seller.
-pub fn may_bill(caller: &Caller, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
-    let verdict = caller.judge_on(Action::WriteForSeller, Owner::Seller(&offer.seller));
     Refusal::of_verdict(verdict, || Refusal::no_offer(id))
 }
 
@@ -86,17 +69,6 @@ pub fn mover(caller: &Caller, id: OfferId, offer: &Offer) -> Result<Mover, Refus
             Refusal::of_verdict(caller.judge_write(owner), || Refusal::no_offer(id))?;
             Ok(Mover::Service)
         }
-    }
-}
-
-/// As whom a caller makes or changes what is a seller's.
-#[must_use]
-pub fn writer(caller: &Caller, seller: &str) -> Mover {
-    match staff(caller) {
-        _ if is_own(caller, seller) => Mover::Seller,
-        author::Kind::KIND_ADMIN => Mover::Admin,
-        author::Kind::KIND_MODERATION => Mover::Moderation,
-        _ => Mover::Service,
     }
 }
 
@@ -200,20 +172,6 @@ mod tests {
             reason(&Caller::local(), &"s".repeat(NAME_BYTES_MAX + 1), Intent::Read),
             Err("LIMIT_EXCEEDED")
         );
-    }
-
-    #[test]
-    fn all_offers_are_watched_by_programs_of_ours_and_a_seller_watches_their_own() {
-        let of = |caller: &Caller, named: &str| {
-            watched(caller, named).map(|seller| seller.map(str::to_owned)).map_err(|refusal| refusal.reason())
-        };
-        assert_eq!(of(&caller(Role::Service, None), ""), Ok(None));
-        assert_eq!(of(&caller(Role::Service, None), "s1"), Ok(Some("s1".into())));
-        assert_eq!(of(&caller(Role::Seller, Some("s1")), ""), Ok(Some("s1".into())));
-        assert_eq!(of(&caller(Role::Seller, Some("s1")), "s2"), Err("SELLER_NOT_FOUND"));
-        assert_eq!(of(&caller(Role::Support, None), ""), Err("FORBIDDEN"));
-        assert_eq!(of(&caller(Role::Support, None), "s1"), Ok(Some("s1".into())));
-        assert_eq!(of(&Caller::anonymous(None), ""), Err("SIGN_IN"));
     }
 
     #[test]

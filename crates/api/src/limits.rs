@@ -15,16 +15,16 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
-/// Offers that a call reads before it looks at how large its answer has become.
-pub const BATCH_CHUNK: usize = 100;
 /// Bytes of the offers that one call answers with.
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
-/// Bytes of a page token.
+/// Bytes of a page token or a token to resume from.
 pub const TOKEN_BYTES_MAX: usize = 512;
-/// Bytes of a token to resume a watch from, which names a place in every partition of the topic.
-pub const RESUME_TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of a token from which a watch goes on: it has a place of every partition.
+pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of the id of a category.
+pub const CATEGORY_BYTES_MAX: usize = 200;
 /// Bytes of a reason for programs.
 pub const REASON_CODE_BYTES_MAX: usize = 64;
 /// Characters of a reason for people.

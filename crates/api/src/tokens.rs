@@ -5,14 +5,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use buffa::Message;
-use contract::torg::offers::v1::WatchPlace;
 use offers::OfferId;
 use offers::cabinet::Place;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::errors::{FieldFault, Refusal};
-use crate::limits::{RESUME_TOKEN_BYTES_MAX, TOKEN_BYTES_MAX};
+use crate::limits::TOKEN_BYTES_MAX;
 
 /// The version of the encoding.
 const VERSION: u8 = 1;
@@ -51,9 +49,7 @@ impl About {
 
 /// A place in a list, as tokens carry it.
 pub trait PagePlace: Sized {
-    /// Bytes of its longest token.
-    const TOKEN_BYTES_MAX: usize = TOKEN_BYTES_MAX;
-    /// As bytes.
+    /// As bytes, at most 256.
     fn to_bytes(&self) -> Vec<u8>;
     /// From bytes; `None` if they are no place.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
@@ -81,36 +77,21 @@ impl PagePlace for Place {
     }
 }
 
-/// Where a watch ended.
-impl PagePlace for WatchPlace {
-    const TOKEN_BYTES_MAX: usize = RESUME_TOKEN_BYTES_MAX;
-
-    fn to_bytes(&self) -> Vec<u8> {
-        self.encode_to_vec()
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let place = Self::decode_from_slice(bytes).ok()?;
-        let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
-        (is_offer && place.shard < u32::MAX).then_some(place)
-    }
-}
-
 /// A token that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongToken {
     /// Longer than any token.
-    #[error("this is longer than any token: send it exactly as it came, or begin anew, without one")]
+    #[error("a token has at most {TOKEN_BYTES_MAX} bytes; begin with the first page")]
     TooLong,
     /// Not what was given out.
-    #[error("this token is damaged: send it exactly as it came, or begin anew, without one")]
+    #[error("this token is damaged: send it exactly as it came, or begin with the first page")]
     Damaged,
     /// Given out by another version of Torg.
-    #[error("this token is of another version: begin anew, without one")]
+    #[error("this token is of another version: begin with the first page")]
     OtherVersion,
     /// Given out for another list.
     #[error(
-        "this token belongs to another list: repeat the request that it came with, or begin anew, without one"
+        "this token belongs to another list: repeat the request that it came with, or begin with the first page"
     )]
     OtherList,
 }
@@ -145,7 +126,7 @@ pub fn decode<P: PagePlace>(about: &About, token: &str) -> Result<Option<P>, Wro
     if token.is_empty() {
         return Ok(None);
     }
-    if token.len() > P::TOKEN_BYTES_MAX {
+    if token.len() > TOKEN_BYTES_MAX {
         return Err(WrongToken::TooLong);
     }
     let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| WrongToken::Damaged)?;
@@ -193,18 +174,6 @@ mod tests {
         for created_ms in [0, -1, i64::MIN, i64::MAX, 1_700_000_000_000] {
             let token = encode(&list(), Some(&place(created_ms)));
             assert_eq!(decode(&list(), &token), Ok(Some(place(created_ms))));
-        }
-        let watch = WatchPlace {
-            offsets: vec![i64::MAX; 500],
-            offer: "4829175033168090".into(),
-            ..WatchPlace::default()
-        };
-        assert_eq!(decode(&list(), &encode(&list(), Some(&watch))), Ok(Some(watch.clone())));
-        for strange in
-            [WatchPlace { offer: "x".into(), ..watch.clone() }, WatchPlace { shard: u32::MAX, ..watch }]
-        {
-            let token = encode(&list(), Some(&strange));
-            assert_eq!(decode::<WatchPlace>(&list(), &token), Err(WrongToken::Damaged));
         }
         assert_eq!(encode(&list(), None::<&Place>), "");
         assert_eq!(decode::<Place>(&list(), ""), Ok(None));
@@ -266,7 +235,6 @@ mod tests {
             prop_assert!(decode::<Place>(&list(), &text).is_err() || text.is_empty());
             let _ = decode::<Place>(&list(), &URL_SAFE_NO_PAD.encode(&bytes));
             let _ = decode::<Place>(&list(), &forged(&bytes));
-            let _ = decode::<WatchPlace>(&list(), &forged(&[&[VERSION], &list().hash()[..], &bytes].concat()));
             let _ = decode::<u64>(&list(), &forged(&[&[VERSION], &list().hash()[..], &bytes].concat()));
         }
     }

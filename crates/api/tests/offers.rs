@@ -2,22 +2,73 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-mod common;
+use std::sync::{Arc, LazyLock};
 
-use access::{Caller, Role};
-use api::Refusal;
+use access::{Caller, Proof, Role, Roles};
 use api::limits::BATCH_GET_MAX;
 use api::offers::OfferCalls;
+use api::{Market, Refusal};
 use buffa_types::google::protobuf::FieldMask;
+use catalog::Catalogue;
 use contract::torg::offers::v1::{
-    BatchGetOffersRequest, Billing, CreateOfferRequest, GetBillingRequest, GetHistoryRequest,
-    GetOfferRequest, Money, MoveOfferRequest, Offer, SetBillingRequest, Source, Status, UpdateOfferRequest,
-    source,
+    BatchGetOffersRequest, Condition, CreateOfferRequest, GetOfferRequest, Money, MoveOfferRequest, Offer,
+    Price, Source, Status, UpdateOfferRequest, Values, source,
 };
+use offers::{Config, Offers, Opinions, Parts, StoredOffer};
+use store::{Memory, Schema, Store, StoreOptions};
+use tokio::sync::watch;
+use topics::Topics;
+use watcher::{Setup, Watcher};
 
-use common::{ann, caller, car, open};
-
+static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
 const UNKNOWN: &str = "4829-1750-3316-8090";
+
+async fn open() -> OfferCalls {
+    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
+    let schema = Schema::new(1, tables).unwrap();
+    let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
+    let watcher: Watcher<StoredOffer> = Watcher::open(&store, Setup::default()).await.unwrap();
+    let (catalogue, config, topics) = (Arc::clone(&CATALOGUE), Config::default(), Topics::in_store(&store));
+    let offers = Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]);
+    let opinions = Opinions { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
+    OfferCalls::new(Market { offers, topic: "offers".into(), opinions, closing: watch::channel(false).1 })
+}
+
+fn caller(role: Role, seller: Option<&str>) -> Caller {
+    Caller {
+        subject: "somebody".into(),
+        seller: seller.map(str::to_owned),
+        anonymous: None,
+        roles: Roles::NONE.with(role),
+        proof: Proof::Token { issuer: "test".into() },
+    }
+}
+
+fn ann() -> Caller {
+    caller(Role::Seller, Some("ann"))
+}
+
+fn car() -> Offer {
+    let attributes = [
+        ("car-make", "bmw"),
+        ("vehicle-model", "320i"),
+        ("year", "2019"),
+        ("mileage", "64000"),
+        ("body", "sedan"),
+        ("fuel", "petrol"),
+        ("gearbox", "automatic"),
+    ];
+    let values = |value: &str| Values { values: vec![value.to_owned()], ..Values::default() };
+    let money = Money { micros: 18_500_000_000, currency: "EUR".into(), ..Money::default() };
+    Offer {
+        category: "transport/cars".into(),
+        title: "BMW 320i".into(),
+        price: Price { kind: Some(money.into()), ..Price::default() }.into(),
+        attributes: attributes.map(|(name, value)| (name.to_owned(), values(value))).into(),
+        condition: Condition::CONDITION_USED.into(),
+        ..Offer::default()
+    }
+}
 
 fn create(offer: Offer) -> CreateOfferRequest {
     CreateOfferRequest { offer: offer.into(), ..CreateOfferRequest::default() }
@@ -34,15 +85,6 @@ fn update(offer: Offer, paths: &[&str]) -> UpdateOfferRequest {
 
 fn to(id: &str, status: Status) -> MoveOfferRequest {
     MoveOfferRequest { id: id.into(), to: status.into(), ..MoveOfferRequest::default() }
-}
-
-fn history(id: &str) -> GetHistoryRequest {
-    GetHistoryRequest { id: id.into(), ..GetHistoryRequest::default() }
-}
-
-fn tariff(id: &str, name: &str, version: u64) -> SetBillingRequest {
-    let billing = Billing { tariff: name.into(), version, ..Billing::default() };
-    SetBillingRequest { id: id.into(), billing: billing.into(), ..SetBillingRequest::default() }
 }
 
 async fn published(calls: &OfferCalls) -> Offer {
@@ -102,10 +144,6 @@ async fn anothers_offer_is_answered_as_one_that_is_not_there() {
             assert_eq!(calls.get(&stranger, get(id)).await.unwrap_err(), missing(id));
             assert_eq!(calls.update(&stranger, update(wanted, &["title"])).await.unwrap_err(), missing(id));
             assert_eq!(calls.move_to(&stranger, to(id, Status::Removed)).await.unwrap_err(), missing(id));
-            assert_eq!(calls.history(&stranger, history(id)).await.unwrap_err(), missing(id));
-            let billing = GetBillingRequest { id: id.into(), ..GetBillingRequest::default() };
-            assert_eq!(calls.billing(&stranger, billing).await.unwrap_err(), missing(id));
-            assert_eq!(calls.set_billing(&stranger, tariff(id, "free", 0)).await.unwrap_err(), missing(id));
             let request = BatchGetOffersRequest { ids: vec![id.into()], ..BatchGetOffersRequest::default() };
             assert_eq!(calls.batch_get(&stranger, request).await.unwrap().missing, [id]);
         }
@@ -218,61 +256,4 @@ async fn wrong_requests_are_told_what_is_wrong() {
     assert_eq!(reason(calls.move_to(&ann, paid(1, "euro", Status::Sold)).await), "UNKNOWN_CURRENCY");
     assert_eq!(reason(calls.move_to(&ann, paid(1, "EUR", Status::Removed)).await), "NOT_ALLOWED");
     assert!(calls.move_to(&ann, paid(1, "EUR", Status::Sold)).await.is_ok());
-}
-
-#[tokio::test]
-async fn a_call_with_a_key_made_again_has_no_further_effect() {
-    let calls = open().await;
-    let keyed = |key: &str| CreateOfferRequest { idempotency_key: key.into(), ..create(car()) };
-    let made =
-        async |caller: &Caller, key: &str| calls.create(caller, keyed(key)).await.unwrap().offer.id.clone();
-    let first = made(&ann(), "k1").await;
-    assert_eq!(made(&ann(), "k1").await, first);
-    assert_ne!(made(&ann(), "k2").await, first);
-    let other =
-        CreateOfferRequest { offer: Offer { title: "another".into(), ..car() }.into(), ..keyed("k1") };
-    assert_eq!(reason(calls.create(&ann(), other).await), "IDEMPOTENCY_KEY_REUSED");
-    let elsewhere = Caller { subject: "somebody else".into(), ..ann() };
-    assert_ne!(made(&elsewhere, "k1").await, first, "keys of one caller say nothing to another");
-    let sold = MoveOfferRequest { idempotency_key: "k3".into(), ..to(&first, Status::Sold) };
-    for _ in 0..2 {
-        assert_eq!(calls.move_to(&ann(), sold.clone()).await.unwrap().offer.version, 2);
-    }
-}
-
-#[tokio::test]
-async fn the_history_comes_in_pages_and_a_token_leads_on_in_its_own_list_only() {
-    let calls = open().await;
-    let (id, other) = (published(&calls).await.id, published(&calls).await.id);
-    for status in [Status::Sold, Status::Active, Status::Removed] {
-        calls.move_to(&ann(), to(&id, status)).await.unwrap();
-    }
-    let (mut versions, mut token) = (Vec::new(), String::new());
-    loop {
-        let request = GetHistoryRequest { page_size: 2, page_token: token.clone(), ..history(&id) };
-        let page = calls.history(&ann(), request).await.unwrap();
-        versions.extend(page.entries.iter().map(|entry| entry.version));
-        if page.next_page_token.is_empty() {
-            break;
-        }
-        token = page.next_page_token;
-    }
-    assert_eq!(versions, [4, 3, 2, 1]);
-    let foreign = GetHistoryRequest { page_token: token, ..history(&other) };
-    assert_eq!(reason(calls.history(&ann(), foreign).await), "WRONG_TOKEN");
-    assert_eq!(reason(calls.history(&caller(Role::Service, None), history(&id)).await), "FORBIDDEN");
-    assert!(calls.history(&caller(Role::Support, None), history(&id)).await.is_ok());
-}
-
-#[tokio::test]
-async fn billing_is_written_by_programs_and_read_by_the_seller() {
-    let calls = open().await;
-    let id = published(&calls).await.id;
-    let service = caller(Role::Service, None);
-    assert_eq!(reason(calls.set_billing(&ann(), tariff(&id, "free", 0)).await), "FORBIDDEN");
-    assert_eq!(calls.set_billing(&service, tariff(&id, "gold", 0)).await.unwrap().billing.version, 1);
-    assert_eq!(reason(calls.set_billing(&service, tariff(&id, "iron", 0)).await), "VERSION_CONFLICT");
-    assert_eq!(reason(calls.set_billing(&service, tariff(&id, "a\0", 1)).await), "BAD_CHARACTER");
-    let read = GetBillingRequest { id: id.clone(), ..GetBillingRequest::default() };
-    assert_eq!(calls.billing(&ann(), read).await.unwrap().billing.tariff, "gold");
 }

@@ -24,6 +24,7 @@ impl From<Error> for Refusal {
                 Ok(()) => Self::internal(&"an offer is wrong, and nothing is wrong with it"),
             },
             Error::NoDraft(id) => Self::new(ErrorCode::NotFound, "DRAFT_NOT_FOUND", text).with("draft", &id),
+            Error::Mask(wrong) => Self::wrong_mask("update_mask", &wrong),
             Error::NoSeller => Self::sign_in(),
             Error::ExternalTaken { other, .. } => {
                 Self::new(ErrorCode::AlreadyExists, "EXTERNAL_ID_TAKEN", text).with("offer", &other)

@@ -2,20 +2,16 @@
 
 use buffa_types::google::protobuf::FieldMask;
 use connectrpc::ErrorCode;
-use contract::torg::offers::v1::{Billing, Money, MoveOfferRequest, Status};
+use contract::torg::offers::v1::{Money, MoveOfferRequest, Status};
 use offers::masks::{ReadMask, UpdateMask};
 use offers::{Move, OfferId};
 
 use crate::errors::{FieldFault, Refusal};
-use crate::limits::{
-    BILLING_ENTRIES_MAX, BILLING_NOTE_CHARS_MAX, NAME_BYTES_MAX, REASON_TEXT_CHARS_MAX, count, name,
-    reason_code, text,
-};
 
 /// Letters of a currency.
 const CURRENCY_BYTES: usize = 3;
 
-pub(super) fn id(field: &str, text: &str) -> Result<OfferId, Refusal> {
+pub(crate) fn id(field: &str, text: &str) -> Result<OfferId, Refusal> {
     if text.is_empty() {
         return Err(Refusal::required(field));
     }
@@ -34,43 +30,47 @@ pub(super) fn ids(field: &str, texts: &[String]) -> Result<Vec<OfferId>, Refusal
     if wrong.is_empty() { Ok(ids) } else { Err(Refusal::wrong("WRONG_ID", wrong)) }
 }
 
-pub(super) fn read_mask(mask: Option<&FieldMask>) -> Result<ReadMask, Refusal> {
+pub(crate) fn read_mask(mask: Option<&FieldMask>) -> Result<ReadMask, Refusal> {
     let Some(mask) = mask else { return Ok(ReadMask::all()) };
     ReadMask::parse(mask).map_err(|wrong| Refusal::wrong_mask("read_mask", &wrong))
 }
 
-pub(super) fn update_mask(mask: Option<&FieldMask>) -> Result<UpdateMask, Refusal> {
+pub(crate) fn update_mask(mask: Option<&FieldMask>) -> Result<UpdateMask, Refusal> {
     let Some(mask) = mask else { return Ok(UpdateMask::all()) };
     UpdateMask::parse(mask).map_err(|wrong| Refusal::wrong_mask("update_mask", &wrong))
 }
 
 /// The move that a request asks for.
-pub(super) fn wanted_move(request: MoveOfferRequest) -> Result<Move, Refusal> {
-    reason_code("reason_code", &request.reason_code)?;
-    text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
+pub(super) fn wanted_move(request: &MoveOfferRequest) -> Result<Move, Refusal> {
     let to = match request.to.as_known() {
         Some(Status::STATUS_UNSPECIFIED) => return Err(Refusal::required("to")),
         Some(to) => to,
         None => return Err(Refusal::wrong_field("to", "UNKNOWN_VALUE", "there is no such status")),
     };
-    let paid = request.paid.into_option();
+    let paid = request.paid.as_option().cloned();
     if let Some(money) = &paid {
         if to != Status::Sold {
             return Err(Refusal::wrong_field("paid", "NOT_ALLOWED", "only what is sold is paid for"));
         }
-        check_money(money)?;
+        self::money("paid", money)?;
     }
-    Ok(Move { to, reason_code: request.reason_code, reason_text: request.reason_text, paid })
+    let (reason_code, reason_text) = (request.reason_code.clone(), request.reason_text.clone());
+    Ok(Move { to, reason_code, reason_text, paid })
 }
 
-fn check_money(money: &Money) -> Result<(), Refusal> {
+/// An amount that can be.
+pub(crate) fn money(field: &str, money: &Money) -> Result<(), Refusal> {
     if money.micros < 0 {
-        return Err(Refusal::wrong_field("paid.micros", "NEGATIVE", "an amount is not below zero"));
+        return Err(Refusal::wrong_field(
+            &format!("{field}.micros"),
+            "NEGATIVE",
+            "an amount is not below zero",
+        ));
     }
     let letters = money.currency.bytes().all(|byte| byte.is_ascii_uppercase());
     if money.currency.len() != CURRENCY_BYTES || !letters {
         let text = "three capital letters of ISO 4217, such as EUR";
-        return Err(Refusal::wrong_field("paid.currency", "UNKNOWN_CURRENCY", text));
+        return Err(Refusal::wrong_field(&format!("{field}.currency"), "UNKNOWN_CURRENCY", text));
     }
     Ok(())
 }
@@ -84,21 +84,4 @@ pub(super) fn answer_size(bytes: usize, most: usize) -> Result<(), Refusal> {
         "the answer would have more than {most} bytes: ask for fewer offers, or for fewer fields by a read mask"
     );
     Err(Refusal::new(ErrorCode::ResourceExhausted, "ANSWER_TOO_LARGE", text))
-}
-
-/// What billing wants to keep.
-pub(super) fn billing(billing: &Billing) -> Result<(), Refusal> {
-    count("billing.promoted_until", billing.promoted_until.len(), BILLING_ENTRIES_MAX)?;
-    count("billing.notes", billing.notes.len(), BILLING_ENTRIES_MAX)?;
-    if !billing.tariff.is_empty() {
-        name("billing.tariff", &billing.tariff, NAME_BYTES_MAX)?;
-    }
-    for kind in billing.promoted_until.keys() {
-        name("billing.promoted_until", kind, NAME_BYTES_MAX)?;
-    }
-    for (about, note) in &billing.notes {
-        name("billing.notes", about, NAME_BYTES_MAX)?;
-        text("billing.notes", note, BILLING_NOTE_CHARS_MAX)?;
-    }
-    Ok(())
 }

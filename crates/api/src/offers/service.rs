@@ -1,11 +1,10 @@
-//! `torg.offers.v1.OfferService`.
+//! The generated trait: takes a call apart, and hands it over.
 
-use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult, ServiceStream};
+use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult, ServiceStream};
 use contract::torg::offers::v1 as wire;
-use futures::StreamExt as _;
 
 use super::OfferCalls;
-use crate::caller;
+use crate::caller::of_request;
 
 #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl wire::OfferService for OfferCalls {
@@ -14,8 +13,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::CreateOfferRequest>,
     ) -> ServiceResult<wire::CreateOfferResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.create(caller, request.to_owned_message()).await?)
+        Response::ok(self.create(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn get_offer(
@@ -23,8 +21,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::GetOfferRequest>,
     ) -> ServiceResult<wire::GetOfferResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.get(caller, request.to_owned_message()).await?)
+        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn batch_get_offers(
@@ -32,8 +29,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::BatchGetOffersRequest>,
     ) -> ServiceResult<wire::BatchGetOffersResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.batch_get(caller, request.to_owned_message()).await?)
+        Response::ok(self.batch_get(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn update_offer(
@@ -41,8 +37,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::UpdateOfferRequest>,
     ) -> ServiceResult<wire::UpdateOfferResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.update(caller, request.to_owned_message()).await?)
+        Response::ok(self.update(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn move_offer(
@@ -50,8 +45,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::MoveOfferRequest>,
     ) -> ServiceResult<wire::MoveOfferResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.move_to(caller, request.to_owned_message()).await?)
+        Response::ok(self.move_to(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn get_history(
@@ -59,26 +53,7 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::GetHistoryRequest>,
     ) -> ServiceResult<wire::GetHistoryResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.history(caller, request.to_owned_message()).await?)
-    }
-
-    async fn get_billing(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, wire::GetBillingRequest>,
-    ) -> ServiceResult<wire::GetBillingResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.billing(caller, request.to_owned_message()).await?)
-    }
-
-    async fn set_billing(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, wire::SetBillingRequest>,
-    ) -> ServiceResult<wire::SetBillingResponse> {
-        let caller = caller::of_request(&context)?;
-        Response::ok(self.set_billing(caller, request.to_owned_message()).await?)
+        Response::ok(self.history(of_request(&context)?, request.to_owned_message()).await?)
     }
 
     async fn watch_offers(
@@ -86,8 +61,22 @@ impl wire::OfferService for OfferCalls {
         context: RequestContext,
         request: ServiceRequest<'_, wire::WatchOffersRequest>,
     ) -> ServiceResult<ServiceStream<wire::WatchOffersResponse>> {
-        let caller = caller::of_request(&context)?;
-        let told = self.watch(caller, request.to_owned_message()).await?;
-        Response::stream_ok(told.map(|told| told.map_err(ConnectError::from)))
+        Response::stream_ok(self.watch(of_request(&context)?, request.to_owned_message()).await?)
+    }
+
+    async fn get_billing(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, wire::GetBillingRequest>,
+    ) -> ServiceResult<wire::GetBillingResponse> {
+        Response::ok(self.billing(of_request(&context)?, request.to_owned_message()).await?)
+    }
+
+    async fn set_billing(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, wire::SetBillingRequest>,
+    ) -> ServiceResult<wire::SetBillingResponse> {
+        Response::ok(self.keep_billing(of_request(&context)?, request.to_owned_message()).await?)
     }
 }
