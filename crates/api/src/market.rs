@@ -1,6 +1,6 @@
 //! The services of a marketplace, and what they stand on.
 
-use access::Caller;
+use access::{AnonymousId, Caller, Proof};
 use buffa::Message;
 use connectrpc::Router;
 use contract::torg::offers::v1::{Author, Offer};
@@ -8,7 +8,7 @@ use offers::status::Mover;
 use offers::{Call, OfferId, Offers, Opinions, Request};
 use std::sync::Arc;
 use tokio::sync::watch;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::cabinet::CabinetRpc;
 use crate::caller::{self, Intent};
@@ -70,16 +70,57 @@ pub(crate) fn call(
     Ok(Call { author, by, request })
 }
 
-/// Keys of one caller say nothing to another.
+/// A name of a caller that no other has: keys of one say nothing to another. The same subject of two issuers is two callers, and so is one who acts as two
+/// sellers.
 fn known_as(caller: &Caller) -> String {
-    match &caller.anonymous {
-        Some(anonymous) if caller.is_anonymous() => format!("anonymous:{}", anonymous.expose()),
-        _ => format!("known:{}", caller.subject),
-    }
+    let (kind, by) = match &caller.proof {
+        Proof::Off => ("off", ""),
+        Proof::Nothing => ("nothing", caller.anonymous.as_ref().map_or("", AnonymousId::expose)),
+        Proof::Token { issuer } => ("token", &**issuer),
+        Proof::ApiKey { id } => ("key", &**id),
+    };
+    let seller = caller.seller.as_deref().unwrap_or_default();
+    let whole = [kind, by, &caller.subject, seller].join("\0");
+    format!("{kind}:{:032x}", xxh3_128(whole.as_bytes()))
 }
 
 /// What a request asks for, in a number. The kind of the request counts: equal bytes of two kinds are two requests.
 fn fingerprint<M: Message>(request: &M) -> u64 {
     let kind = std::any::type_name::<M>();
     xxh3_64_with_seed(&request.encode_to_vec(), xxh3_64_with_seed(kind.as_bytes(), 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use access::Roles;
+
+    use super::*;
+
+    #[test]
+    fn callers_have_names_of_their_own() {
+        let caller = |subject: &str, seller: Option<&str>, proof| Caller {
+            subject: subject.into(),
+            seller: seller.map(str::to_owned),
+            anonymous: None,
+            roles: Roles::NONE,
+            proof,
+        };
+        let token = |issuer: &str| Proof::Token { issuer: issuer.into() };
+        let anonymous = |id: &str| Caller::anonymous(AnonymousId::new(id));
+        let callers = [
+            caller("a", None, token("x")),
+            caller("b", None, token("x")),
+            caller("a", None, token("y")),
+            caller("a", Some("s1"), token("x")),
+            caller("a", Some("s2"), token("x")),
+            caller("a", None, Proof::ApiKey { id: "x".into() }),
+            Caller::local(),
+            anonymous("0123456789abcdefABCD-_"),
+            anonymous("0123456789abcdefABCD-x"),
+        ];
+        for (n, caller) in callers.iter().enumerate() {
+            assert_eq!(known_as(caller), known_as(&caller.clone()));
+            assert!(callers[n + 1..].iter().all(|other| known_as(other) != known_as(caller)), "{caller:?}");
+        }
+    }
 }

@@ -11,8 +11,8 @@ use api::{Market, Refusal};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use contract::torg::offers::v1::{
-    BatchGetOffersRequest, Condition, CreateOfferRequest, GetOfferRequest, Money, MoveOfferRequest, Offer,
-    Price, Source, Status, UpdateOfferRequest, Values, source,
+    BatchGetOffersRequest, Condition, CreateOfferRequest, GetHistoryRequest, GetOfferRequest, Money,
+    MoveOfferRequest, Offer, Price, Source, Status, UpdateOfferRequest, Values, source,
 };
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
 use store::{Memory, Schema, Store, StoreOptions};
@@ -85,6 +85,10 @@ fn update(offer: Offer, paths: &[&str]) -> UpdateOfferRequest {
 
 fn to(id: &str, status: Status) -> MoveOfferRequest {
     MoveOfferRequest { id: id.into(), to: status.into(), ..MoveOfferRequest::default() }
+}
+
+fn history(id: &str) -> GetHistoryRequest {
+    GetHistoryRequest { id: id.into(), ..GetHistoryRequest::default() }
 }
 
 async fn published(calls: &OfferCalls) -> Offer {
@@ -256,4 +260,48 @@ async fn wrong_requests_are_told_what_is_wrong() {
     assert_eq!(reason(calls.move_to(&ann, paid(1, "euro", Status::Sold)).await), "UNKNOWN_CURRENCY");
     assert_eq!(reason(calls.move_to(&ann, paid(1, "EUR", Status::Removed)).await), "NOT_ALLOWED");
     assert!(calls.move_to(&ann, paid(1, "EUR", Status::Sold)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_call_with_a_key_made_again_has_no_further_effect() {
+    let calls = open().await;
+    let keyed = |key: &str| CreateOfferRequest { idempotency_key: key.into(), ..create(car()) };
+    let made =
+        async |caller: &Caller, key: &str| calls.create(caller, keyed(key)).await.unwrap().offer.id.clone();
+    let first = made(&ann(), "k1").await;
+    assert_eq!(made(&ann(), "k1").await, first);
+    assert_ne!(made(&ann(), "k2").await, first);
+    let other =
+        CreateOfferRequest { offer: Offer { title: "another".into(), ..car() }.into(), ..keyed("k1") };
+    assert_eq!(reason(calls.create(&ann(), other).await), "IDEMPOTENCY_KEY_REUSED");
+    let elsewhere = Caller { subject: "somebody else".into(), ..ann() };
+    assert_ne!(made(&elsewhere, "k1").await, first, "keys of one caller say nothing to another");
+    let sold = MoveOfferRequest { idempotency_key: "k3".into(), ..to(&first, Status::Sold) };
+    for _ in 0..2 {
+        assert_eq!(calls.move_to(&ann(), sold.clone()).await.unwrap().offer.version, 2);
+    }
+}
+
+#[tokio::test]
+async fn the_history_comes_in_pages_and_a_token_leads_on_in_its_own_list_only() {
+    let calls = open().await;
+    let (id, other) = (published(&calls).await.id, published(&calls).await.id);
+    for status in [Status::Sold, Status::Active, Status::Removed] {
+        calls.move_to(&ann(), to(&id, status)).await.unwrap();
+    }
+    let (mut versions, mut token) = (Vec::new(), String::new());
+    loop {
+        let request = GetHistoryRequest { page_size: 2, page_token: token.clone(), ..history(&id) };
+        let page = calls.history(&ann(), request).await.unwrap();
+        versions.extend(page.entries.iter().map(|entry| entry.version));
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        token = page.next_page_token;
+    }
+    assert_eq!(versions, [4, 3, 2, 1]);
+    let foreign = GetHistoryRequest { page_token: token, ..history(&other) };
+    assert_eq!(reason(calls.history(&ann(), foreign).await), "WRONG_TOKEN");
+    assert_eq!(reason(calls.history(&caller(Role::Service, None), history(&id)).await), "FORBIDDEN");
+    assert!(calls.history(&caller(Role::Support, None), history(&id)).await.is_ok());
 }

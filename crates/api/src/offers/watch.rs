@@ -9,7 +9,7 @@ use contract::torg::offers::v1::{
     WatchOffersRequest, WatchOffersResponse, WatchPlace, watch_offers_response,
 };
 use futures::{Stream, StreamExt as _};
-use offers::{Begin, Told};
+use offers::{Begin, OfferId, Told};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::OfferCalls;
@@ -110,7 +110,11 @@ fn decode(token: &str) -> Result<WatchPlace, Refusal> {
     if checksum(place) != *given {
         return Err(damaged());
     }
-    WatchPlace::decode_from_slice(place).map_err(|_| damaged())
+    let place = WatchPlace::decode_from_slice(place).map_err(|_| damaged())?;
+    // The checksum is no signature: what was never given out must not lead anywhere.
+    let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
+    let is_place = is_offer && place.shard < u32::MAX && place.offsets.iter().all(|offset| *offset >= 0);
+    if is_place { Ok(place) } else { Err(damaged()) }
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
@@ -135,6 +139,20 @@ mod tests {
             ["", "x", &token[1..], &token[..token.len() - 1], &token.replace('A', "B"), &"A".repeat(100_000)]
         {
             assert!(*wrong == *token || decode(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_forged_token_leads_nowhere() {
+        let place =
+            WatchPlace { offsets: vec![1], offer: "4829175033168090".into(), ..WatchPlace::default() };
+        assert!(decode(&encode(&place)).is_ok());
+        for forged in [
+            WatchPlace { shard: u32::MAX, ..place.clone() },
+            WatchPlace { offer: "x".into(), ..place.clone() },
+            WatchPlace { offsets: vec![-1], ..place },
+        ] {
+            assert!(decode(&encode(&forged)).is_err(), "{forged:?}");
         }
     }
 }
