@@ -15,7 +15,8 @@ const FILES: [(&str, &str); 2] = [("TORG_TLS_CERT_FILE", "cert.pem"), ("TORG_TLS
 fn serving(authority: &Authority) -> Server {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     authority.write_certificate(folder.path());
-    Server::start_in(&folder, &FILES)
+    // Longer than any test waits: nothing may rely on being cut off.
+    Server::start_in(&folder, &[FILES[0], FILES[1], ("TORG_LIMITS_DRAIN_TIMEOUT_S", "600")])
 }
 
 type Stream = StreamOwned<ClientConnection, TcpStream>;
