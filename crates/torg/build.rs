@@ -8,7 +8,14 @@ use prost::Message as _;
 const GENERATED: &[&str] =
     &["torg/access/v1/keys.proto", "torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
 /// Files that only reflection needs.
-const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
+const DESCRIBED: &[&str] = &[
+    "grpc/health/v1/health.proto",
+    "google/rpc/error_details.proto",
+    "torg/offers/v1/offers.proto",
+    "torg/offers/v1/drafts.proto",
+    "torg/offers/v1/cabinet.proto",
+    "torg/offers/v1/moderation.proto",
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Asked when it runs: a build cache may be shared by several checkouts.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use contract::torg::offers::v1::Money;
-use store::{Batch, Key, Read, Store};
+use store::{Batch, Read};
 use watcher::{Evolved, shard_of};
 
 use crate::entity::StoredOffer;
@@ -16,6 +16,8 @@ use crate::tables::COUNTERS;
 pub(crate) const SOLD: &str = "sold";
 /// The beginning of the counters of money that was earned, before the currency.
 pub(crate) const EARNED: &str = "earned:";
+/// The part that takes corrections.
+pub(crate) const COUNT_REPAIR_PART: u32 = 0;
 
 /// Counts a change.
 pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
@@ -53,7 +55,7 @@ fn is_sold_counted(offer: &StoredOffer) -> bool {
 
 /// All counters of a seller, by name.
 pub(crate) async fn of_seller(
-    store: &Store,
+    store: &impl Read,
     shard: u32,
     seller: &str,
 ) -> store::Result<BTreeMap<String, i64>> {
@@ -68,9 +70,4 @@ pub(crate) async fn of_seller(
         let Some(next) = page.next else { return Ok(counters) };
         scan = scan.after(next);
     }
-}
-
-/// The keys of one counter.
-pub(crate) fn keys(shard: u32, seller: &str, counter: &str) -> Vec<Key> {
-    (0..COUNTER_PARTS).map(|part| COUNTERS.key((shard, seller, counter, part))).collect()
 }

@@ -59,11 +59,25 @@ impl Entity for StoredOffer {
         fields::take(&mut self.offer, fields, &from.offer);
     }
 
+    /// Once an offer is archived, its row moves to the archive; its lists, counts and history are what they were.
     fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
-        let places = |offer: Option<&Self>| offer.map(|offer| places(offer, change)).unwrap_or_default();
-        lists::replace(batch, places(change.before), places(change.after));
+        let leaving = |offer: Option<&Self>| offer.map(|offer| leaving(offer, change)).unwrap_or_default();
+        lists::replace(batch, leaving(change.before), leaving(change.after));
+        if is_move_to_archive(change) {
+            return;
+        }
+        let listed = |offer: Option<&Self>| {
+            offer.map(|offer| lists::rows_of(offer, seller_shard(offer, change))).unwrap_or_default()
+        };
+        lists::replace(batch, listed(change.before), listed(change.after));
+        follow_external(change, batch);
         counters::follow(change, batch);
         history::follow(change, batch);
+    }
+
+    fn signature(&self) -> String {
+        let keeping = self.offer.keeping.as_option();
+        keeping.and_then(|keeping| keeping.author.as_option()).map(history::signature).unwrap_or_default()
     }
 
     fn key(shard: u32, id: &OfferId) -> Key {
@@ -75,19 +89,43 @@ impl Entity for StoredOffer {
     }
 }
 
-/// Every row that says where an offer stands, with its value.
-fn places(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> Vec<(Key, Bytes)> {
-    let seller_shard = shard_of(&offer.offer.seller, change.shards);
-    let mut places = lists::rows_of(offer, seller_shard);
-    let id = offer.id.to_string();
-    if let Some((namespace, external)) = lists::feed_of(&offer.offer) {
-        let key = EXTERNALS.key((seller_shard, &*offer.offer.seller, namespace, external));
-        places.push((key, Bytes::from(id.clone())));
+/// Whether an offer that is archived leaves the active tables.
+fn is_move_to_archive(change: &Evolved<'_, StoredOffer>) -> bool {
+    change.after.is_none() && change.before.is_some_and(|before| before.status() == Status::Archived)
+}
+
+/// The row under which an offer waits to be archived, or to leave once it is.
+fn leaving(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> Vec<(Key, Bytes)> {
+    if !status::leaves(offer.status()) {
+        return Vec::new();
     }
-    if status::gets_archived(offer.status()) {
-        let since_ms = offer.offer.status_time.as_option().map_or(0, crate::time::to_ms);
-        let key = LEAVING.key((change.shard, status::name(offer.status()), since_ms, &*id));
-        places.push((key, Bytes::new()));
+    let since_ms = offer.offer.status_time.as_option().map_or(0, crate::time::to_ms);
+    let key = LEAVING.key((change.shard, status::name(offer.status()), since_ms, &*offer.id.to_string()));
+    vec![(key, Bytes::new())]
+}
+
+fn seller_shard(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> u32 {
+    shard_of(&offer.offer.seller, change.shards)
+}
+
+/// An offer of a feed is known by its id there, one at a time: a change that takes an id which another offer has is in conflict.
+fn follow_external(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+    let key = |offer: &StoredOffer| external_key(&offer.offer, seller_shard(offer, change));
+    let (before, after) = (change.before.and_then(key), change.after.and_then(key));
+    if before == after {
+        return;
     }
-    places
+    if let Some(key) = before {
+        batch.delete(key);
+    }
+    if let (Some(key), Some(offer)) = (after, change.after) {
+        batch.check_absent(key.clone()).put(key, 1, offer.id.to_string());
+    }
+}
+
+/// Where an offer stands by its id in a feed, unless it was removed.
+pub(crate) fn external_key(offer: &Offer, seller_shard: u32) -> Option<Key> {
+    let gone = matches!(offer.status.as_known(), Some(Status::STATUS_REMOVED | Status::STATUS_ARCHIVED));
+    let (namespace, external) = lists::feed_of(offer).filter(|_| !gone)?;
+    Some(EXTERNALS.key((seller_shard, &*offer.seller, namespace, external)))
 }

@@ -89,6 +89,11 @@ pub fn take(offer: &mut Offer, fields: &Fields, from: &Offer) {
         };
     }
     for_each_field!(take_over);
+    // Whatever is taken over, the offer is as new as the newer of the two.
+    let newest = |offer: &Offer| offer.update_time.as_option().map(|time| (time.seconds, time.nanos));
+    if newest(from) > newest(offer) {
+        offer.update_time = from.update_time.clone();
+    }
     let covers = |name: &str| fields.covers(&format!("{ATTRIBUTES}.{name}"));
     offer.attributes.retain(|name, _| !covers(name) || from.attributes.contains_key(name));
     for (name, values) in &from.attributes {

@@ -4,11 +4,14 @@ use buffa::Message;
 use contract::torg::offers::v1::history_entry::FieldChange;
 use contract::torg::offers::v1::{Author, HistoryEntry, Offer, author};
 use serde::Serialize;
-use store::Batch;
+use store::{Batch, Read, Row};
 use watcher::Evolved;
 
 use crate::entity::StoredOffer;
+use crate::error::{Result, damaged};
+use crate::id::OfferId;
 use crate::limits::HISTORY_VALUE_BYTES_MAX;
+use crate::offers::Offers;
 use crate::tables::HISTORY;
 use crate::{fields, time};
 
@@ -29,6 +32,28 @@ pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
     batch.set(key, entry.encode_to_vec());
 }
 
+impl Offers {
+    /// What happened to an offer, the newest first, before a version if one is given. Also says before which version the next page begins.
+    pub async fn history(
+        &self,
+        id: OfferId,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<(Vec<HistoryEntry>, Option<u64>)> {
+        let (shard, id) = (self.shard(id), id.to_string());
+        let mut scan = HISTORY.prefix((shard, &*id)).descending().limit(limit.max(1));
+        if let Some(version) = before {
+            scan = scan.after(HISTORY.key((shard, &*id, version.cast_signed())));
+        }
+        let page = self.store().scan(&scan).await?;
+        let decode =
+            |row: &Row| HistoryEntry::decode_from_slice(&row.value).map_err(|error| damaged(row, error));
+        let entries = page.rows.iter().map(decode).collect::<Result<Vec<_>>>()?;
+        let next = page.next.is_some().then(|| entries.last().map(|entry| entry.version)).flatten();
+        Ok((entries, next))
+    }
+}
+
 /// Who makes a change.
 pub(crate) fn author(change: &Evolved<'_, StoredOffer>) -> Author {
     if let Some(stage) = change.stage {
@@ -37,6 +62,35 @@ pub(crate) fn author(change: &Evolved<'_, StoredOffer>) -> Author {
     let offer = change.after.or(change.before);
     let keeping = offer.and_then(|offer| offer.offer.keeping.as_option());
     keeping.and_then(|keeping| keeping.author.as_option()).cloned().unwrap_or_default()
+}
+
+/// The kinds of authors in one word.
+const KINDS: [(author::Kind, &str); 8] = [
+    (author::Kind::KIND_SELLER, "seller"),
+    (author::Kind::KIND_STAGE, "stage"),
+    (author::Kind::KIND_FEED, "feed"),
+    (author::Kind::KIND_MODERATION, "moderation"),
+    (author::Kind::KIND_SUPPORT, "support"),
+    (author::Kind::KIND_SERVICE, "service"),
+    (author::Kind::KIND_ADMIN, "admin"),
+    (author::Kind::KIND_ARCHIVE, "archive"),
+];
+
+/// An author as the topic names them: `seller:ann`.
+pub(crate) fn signature(author: &Author) -> String {
+    let kind =
+        KINDS.iter().find(|(kind, _)| Some(*kind) == author.kind.as_known()).map_or("", |(_, word)| word);
+    format!("{kind}:{}", author.name)
+}
+
+/// The author of a signature.
+pub(crate) fn author_from_signature(signature: &str) -> Author {
+    let (word, name) = signature.split_once(':').unwrap_or(("", signature));
+    let kind = KINDS
+        .iter()
+        .find(|(_, known)| *known == word)
+        .map_or(author::Kind::KIND_UNSPECIFIED, |(kind, _)| *kind);
+    Author { kind: kind.into(), name: name.to_owned(), ..Author::default() }
 }
 
 fn changes(before: &Offer, after: &Offer) -> Vec<FieldChange> {

@@ -35,7 +35,7 @@ pub struct OfferId(u64);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongId {
     /// It has another form.
-    #[error("an id has sixteen digits, as in 4829-1750-3316-8092")]
+    #[error("an id has sixteen digits, as in 4829-1750-3316-8090")]
     Form,
     /// Its last digit does not fit the others.
     #[error("this is no id: a digit is wrong, or two are swapped")]
@@ -49,7 +49,7 @@ impl OfferId {
         Self(digits * 10 + u64::from(check_digit(digits)))
     }
 
-    /// As people read it: `4829-1750-3316-8092`.
+    /// As people read it: `4829-1750-3316-8090`.
     #[must_use]
     pub fn grouped(&self) -> String {
         let text = self.to_string();
@@ -124,6 +124,13 @@ mod tests {
             assert_eq!((id.to_string().parse(), id.grouped().parse()), (Ok(id), Ok(id)));
             assert_eq!(id.grouped().replace('-', " ").parse(), Ok(id));
         }
+    }
+
+    #[test]
+    fn the_example_in_the_words_of_the_error_is_an_id() {
+        let words = WrongId::Form.to_string();
+        let example = words.rsplit(' ').next().unwrap();
+        assert_eq!(example.parse::<OfferId>().unwrap().grouped(), example);
     }
 
     #[test]

@@ -4,12 +4,18 @@
 //! the history, and what goes to the topic.
 //!
 //! Where things are:
-//! - an offer: `id.rs`, `fields.rs` (by name), `status.rs` (the table of moves), `entity.rs` (what is saved with a change);
+//! - an offer: `id.rs`, `fields.rs` (by name), `status.rs` (the table of moves), `moves.rs` (what a move makes of an offer), `entity.rs` (what is saved with a change);
 //! - what follows: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
-//! - what callers hold: [`Offers`] (`offers.rs`), `cabinet.rs`;
-//! - drafts: `drafts/`; rows and limits: `tables.rs`, [`limits`].
+//! - what callers hold: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: who, and idempotency keys), [`drafts`], [`cabinet`], `billing.rs`, `watch.rs`;
+//! - what goes on by itself: `moderation.rs` (the topic of opinions), [`chores`] (the archive, what is kept for a time only), `repair.rs` (counts that drifted);
+//! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
+mod archive;
+mod billing;
 pub mod cabinet;
+mod call;
+pub mod chores;
+mod config;
 mod counters;
 pub mod drafts;
 mod entity;
@@ -19,14 +25,26 @@ mod history;
 mod id;
 pub mod limits;
 mod lists;
+pub mod masks;
+mod moderation;
+mod moves;
 mod offers;
 pub mod presets;
+mod repair;
 pub mod status;
 mod tables;
 pub mod time;
+pub mod validation;
+mod watch;
 
+pub use call::{Call, Request};
+pub use config::Config;
 pub use entity::StoredOffer;
 pub use error::{Error, Result};
 pub use id::{OfferId, WrongId};
-pub use offers::{FoundOffer, Move, Offers};
+pub use moderation::{Opinions, Unfit};
+pub use moves::{Move, NotMoved};
+pub use offers::{Offers, Parts};
+pub use repair::Drift;
 pub use tables::tables;
+pub use watch::{Begin, Stream, Told};

@@ -12,3 +12,29 @@ pub const HISTORY_VALUE_BYTES_MAX: usize = 200;
 pub const OFFER_BYTES_MAX: usize = 256 * 1024;
 /// Times that a change is tried again because others came between.
 pub const ATTEMPTS_MAX: u32 = 20;
+/// Keys that are read at once.
+pub const READ_KEYS_MAX: usize = 256;
+/// Bytes that billing keeps beside an offer.
+pub const BILLING_BYTES_MAX: usize = 64 * 1024;
+/// Opinions that are applied in one commit.
+pub const OPINION_PAGE: usize = 32;
+/// Reasons of an opinion.
+pub const OPINION_REASONS_MAX: usize = 32;
+/// Bytes of a text in an opinion.
+pub const OPINION_TEXT_BYTES_MAX: usize = 4096;
+/// Offers of one status that are archived in a step.
+pub const ARCHIVE_PAGE: usize = 100;
+/// Rows that a chore looks at in a step.
+pub const CHORE_PAGE: usize = 500;
+/// Places that a filter reads at a time, from each index value.
+pub const FACET_PAGE: usize = 64;
+/// Index values that a filter merges; if there are more, it goes by something else.
+pub const FACET_VALUES_MAX: usize = 256;
+/// Places that one call of a filtered list looks at.
+pub const LIST_LOOKS_MAX: usize = 4096;
+/// Offers, or messages of a partition, that a watch reads at a time.
+pub const WATCH_PAGE: usize = 200;
+/// Categories below one that are looked for in the index whether the seller has any of them or not; above that, the seller's own are gone through.
+pub const FACET_GUESSES_MAX: usize = 64;
+/// Index values that are gone through to find those that a filter merges.
+pub const FACET_LOOKS_MAX: usize = 1024;

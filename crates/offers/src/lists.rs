@@ -43,9 +43,8 @@ pub(crate) fn replace(batch: &mut Batch, before: Vec<(Key, Bytes)>, after: Vec<(
 
 /// What lists and filters see of an offer.
 pub(crate) fn card(offer: &Offer) -> Card {
-    let title = offer.title.trim_start().to_lowercase().chars().take(CARD_TITLE_CHARS).collect();
-    let price = asked(offer).cloned().into();
-    Card { category: offer.category.clone(), source: source_of(offer), title, price, ..Card::default() }
+    let (category, title) = (offer.category.clone(), title_key(&offer.title));
+    Card { category, source: source_of(offer), title, price: asked(offer).cloned().into(), ..Card::default() }
 }
 
 /// The least amount that is asked for.
@@ -71,14 +70,40 @@ pub(crate) fn feed_of(offer: &Offer) -> Option<(&str, &str)> {
     }
 }
 
-/// What an offer is found by: its category, its source, the beginning of its title.
+/// What an offer is found by: its category, its source, the beginning of its title, about what it costs.
 fn filters_of(card: &Card) -> impl Iterator<Item = String> {
-    let title = title_filter(&card.title);
-    [Some(format!("c:{}", card.category)), Some(format!("s:{}", card.source)), title].into_iter().flatten()
+    let price = card.price.as_option().map(price_facet);
+    let (category, source) = (category_facet(&card.category), source_facet(&card.source));
+    [Some(category), Some(source), Some(title_facet(&card.title)), price].into_iter().flatten()
 }
 
-/// The filter under which titles with this beginning stand; `None` if it is too short for one.
-pub(crate) fn title_filter(beginning: &str) -> Option<String> {
-    let first: String = beginning.chars().take(TITLE_FILTER_CHARS).collect();
-    (first.chars().count() == TITLE_FILTER_CHARS).then(|| format!("t:{first}"))
+/// Where offers of this category stand.
+pub(crate) fn category_facet(category: &str) -> String {
+    format!("c:{category}")
+}
+
+/// Where offers of this source stand.
+pub(crate) fn source_facet(source: &str) -> String {
+    format!("s:{source}")
+}
+
+/// Where titles with this beginning stand, in small letters: by their first letters.
+pub(crate) fn title_facet(beginning: &str) -> String {
+    beginning
+        .chars()
+        .take(TITLE_FILTER_CHARS)
+        .fold("t:".to_owned(), |facet, letter| facet + letter.encode_utf8(&mut [0; 4]))
+}
+
+/// Where offers of about this price stand: eight steps between an amount and twice as much.
+pub(crate) fn price_facet(price: &Money) -> String {
+    let micros = price.micros.max(0).cast_unsigned();
+    let octave = 64 - u64::from(micros.leading_zeros());
+    let eighth = if octave > 3 { micros >> (octave - 4) & 7 } else { 0 };
+    format!("p:{}:{:03}", price.currency, octave * 8 + eighth)
+}
+
+/// As titles are compared: without space before it, in small letters.
+pub(crate) fn title_key(title: &str) -> String {
+    title.trim_start().to_lowercase().chars().take(CARD_TITLE_CHARS).collect()
 }

@@ -3,19 +3,25 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buffa::Message;
-use contract::torg::offers::v1::{Author, Keeping, Money, Offer, Status, StatusReason};
+use catalog::Catalogue;
+use contract::torg::offers::v1::{Offer, Status};
+use futures::future::try_join;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use store::{Batch, Read, Row, Store};
-use watcher::{Entity, Found, Watcher, shard_of};
+use store::{Batch, Key, Read, Row, Store};
+use topics::Topics;
+use watcher::{Entity, Found, Time, Watcher, shard_of};
 
-use crate::entity::StoredOffer;
-use crate::error::{Error, Result};
+use crate::call::{Call, Ticket};
+use crate::config::Config;
+use crate::entity::{StoredOffer, external_key};
+use crate::error::{Error, Result, damaged};
 use crate::id::OfferId;
-use crate::limits::ATTEMPTS_MAX;
-use crate::status::{Mover, may_move};
-use crate::tables::ARCHIVE;
-use crate::time;
+use crate::limits::{ATTEMPTS_MAX, OFFER_BYTES_MAX, READ_KEYS_MAX};
+use crate::moves::{Move, keep};
+use crate::tables::{ARCHIVE, OFFERS};
+use crate::validation::violations;
+use crate::{lists, time};
 
 /// All offers of a store. Cheap to clone.
 #[derive(Clone)]
@@ -24,128 +30,142 @@ pub struct Offers {
 }
 
 struct Inner {
-    store: Store,
-    watcher: Watcher<StoredOffer>,
-    shards: u32,
+    parts: Parts,
     random: Mutex<StdRng>,
 }
 
-/// A move to another status.
-#[derive(Clone, Debug, Default)]
-pub struct Move {
-    /// Where to.
-    pub to: Status,
-    /// For programs.
-    pub reason_code: String,
-    /// For people.
-    pub reason_text: String,
-    /// What was paid, if it is sold. Without it, the price counts if it is fixed.
-    pub paid: Option<Money>,
-    /// The version that the caller saw, if that matters.
-    pub version: Option<u64>,
+/// What offers are made of.
+pub struct Parts {
+    /// Where they are kept: opened with [`tables`](crate::tables), and those of the watcher and of topics.
+    pub store: Store,
+    /// Where changes go and opinions come from.
+    pub topics: Topics,
+    /// What makes them evolve.
+    pub watcher: Watcher<StoredOffer>,
+    /// What they are checked by.
+    pub catalogue: Arc<Catalogue>,
+    /// How long things last.
+    pub config: Config,
 }
 
 impl Offers {
-    /// Offers over a store that was opened with [`tables`](crate::tables) and those of the watcher. `seed` decides the ids.
+    /// Offers over a store; `seed` decides the ids of new ones, and must not be guessed by anybody.
     #[must_use]
-    pub fn new(store: &Store, watcher: &Watcher<StoredOffer>, shards: u32, seed: u64) -> Self {
-        let random = Mutex::new(StdRng::seed_from_u64(seed));
-        let (store, watcher) = (store.clone(), watcher.clone());
-        Self { inner: Arc::new(Inner { store, watcher, shards, random }) }
+    pub fn new(parts: Parts, seed: [u8; 32]) -> Self {
+        Self { inner: Arc::new(Inner { parts, random: Mutex::new(StdRng::from_seed(seed)) }) }
     }
 
     /// Publishes an offer: gives it an id, a status and times. What a caller cannot set is overwritten.
-    pub async fn create(&self, author: &Author, offer: Offer) -> Result<Offer> {
-        let now = time::from_time(self.inner.watcher.clock().now());
+    pub async fn create(&self, call: &Call, offer: &Offer) -> Result<Offer> {
+        self.require_valid(offer)?;
         for _ in 0..ATTEMPTS_MAX {
-            let id = self.new_id();
-            let keeping = Keeping { author: Some(author.clone()).into(), ..Keeping::default() };
-            let offer = Offer {
-                id: id.to_string(),
-                status: Status::Active.into(),
-                status_reason: None.into(),
-                status_time: Some(now.clone()).into(),
-                create_time: Some(now.clone()).into(),
-                update_time: Some(now.clone()).into(),
-                expire_time: None.into(),
-                version: 0,
-                keeping: Some(keeping).into(),
-                ..offer.clone()
-            };
+            let ticket = self.ticket(call).await?;
+            if let Ticket::Done(id) = &ticket {
+                return self.get(parse(id)?).await;
+            }
+            let stored = self.fresh(call, self.new_id(), offer.clone())?;
             let mut batch = Batch::new();
-            batch.check_absent(ARCHIVE.key((self.shard(id), &*id.to_string())));
-            let stored = StoredOffer { id, offer };
-            let version = self.inner.watcher.save(&mut batch, None, &stored).await?;
-            // In conflict if the id is taken: the next one will not be.
-            if self.inner.store.commit(batch).await?.is_applied() {
-                return Ok(answer(stored, version));
+            ticket.done(&mut batch, &stored.offer.id);
+            if let Some(offer) = self.insert(batch, stored).await? {
+                return Ok(offer);
             }
         }
         Err(Error::Contended(self.new_id()))
     }
 
+    /// An offer as it is when it is published.
+    pub(crate) fn fresh(&self, call: &Call, id: OfferId, offer: Offer) -> Result<StoredOffer> {
+        let now = self.now();
+        let mut offer = Offer {
+            id: id.to_string(),
+            status: Status::Active.into(),
+            status_reason: None.into(),
+            status_time: Some(time::from_time(now)).into(),
+            create_time: Some(time::from_time(now)).into(),
+            update_time: Some(time::from_time(now)).into(),
+            expire_time: Some(time::from_time(now + self.config().exposure)).into(),
+            version: 0,
+            keeping: None.into(),
+            ..offer
+        };
+        keep(&mut offer).author = Some(call.author.clone()).into();
+        require_fit(id, &offer)?;
+        Ok(StoredOffer { id, offer })
+    }
+
+    /// Saves a new offer with what the batch has already; `None` if its id is taken, or something else that the batch checks is different by now.
+    pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
+        batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
+        let version = self.watcher().save(&mut batch, None, &stored).await?;
+        if self.store().commit(batch).await?.is_applied() {
+            return Ok(Some(answer(stored, version)));
+        }
+        self.require_external_free(&stored).await?;
+        Ok(None)
+    }
+
     /// An offer, active or archived.
     pub async fn get(&self, id: OfferId) -> Result<Offer> {
-        if let Some(found) = self.inner.watcher.load(&id).await? {
-            return Ok(answer(found.entity, found.version));
+        self.get_many(&[id]).await?.pop().flatten().ok_or(Error::NotFound(id))
+    }
+
+    /// Offers of any number of ids, in their order; `None` for those that are not there.
+    pub async fn get_many(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
+        let mut offers = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(READ_KEYS_MAX) {
+            offers.extend(self.get_some(ids).await?);
         }
-        let row = self.inner.store.get_one(&ARCHIVE.key((self.shard(id), &*id.to_string()))).await?;
-        archived(&row.ok_or(Error::NotFound(id))?)
+        Ok(offers)
+    }
+
+    async fn get_some(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
+        let keys: Vec<Key> = ids.iter().map(|id| OFFERS.key((self.shard(*id), &*id.to_string()))).collect();
+        let mut rows = self.store().get(&keys).await?;
+        // An offer that moves to the archive is in one of the two tables at any time, and this is the order in which it moves.
+        let missing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].is_none()).collect();
+        if !missing.is_empty() {
+            let archived = |at: &usize| ARCHIVE.key((self.shard(ids[*at]), &*ids[*at].to_string()));
+            let keys: Vec<Key> = missing.iter().map(archived).collect();
+            for (at, row) in missing.into_iter().zip(self.store().get(&keys).await?) {
+                rows[at] = row;
+            }
+        }
+        rows.iter().map(|row| row.as_ref().map(from_row).transpose()).collect()
     }
 
     /// Changes what a seller sets. `change` may be called several times, for others may change the offer meanwhile.
     pub async fn update(
         &self,
-        author: &Author,
+        call: &Call,
         id: OfferId,
         version: Option<u64>,
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
-        self.rewrite(id, version, |offer| {
+        self.rewrite(call, id, version, |offer| {
             let status = offer.status.as_known().unwrap_or_default();
             if matches!(status, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED) {
                 return Err(Error::Closed(id, status));
             }
             change(offer)?;
-            keep(offer).author = Some(author.clone()).into();
+            self.require_valid(offer)?;
+            keep(offer).author = Some(call.author.clone()).into();
             Ok(())
         })
         .await
     }
 
-    /// Moves an offer to another status, if the table of moves allows it.
-    pub async fn move_to(&self, author: &Author, by: Mover, id: OfferId, wanted: &Move) -> Result<Offer> {
-        let now = time::from_time(self.inner.watcher.clock().now());
-        self.rewrite(id, wanted.version, |offer| {
-            let from = offer.status.as_known().unwrap_or_default();
-            may_move(from, wanted.to, by).map_err(|why| Error::Forbidden { id, why })?;
-            let banned_from = keep(offer).status_before_ban.as_known().unwrap_or_default();
-            let is_banned = banned_from != Status::Unspecified;
-            let may_lift = matches!(by, Mover::Moderation | Mover::Admin);
-            if wanted.to == Status::Banned {
-                keep(offer).status_before_ban = from.into();
-            } else if is_banned && wanted.to != Status::Removed {
-                if !may_lift {
-                    return Err(Error::BanStands(id));
-                }
-                keep(offer).status_before_ban = Status::Unspecified.into();
-            }
-            if wanted.to == Status::Sold && !keep(offer).sold_counted {
-                let paid = wanted.paid.clone().or_else(|| fixed_price(offer));
-                let keeping = keep(offer);
-                (keeping.sold_counted, keeping.paid) = (true, paid.into());
-            }
-            keep(offer).author = Some(author.clone()).into();
-            offer.status = wanted.to.into();
-            offer.status_time = Some(now.clone()).into();
-            offer.status_reason = Some(StatusReason {
-                code: wanted.reason_code.clone(),
-                text: wanted.reason_text.clone(),
-                author: Some(author.clone()).into(),
-                ..StatusReason::default()
-            })
-            .into();
-            Ok(())
+    /// Moves an offer to another status, if the rules allow it.
+    pub async fn move_to(
+        &self,
+        call: &Call,
+        id: OfferId,
+        version: Option<u64>,
+        wanted: &Move,
+    ) -> Result<Offer> {
+        let (now, exposure) = (self.now(), self.config().exposure);
+        self.rewrite(call, id, version, |offer| {
+            let moved = wanted.apply(offer, &call.author, call.by, now, exposure);
+            moved.map_err(|why| Error::NotMoved { id, why })
         })
         .await
     }
@@ -153,16 +173,18 @@ impl Offers {
     /// Reads, changes and saves an offer until nobody else came between.
     async fn rewrite(
         &self,
+        call: &Call,
         id: OfferId,
         version: Option<u64>,
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
         for _ in 0..ATTEMPTS_MAX {
-            let Some(found) = self.inner.watcher.load(&id).await? else {
-                // One that is archived says so.
-                let offer = self.get(id).await?;
-                return Err(Error::Closed(id, offer.status.as_known().unwrap_or_default()));
-            };
+            let load = async { Ok(self.watcher().load(&id).await?) };
+            let (ticket, found) = try_join(self.ticket(call), load).await?;
+            if let Ticket::Done(id) = &ticket {
+                return self.get(parse(id)?).await;
+            }
+            let Some(found) = found else { return Err(self.why_not_active(id).await?) };
             if let Some(expected) = version.filter(|expected| *expected != found.version) {
                 return Err(Error::OtherVersion { id, expected, actual: found.version });
             }
@@ -171,57 +193,125 @@ impl Offers {
             if StoredOffer::changed_fields(&found.entity, &after).is_empty() {
                 return Ok(answer(found.entity, found.version));
             }
-            after.offer.update_time = Some(time::from_time(self.inner.watcher.clock().now())).into();
             let mut batch = Batch::new();
-            let version = self.inner.watcher.save(&mut batch, Some(&found), &after).await?;
-            if self.inner.store.commit(batch).await?.is_applied() {
-                return Ok(answer(after, version));
+            ticket.done(&mut batch, &after.offer.id);
+            if let Some(offer) = self.save(batch, &found, after).await? {
+                return Ok(offer);
             }
         }
         Err(Error::Contended(id))
     }
 
+    /// Saves a change with what the batch has already; `None` if something is different by now.
+    pub(crate) async fn save(
+        &self,
+        mut batch: Batch,
+        found: &Found<StoredOffer>,
+        mut after: StoredOffer,
+    ) -> Result<Option<Offer>> {
+        after.offer.update_time = Some(time::from_time(self.now())).into();
+        require_fit(after.id, &after.offer)?;
+        let version = self.watcher().save(&mut batch, Some(found), &after).await?;
+        if self.store().commit(batch).await?.is_applied() {
+            return Ok(Some(answer(after, version)));
+        }
+        self.require_external_free(&after).await?;
+        Ok(None)
+    }
+
+    /// Why an offer is not in the active tables.
+    async fn why_not_active(&self, id: OfferId) -> Result<Error> {
+        let offer = self.get(id).await?;
+        Ok(Error::Closed(id, offer.status.as_known().unwrap_or_default()))
+    }
+
+    /// Refuses an offer whose id in its feed another offer has.
+    async fn require_external_free(&self, offer: &StoredOffer) -> Result<()> {
+        let Some(key) = external_key(&offer.offer, self.shard_of_seller(&offer.offer.seller)) else {
+            return Ok(());
+        };
+        let row = self.store().get_one(&key).await?;
+        match (row, lists::feed_of(&offer.offer)) {
+            (Some(row), Some((namespace, external))) if row.value != offer.offer.id.as_bytes() => {
+                let (namespace, external) = (namespace.to_owned(), external.to_owned());
+                let other = String::from_utf8_lossy(&row.value).into_owned();
+                Err(Error::ExternalTaken { namespace, external, other })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an offer that the catalogue, or what holds for every offer, does not allow: with all that is wrong at once.
+    pub(crate) fn require_valid(&self, offer: &Offer) -> Result<()> {
+        let violations = violations(self.catalogue(), offer);
+        if violations.is_empty() { Ok(()) } else { Err(Error::Invalid(violations)) }
+    }
+
+    /// What these offers are checked by.
+    #[must_use]
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.inner.parts.catalogue
+    }
+
+    /// How long things last.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.inner.parts.config
+    }
+
+    /// What makes these offers evolve.
+    #[must_use]
+    pub fn watcher(&self) -> &Watcher<StoredOffer> {
+        &self.inner.parts.watcher
+    }
+
     pub(crate) fn store(&self) -> &Store {
-        &self.inner.store
+        &self.inner.parts.store
+    }
+
+    pub(crate) fn topics(&self) -> &Topics {
+        &self.inner.parts.topics
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.watcher().clock().now()
+    }
+
+    pub(crate) fn shards(&self) -> u32 {
+        self.watcher().shards()
     }
 
     pub(crate) fn shard_of_seller(&self, seller: &str) -> u32 {
-        shard_of(seller, self.inner.shards)
+        shard_of(seller, self.shards())
     }
 
     pub(crate) fn shard(&self, id: OfferId) -> u32 {
-        shard_of(&id.to_string(), self.inner.shards)
+        shard_of(&id.to_string(), self.shards())
     }
 
-    fn new_id(&self) -> OfferId {
+    pub(crate) fn new_id(&self) -> OfferId {
         OfferId::random(&mut *self.inner.random.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What Torg keeps for itself beside an offer.
-fn keep(offer: &mut Offer) -> &mut Keeping {
-    offer.keeping.get_or_insert_default()
+/// An id that Torg wrote itself.
+pub(crate) fn parse(id: &str) -> Result<OfferId> {
+    id.parse()
+        .map_err(|error: crate::WrongId| Error::Damaged { place: id.to_owned(), detail: error.to_string() })
 }
 
-fn fixed_price(offer: &Offer) -> Option<Money> {
-    use contract::torg::offers::v1::__buffa::oneof::price::Kind;
-    match offer.price.as_option()?.kind.as_ref()? {
-        Kind::Fixed(money) => Some((**money).clone()),
-        Kind::Free(_) | Kind::Negotiable(_) | Kind::Range(_) => None,
-    }
+fn require_fit(id: OfferId, offer: &Offer) -> Result<()> {
+    let bytes = offer.encoded_len() as usize;
+    if bytes > OFFER_BYTES_MAX { Err(Error::TooLarge { id, bytes, max: OFFER_BYTES_MAX }) } else { Ok(()) }
 }
 
 /// An offer as callers see it.
-fn answer(stored: StoredOffer, version: u64) -> Offer {
+pub(crate) fn answer(stored: StoredOffer, version: u64) -> Offer {
     Offer { version, keeping: None.into(), ..stored.offer }
 }
 
-fn archived(row: &Row) -> Result<Offer> {
-    let damaged =
-        |error: buffa::DecodeError| Error::Damaged { place: row.key.to_string(), detail: error.to_string() };
-    let offer = Offer::decode_from_slice(&row.value).map_err(damaged)?;
+/// An offer of either table, as callers see it.
+pub(crate) fn from_row(row: &Row) -> Result<Offer> {
+    let offer = Offer::decode_from_slice(&row.value).map_err(|error| damaged(row, error))?;
     Ok(Offer { version: row.version, keeping: None.into(), ..offer })
 }
-
-/// An offer that was found, for those who decide by it.
-pub type FoundOffer = Found<StoredOffer>;

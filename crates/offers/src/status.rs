@@ -75,9 +75,13 @@ pub fn may_move(from: Status, to: Status, by: Mover) -> Result<(), Forbidden> {
     }
 }
 
-/// Whether offers of this status are archived after some time.
+/// Whether offers of this status leave the active tables after some time. Those that are archived do so at once.
 #[must_use]
-pub fn gets_archived(status: Status) -> bool {
+pub fn leaves(status: Status) -> bool {
+    status == Status::Archived || gets_archived(status)
+}
+
+fn gets_archived(status: Status) -> bool {
     MOVES
         .iter()
         .any(|(from, to, movers)| (*from, *to) == (status, Status::Archived) && movers.contains(&Archiver))
@@ -109,6 +113,7 @@ impl Mover {
             Kind::KIND_MODERATION => Some(Moderation),
             Kind::KIND_SERVICE => Some(Service),
             Kind::KIND_ADMIN => Some(Admin),
+            Kind::KIND_ARCHIVE => Some(Archiver),
             Kind::KIND_UNSPECIFIED => None,
         }
     }
@@ -176,7 +181,6 @@ mod tests {
             for to in [Status::Active, Status::Expired, Status::Sold] {
                 assert!(may_move(Status::Banned, to, by).is_err());
             }
-            // What was banned, removed and wanted back is looked at in `moves.rs`: the ban stays.
             assert!(may_move(Status::Banned, Status::Removed, by).is_ok());
         }
     }

@@ -32,20 +32,27 @@ pub(crate) static COUNTERS: Table<(u32, String, String, u32)> =
 
 /// A seller's offers by their ids in a feed.
 pub(crate) static EXTERNALS: Table<(u32, String, String, String)> =
-    Table::plain("offer_externals", &["shard", "seller", "namespace", "external"]);
+    Table::versioned("offer_externals", &["shard", "seller", "namespace", "external"]);
 
 /// The draft of each owner.
 pub(crate) static DRAFTS: Table<(u32, String)> = Table::versioned("drafts", &["shard", "owner"]).large();
 
-/// What was answered to calls with an idempotency key, by the day.
-pub(crate) static ANSWERS: Table<(u32, i64, String, String)> =
-    Table::versioned("offer_answers", &["shard", "day", "caller", "request"]);
+/// Calls with an idempotency key that were done. By the shard of the key.
+pub(crate) static ANSWERS: Table<(u32, String, String)> =
+    Table::versioned("offer_answers", &["shard", "caller", "request"]);
+
+/// Which repair of a seller's counts was the last: two at a time must not both correct the same drift.
+pub(crate) static REPAIRS: Table<(u32, String)> = Table::versioned("offer_repairs", &["shard", "seller"]);
+
+/// How far chores are that go through whole tables.
+pub(crate) static CHORES: Table<(u32, String)> = Table::versioned("offer_chores", &["shard", "chore"]);
 
 /// Offers that wait to be archived, by their status and since when they have it. By the shard of the offer.
 pub(crate) static LEAVING: Table<(u32, String, i64, String)> =
     Table::plain("offer_leaving", &["shard", "status", "since", "offer"]).queue();
 
 /// The tables that offers need, for the schema of a store.
+#[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![
         OFFERS.def(),
@@ -59,6 +66,8 @@ pub fn tables() -> Vec<&'static TableDef> {
         EXTERNALS.def(),
         DRAFTS.def(),
         ANSWERS.def(),
+        CHORES.def(),
+        REPAIRS.def(),
         LEAVING.def(),
     ]
 }

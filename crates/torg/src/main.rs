@@ -11,6 +11,7 @@ mod config;
 mod errors;
 mod gatekeeper;
 mod logging;
+mod marketplace;
 mod nearest;
 mod parts;
 mod proto;

@@ -11,11 +11,13 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use store::{Read as _, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use topics::Topics;
 
-use crate::config::Config;
+use crate::config::{Config, Role};
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
+use crate::marketplace::Marketplace;
 use crate::parts;
 use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
 
@@ -75,6 +77,8 @@ struct App {
     started: Instant,
     readiness: Readiness,
     metrics: Metrics,
+    /// Tells streams that the process stops.
+    closing: watch::Sender<bool>,
     closers: Vec<Closer>,
 }
 
@@ -91,6 +95,7 @@ impl App {
             started: Instant::now(),
             readiness: Readiness::new(),
             metrics: Metrics::new(),
+            closing: watch::Sender::new(false),
             closers: Vec::new(),
         }
     }
@@ -101,6 +106,7 @@ impl App {
         let store = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
+        let market = self.open_marketplace(&store, &topics).await?;
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),
@@ -112,6 +118,7 @@ impl App {
             },
             topics,
             keys,
+            market,
         })?;
         // Set once: `open` runs once.
         let _ = rpc.set(service);
@@ -150,6 +157,16 @@ impl App {
         Ok(topics)
     }
 
+    async fn open_marketplace(&mut self, store: &Store, topics: &Topics) -> anyhow::Result<api::Market> {
+        let marketplace = Marketplace::open(&self.config, store, topics, self.closing.subscribe()).await?;
+        let market = marketplace.market.clone();
+        if self.config.roles.contains(&Role::Scheduler) {
+            let running = marketplace.run();
+            self.on_close("marketplace", async move || running.close().await);
+        }
+        Ok(market)
+    }
+
     /// The folder of everything embedded; not made when nothing would go into it.
     async fn create_data_dir(&self) -> anyhow::Result<()> {
         let Config { data_dir, store, files, .. } = &self.config;
@@ -181,6 +198,7 @@ impl App {
         if in_order && limits.drain_notice_s > 0 {
             tokio::time::sleep(Duration::from_secs(limits.drain_notice_s.into())).await;
         }
+        self.closing.send_replace(true);
         let cut = server.drain(Duration::from_secs(limits.drain_timeout_s.into())).await;
         if cut > 0 {
             tracing::warn!(connections = cut, "cut off: they were not done in limits.drain_timeout_s");

@@ -99,7 +99,8 @@ impl<E: Entity> Watcher<E> {
                 None => self.standing(which, Some(stage), &fields).await?,
             };
             let (entity, author) = (Some(entity), Some(stage));
-            let event = Event { entity, version, changed: fields, author, state: new_state, now };
+            let (state, signature) = (new_state, String::new());
+            let event = Event { entity, version, changed: fields, author, state, signature, now };
             fight = self.record(batch, which, &event, standing);
         }
 

@@ -62,6 +62,8 @@ pub(crate) struct Event<'a> {
     pub(crate) author: Option<&'a str>,
     /// That stage's state.
     pub(crate) state: Bytes,
+    /// Who signed the change, if it comes from outside.
+    pub(crate) signature: String,
     pub(crate) now: Time,
 }
 
@@ -188,6 +190,7 @@ fn set_outbox(batch: &mut Batch, which: Which<'_>, event: &Event<'_>, at_ms: i64
         changed: event.changed.paths().map(str::to_owned).collect(),
         changed_more: event.changed.is_all(),
         previous_at_ms,
+        signature: event.signature.clone(),
         ..Outgoing::default()
     };
     let key = OUTBOX.key((which.shard, which.kind, at_ms, which.entity, event.version.cast_signed()));

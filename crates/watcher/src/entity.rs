@@ -45,6 +45,11 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
         let _ = (change, batch);
     }
 
+    /// Who made this version of an entity, if it keeps that. The topic hears it of changes that come from outside; stages sign with their ids.
+    fn signature(&self) -> String {
+        String::new()
+    }
+
     /// Where the entity stands.
     #[must_use]
     fn key(shard: u32, id: &Self::Id) -> Key {

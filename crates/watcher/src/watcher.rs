@@ -143,7 +143,8 @@ impl<E: Entity> Watcher<E> {
         let (entity, now) = (Some(entity), self.now());
         self.follow_up(batch, which, before.map(|before| &before.entity), Some(after), (version, None, now));
         let standing = self.standing(which, None, &changed).await?;
-        let event = Event { entity, version, changed, author: None, state: Bytes::new(), now };
+        let (author, state, signature) = (None, Bytes::new(), after.signature());
+        let event = Event { entity, version, changed, author, state, signature, now };
         // Only changes by stages are counted.
         let _: Option<Fight> = self.record(batch, which, &event, standing);
         Ok(version)
@@ -174,7 +175,8 @@ impl<E: Entity> Watcher<E> {
         }
         let (changed, now) = (Fields::all(), self.now());
         self.follow_up(batch, which, Some(&before.entity), None, (version, None, now));
-        let event = Event { entity: None, version, changed, author: None, state: Bytes::new(), now };
+        let (author, state, signature) = (None, Bytes::new(), before.entity.signature());
+        let event = Event { entity: None, version, changed, author, state, signature, now };
         record_removal(batch, which, &event, head, entries_version);
         Ok(version)
     }
@@ -278,6 +280,12 @@ impl<E: Entity> Watcher<E> {
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
+    }
+
+    /// How many shards there are.
+    #[must_use]
+    pub fn shards(&self) -> u32 {
+        self.inner.rules.config.shards
     }
 
     pub(crate) fn now(&self) -> Time {

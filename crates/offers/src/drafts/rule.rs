@@ -37,11 +37,10 @@ pub fn decide(category: Option<&str>, logged_in: Option<&Seen>, anonymous: Optio
         (None, None) => Decision::Make,
         (Some(mine), Some(other)) => match (fits(mine), fits(other)) {
             (false, false) => Decision::Reset(Whose::LoggedIn),
-            (true, false) => Decision::Keep(Whose::LoggedIn),
             (false, true) => Decision::Keep(Whose::Anonymous),
             // Of two that were changed at the same time, that of the seller.
             (true, true) if other.updated_ms > mine.updated_ms => Decision::Keep(Whose::Anonymous),
-            (true, true) => Decision::Keep(Whose::LoggedIn),
+            (true, _) => Decision::Keep(Whose::LoggedIn),
         },
         (Some(mine), None) if fits(mine) => Decision::Keep(Whose::LoggedIn),
         (Some(_), None) => Decision::Reset(Whose::LoggedIn),
@@ -54,6 +53,8 @@ pub fn decide(category: Option<&str>, logged_in: Option<&Seen>, anonymous: Optio
 mod tests {
     use super::*;
 
+    type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
+
     /// By the category that is asked for, the category and time of the seller's draft and of the anonymous one: what becomes of them. Every combination of
     /// "none, fits, does not fit" with "older, as old, newer".
     #[test]
@@ -63,7 +64,6 @@ mod tests {
         let draft = |seen: Option<(&str, i64)>| {
             seen.map(|(category, updated_ms)| Seen { category: category.to_owned(), updated_ms })
         };
-        type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
         let table: &[Row] = &[
             // Nothing there.
             (None, None, None, Make),

@@ -16,6 +16,7 @@ use std::time::Duration;
 use ::topics::Topics;
 use access::ApiKeys;
 use anyhow::Context as _;
+use api::Market;
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
 use connectrpc_health::HealthService;
@@ -40,11 +41,12 @@ pub(crate) struct RpcParts {
     pub(crate) info: Info,
     pub(crate) topics: Topics,
     pub(crate) keys: ApiKeys,
+    pub(crate) market: Market,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
-    let RpcParts { limits, readiness, metrics, info, topics, keys } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, market } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -56,6 +58,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
         .add_service(Arc::new(topics::TopicsRpc::new(topics)))
         .add_service(Arc::new(keys::KeysRpc::new(keys)))
         .add_service(health);
+    let router = api::register(router, &market);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

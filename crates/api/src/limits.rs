@@ -1,0 +1,189 @@
+//! Every limit of requests, and what is answered to whoever exceeds it.
+
+use std::time::Duration;
+
+use crate::errors::{FieldFault, Refusal};
+
+/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
+pub const REFUSAL_FIELDS_BYTES_MAX: usize = 3072;
+/// Bytes of a text of a refusal. It stands in the headers twice: once in base64, once with `%D0` for every byte beyond ASCII.
+pub const REFUSAL_TEXT_BYTES_MAX: usize = 512;
+/// Bytes of the path of a field in a refusal.
+pub const REFUSAL_PATH_BYTES_MAX: usize = 256;
+/// When a call that could not be served is worth another try.
+pub const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Offers that one call reads by id.
+pub const BATCH_GET_MAX: usize = 1000;
+/// Bytes of the offers that one call answers with.
+pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of an idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
+/// Bytes of a page token or a token to resume from.
+pub const TOKEN_BYTES_MAX: usize = 512;
+/// Bytes of a token from which a watch goes on: it has a place of every partition.
+pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of the id of a category.
+pub const CATEGORY_BYTES_MAX: usize = 200;
+/// Bytes of a reason for programs.
+pub const REASON_CODE_BYTES_MAX: usize = 64;
+/// Characters of a reason for people.
+pub const REASON_TEXT_CHARS_MAX: usize = 1000;
+/// Reasons of one opinion.
+pub const OPINION_REASONS_MAX: usize = 20;
+/// Bytes of a name: of a seller, a moderator, a tariff.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Characters of the beginning of a title by which a list is filtered.
+pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
+/// Notes, and kinds of promotion, that billing keeps beside one offer.
+pub const BILLING_ENTRIES_MAX: usize = 100;
+/// Characters of one note.
+pub const BILLING_NOTE_CHARS_MAX: usize = 2000;
+
+/// How many entries a page may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSizes {
+    /// If nothing is said.
+    pub default: u32,
+    /// At most.
+    pub most: u32,
+}
+
+/// Pages of lists of offers.
+pub const OFFERS_PAGE: PageSizes = PageSizes { default: 50, most: 200 };
+/// Pages of a history.
+pub const HISTORY_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
+
+/// The size of a page; zero is the default.
+pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {
+    match given {
+        0 => Ok(sizes.default as usize),
+        given if given <= sizes.most => Ok(given as usize),
+        given => Err(too_many("page_size", given as usize, sizes.most as usize)),
+    }
+}
+
+/// At most so many.
+pub fn count(field: &str, given: usize, most: usize) -> Result<(), Refusal> {
+    if given > most { Err(too_many(field, given, most)) } else { Ok(()) }
+}
+
+/// The key under which a write is done once; `None` if the caller wants none. Visible characters of ASCII, so that it can stand in a log.
+pub fn idempotency_key(key: &str) -> Result<Option<&str>, Refusal> {
+    const FIELD: &str = "idempotency_key";
+    if key.len() > IDEMPOTENCY_KEY_BYTES_MAX {
+        return Err(too_long(FIELD, key.len(), IDEMPOTENCY_KEY_BYTES_MAX, "bytes"));
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let text = "only visible characters of ASCII, such as a UUID";
+        return Err(Refusal::wrong_field(FIELD, "BAD_CHARACTER", text));
+    }
+    Ok((!key.is_empty()).then_some(key))
+}
+
+/// A text for people: so many characters, and no control characters but those that part lines.
+pub fn text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
+    // Counting stops early: a text may be as long as a request.
+    if text.chars().nth(most).is_some() {
+        return Err(too_long(field, text.chars().count(), most, "characters"));
+    }
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        return Err(Refusal::wrong_field(field, "BAD_CHARACTER", "control characters are not allowed"));
+    }
+    Ok(())
+}
+
+/// A name that becomes part of a key: not empty, not long, no control characters.
+pub fn name(field: &str, name: &str, most: usize) -> Result<(), Refusal> {
+    if name.is_empty() {
+        return Err(Refusal::required(field));
+    }
+    if name.len() > most {
+        return Err(too_long(field, name.len(), most, "bytes"));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Refusal::wrong_field(field, "BAD_CHARACTER", "control characters are not allowed"));
+    }
+    Ok(())
+}
+
+/// A reason for programs, or none: small letters, digits, `_`, `-` and `.`.
+pub fn reason_code(field: &str, code: &str) -> Result<(), Refusal> {
+    if code.len() > REASON_CODE_BYTES_MAX {
+        return Err(too_long(field, code.len(), REASON_CODE_BYTES_MAX, "bytes"));
+    }
+    let fits =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-' | b'.');
+    if !code.bytes().all(fits) {
+        let text = "small letters, digits, `_`, `-` and `.`, such as sold_here";
+        return Err(Refusal::wrong_field(field, "BAD_CHARACTER", text));
+    }
+    Ok(())
+}
+
+fn too_long(field: &str, given: usize, most: usize, unit: &str) -> Refusal {
+    beyond(field, "TOO_LONG", format!("at most {most} {unit}, there are {given}"))
+}
+
+fn too_many(field: &str, given: usize, most: usize) -> Refusal {
+    beyond(field, "TOO_MANY", format!("at most {most}, there are {given}"))
+}
+
+fn beyond(field: &str, reason: &'static str, text: String) -> Refusal {
+    Refusal::wrong("LIMIT_EXCEEDED", vec![FieldFault::new(field, reason, text)])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn reasons(refused: Result<(), Refusal>) -> Option<(&'static str, String)> {
+        refused.err().map(|refusal| (refusal.reason(), refusal.fields()[0].reason.clone()))
+    }
+
+    #[test]
+    fn a_page_has_its_default_size_and_never_more_than_the_most() {
+        assert_eq!(page_size(0, OFFERS_PAGE), Ok(50));
+        assert_eq!((page_size(1, OFFERS_PAGE), page_size(200, OFFERS_PAGE)), (Ok(1), Ok(200)));
+        assert_eq!(page_size(1000, HISTORY_PAGE), Ok(1000));
+        let refusal = page_size(201, OFFERS_PAGE).unwrap_err();
+        assert_eq!(refusal.text(), "page_size: at most 200, there are 201");
+        assert!(page_size(u32::MAX, HISTORY_PAGE).is_err());
+    }
+
+    #[test]
+    fn keys_are_short_and_visible() {
+        assert_eq!(idempotency_key(""), Ok(None));
+        assert_eq!(idempotency_key("a-1"), Ok(Some("a-1")));
+        assert!(idempotency_key(&"k".repeat(IDEMPOTENCY_KEY_BYTES_MAX)).is_ok());
+        for wrong in ["a b", "a\n", "ключ", "\u{0}", &"k".repeat(IDEMPOTENCY_KEY_BYTES_MAX + 1)] {
+            assert!(idempotency_key(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_too_many_or_unreadable_is_refused_by_its_name() {
+        let limit = "LIMIT_EXCEEDED";
+        assert_eq!(reasons(count("ids", 1001, BATCH_GET_MAX)), Some((limit, "TOO_MANY".into())));
+        assert_eq!(reasons(count("ids", 1000, BATCH_GET_MAX)), None);
+        assert_eq!(reasons(text("t", "äöü\n", 4)), None);
+        assert_eq!(reasons(text("t", "äöü\n", 3)), Some((limit, "TOO_LONG".into())));
+        assert_eq!(reasons(text("t", "\u{0}", 3)), Some(("BAD_CHARACTER", "BAD_CHARACTER".into())));
+        assert_eq!(reasons(name("n", "", 3)), Some(("REQUIRED", "REQUIRED".into())));
+        assert_eq!(reasons(name("n", "äö", 3)), Some((limit, "TOO_LONG".into())));
+        assert_eq!(reasons(name("n", "a\n", 3)), Some(("BAD_CHARACTER", "BAD_CHARACTER".into())));
+        assert_eq!(reasons(reason_code("c", "sold_here")), None);
+        assert_eq!(reasons(reason_code("c", "Sold")), Some(("BAD_CHARACTER", "BAD_CHARACTER".into())));
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_that_is_taken_is_short_and_visible(key in "\\PC{0,200}|[ -~]{0,200}") {
+            if let Ok(Some(taken)) = idempotency_key(&key) {
+                prop_assert!(taken.len() <= IDEMPOTENCY_KEY_BYTES_MAX && taken.bytes().all(|byte| byte > b' ' && byte < 0x7f));
+            }
+        }
+    }
+}
