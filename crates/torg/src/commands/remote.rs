@@ -75,8 +75,8 @@ impl Place {
         config: &Config,
         locked: store::Error,
     ) -> anyhow::Result<Remote> {
-        let hint = format!("no server answers at {}: give its address with --server", config.listen);
-        self.connect(&own_url(config)).await.map_err(|_| advised(locked, hint))
+        let connected = self.connect(&own_url(config)).await;
+        connected.map_err(|error| advised(locked, format!("{error}: give its address with --server")))
     }
 
     async fn connect_tls(&self, uri: &http::Uri) -> anyhow::Result<Http2Connection> {
@@ -146,10 +146,13 @@ fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
 }
 
 fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
-    advised(
-        format!("no server answers at {url}: {error}"),
-        "start `torg serve`, or give its address with --server",
-    )
+    let words = error.message.as_deref().unwrap_or("no connection");
+    let hint = if words.contains("certificate") {
+        "name the server as its certificate does, and the authority that signed it with --ca-file"
+    } else {
+        "start `torg serve`, or give its address with --server"
+    };
+    advised(format!("no server answers at {url}: {words}"), hint)
 }
 
 /// The server's words, without the protocol's.
@@ -158,6 +161,9 @@ pub(super) fn said(error: &ConnectError) -> anyhow::Error {
     match error.code {
         ErrorCode::Unauthenticated => {
             advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")
+        }
+        ErrorCode::Unavailable => {
+            advised(words, "try again; a port with TLS is reached by https://, others by http://")
         }
         ErrorCode::PermissionDenied => advised(words, "use a token with another role"),
         _ => anyhow::anyhow!("{words}"),

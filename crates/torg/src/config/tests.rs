@@ -111,8 +111,12 @@ fn the_embedded_store_and_files_follow_the_data_folder_unless_they_are_placed() 
 
 #[test]
 fn a_slip_in_a_variable_is_a_warning_and_a_foreign_variable_is_not() {
-    let environment =
-        variables(&[("TORG_STORE_CACHEMB", "1"), ("TORG_SERVICE_HOST", "10.0.0.1"), ("PATH", "/bin")]);
+    let environment = variables(&[
+        ("TORG_STORE_CACHEMB", "1"),
+        ("TORG_SERVICE_HOST", "10.0.0.1"),
+        ("TORG_TOKEN", "x"),
+        ("PATH", "/bin"),
+    ]);
     let effective = load(&Sources { environment, ..Sources::default() }).unwrap();
     assert_eq!(
         effective.warnings,

@@ -93,6 +93,8 @@ async fn probes_of_health_need_no_token_and_figures_do() {
     assert_eq!(server.get("/healthz").status, 200);
     assert_eq!(server.get("/readyz").status, 200);
     assert_code(&server, "/grpc.health.v1.Health/Check", None, "ok", "nobody").await;
+    let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+    assert_eq!(json_code(&server, reflection, None), "unauthenticated");
     assert_eq!(server.get("/nowhere").status, 401, "what exists is told to those who are known");
 
     let metrics = |token: Option<&str>| {
@@ -105,7 +107,7 @@ async fn probes_of_health_need_no_token_and_figures_do() {
         assert_eq!(metrics(Some(&issuer.token(&[role], HOUR_S))).status, expected, "{role}");
     }
     let shown = metrics(Some(&issuer.token(&["service"], HOUR_S))).body;
-    assert!(shown.contains("torg_access_denied_total{code=\"unauthenticated\"} 2"), "{shown}");
+    assert!(shown.contains("torg_access_denied_total{code=\"unauthenticated\"} 3"), "{shown}");
 }
 
 #[test]

@@ -15,7 +15,8 @@ const FILES: [(&str, &str); 2] = [("TORG_TLS_CERT_FILE", "cert.pem"), ("TORG_TLS
 fn serving(authority: &Authority) -> Server {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     authority.write_certificate(folder.path());
-    Server::start_in(&folder, &FILES)
+    // Longer than any test waits: nothing may rely on being cut off.
+    Server::start_in(&folder, &[FILES[0], FILES[1], ("TORG_LIMITS_DRAIN_TIMEOUT_S", "600")])
 }
 
 type Stream = StreamOwned<ClientConnection, TcpStream>;
@@ -55,7 +56,15 @@ fn http_1_and_grpc_are_served_over_tls() {
     assert_eq!(code, Some(0), "{stderr}");
     let stranger = list(&[]);
     assert_eq!(stranger.code, Some(1));
-    assert!(stranger.stderr.contains("certificate"), "the system does not know it: {}", stranger.stderr);
+    assert!(stranger.stderr.contains("invalid peer certificate"), "{}", stranger.stderr);
+    assert!(
+        stranger.stderr.contains("hint: ") && stranger.stderr.contains("--ca-file"),
+        "{}",
+        stranger.stderr
+    );
+    let plainly = run(torg(&server.folder, &["keys", "list", "--server", &server.url()]));
+    assert_eq!(plainly.code, Some(1));
+    assert!(plainly.stderr.contains("hint: ") && plainly.stderr.contains("https://"), "{}", plainly.stderr);
     let absent = list(&["--ca-file", "absent.pem"]);
     assert!(absent.stderr.contains("absent.pem: No such file"), "{}", absent.stderr);
 }
