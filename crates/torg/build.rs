@@ -15,6 +15,7 @@ const DESCRIBED: &[&str] = &[
     "torg/offers/v1/drafts.proto",
     "torg/offers/v1/cabinet.proto",
     "torg/offers/v1/moderation.proto",
+    "torg/catalog/v1/catalog.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,6 +12,7 @@
 
 mod cabinet;
 pub mod caller;
+mod catalogue;
 mod drafts;
 pub mod errors;
 pub mod limits;

@@ -25,6 +25,10 @@ pub const TOKEN_BYTES_MAX: usize = 512;
 pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the id of a category.
 pub const CATEGORY_BYTES_MAX: usize = 200;
+/// Characters of a text by which a category is looked for.
+pub const CATEGORY_QUERY_CHARS_MAX: usize = 200;
+/// Bytes of the name of a language.
+pub const LANGUAGE_BYTES_MAX: usize = 16;
 /// Bytes of a reason for programs.
 pub const REASON_CODE_BYTES_MAX: usize = 64;
 /// Characters of a reason for people.

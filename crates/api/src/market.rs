@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::cabinet::CabinetRpc;
 use crate::caller::{self, Intent};
+use crate::catalogue::CatalogueRpc;
 use crate::drafts::DraftsRpc;
 use crate::errors::Refusal;
 use crate::limits::idempotency_key;
@@ -39,6 +40,7 @@ pub fn register(router: Router, market: &Market) -> Router {
         .add_service(Arc::new(DraftsRpc(market.clone())))
         .add_service(Arc::new(CabinetRpc(market.clone())))
         .add_service(Arc::new(ModerationRpc(market.clone())))
+        .add_service(Arc::new(CatalogueRpc(market.clone())))
 }
 
 impl Market {

@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
 use crate::commands::{
-    self, explain::ExplainCommand, keys::KeysCommand, store::StoreCommand, topic::TopicCommand,
+    self, catalog::CatalogCommand, explain::ExplainCommand, keys::KeysCommand, store::StoreCommand,
+    topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
@@ -25,7 +26,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs Torg until it is told to stop (SIGTERM, Ctrl-C).
-    Serve(Settings),
+    Serve {
+        /// Puts a few sellers and offers into an empty store, to have something to look at.
+        #[arg(long)]
+        demo: bool,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Prints the configuration in effect as TOML and tells where each value came from.
     Config(Settings),
     /// Checks, copies or prints a whole store.
@@ -46,6 +53,13 @@ enum Command {
     Keys {
         #[command(subcommand)]
         command: KeysCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Finds and shows categories, checks catalogue files.
+    Catalog {
+        #[command(subcommand)]
+        command: CatalogCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -112,13 +126,13 @@ impl Settings {
 /// Runs the command; what comes back is for [`crate::errors::report`].
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Command::Serve(settings) => {
+        Command::Serve { demo, settings } => {
             let effective = settings.load()?;
             logging::init(&effective.config.log)?;
             for warning in &effective.warnings {
                 tracing::warn!("{warning}");
             }
-            runtime()?.block_on(serve::run(effective.config))
+            runtime()?.block_on(serve::run(effective.config, demo))
         }
         Command::Config(settings) => print(&settings.load()?.to_toml()),
         Command::Store { command, settings } => {
@@ -136,6 +150,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::keys::run(command, &effective.config))
         }
+        Command::Catalog { command, settings } => commands::catalog::run(command, &settings.load()?.config),
         Command::Explain { command, settings } => {
             let effective = settings.load()?;
             logging::init(&for_commands())?;

@@ -8,6 +8,7 @@ mod bench;
 mod cli;
 mod commands;
 mod config;
+mod demo;
 mod errors;
 mod gatekeeper;
 mod logging;

@@ -113,7 +113,7 @@ async fn open_watcher(
 }
 
 /// The catalogue of a folder, or the built-in one.
-fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
+pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
     let loaded = if folder.as_os_str().is_empty() {
         Catalogue::builtin()
     } else {

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use topics::Topics;
 
 use crate::config::{Config, Role};
+use crate::demo;
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::Marketplace;
@@ -29,7 +30,7 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the process to its end.
-pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
+pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let gatekeeper = Gatekeeper::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
@@ -50,7 +51,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&rpc, &gatekeeper) => Ok(opened),
+        opened = app.open(&rpc, &gatekeeper, demo) => Ok(opened),
     };
     let outcome = match opened {
         Ok(Ok(())) => {
@@ -101,12 +102,16 @@ impl App {
     }
 
     /// Opens the parts from the bottom up, then lets RPC calls in.
-    async fn open(&mut self, rpc: &RpcSlot, gatekeeper: &Gatekeeper) -> anyhow::Result<()> {
+    async fn open(&mut self, rpc: &RpcSlot, gatekeeper: &Gatekeeper, demo: bool) -> anyhow::Result<()> {
         self.create_data_dir().await?;
         let store = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
         let market = self.open_marketplace(&store, &topics).await?;
+        if demo {
+            let made = demo::fill(&market.offers).await?;
+            tracing::info!(offers = made, "the demo's offers are there");
+        }
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),

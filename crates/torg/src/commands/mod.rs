@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+pub(crate) mod catalog;
 pub(crate) mod explain;
 pub(crate) mod keys;
 mod remote;
