@@ -45,7 +45,7 @@ impl OfferCalls {
         let given = request.offer.as_option().ok_or_else(|| Refusal::required("offer"))?;
         let seller = caller::whose(caller, "offer.seller", &given.seller, Intent::Write)?;
         let source = if caller.may(Action::WriteForSeller) { given.source.clone() } else { None.into() };
-        let source = source.into_option().filter(|source| source.kind.is_some()).unwrap_or_else(manual);
+        let source = source.into_option().filter(|source| source.kind.is_some());
         let offer = Offer { seller: seller.to_owned(), source: source.into(), ..sellers_part(given) };
         let who = (caller::author(caller, seller), Mover::Seller);
         let call = call(caller, who, &request.idempotency_key, &request)?;
@@ -138,8 +138,4 @@ impl OfferCalls {
         let next_page_token = tokens::encode(&about, next.as_ref());
         Ok(GetHistoryResponse { entries, next_page_token, ..GetHistoryResponse::default() })
     }
-}
-
-fn manual() -> Source {
-    Source { kind: Some(source::Manual::default().into()), ..Source::default() }
 }

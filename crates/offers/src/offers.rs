@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use buffa::Message;
 use catalog::Catalogue;
-use contract::torg::offers::v1::{Offer, Status};
+use contract::torg::offers::v1::{Offer, Source, Status, source};
 use futures::future::try_join;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -75,7 +75,7 @@ impl Offers {
 
     /// An offer as it is when it is published.
     pub(crate) fn fresh(&self, call: &Call, id: OfferId, offer: Offer) -> Result<StoredOffer> {
-        let now = self.now();
+        let (now, source) = (self.now(), offer.source.clone().into_option().or_else(typed_in));
         let mut offer = Offer {
             id: id.to_string(),
             status: Status::Active.into(),
@@ -86,6 +86,7 @@ impl Offers {
             expire_time: Some(time::from_time(now + self.config().exposure)).into(),
             version: 0,
             keeping: None.into(),
+            source: source.into(),
             ..offer
         };
         keep(&mut offer).author = Some(call.author.clone()).into();
@@ -292,6 +293,11 @@ impl Offers {
     pub(crate) fn new_id(&self) -> OfferId {
         OfferId::random(&mut *self.inner.random.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Where an offer comes from of which nothing else is said.
+fn typed_in() -> Option<Source> {
+    Some(Source { kind: Some(source::Manual::default().into()), ..Source::default() })
 }
 
 /// An id that Torg wrote itself.

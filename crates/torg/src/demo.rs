@@ -44,20 +44,20 @@ const OLD_CAR: &[(&str, &str)] = &[
 const SAMPLES: &[Sample] = &[
     (FIRST, "transport/cars", "BMW 320i, one owner, full history", 18_500, "Berlin", CAR, Status::Active),
     (FIRST, "transport/cars", "Volkswagen Golf, runs and runs", 3_200, "Berlin", OLD_CAR, Status::Sold),
-    (FIRST, "sg-4-4-3", "City bicycle with a basket", 150, "Berlin", &[], Status::Active),
-    (FIRST, "sg-4-4-3", "Children's bicycle, 16 inches", 60, "Potsdam", &[], Status::Expired),
-    ("boris", "sg-4-4-3", "Racing bicycle, carbon", 1_900, "Hamburg", &[], Status::Active),
+    (FIRST, "sg-4-4-3-2", "City bicycle with a basket", 150, "Berlin", &[], Status::Active),
+    (FIRST, "sg-4-4-3-2", "Children's bicycle, 16 inches", 60, "Potsdam", &[], Status::Expired),
+    ("boris", "sg-4-4-3-2", "Racing bicycle, carbon", 1_900, "Hamburg", &[], Status::Active),
     (
         "boris",
-        "sg-4-4-3",
+        "sg-4-4-3-2",
         "Bicycle, brand new, cheap, write to me on another site",
         40,
         "Hamburg",
         &[],
         Status::Banned,
     ),
-    ("clara", "sg-4-4-3", "Folding bicycle", 320, "Munich", &[], Status::Active),
-    ("clara", "sg-4-4-3", "Bicycle for parts", 20, "Munich", &[], Status::Removed),
+    ("clara", "sg-4-4-3-2", "Folding bicycle", 320, "Munich", &[], Status::Active),
+    ("clara", "sg-4-4-3-2", "Bicycle for parts", 20, "Munich", &[], Status::Removed),
 ];
 
 /// Fills an empty marketplace; leaves one alone that has the demo's offers.

@@ -88,7 +88,8 @@ fn tell(entry: &HistoryEntry, text: &mut String) -> std::fmt::Result {
     let HistoryEntry { version, time, author, changes, .. } = entry;
     writeln!(text, "  {version}  {}  {}", moment(time.as_option()), who(author.as_option()))?;
     for change in changes {
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "...".to_owned());
+        let none = if change.long { "(long)" } else { "nothing" };
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| none.to_owned());
         writeln!(text, "       {}: {} -> {}", change.field, value(&change.before), value(&change.after))?;
     }
     Ok(())
