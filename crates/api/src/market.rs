@@ -5,9 +5,10 @@ use buffa::Message;
 use connectrpc::Router;
 use contract::torg::offers::v1::{Author, Offer};
 use offers::status::Mover;
-use offers::{Call, OfferId, Offers, Opinions, Request};
+use offers::{Call, Error, OfferId, Offers, Opinions, Request, StoredOffer};
 use std::sync::Arc;
 use tokio::sync::watch;
+use watcher::Found;
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::cabinet::CabinetRpc;
@@ -54,6 +55,27 @@ impl Market {
         let offer = self.offers.get(id).await?;
         caller::may(caller, intent, id, &offer)?;
         Ok(offer)
+    }
+
+    /// An offer of the active tables with which the caller may do this. One that is archived says so to those who may know it.
+    pub(crate) async fn changeable(
+        &self,
+        caller: &Caller,
+        intent: Intent,
+        id: OfferId,
+    ) -> Result<Found<StoredOffer>, Refusal> {
+        match self.offers.find(id).await {
+            Ok(found) => {
+                caller::may(caller, intent, id, &found.entity.offer)?;
+                Ok(found)
+            }
+            Err(closed @ Error::Closed(..)) => {
+                // Whether they may know that it is closed.
+                self.reachable(caller, intent, id).await?;
+                Err(closed.into())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

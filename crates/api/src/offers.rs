@@ -11,7 +11,7 @@ use buffa::Message;
 use contract::torg::offers::v1::{
     BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
     GetHistoryRequest, GetHistoryResponse, GetOfferRequest, GetOfferResponse, MoveOfferRequest,
-    MoveOfferResponse, Offer, Source, UpdateOfferRequest, UpdateOfferResponse, source,
+    MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
 };
 use offers::Error;
 use offers::masks::sellers_part;
@@ -94,12 +94,12 @@ impl OfferCalls {
         let wanted = request.offer.as_option().ok_or_else(|| Refusal::required("offer"))?;
         let mask = checks::update_mask(request.update_mask.as_option())?;
         let id = checks::id("offer.id", &wanted.id)?;
-        let found = self.0.reachable(caller, Intent::Write, id).await?;
-        let who = (caller::author(caller, &found.seller), Mover::Seller);
+        let found = self.0.changeable(caller, Intent::Write, id).await?;
+        let who = (caller::author(caller, &found.entity.offer.seller), Mover::Seller);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
         let version = (wanted.version > 0).then_some(wanted.version);
-        let changed = self.0.offers.update(&call, id, version, change).await?;
+        let changed = self.0.offers.update(&call, found, version, change).await?;
         Ok(UpdateOfferResponse { offer: changed.into(), ..UpdateOfferResponse::default() })
     }
 
@@ -113,11 +113,12 @@ impl OfferCalls {
         text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
         let id = checks::id("id", &request.id)?;
         let wanted = checks::wanted_move(&request)?;
-        let found = self.0.reachable(caller, Intent::Read, id).await?;
-        let who = (caller::author(caller, &found.seller), caller::mover(caller, id, &found)?);
+        let found = self.0.changeable(caller, Intent::Read, id).await?;
+        let offer = &found.entity.offer;
+        let who = (caller::author(caller, &offer.seller), caller::mover(caller, id, offer)?);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let version = (request.version > 0).then_some(request.version);
-        let moved = self.0.offers.move_to(&call, id, version, &wanted).await?;
+        let moved = self.0.offers.move_to(&call, found, version, &wanted).await?;
         Ok(MoveOfferResponse { offer: moved.into(), ..MoveOfferResponse::default() })
     }
 
