@@ -68,7 +68,7 @@ pub(crate) async fn fill(offers: &Offers) -> anyhow::Result<usize> {
     for sample in SAMPLES {
         let (seller, .., status) = *sample;
         let offer = offers.create(&call(seller, Mover::Seller), &made(sample)).await;
-        let id = offer.with_context(|| format!("the demo's {:?}", sample.2))?.id.parse()?;
+        let id: offers::OfferId = offer.with_context(|| format!("the demo's {:?}", sample.2))?.id.parse()?;
         if status != Status::Active {
             let moved = Move::to(status).because("demo", "part of the demo");
             offers.move_to(&call(seller, Mover::Admin), id, None, &moved).await?;
