@@ -24,7 +24,7 @@ pub(crate) const PARTITIONS: u32 = 3;
 /// How long an offer is shown.
 const EXPOSURE: Duration = Duration::from_secs(2);
 /// How long a removed offer stays in the active tables.
-const REMOVED: Duration = Duration::from_secs(1);
+pub(crate) const REMOVED: Duration = Duration::from_secs(1);
 const SHARDS: u32 = 6;
 const START_MS: i64 = 1_700_000_000_000;
 const CATALOGUE: &str = r#"

@@ -92,7 +92,8 @@ impl Moderator {
         let notes = self.journal.notes();
         let known = notes.known.get(self.dice.one_of(&SELLERS)?)?;
         let recent = &known[known.len().saturating_sub(RECENT)..];
-        self.dice.one_of(if self.dice.percent(85) { recent } else { known }).copied()
+        let among = if self.dice.percent(85) { recent } else { known };
+        self.dice.one_of(among).copied()
     }
 }
 

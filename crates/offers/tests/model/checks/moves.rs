@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use contract::torg::offers::v1::Status;
-use offers::OfferId;
+use offers::{OfferId, time};
 
 use crate::evidence::{Evidence, Version};
+use crate::market::REMOVED;
 use crate::rules::{Who, may_move};
 
 /// Where an offer stands with one of its versions.
@@ -14,6 +15,8 @@ pub(crate) struct Standing {
     pub(crate) status: Status,
     /// What it was before the ban that stands, also over an offer that was removed.
     pub(crate) before_ban: Option<Status>,
+    /// Since when it has this status.
+    since_ms: i64,
 }
 
 /// By offer, where it stands with each version.
@@ -36,7 +39,7 @@ pub(crate) fn check(evidence: &Evidence) -> Standings {
 
 fn first(id: OfferId, version: &Version) -> Standing {
     assert_eq!((version.status(), version.by), (Status::Active, Who::Seller), "moves: {id} begins otherwise");
-    Standing { status: Status::Active, before_ban: None }
+    Standing { status: Status::Active, before_ban: None, since_ms: since_ms(version) }
 }
 
 fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
@@ -50,6 +53,10 @@ fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
         return stays(&at, before, by);
     }
     assert!(may_move(by, from, to), "{at}: not allowed");
+    if by == Who::Archive {
+        let rested_ms = since_ms(version) - before.since_ms;
+        assert!(rested_ms >= REMOVED.as_millis() as i64, "{at}: after {rested_ms} ms");
+    }
     let before_ban = match (by, to) {
         (Who::Moderation, Status::STATUS_BANNED) => Some(from),
         (Who::Moderation, _) => {
@@ -62,7 +69,11 @@ fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
             None
         }
     };
-    Standing { status: to, before_ban }
+    Standing { status: to, before_ban, since_ms: since_ms(version) }
+}
+
+fn since_ms(version: &Version) -> i64 {
+    time::to_ms(version.offer.status_time.as_option().unwrap())
 }
 
 /// A version that does not change the status: a seller changes something else; moderation gives other reasons, or lifts the ban of a removed offer.
