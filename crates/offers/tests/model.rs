@@ -17,6 +17,8 @@ mod dice;
 mod drafting;
 #[path = "model/evidence.rs"]
 mod evidence;
+#[path = "model/found.rs"]
+mod found;
 #[path = "model/journal.rs"]
 mod journal;
 #[path = "model/market.rs"]
@@ -30,11 +32,15 @@ mod rules;
 #[path = "model/run.rs"]
 mod run;
 
+use std::sync::Mutex;
+
 use plan::{Engine, Plan};
 use run::play;
 
 /// Seeds that every run of the tests tries on memory.
 const SEEDS: u64 = 20;
+/// Seeds that are tried at the same time.
+const THREADS: usize = 2;
 /// Operations of a run on memory.
 const OPERATIONS: u64 = 1500;
 /// Operations of a run on another engine.
@@ -50,10 +56,19 @@ fn whatever_happens_on_memory_with_faults_all_agrees_at_the_end() {
         Some(seed) => seed..seed + 1,
         None => 1..number_from("TORG_MODEL_SEEDS").unwrap_or(SEEDS) + 1,
     };
-    for seed in seeds {
-        let outcome = play(&Plan::of(Engine::Memory, seed, OPERATIONS)).unwrap();
-        println!("seed {seed}: {}", outcome.figures);
-    }
+    // A run has one thread, and knows nothing of the others.
+    let next = Mutex::new(seeds);
+    let play_some = || {
+        while let Some(seed) = { next.lock().unwrap().next() } {
+            let outcome = play(&Plan::of(Engine::Memory, seed, OPERATIONS)).unwrap();
+            println!("seed {seed}: {}", outcome.figures);
+        }
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..THREADS {
+            threads.spawn(play_some);
+        }
+    });
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use contract::torg::offers::v1::{Draft, Offer};
 use futures::future::join;
-use offers::OfferId;
 use offers::drafts::Owner;
+use offers::{Error, OfferId, Result};
 
 use crate::client::{Client, fixed, title};
 use crate::journal::{Answer, Asked, Called, DraftChange};
@@ -49,10 +49,14 @@ impl Client {
         let (call, expected) = (self.caller(token, keyed), self.dice.percent(20).then_some(seen.version));
         self.journal.event(format_args!("{} fills draft {draft} with {token}", self.name));
         let asked = self.journal.notes().events;
-        let filled = self.offers.update_draft(&call, owner, draft, expected, change).await;
-        let version = filled.as_ref().map(|filled| filled.version);
-        self.journal.event(format_args!("{token}: {version:?}"));
-        if version.is_ok() {
+        let ask = || self.offers.update_draft(&call, owner, draft, expected, change);
+        let (first, again) = if keyed { join(ask(), ask()).await } else { (ask().await, Err(Error::NoSeller)) };
+        let version = |filled: &Result<Draft>| filled.as_ref().map(|filled| filled.version).map_err(Error::to_string);
+        self.journal.event(format_args!("{token}: {:?} {:?}", version(&first), version(&again)));
+        if first.is_ok() || again.is_ok() {
+            let refused = [first.err(), again.err()].into_iter().flatten();
+            let refused = refused.filter(|error| matches!(error, Error::OtherVersion { .. }));
+            self.journal.notes().drafts_refused.extend(refused.map(|error| (token, error)));
             let (seller, price, mut notes) = (self.seller, price.clone(), self.journal.notes());
             let done = notes.events;
             notes.draft_changes.push(DraftChange { draft, token, seller, price, asked, done });

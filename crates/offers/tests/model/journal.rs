@@ -87,6 +87,8 @@ pub(crate) struct Received {
 pub(crate) struct Notes {
     pub(crate) calls: Vec<Called>,
     pub(crate) draft_changes: Vec<DraftChange>,
+    /// Changes of drafts that were made twice at once under one key, done, and refused all the same.
+    pub(crate) drafts_refused: Vec<(Token, Error)>,
     pub(crate) given: Vec<Given>,
     pub(crate) received: Vec<Received>,
     pub(crate) repairs: Vec<(String, Vec<Drift>)>,

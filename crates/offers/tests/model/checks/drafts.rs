@@ -10,6 +10,8 @@ use crate::journal::{Answer, Asked, DraftChange};
 use super::effects::Effects;
 
 pub(crate) fn check(evidence: &Evidence, effects: &Effects) {
+    let refused = &evidence.notes.drafts_refused;
+    assert!(refused.is_empty(), "drafts: done, and refused when asked again: {refused:?}");
     let mut changes: BTreeMap<OfferId, Vec<&DraftChange>> = BTreeMap::new();
     for change in &evidence.notes.draft_changes {
         changes.entry(change.draft).or_default().push(change);
