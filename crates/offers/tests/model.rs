@@ -73,7 +73,8 @@ fn whatever_happens_on_memory_with_faults_all_agrees_at_the_end() {
 
 #[test]
 fn a_seed_gives_the_same_trace_every_time_and_another_seed_gives_another() {
-    let run = |seed| play(&Plan { keep_trace: true, ..Plan::of(Engine::Memory, seed, OPERATIONS / 3) }).unwrap();
+    let run =
+        |seed| play(&Plan { keep_trace: true, ..Plan::of(Engine::Memory, seed, OPERATIONS / 3) }).unwrap();
     let (one, two, other) = (run(1001), run(1001), run(1002));
     let differ = one.trace.iter().zip(&two.trace).position(|(a, b)| a != b);
     assert_eq!(differ, None, "{:?}", differ.map(|at| (&one.trace[at], &two.trace[at])));

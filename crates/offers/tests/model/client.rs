@@ -79,7 +79,8 @@ impl Client {
     async fn move_one(&mut self) {
         let Some(id) = self.some_offer() else { return };
         let token = self.journal.token();
-        let wanted = [Status::Active, Status::Sold, Status::Removed, Status::Active, Status::Sold, Status::Expired];
+        let wanted =
+            [Status::Active, Status::Sold, Status::Removed, Status::Active, Status::Sold, Status::Expired];
         let to = *self.dice.one_of(&wanted).unwrap();
         let paid = (to == Status::Sold && self.dice.percent(50)).then(|| money(token * 3, "USD"));
         self.change(id, token, Asked::Move { to, paid }).await;
@@ -188,7 +189,9 @@ impl Client {
                 let wanted = Move { paid: paid.clone(), ..Move::to(*to).because(&reason(token), "") };
                 self.offers.move_to(&call, id, wish.expected, &wanted).await
             }
-            (Asked::Publish { .. } | Asked::Update { .. } | Asked::Move { .. }, _) => unreachable!("{wish:?}"),
+            (Asked::Publish { .. } | Asked::Update { .. } | Asked::Move { .. }, _) => {
+                unreachable!("{wish:?}")
+            }
         }
     }
 

@@ -50,8 +50,10 @@ impl Client {
         self.journal.event(format_args!("{} fills draft {draft} with {token}", self.name));
         let asked = self.journal.notes().events;
         let ask = || self.offers.update_draft(&call, owner, draft, expected, change);
-        let (first, again) = if keyed { join(ask(), ask()).await } else { (ask().await, Err(Error::NoSeller)) };
-        let version = |filled: &Result<Draft>| filled.as_ref().map(|filled| filled.version).map_err(Error::to_string);
+        let (first, again) =
+            if keyed { join(ask(), ask()).await } else { (ask().await, Err(Error::NoSeller)) };
+        let version =
+            |filled: &Result<Draft>| filled.as_ref().map(|filled| filled.version).map_err(Error::to_string);
         self.journal.event(format_args!("{token}: {:?} {:?}", version(&first), version(&again)));
         if first.is_ok() || again.is_ok() {
             let refused = [first.err(), again.err()].into_iter().flatten();

@@ -87,7 +87,8 @@ pub(crate) fn tokens_brought(before: Option<&Offer>, after: &Offer) -> BTreeSet<
     if before.price != after.price {
         tokens.extend(after.price.as_option().and_then(price_token));
     }
-    let code = |offer: &Offer| offer.status_reason.as_option().map(|reason| reason.code.clone()).unwrap_or_default();
+    let code =
+        |offer: &Offer| offer.status_reason.as_option().map(|reason| reason.code.clone()).unwrap_or_default();
     if code(before) != code(after) {
         tokens.extend(token_after("reason ", &code(after)));
     }
@@ -129,7 +130,8 @@ async fn whole_topic(market: &Market) -> Vec<Received> {
 fn assert_received_all(whole: &[Received], got: &[Received]) {
     let by_place = |received: &Received| ((received.partition, received.offset), received.clone());
     let whole: BTreeMap<(u32, i64), Received> = whole.iter().map(by_place).collect();
-    let places: BTreeSet<(u32, i64)> = got.iter().map(|received| (received.partition, received.offset)).collect();
+    let places: BTreeSet<(u32, i64)> =
+        got.iter().map(|received| (received.partition, received.offset)).collect();
     let missed: Vec<&(u32, i64)> = whole.keys().filter(|place| !places.contains(place)).collect();
     assert!(missed.is_empty(), "consumer: it never saw {missed:?}");
     for received in got {

@@ -55,7 +55,8 @@ async fn judge(market: &Market, id: OfferId, verdict: opinion::Verdict) {
     let opinion = Opinion { offer: id.to_string(), verdict: verdict.into(), ..Opinion::default() };
     market.offers.give_opinion(&market.opinions.topic, &opinion).await.unwrap();
     for partition in 0..PARTITIONS {
-        let position = market.topics.position("offers.moderation", &market.opinions.topic, partition).await.unwrap();
+        let position =
+            market.topics.position("offers.moderation", &market.opinions.topic, partition).await.unwrap();
         market.offers.apply_opinions(&market.opinions, partition, &position, 10).await.unwrap();
     }
 }
@@ -81,7 +82,7 @@ async fn an_offer_that_is_sold_while_others_are_archived_stays() {
         move_to(&market, &ann(), sold, Status::Sold).await.unwrap();
     };
     let shard = watcher::shard_of(&sold.to_string(), market.offers.watcher().shards());
-    let (_, archived) = join(sell, market.offers.archive_due(shard)).await;
+    let ((), archived) = join(sell, market.offers.archive_due(shard)).await;
     assert!(archived.unwrap() > 0);
     assert_eq!(status(&market.offers.get(sold).await.unwrap()), Status::Sold);
 }
@@ -131,8 +132,8 @@ async fn an_opinion_does_not_change_an_offer_that_is_archived_and_about_to_leave
     let id = publish(&market).await;
     judge(&market, id, BAN).await;
     move_to(&market, &ann(), id, Status::Removed).await.unwrap();
-    let archiver = by(Mover::Archiver, author::Kind::KIND_ARCHIVE);
-    let archived = move_to(&market, &archiver, id, Status::Archived).await.unwrap();
+    let archive = by(Mover::Archiver, author::Kind::KIND_ARCHIVE);
+    let archived = move_to(&market, &archive, id, Status::Archived).await.unwrap();
     judge(&market, id, ALLOW).await;
     assert_eq!(market.offers.get(id).await.unwrap().version, archived.version);
 }

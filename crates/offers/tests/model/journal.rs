@@ -15,12 +15,23 @@ pub(crate) type Token = u64;
 /// What a call asks for.
 #[derive(Clone, Debug)]
 pub(crate) enum Asked {
-    Create { category: &'static str, price: Price },
+    Create {
+        category: &'static str,
+        price: Price,
+    },
     /// Publishes a draft; the token is that of the draft's last change.
-    Publish { draft: OfferId },
+    Publish {
+        draft: OfferId,
+    },
     /// A title, a price, or both.
-    Update { renames: bool, price: Option<Price> },
-    Move { to: Status, paid: Option<Money> },
+    Update {
+        renames: bool,
+        price: Option<Price>,
+    },
+    Move {
+        to: Status,
+        paid: Option<Money>,
+    },
 }
 
 /// How a call ended.

@@ -104,7 +104,8 @@ impl Market {
             let offers = self.offers.clone();
             self.spawn(async move |stop| offers.run_chores(worker, stop).await);
         }
-        let (offers, dice, pause) = (self.offers.clone(), Dice::of(plan.seed, "archivist"), plan.archive_pause);
+        let (offers, dice, pause) =
+            (self.offers.clone(), Dice::of(plan.seed, "archivist"), plan.archive_pause);
         self.spawn(async move |stop| archive_often(offers, dice, pause, stop).await);
     }
 

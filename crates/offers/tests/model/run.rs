@@ -141,7 +141,8 @@ async fn unrest(market: &Market) -> Option<String> {
     }
     for row in rows(market, "offers").await {
         let offer = Offer::decode_from_slice(&row.value).unwrap();
-        if matches!(status(&offer), Status::STATUS_ACTIVE | Status::STATUS_REMOVED | Status::STATUS_ARCHIVED) {
+        if matches!(status(&offer), Status::STATUS_ACTIVE | Status::STATUS_REMOVED | Status::STATUS_ARCHIVED)
+        {
             return Some(format!("{} is {:?}", offer.id, offer.status));
         }
     }

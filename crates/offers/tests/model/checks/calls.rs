@@ -22,12 +22,20 @@ pub(crate) fn check(evidence: &Evidence, effects: &Effects, may_fail: bool) {
         let is_open = calls.iter().any(|call| matches!(call.answer, Answer::Open));
         let effect = effects.get(token);
         assert!(effect.is_some() || !is_done, "calls: {token} was acknowledged and has no effect: {calls:?}");
-        assert!(effect.is_none() || is_done || is_open, "calls: {token} was refused and has an effect: {calls:?}");
-        calls.iter().for_each(|call| answered(evidence, effects, call));
+        assert!(
+            effect.is_none() || is_done || is_open,
+            "calls: {token} was refused and has an effect: {calls:?}"
+        );
+        for call in calls {
+            answered(evidence, effects, call);
+        }
     }
     for call in &evidence.notes.calls {
         if let Answer::Refused(error) = &call.answer {
-            assert!(may_fail || !matches!(error, offers::Error::Store(_) | offers::Error::Watcher(_)), "calls: {error}");
+            assert!(
+                may_fail || !matches!(error, offers::Error::Store(_) | offers::Error::Watcher(_)),
+                "calls: {error}"
+            );
             assert!(is_failure(error) || is_refusal(call), "calls: {call:?} is refused like this");
         }
     }
@@ -47,7 +55,9 @@ fn answered(evidence: &Evidence, effects: &Effects, call: &Called) {
         "calls: {call:?} made v{version} and answers with v{}",
         offer.version
     );
-    if !call.keyed && let Some(expected) = call.expected {
+    if !call.keyed
+        && let Some(expected) = call.expected
+    {
         assert_eq!(expected + 1, version, "calls: {call:?} expected another version");
     }
     let told = &evidence.versions[&id][offer.version as usize - 1];

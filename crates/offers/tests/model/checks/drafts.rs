@@ -38,8 +38,8 @@ pub(crate) fn check(evidence: &Evidence, effects: &Effects) {
         };
         assert_eq!(published, [&(*draft, 1)], "drafts: {draft}");
         let token = token_after("thing ", &versions[0].offer.title);
-        let taken = changes.iter().find(|change| Some(change.token) == token).unwrap();
-        let lost: Vec<_> = changes.iter().filter(|change| change.asked > taken.done).collect();
-        assert!(lost.is_empty(), "drafts: {draft} was published as {taken:?}, without {lost:?}");
+        let chosen = changes.iter().find(|change| Some(change.token) == token).unwrap();
+        let lost: Vec<_> = changes.iter().filter(|change| change.asked > chosen.done).collect();
+        assert!(lost.is_empty(), "drafts: {draft} was published as {chosen:?}, without {lost:?}");
     }
 }

@@ -50,7 +50,9 @@ pub(crate) fn check(evidence: &Evidence) -> Effects {
             let expected = match version.by {
                 Who::Seller => {
                     assert_eq!(tokens.len(), 1, "{at}: it has the tokens {tokens:?}");
-                    let Some((seller, asked)) = asked.get(&tokens[0]) else { panic!("{at}: nobody asked for it") };
+                    let Some((seller, asked)) = asked.get(&tokens[0]) else {
+                        panic!("{at}: nobody asked for it")
+                    };
                     assert_eq!(*seller, version.name, "{at}: somebody else asked for it");
                     let earlier = effects.insert(tokens[0], (*id, version.number));
                     assert_eq!(earlier, None, "{at}: token {} has an effect already", tokens[0]);
@@ -96,7 +98,9 @@ fn by_seller(before: Option<&Offer>, seller: &str, token: Token, asked: &Asked) 
             }
             Face { price: price.clone().or(face.price), ..face }
         }
-        (Asked::Move { to, .. }, Some(before)) => Face { status: *to, reason: reason(token), ..Face::of(before) },
+        (Asked::Move { to, .. }, Some(before)) => {
+            Face { status: *to, reason: reason(token), ..Face::of(before) }
+        }
         _ => panic!("effects: {asked:?} after {before:?}"),
     }
 }
@@ -113,7 +117,9 @@ fn by_others(at: &str, by: Who, version: &Version, before: &Face) -> Face {
             assert_eq!(name, "archive", "{at}");
             "removed".to_owned()
         }
-        Who::Moderation if after.status == Status::Removed && before.status == Status::Removed => before.reason.clone(),
+        Who::Moderation if after.status == Status::Removed && before.status == Status::Removed => {
+            before.reason.clone()
+        }
         Who::Moderation => {
             let token = super::opinions::token_of(name);
             assert_eq!(name, moderator(token), "{at}");

@@ -89,6 +89,10 @@ fn sorted(fields: &str) -> Vec<&str> {
 
 fn snake_case(name: &str) -> String {
     name.chars().fold(String::new(), |name, letter| {
-        if letter.is_uppercase() { name + "_" + &letter.to_lowercase().to_string() } else { name + &letter.to_string() }
+        if letter.is_uppercase() {
+            name + "_" + &letter.to_lowercase().to_string()
+        } else {
+            name + &letter.to_string()
+        }
     })
 }

@@ -32,7 +32,11 @@ pub(crate) async fn check(market: &Market, evidence: &Evidence) {
         let earned = market.offers.earned(seller).await.unwrap();
         let (sold, money) = sales(evidence, seller);
         assert_eq!((earned.sold, earned.money), (sold, money), "lists: what {seller} sold and earned");
-        assert_eq!(market.offers.repair_counts(seller).await.unwrap(), [], "lists: counts of {seller} drifted");
+        assert_eq!(
+            market.offers.repair_counts(seller).await.unwrap(),
+            [],
+            "lists: counts of {seller} drifted"
+        );
     }
 }
 

@@ -44,7 +44,10 @@ fn first(id: OfferId, version: &Version) -> Standing {
 
 fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
     let (from, to, by) = (before.status, version.status(), version.by);
-    let at = format!("moves: {id} v{} by {by:?}, {from:?} -> {to:?} (before a ban: {:?})", version.number, before.before_ban);
+    let at = format!(
+        "moves: {id} v{} by {by:?}, {from:?} -> {to:?} (before a ban: {:?})",
+        version.number, before.before_ban
+    );
     if version.leaves {
         assert_eq!((by, from), (Who::Archive, Status::Archived), "{at}: it leaves");
         return before;
@@ -79,7 +82,10 @@ fn since_ms(version: &Version) -> i64 {
 /// A version that does not change the status: a seller changes something else; moderation gives other reasons, or lifts the ban of a removed offer.
 fn stays(at: &str, before: Standing, by: Who) -> Standing {
     match (by, before.status) {
-        (Who::Seller, Status::STATUS_ACTIVE | Status::STATUS_EXPIRED | Status::STATUS_SOLD | Status::STATUS_BANNED)
+        (
+            Who::Seller,
+            Status::STATUS_ACTIVE | Status::STATUS_EXPIRED | Status::STATUS_SOLD | Status::STATUS_BANNED,
+        )
         | (Who::Moderation, Status::STATUS_BANNED) => before,
         (Who::Moderation, Status::STATUS_REMOVED) if before.before_ban.is_some() => {
             Standing { before_ban: None, ..before }

@@ -16,9 +16,14 @@ pub(crate) fn token_of(moderator: &str) -> Token {
 }
 
 pub(crate) async fn check(market: &Market, evidence: &Evidence) {
-    let given: BTreeMap<Token, &Given> = evidence.notes.given.iter().map(|given| (given.token, given)).collect();
+    let given: BTreeMap<Token, &Given> =
+        evidence.notes.given.iter().map(|given| (given.token, given)).collect();
     let accepted: BTreeSet<Token> = evidence.opinions.iter().copied().collect();
-    assert_eq!(accepted, given.keys().copied().collect(), "opinions: the topic has others than were accepted");
+    assert_eq!(
+        accepted,
+        given.keys().copied().collect(),
+        "opinions: the topic has others than were accepted"
+    );
     let unfit = given.values().filter(|given| given.offer.is_none()).map(|given| given.token).collect();
     assert_eq!(evidence.dead_letters, unfit, "opinions: put aside");
     let mut of_offers: BTreeMap<OfferId, Vec<&Given>> = BTreeMap::new();
@@ -51,11 +56,14 @@ fn bans(evidence: &Evidence, id: OfferId, applied: &[&Given]) {
     let mut rest = applied.iter();
     for (token, status) in &followed {
         let opinion = rest.find(|given| given.token == *token);
-        let opinion = opinion.unwrap_or_else(|| panic!("opinions: {id} follows {token} out of turn: {applied:?}"));
+        let opinion =
+            opinion.unwrap_or_else(|| panic!("opinions: {id} follows {token} out of turn: {applied:?}"));
         assert_eq!(opinion.bans, *status == Status::Banned, "opinions: {id} after {opinion:?}");
     }
     let is_archived = evidence.status(id) == Status::Archived;
-    for ban in applied.iter().filter(|given| given.bans && !followed.iter().any(|(token, _)| *token == given.token)) {
+    for ban in
+        applied.iter().filter(|given| given.bans && !followed.iter().any(|(token, _)| *token == given.token))
+    {
         assert!(is_archived, "opinions: {id} does not follow {ban:?}");
     }
     let is_banned = applied.last().is_some_and(|newest| newest.bans);

@@ -27,14 +27,19 @@ pub(crate) fn check(evidence: &Evidence, effects: &Effects, standings: &Standing
             Error::NotMoved { why: NotMoved::Forbidden(_), .. } => {
                 seen.any(|(_, standing)| !table_allows(call, standing))
             }
-            Error::Closed(_, status) => seen.any(|(_, standing)| standing.status == *status && is_closed(call, *status)),
+            Error::Closed(_, status) => {
+                seen.any(|(_, standing)| standing.status == *status && is_closed(call, *status))
+            }
             Error::OtherVersion { expected, actual, .. } => {
                 expected != actual && seen.any(|(version, _)| version == *actual)
             }
             _ => continue,
         };
         let standings = &standings[&id];
-        assert!(is_justified, "refusals: nothing speaks for it between v{from} and v{to}: {call:?}\n{standings:?}");
+        assert!(
+            is_justified,
+            "refusals: nothing speaks for it between v{from} and v{to}: {call:?}\n{standings:?}"
+        );
     }
 }
 
