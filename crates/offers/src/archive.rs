@@ -16,6 +16,7 @@ use crate::moves::Move;
 use crate::offers::{Offers, parse};
 use crate::status::{self, Mover};
 use crate::tables::{ARCHIVE, LEAVING};
+use crate::time;
 
 /// Those that are archived already leave first.
 const LEAVING_STATUSES: [Status; 5] =
@@ -32,25 +33,33 @@ impl Offers {
             let name = status::name(status);
             let scan = LEAVING.prefix((shard, name)).through(LEAVING.bound((shard, name, due_ms)));
             for row in self.store().scan(&scan.limit(ARCHIVE_PAGE)).await?.rows {
-                let (.., id) = LEAVING.parts(&row.key)?;
-                archived += usize::from(self.archive(parse(&id)?, status).await?);
+                let (.., since_ms, id) = LEAVING.parts(&row.key)?;
+                archived += usize::from(self.archive(parse(&id)?, status, since_ms).await?);
             }
         }
         Ok(archived)
     }
 
     /// Archives an offer, unless it has another status by now. Says whether it did.
-    async fn archive(&self, id: OfferId, seen: Status) -> Result<bool> {
+    async fn archive(&self, id: OfferId, seen: Status, since_ms: i64) -> Result<bool> {
         if seen != Status::Archived {
             let name = "archive".to_owned();
             let author = Author { kind: author::Kind::KIND_ARCHIVE.into(), name, ..Author::default() };
             let call = Call::by(author, Mover::Archiver);
             let wanted = Move::to(Status::Archived)
                 .because(status::name(seen), "its time in the active tables is over");
-            match self.move_to(&call, id, None, &wanted).await {
+            let found = match self.find(id).await {
+                Ok(found) if is_due(&found.entity, seen, since_ms) => found,
+                Ok(_) | Err(Error::Closed(..) | Error::NotFound(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            };
+            // Only as it was seen: it may be offered again meanwhile.
+            let version = Some(found.version);
+            match self.move_to(&call, found, version, &wanted).await {
                 Ok(_) => {}
-                // It was offered again, or somebody else is at it.
-                Err(Error::NotMoved { .. } | Error::Closed(..) | Error::Contended(_)) => return Ok(false),
+                Err(Error::OtherVersion { .. } | Error::Closed(..) | Error::Contended(_)) => {
+                    return Ok(false);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -68,4 +77,10 @@ impl Offers {
         batch.put(ARCHIVE.key((self.shard(id), &*id.to_string())), version, found.entity.encode());
         Ok(self.store().commit(batch).await?.is_applied())
     }
+}
+
+/// Whether an offer has its status since then: it was not offered again and given up once more.
+fn is_due(offer: &StoredOffer, seen: Status, since_ms: i64) -> bool {
+    let status_ms = offer.offer.status_time.as_option().map_or(0, time::to_ms);
+    offer.status() == seen && status_ms == since_ms
 }

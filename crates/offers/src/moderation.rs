@@ -152,13 +152,12 @@ impl Offers {
 
     /// Adds to a batch what follows from an opinion.
     async fn judge(&self, batch: &mut Batch, given: &Given) -> Result<(), Unfit> {
-        let failed = |error: Error| Unfit::Failed(error);
-        let found = self.watcher().load(&given.id).await.map_err(|error| failed(error.into()))?;
-        if found.is_none() && !self.is_archived(given.id).await.map_err(failed)? {
+        let found = self.watcher().load(&given.id).await.map_err(|error| unfit(error.into()))?;
+        if found.is_none() && !self.is_archived(given.id).await.map_err(unfit)? {
             return Err(Unfit::UnknownOffer(given.id));
         }
         let key = self.moderation_key(given.id);
-        let before = self.moderation(given.id).await.map_err(failed)?.unwrap_or_default();
+        let before = self.moderation(given.id).await.map_err(unfit)?.unwrap_or_default();
         if time_of(before.opinion.as_option()) > time_of(Some(&given.opinion)) {
             return Ok(());
         }
@@ -166,8 +165,11 @@ impl Offers {
         let moderation = Moderation { opinion, version: 0, ..Moderation::default() };
         batch.check(key.clone(), before.version).put(key, before.version + 1, moderation.encode_to_vec());
         match found {
-            Some(found) => self.follow_verdict(batch, given, &found).await.map_err(failed),
-            None => Ok(()),
+            Some(found) if found.entity.status() != Status::Archived => {
+                self.follow_verdict(batch, given, &found).await.map_err(unfit)
+            }
+            // Archived, or about to leave: nothing moves it any more.
+            _ => Ok(()),
         }
     }
 
@@ -213,10 +215,8 @@ impl Offers {
                 self.now(),
                 self.config().exposure,
             );
-            // The table lets moderation ban everything that is in the active tables, but what is archived and about to leave.
-            if moved.is_err() {
-                return Ok(());
-            }
+            let id = found.entity.id;
+            moved.map_err(|why| Error::NotMoved { id, why })?;
         }
         if after.offer == offer.clone() {
             return Ok(());
@@ -258,9 +258,24 @@ pub enum Unfit {
     /// There is no such offer.
     #[error("there is no offer {0}")]
     UnknownOffer(OfferId),
+    /// The offer cannot be moved, or cannot be read: trying again would not help.
+    #[error("the offer does not take it: {0}")]
+    NotTaken(String),
     /// Not the opinion is at fault.
     #[error(transparent)]
     Failed(#[from] Error),
+}
+
+/// What an error means for the opinion that met it. One bad offer must not hold up the others.
+fn unfit(error: Error) -> Unfit {
+    match error {
+        Error::NotMoved { .. }
+        | Error::Damaged { .. }
+        | Error::Watcher(watcher::Error::Damaged { .. } | watcher::Error::Refused { .. }) => {
+            Unfit::NotTaken(error.to_string())
+        }
+        error => Unfit::Failed(error),
+    }
 }
 
 /// Reads a message of the topic: an opinion as JSON or in binary form.

@@ -80,6 +80,9 @@ impl Move {
     fn mind_the_ban(&self, offer: &mut Offer, from: Status, by: Mover) -> Result<(), NotMoved> {
         if self.to == Status::Banned {
             keep(offer).status_before_ban = from.into();
+        } else if from == Status::Banned && by == Mover::Moderation {
+            // Whatever it was before, also removed.
+            keep(offer).status_before_ban = Status::Unspecified.into();
         } else if stands_banned(offer) && !matches!(self.to, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED)
         {
             if !matches!(by, Mover::Moderation | Mover::Admin) {

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use buffa::Message;
 use catalog::Catalogue;
 use contract::torg::offers::v1::{Offer, Source, Status, source};
-use futures::future::try_join;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use store::{Batch, Key, Read, Row, Store};
@@ -133,7 +132,7 @@ impl Offers {
     /// Saves a new offer with what the batch has already; `None` if its id is taken, or something else that the batch checks is different by now.
     pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
         batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
-        let version = self.watcher().save(&mut batch, None, &stored).await?;
+        let version = Box::pin(self.watcher().save(&mut batch, None, &stored)).await?;
         if self.store().commit(batch).await?.is_applied() {
             return Ok(Some(answer(stored, version)));
         }
@@ -229,13 +228,12 @@ impl Offers {
         let id = target.id();
         let mut found = target.found();
         for _ in 0..ATTEMPTS_MAX {
-            let load = async {
-                match found.take() {
-                    Some(found) => Ok(Some(found)),
-                    None => Ok(self.watcher().load(&id).await?),
-                }
+            let loaded = match found.take() {
+                Some(found) => Some(found),
+                None => self.watcher().load(&id).await?,
             };
-            let (ticket, loaded) = try_join(self.ticket(call), load).await?;
+            // After the offer: one that shows what this very call did must not be taken for one that somebody else changed.
+            let ticket = self.ticket(call).await?;
             if let Ticket::Done(id) = &ticket {
                 return self.get(parse(id)?).await;
             }
@@ -266,7 +264,7 @@ impl Offers {
     ) -> Result<Option<Offer>> {
         after.offer.update_time = Some(time::from_time(self.now())).into();
         require_fit(after.id, &after.offer)?;
-        let version = self.watcher().save(&mut batch, Some(found), &after).await?;
+        let version = Box::pin(self.watcher().save(&mut batch, Some(found), &after)).await?;
         if self.store().commit(batch).await?.is_applied() {
             return Ok(Some(answer(after, version)));
         }

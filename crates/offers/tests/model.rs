@@ -3,6 +3,7 @@
 //!
 //! On memory with faults a run follows from its seed: it happens in simulated time, on one thread, the same way every time. `TORG_MODEL_SEEDS=200` tries more seeds than usual,
 //! `TORG_MODEL_SEED=17` that one alone. On the other engines chance decides what happens, and time is real.
+#![allow(clippy::large_futures, reason = "one client at a time holds one")]
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 #[path = "model/checks/mod.rs"]

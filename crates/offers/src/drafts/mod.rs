@@ -83,12 +83,14 @@ impl Offers {
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Draft> {
         for _ in 0..ATTEMPTS_MAX {
-            let ticket = self.ticket(call).await?;
             let place = self.draft_place(owner, id).await?.ok_or(Error::NoDraft(id))?;
-            let mut draft = place.draft.clone().unwrap_or_default();
+            // After the draft, so that what this very call did is not taken for somebody else's change.
+            let ticket = self.ticket(call).await?;
             if matches!(ticket, Ticket::Done(_)) {
-                return Ok(shown(draft, place.version));
+                let place = self.draft_place(owner, id).await?.ok_or(Error::NoDraft(id))?;
+                return Ok(shown(place.draft.unwrap_or_default(), place.version));
             }
+            let mut draft = place.draft.clone().unwrap_or_default();
             if let Some(expected) = version.filter(|expected| *expected != place.version) {
                 return Err(Error::OtherVersion { id, expected, actual: place.version });
             }
