@@ -21,6 +21,12 @@ pub(crate) const COUNT_REPAIR_PART: u32 = 0;
 
 /// Counts a change.
 pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+    if let (Some(before), Some(after)) = (change.before, change.after)
+        && (before.status(), &before.offer.seller, is_sold_counted(before))
+            == (after.status(), &after.offer.seller, is_sold_counted(after))
+    {
+        return;
+    }
     let mut deltas: BTreeMap<(String, String), i64> = BTreeMap::new();
     for (offer, delta) in [(change.before, -1), (change.after, 1)] {
         for preset in offer.map_or(&[][..], |offer| presets_of(offer.status())) {

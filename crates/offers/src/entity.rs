@@ -69,7 +69,9 @@ impl Entity for StoredOffer {
         let listed = |offer: Option<&Self>| {
             offer.map(|offer| lists::rows_of(offer, seller_shard(offer, change))).unwrap_or_default()
         };
-        lists::replace(batch, listed(change.before), listed(change.after));
+        if !lists::are_as_before(change.before, change.after) {
+            lists::replace(batch, listed(change.before), listed(change.after));
+        }
         follow_external(change, batch);
         counters::follow(change, batch);
         history::follow(change, batch);

@@ -19,13 +19,13 @@ use crate::{fields, time};
 pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
     let Some(offer) = change.after.or(change.before) else { return };
     let nothing = Offer::default();
-    let of = |offer: Option<&'_ StoredOffer>| offer.map_or(nothing.clone(), |offer| offer.offer.clone());
-    let (before, after) = (of(change.before), of(change.after));
+    let before = change.before.map_or(&nothing, |before| &before.offer);
+    let after = change.after.map_or(&nothing, |after| &after.offer);
     let entry = HistoryEntry {
         version: change.version,
         time: Some(time::from_time(change.now)).into(),
         author: Some(author(change)).into(),
-        changes: changes(&before, &after),
+        changes: changes(before, after),
         ..HistoryEntry::default()
     };
     let key = HISTORY.key((change.shard, &*offer.id.to_string(), change.version.cast_signed()));

@@ -28,6 +28,21 @@ pub(crate) fn rows_of(stored: &StoredOffer, shard: u32) -> Vec<(Key, Bytes)> {
     rows
 }
 
+/// Whether a change concerns no list.
+pub(crate) fn are_as_before(before: Option<&StoredOffer>, after: Option<&StoredOffer>) -> bool {
+    let (Some(StoredOffer { offer: before, .. }), Some(StoredOffer { offer: after, .. })) = (before, after)
+    else {
+        return false;
+    };
+    before.status == after.status
+        && before.title == after.title
+        && before.price == after.price
+        && before.category == after.category
+        && before.source == after.source
+        && before.seller == after.seller
+        && before.create_time == after.create_time
+}
+
 /// Writes the rows that are new or different, and deletes those that are gone.
 pub(crate) fn replace(batch: &mut Batch, before: Vec<(Key, Bytes)>, after: Vec<(Key, Bytes)>) {
     let mut before: BTreeMap<Key, Bytes> = before.into_iter().collect();

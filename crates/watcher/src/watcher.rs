@@ -127,22 +127,19 @@ impl<E: Entity> Watcher<E> {
     /// The batch is in conflict if the entity, or where it stands with its stages, changed meanwhile: load and decide again. A batch
     /// carries at most one change of an entity.
     pub async fn save(&self, batch: &mut Batch, before: Option<&Found<E>>, after: &E) -> Result<u64> {
-        let text = require_fit(before, after)?;
+        let (text, entity) = require_fit(before, after)?;
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let (seen, last) = if let Some(before) = before {
-            (before.version, before.version)
-        } else {
-            let head = self.head(which).await?;
-            // Others may make and remove the same entity before the rest is read: they have used this version.
-            batch.check(which.head_key(), head.version);
-            (0, head.content.removed_version)
+        let standing = self.standing(which, None, &changed).await?;
+        let (seen, last) = match before {
+            Some(before) => (before.version, before.version),
+            // Whoever makes and removes the same entity meanwhile writes the head, and then this batch is in conflict.
+            None => (0, standing.head.content.removed_version),
         };
-        let (key, entity, version) = (E::key(which.shard, &after.id()), after.encode(), last + 1);
+        let (key, version) = (E::key(which.shard, &after.id()), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
         let (entity, now) = (Some(entity), self.now());
         self.follow_up(batch, which, before.map(|before| &before.entity), Some(after), (version, None, now));
-        let standing = self.standing(which, None, &changed).await?;
         let (author, state, signature) = (None, Bytes::new(), after.signature());
         let event = Event { entity, version, changed, author, state, signature, now };
         // Only changes by stages are counted.
@@ -349,8 +346,8 @@ impl<E: Entity> Watcher<E> {
     }
 }
 
-/// The id as text, if the entity can be kept.
-fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String> {
+/// The id as text and the entity as bytes, if it can be kept.
+fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<(String, Bytes)> {
     let text = after.id().to_string();
     let refuse = |what: &str| Err(Error::Refused { kind: E::KIND, id: text.clone(), what: what.to_owned() });
     if text.is_empty() || text.len() > ENTITY_ID_BYTES_MAX || text.contains('\0') {
@@ -362,11 +359,11 @@ fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<String
     if before.is_some_and(|before| before.entity.id() != after.id()) {
         return refuse("an entity cannot change its id");
     }
-    let bytes = after.encode().len();
-    if bytes > ENTITY_BYTES_MAX {
-        return refuse(&format!("it has {bytes} bytes, at most {ENTITY_BYTES_MAX} can be kept"));
+    let bytes = after.encode();
+    if bytes.len() > ENTITY_BYTES_MAX {
+        return refuse(&format!("it has {} bytes, at most {ENTITY_BYTES_MAX} can be kept", bytes.len()));
     }
-    Ok(text)
+    Ok((text, bytes))
 }
 
 fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<Stages<E>> {
