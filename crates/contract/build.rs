@@ -13,6 +13,7 @@ const FILES: &[&str] = &[
     "torg/offers/v1/cabinet.proto",
     "torg/offers/v1/moderation.proto",
     "torg/offers/v1/rows.proto",
+    "torg/catalog/v1/catalog.proto",
     "google/rpc/error_details.proto",
 ];
 

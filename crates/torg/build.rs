@@ -5,9 +5,18 @@ use std::path::PathBuf;
 use prost::Message as _;
 
 /// Files that become Rust code.
-const GENERATED: &[&str] = &["torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
+const GENERATED: &[&str] =
+    &["torg/access/v1/keys.proto", "torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
 /// Files that only reflection needs.
-const DESCRIBED: &[&str] = &["grpc/health/v1/health.proto"];
+const DESCRIBED: &[&str] = &[
+    "grpc/health/v1/health.proto",
+    "google/rpc/error_details.proto",
+    "torg/offers/v1/offers.proto",
+    "torg/offers/v1/drafts.proto",
+    "torg/offers/v1/cabinet.proto",
+    "torg/offers/v1/moderation.proto",
+    "torg/catalog/v1/catalog.proto",
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Asked when it runs: a build cache may be shared by several checkouts.

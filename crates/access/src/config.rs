@@ -39,7 +39,8 @@ pub struct Config {
     pub leeway_s: u32,
     /// How many reverse proxies stand in front: so many addresses from the end of `X-Forwarded-For` the caller is found.
     pub proxies: u32,
-    /// Calls that run at the same time, of all callers.
+    /// Requests that are held at the same time, of all callers: from their first header to the end of their answer, also
+    /// while their body is still on its way.
     pub concurrent_max: u32,
     /// What one address may do without a token, or with a wrong one.
     pub unknown: Allowance,
@@ -98,7 +99,7 @@ impl Default for Config {
             seller_claim: "seller_id".to_owned(),
             leeway_s: 60,
             proxies: 0,
-            concurrent_max: 1024,
+            concurrent_max: 4096,
             unknown: allow(10, 40, 8, mib),
             user: allow(50, 200, 32, 4 * mib),
             service: allow(0, 0, 512, 0),

@@ -231,7 +231,12 @@ impl Denial {
     }
 
     pub(crate) fn from_refusal(refusal: &Refusal) -> Self {
-        let code = if refusal.is_ours() { Code::Unavailable } else { Code::Unauthenticated };
+        let code = match refusal {
+            // No token would help.
+            Refusal::ForeignHost => Code::PermissionDenied,
+            refusal if refusal.is_ours() => Code::Unavailable,
+            _ => Code::Unauthenticated,
+        };
         Self::new(code, refusal.told())
     }
 

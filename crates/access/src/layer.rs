@@ -108,6 +108,7 @@ type Passed<B> = Result<(Request<Capped<B>>, Permit), (Denial, HeaderMap)>;
 
 async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
     let (mut parts, body) = request.into_parts();
+    name_host(&mut parts);
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let Admitted { caller, permit, request_bytes_max } = match gate.admit(&parts.headers, peer).await {
         Ok(admitted) => admitted,
@@ -124,6 +125,16 @@ async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
     }
     let capped = Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX));
     Ok((Request::from_parts(parts, Either::Right(capped)), permit))
+}
+
+/// HTTP/2 says in its address what HTTP/1.1 says in `Host`: the gate looks at one place.
+fn name_host(parts: &mut http::request::Parts) {
+    if !parts.headers.contains_key(header::HOST)
+        && let Some(authority) = parts.uri.authority()
+        && let Ok(host) = header::HeaderValue::from_str(authority.as_str())
+    {
+        parts.headers.insert(header::HOST, host);
+    }
 }
 
 /// The body of an answer, which keeps its call counted until it has ended.

@@ -22,7 +22,11 @@ pub enum Action {
     ChangeAnyStatus,
     /// Makes or changes in the name of a seller.
     WriteForSeller,
-    /// API keys, stages, tasks, topics, settings.
+    /// Looks at the process: what it runs, its figures.
+    SeeProcess,
+    /// Reads and writes topics, which are between programs: messages of all sellers, unfiltered.
+    UseTopics,
+    /// API keys, stages, tasks, settings.
     Administer,
 }
 
@@ -31,7 +35,7 @@ const N: bool = false;
 
 /// The whole of it. The columns are the anonymous caller, then [`Role::ALL`].
 #[rustfmt::skip]
-const TABLE: [(Action, [bool; 6]); 9] = [
+const TABLE: [(Action, [bool; 6]); 11] = [
     //                        anonymous  seller  support  moderator  service  admin
     (Action::ReadPublic,      [Y,        Y,      Y,       Y,         Y,       Y]),
     (Action::ReadOwn,         [Y,        Y,      N,       N,         N,       N]),
@@ -41,12 +45,14 @@ const TABLE: [(Action, [bool; 6]); 9] = [
     (Action::Moderate,        [N,        N,      N,       Y,         N,       Y]),
     (Action::ChangeAnyStatus, [N,        N,      N,       Y,         N,       Y]),
     (Action::WriteForSeller,  [N,        N,      N,       N,         Y,       Y]),
+    (Action::SeeProcess,      [N,        N,      Y,       Y,         Y,       Y]),
+    (Action::UseTopics,       [N,        N,      N,       N,         Y,       Y]),
     (Action::Administer,      [N,        N,      N,       N,         N,       Y]),
 ];
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::ReadPublic,
         Self::ReadOwn,
         Self::WriteOwn,
@@ -55,6 +61,8 @@ impl Action {
         Self::Moderate,
         Self::ChangeAnyStatus,
         Self::WriteForSeller,
+        Self::SeeProcess,
+        Self::UseTopics,
         Self::Administer,
     ];
 

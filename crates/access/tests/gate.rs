@@ -103,7 +103,12 @@ async fn with_access_off_a_page_whose_name_was_pointed_here_is_refused() {
         assert_eq!(bench.status(call(&[("host", here)])).await, 200, "{here}");
     }
     for foreign in ["evil.example", "evil.example:8080", "localhost.evil.example", "10.0.0.1", "", "a b"] {
-        assert_eq!(bench.status(call(&[("host", foreign)])).await, 401, "{foreign}");
+        assert_eq!(bench.status(call(&[("host", foreign)])).await, 403, "{foreign}");
+    }
+    for (address, status) in [("http://localhost:80/x.Y/Z", 200), ("http://evil.example/x.Y/Z", 403)] {
+        let mut of_http_2 = call(&[]);
+        *of_http_2.uri_mut() = address.parse().unwrap();
+        assert_eq!(bench.status(of_http_2).await, status, "{address}");
     }
 }
 

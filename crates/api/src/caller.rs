@@ -24,15 +24,20 @@ pub enum Intent {
     Write,
 }
 
-/// The seller whom a request is about. A seller may leave it out or name themselves; others have to name one. Another's is missing.
-pub fn whose<'a>(caller: &'a Caller, named: &'a str, intent: Intent) -> Result<&'a str, Refusal> {
+/// The seller whom a request is about, and names in this field. A seller may leave it out or name themselves; others have to name one. Another's is missing.
+pub fn whose<'a>(
+    caller: &'a Caller,
+    field: &str,
+    named: &'a str,
+    intent: Intent,
+) -> Result<&'a str, Refusal> {
     let seller = match (named, own_seller(caller)) {
         ("", Some(own)) => own,
         ("", None) if caller.is_anonymous() => return Err(Refusal::sign_in()),
-        ("", None) => return Err(Refusal::required("seller")),
+        ("", None) => return Err(Refusal::required(field)),
         (named, _) => named,
     };
-    name("seller", seller, NAME_BYTES_MAX)?;
+    name(field, seller, NAME_BYTES_MAX)?;
     Refusal::of_verdict(judge(caller, seller, intent), Refusal::no_seller)?;
     Ok(seller)
 }
@@ -111,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    const ID: &str = "4829175033168092";
+    const ID: &str = "4829175033168090";
 
     fn caller(role: Role, seller: Option<&str>) -> Caller {
         Caller {
@@ -144,7 +149,7 @@ mod tests {
     #[test]
     fn a_seller_may_leave_themselves_out_and_others_have_to_name_one() {
         let reason = |caller: &Caller, named: &str, intent| {
-            whose(caller, named, intent).map_err(|refusal| refusal.reason()).map(str::to_owned)
+            whose(caller, "seller", named, intent).map_err(|refusal| refusal.reason()).map(str::to_owned)
         };
         let seller = caller(Role::Seller, Some("s1"));
         for intent in [Intent::Read, Intent::Write] {

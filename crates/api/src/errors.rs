@@ -18,10 +18,14 @@ use offers::validation::Violation;
 use offers::{OfferId, WrongId};
 use serde::Serialize;
 
-use crate::limits::{REFUSAL_FIELDS_BYTES_MAX, REFUSAL_TEXT_CHARS_MAX, RETRY_AFTER};
+use crate::limits::{REFUSAL_FIELDS_BYTES_MAX, REFUSAL_PATH_BYTES_MAX, REFUSAL_TEXT_BYTES_MAX, RETRY_AFTER};
 
 /// The domain of every reason.
 pub const DOMAIN: &str = "torg";
+/// Where a text was cut.
+const ELLIPSIS: &str = "…";
+/// Bytes that go before a message within another.
+const FRAME_BYTES: usize = 3;
 
 /// A call that is not served, and why. Becomes a [`ConnectError`] by `?`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +71,7 @@ impl Refusal {
 
     /// Says something more to programs.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub fn with(mut self, name: &str, value: &impl ToString) -> Self {
         self.metadata.insert(name.to_owned(), value.to_string());
         self
     }
@@ -128,7 +132,8 @@ impl Refusal {
     /// There is no such offer, as far as this caller may know.
     #[must_use]
     pub fn no_offer(id: OfferId) -> Self {
-        Self::new(ErrorCode::NotFound, "OFFER_NOT_FOUND", format!("there is no offer {id}")).with("offer", id)
+        Self::new(ErrorCode::NotFound, "OFFER_NOT_FOUND", format!("there is no offer {id}"))
+            .with("offer", &id)
     }
 
     /// There is no such seller, as far as this caller may know.
@@ -212,7 +217,8 @@ impl From<Refusal> for ConnectError {
             metadata,
             ..ErrorInfo::default()
         };
-        let mut error = Self::new(code, short(&text)).with_detail(detail("google.rpc.ErrorInfo", &info));
+        let mut error = Self::new(code, short(text, REFUSAL_TEXT_BYTES_MAX))
+            .with_detail(detail("google.rpc.ErrorInfo", &info));
         if !shown.field_violations.is_empty() {
             error = error.with_detail(detail("google.rpc.BadRequest", &shown));
         }
@@ -229,8 +235,13 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     let (all, mut bytes) = (fields.len(), 0);
     let mut shown = BadRequest::default();
     for FieldFault { field, reason, text } in fields {
-        let violation = FieldViolation { field, description: text, reason, ..FieldViolation::default() };
-        bytes += violation.encoded_len() as usize;
+        let violation = FieldViolation {
+            field: short(field, REFUSAL_PATH_BYTES_MAX),
+            description: short(text, REFUSAL_TEXT_BYTES_MAX),
+            reason,
+            ..FieldViolation::default()
+        };
+        bytes += violation.encoded_len() as usize + FRAME_BYTES;
         if bytes > REFUSAL_FIELDS_BYTES_MAX {
             break;
         }
@@ -240,11 +251,14 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     (shown, left_out)
 }
 
-fn short(text: &str) -> String {
-    match text.char_indices().nth(REFUSAL_TEXT_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+/// A text, cut where it has more bytes than this.
+fn short(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most - ELLIPSIS.len()).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(ELLIPSIS);
     }
+    text
 }
 
 /// A detail in binary form, and as JSON for people who look at an answer.

@@ -10,10 +10,16 @@
 //! - An error of ours shows nothing but the id under which it was logged.
 //! - No request, token or key leads to a panic.
 
+mod cabinet;
 pub mod caller;
+mod catalogue;
+mod drafts;
 pub mod errors;
 pub mod limits;
+mod market;
+mod moderation;
 pub mod offers;
 pub mod tokens;
 
 pub use errors::{FieldFault, Refusal};
+pub use market::{Market, register};

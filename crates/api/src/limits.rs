@@ -4,19 +4,31 @@ use std::time::Duration;
 
 use crate::errors::{FieldFault, Refusal};
 
-/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, of which base64 makes a third more.
-pub const REFUSAL_FIELDS_BYTES_MAX: usize = 4096;
-/// Characters of the text of a refusal, which stands in a header as well.
-pub const REFUSAL_TEXT_CHARS_MAX: usize = 300;
+/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
+pub const REFUSAL_FIELDS_BYTES_MAX: usize = 3072;
+/// Bytes of a text of a refusal. It stands in the headers twice: once in base64, once with `%D0` for every byte beyond ASCII.
+pub const REFUSAL_TEXT_BYTES_MAX: usize = 512;
+/// Bytes of the path of a field in a refusal.
+pub const REFUSAL_PATH_BYTES_MAX: usize = 256;
 /// When a call that could not be served is worth another try.
 pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
+/// Bytes of the offers that one call answers with.
+pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
 /// Bytes of a page token or a token to resume from.
 pub const TOKEN_BYTES_MAX: usize = 512;
+/// Bytes of a token from which a watch goes on: it has a place of every partition.
+pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
+/// Bytes of the id of a category.
+pub const CATEGORY_BYTES_MAX: usize = 200;
+/// Characters of a text by which a category is looked for.
+pub const CATEGORY_QUERY_CHARS_MAX: usize = 200;
+/// Bytes of the name of a language.
+pub const LANGUAGE_BYTES_MAX: usize = 16;
 /// Bytes of a reason for programs.
 pub const REASON_CODE_BYTES_MAX: usize = 64;
 /// Characters of a reason for people.
@@ -27,6 +39,8 @@ pub const OPINION_REASONS_MAX: usize = 20;
 pub const NAME_BYTES_MAX: usize = 128;
 /// Characters of the beginning of a title by which a list is filtered.
 pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
+/// Changes that an explanation of an offer shows.
+pub const EXPLAINED_CHANGES: usize = 20;
 /// Notes, and kinds of promotion, that billing keeps beside one offer.
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.

@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn place(created_ms: i64) -> Place {
-        Place { created_ms, id: "4829175033168092".parse().unwrap() }
+        Place { created_ms, id: "4829175033168090".parse().unwrap() }
     }
 
     /// A token with any content and a right checksum.

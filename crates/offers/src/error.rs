@@ -4,6 +4,7 @@ use contract::torg::offers::v1::Status;
 use store::Row;
 
 use crate::id::OfferId;
+use crate::masks::MaskError;
 use crate::moves::NotMoved;
 use crate::validation::Violation;
 
@@ -45,6 +46,9 @@ pub enum Error {
     /// It must not be published like this: everything that is wrong.
     #[error("the offer is wrong in {} ways: {}", .0.len(), told(.0))]
     Invalid(Vec<Violation>),
+    /// A path that cannot be changed.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
     /// The status cannot be moved like this.
     #[error("offer {id}: {why}")]
     NotMoved {

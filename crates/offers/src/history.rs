@@ -96,23 +96,25 @@ pub(crate) fn author_from_signature(signature: &str) -> Author {
 fn changes(before: &Offer, after: &Offer) -> Vec<FieldChange> {
     let mut changes = Vec::new();
     fields::for_each_change(before, after, |field, before, after| {
+        let long = [&before, &after].into_iter().flatten().any(|value| !is_short(value));
         changes.push(FieldChange {
             field: field.to_owned(),
-            before: before.and_then(short),
-            after: after.and_then(short),
+            before: before.filter(|value| is_short(value)),
+            after: after.filter(|value| is_short(value)),
+            long,
             ..FieldChange::default()
         });
     });
     changes
 }
 
-/// A value as JSON, if it is short.
-fn short(value: String) -> Option<String> {
-    (value.len() <= HISTORY_VALUE_BYTES_MAX).then_some(value)
+fn is_short(value: &str) -> bool {
+    value.len() <= HISTORY_VALUE_BYTES_MAX
 }
 
 /// A value as JSON; `None` if it is not set.
 pub(crate) fn json(value: &impl Serialize) -> Option<String> {
     let text = serde_json::to_string(value).ok()?;
-    (!matches!(&*text, "null" | "\"\"" | "[]" | "{}")).then_some(text)
+    let is_none = matches!(&*text, "null" | "\"\"" | "[]" | "{}") || text.ends_with("_UNSPECIFIED\"");
+    (!is_none).then_some(text)
 }

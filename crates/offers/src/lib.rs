@@ -44,7 +44,7 @@ pub use error::{Error, Result};
 pub use id::{OfferId, WrongId};
 pub use moderation::{Opinions, Unfit};
 pub use moves::{Move, NotMoved};
-pub use offers::{Offers, Parts};
+pub use offers::{Offers, Parts, Target};
 pub use repair::Drift;
 pub use tables::tables;
 pub use watch::{Begin, Stream, Told};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use buffa::Message;
 use catalog::Catalogue;
-use contract::torg::offers::v1::{Offer, Status};
+use contract::torg::offers::v1::{Offer, Source, Status, source};
 use futures::future::try_join;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -48,6 +48,42 @@ pub struct Parts {
     pub config: Config,
 }
 
+/// Which offer is to be changed: by its id, or as it was found a moment ago, which saves a read.
+pub enum Target {
+    /// By its id.
+    Id(OfferId),
+    /// As it was found.
+    Found(Box<Found<StoredOffer>>),
+}
+
+impl From<OfferId> for Target {
+    fn from(id: OfferId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<Found<StoredOffer>> for Target {
+    fn from(found: Found<StoredOffer>) -> Self {
+        Self::Found(Box::new(found))
+    }
+}
+
+impl Target {
+    fn id(&self) -> OfferId {
+        match self {
+            Self::Id(id) => *id,
+            Self::Found(found) => found.entity.id,
+        }
+    }
+
+    fn found(self) -> Option<Found<StoredOffer>> {
+        match self {
+            Self::Id(_) => None,
+            Self::Found(found) => Some(*found),
+        }
+    }
+}
+
 impl Offers {
     /// Offers over a store; `seed` decides the ids of new ones, and must not be guessed by anybody.
     #[must_use]
@@ -75,7 +111,7 @@ impl Offers {
 
     /// An offer as it is when it is published.
     pub(crate) fn fresh(&self, call: &Call, id: OfferId, offer: Offer) -> Result<StoredOffer> {
-        let now = self.now();
+        let (now, source) = (self.now(), offer.source.clone().into_option().unwrap_or_else(typed_in));
         let mut offer = Offer {
             id: id.to_string(),
             status: Status::Active.into(),
@@ -86,6 +122,7 @@ impl Offers {
             expire_time: Some(time::from_time(now + self.config().exposure)).into(),
             version: 0,
             keeping: None.into(),
+            source: source.into(),
             ..offer
         };
         keep(&mut offer).author = Some(call.author.clone()).into();
@@ -133,15 +170,25 @@ impl Offers {
         rows.iter().map(|row| row.as_ref().map(from_row).transpose()).collect()
     }
 
+    /// An offer of the active tables, to be changed.
+    pub async fn find(&self, id: OfferId) -> Result<Found<StoredOffer>> {
+        match self.watcher().load(&id).await? {
+            Some(found) => Ok(found),
+            None => Err(self.why_not_active(id).await?),
+        }
+    }
+
     /// Changes what a seller sets. `change` may be called several times, for others may change the offer meanwhile.
     pub async fn update(
         &self,
         call: &Call,
-        id: OfferId,
+        target: impl Into<Target>,
         version: Option<u64>,
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
-        self.rewrite(call, id, version, |offer| {
+        let target = target.into();
+        let id = target.id();
+        self.rewrite(call, target, version, |offer| {
             let status = offer.status.as_known().unwrap_or_default();
             if matches!(status, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED) {
                 return Err(Error::Closed(id, status));
@@ -158,12 +205,13 @@ impl Offers {
     pub async fn move_to(
         &self,
         call: &Call,
-        id: OfferId,
+        target: impl Into<Target>,
         version: Option<u64>,
         wanted: &Move,
     ) -> Result<Offer> {
-        let (now, exposure) = (self.now(), self.config().exposure);
-        self.rewrite(call, id, version, |offer| {
+        let (target, now, exposure) = (target.into(), self.now(), self.config().exposure);
+        let id = target.id();
+        self.rewrite(call, target, version, |offer| {
             let moved = wanted.apply(offer, &call.author, call.by, now, exposure);
             moved.map_err(|why| Error::NotMoved { id, why })
         })
@@ -174,17 +222,24 @@ impl Offers {
     async fn rewrite(
         &self,
         call: &Call,
-        id: OfferId,
+        target: Target,
         version: Option<u64>,
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
+        let id = target.id();
+        let mut found = target.found();
         for _ in 0..ATTEMPTS_MAX {
-            let load = async { Ok(self.watcher().load(&id).await?) };
-            let (ticket, found) = try_join(self.ticket(call), load).await?;
+            let load = async {
+                match found.take() {
+                    Some(found) => Ok(Some(found)),
+                    None => Ok(self.watcher().load(&id).await?),
+                }
+            };
+            let (ticket, loaded) = try_join(self.ticket(call), load).await?;
             if let Ticket::Done(id) = &ticket {
                 return self.get(parse(id)?).await;
             }
-            let Some(found) = found else { return Err(self.why_not_active(id).await?) };
+            let Some(found) = loaded else { return Err(self.why_not_active(id).await?) };
             if let Some(expected) = version.filter(|expected| *expected != found.version) {
                 return Err(Error::OtherVersion { id, expected, actual: found.version });
             }
@@ -292,6 +347,11 @@ impl Offers {
     pub(crate) fn new_id(&self) -> OfferId {
         OfferId::random(&mut *self.inner.random.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Where an offer comes from of which nothing else is said.
+fn typed_in() -> Source {
+    Source { kind: Some(source::Manual::default().into()), ..Source::default() }
 }
 
 /// An id that Torg wrote itself.

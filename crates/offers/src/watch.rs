@@ -116,7 +116,7 @@ impl Offers {
         }
         let next = match page.next {
             Some(_) => Some(last),
-            None if place.shard + 1 < self.shards() => {
+            None if place.shard.saturating_add(1) < self.shards() => {
                 Some(WatchPlace { shard: place.shard + 1, offer: String::new(), ..last })
             }
             None => None,

@@ -134,7 +134,8 @@ fn values_of_attributes_are_read_by_their_kind() {
         ("engine-volume", "1.667", Some("too_precise")),
         ("crashed", "true", None),
         ("crashed", "yes", Some("wrong_type")),
-        ("vin", "short", Some("too_short")),
+        ("vin", "WBA8E9", Some("too_short")),
+        ("vin", "short", Some("bad_character")),
         ("gearbox", "Automatic", Some("unknown_value")),
         ("colour", "red", Some("unknown_attribute")),
         ("vehicle-model", "", Some("required")),
@@ -210,10 +211,12 @@ fn prices_are_named_as_the_contract_names_them() {
     );
 }
 
+/// Breaks an offer.
+type Break = Box<dyn Fn(&mut Offer)>;
+
 #[test]
 fn everything_has_a_limit() {
     let text = |length: usize| "x".repeat(length + 1);
-    type Break = Box<dyn Fn(&mut Offer)>;
     let feed = |namespace: String, external_id: String| {
         let feed = Feed { namespace, external_id, ..Feed::default() };
         Source { kind: Some(source::Kind::from(feed)), ..Source::default() }
@@ -225,13 +228,13 @@ fn everything_has_a_limit() {
         (
             "source.feed.namespace: too_long",
             Box::new(move |offer| {
-                offer.source = feed(text(validation::NAMESPACE_BYTES_MAX), "1".into()).into()
+                offer.source = feed(text(validation::NAMESPACE_BYTES_MAX), "1".into()).into();
             }),
         ),
         (
             "source.feed.external_id: too_long",
             Box::new(move |offer| {
-                offer.source = feed("n".into(), text(validation::EXTERNAL_ID_BYTES_MAX)).into()
+                offer.source = feed("n".into(), text(validation::EXTERNAL_ID_BYTES_MAX)).into();
             }),
         ),
         (
@@ -248,19 +251,19 @@ fn everything_has_a_limit() {
         (
             "place.address: too_long",
             Box::new(move |offer| {
-                offer.place.get_or_insert_default().address = text(validation::ADDRESS_CHARS_MAX)
+                offer.place.get_or_insert_default().address = text(validation::ADDRESS_CHARS_MAX);
             }),
         ),
         (
             "place.place_id: too_long",
             Box::new(move |offer| {
-                offer.place.get_or_insert_default().place_id = text(validation::PLACE_ID_BYTES_MAX)
+                offer.place.get_or_insert_default().place_id = text(validation::PLACE_ID_BYTES_MAX);
             }),
         ),
         (
             "contacts.name: too_long",
             Box::new(move |offer| {
-                offer.contacts.get_or_insert_default().name = text(validation::CONTACT_NAME_CHARS_MAX)
+                offer.contacts.get_or_insert_default().name = text(validation::CONTACT_NAME_CHARS_MAX);
             }),
         ),
         (

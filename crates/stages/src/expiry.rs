@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use contract::torg::offers::v1::{Author, Status, author};
 use offers::status::Mover;
 use offers::{Move, StoredOffer, time};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
 
 /// What a move to another status sets.
 const MOVED: [&str; 4] = ["status", "status_reason", "status_time", "expire_time"];
@@ -23,6 +23,11 @@ impl Stage<StoredOffer> for Expiry {
 
     fn interest(&self) -> Interest {
         Interest::visit_on(Fields::of(["status", "expire_time"]))
+    }
+
+    /// Only when its time is over is there anything to do.
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
+        end_of_exposure(offer).map_or(Wish::No, Wish::At)
     }
 
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {

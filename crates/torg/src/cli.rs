@@ -7,7 +7,10 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
-use crate::commands::{self, store::StoreCommand, topic::TopicCommand};
+use crate::commands::{
+    self, catalog::CatalogCommand, explain::ExplainCommand, keys::KeysCommand, store::StoreCommand,
+    topic::TopicCommand,
+};
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
 use crate::{logging, serve};
@@ -23,7 +26,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs Torg until it is told to stop (SIGTERM, Ctrl-C).
-    Serve(Settings),
+    Serve {
+        /// Puts a few sellers and offers into an empty store, to have something to look at.
+        #[arg(long)]
+        demo: bool,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Prints the configuration in effect as TOML and tells where each value came from.
     Config(Settings),
     /// Checks, copies or prints a whole store.
@@ -37,6 +46,27 @@ enum Command {
     Topic {
         #[command(subcommand)]
         command: TopicCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Makes, lists and revokes API keys.
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Finds and shows categories, checks catalogue files.
+    Catalog {
+        #[command(subcommand)]
+        command: CatalogCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Explains where something stands, and why.
+    Explain {
+        #[command(subcommand)]
+        command: ExplainCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -96,13 +126,13 @@ impl Settings {
 /// Runs the command; what comes back is for [`crate::errors::report`].
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Command::Serve(settings) => {
+        Command::Serve { demo, settings } => {
             let effective = settings.load()?;
             logging::init(&effective.config.log)?;
             for warning in &effective.warnings {
                 tracing::warn!("{warning}");
             }
-            runtime()?.block_on(serve::run(effective.config))
+            runtime()?.block_on(serve::run(effective.config, demo))
         }
         Command::Config(settings) => print(&settings.load()?.to_toml()),
         Command::Store { command, settings } => {
@@ -114,6 +144,17 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::topic::run(command, &effective.config))
+        }
+        Command::Keys { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::keys::run(command, &effective.config))
+        }
+        Command::Catalog { command, settings } => commands::catalog::run(command, &settings.load()?.config),
+        Command::Explain { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::explain::run(command, &effective.config))
         }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }

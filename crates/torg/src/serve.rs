@@ -1,19 +1,24 @@
 //! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
 //!
-//! The port is taken first, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
+//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
 //! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use access::ApiKeys;
 use anyhow::Context as _;
 use futures::future::BoxFuture;
 use store::{Read as _, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use topics::Topics;
 
-use crate::config::Config;
+use crate::config::{Config, Role};
+use crate::demo;
 use crate::errors::advised;
+use crate::gatekeeper::{self, Gatekeeper};
+use crate::marketplace::Marketplace;
 use crate::parts;
 use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
 
@@ -25,8 +30,9 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the process to its end.
-pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
+pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
+    let gatekeeper = Gatekeeper::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
     let address = listener.local_addr().context("cannot read the address of the port")?;
     let mut app = App::new(config);
@@ -37,14 +43,15 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         app.metrics.clone(),
         Arc::clone(&rpc),
         Duration::from_secs(limits.request_timeout_s.into()),
+        gatekeeper.gate.clone(),
     );
-    let server = Server::start(listener, router, limits.connections_max as usize);
+    let server = Server::start(listener, router, gatekeeper.tls.clone(), limits.connections_max as usize);
     tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
 
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&rpc) => Ok(opened),
+        opened = app.open(&rpc, &gatekeeper, demo) => Ok(opened),
     };
     let outcome = match opened {
         Ok(Ok(())) => {
@@ -71,6 +78,8 @@ struct App {
     started: Instant,
     readiness: Readiness,
     metrics: Metrics,
+    /// Tells streams that the process stops.
+    closing: watch::Sender<bool>,
     closers: Vec<Closer>,
 }
 
@@ -87,15 +96,22 @@ impl App {
             started: Instant::now(),
             readiness: Readiness::new(),
             metrics: Metrics::new(),
+            closing: watch::Sender::new(false),
             closers: Vec::new(),
         }
     }
 
     /// Opens the parts from the bottom up, then lets RPC calls in.
-    async fn open(&mut self, rpc: &RpcSlot) -> anyhow::Result<()> {
+    async fn open(&mut self, rpc: &RpcSlot, gatekeeper: &Gatekeeper, demo: bool) -> anyhow::Result<()> {
         self.create_data_dir().await?;
         let store = self.open_store().await?;
+        let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
+        let market = self.open_marketplace(&store, &topics).await?;
+        if demo {
+            let made = demo::fill(&market.offers).await?;
+            tracing::info!(offers = made, "the demo's offers are there");
+        }
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),
@@ -106,6 +122,8 @@ impl App {
                 store_engine: store.engine_name().to_owned(),
             },
             topics,
+            keys,
+            market,
         })?;
         // Set once: `open` runs once.
         let _ = rpc.set(service);
@@ -126,6 +144,13 @@ impl App {
         Ok(store)
     }
 
+    fn open_access(&mut self, gatekeeper: &Gatekeeper, store: &Store) -> ApiKeys {
+        let keys = gatekeeper::api_keys(store);
+        let upkeep = gatekeeper.open(&keys);
+        self.on_close("access", async move || upkeep.close().await);
+        keys
+    }
+
     async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
         let topics = parts::open_topics(&self.config, store).await?;
         let trimming = tokio::spawn(trim_topics(topics.clone()));
@@ -135,6 +160,16 @@ impl App {
             closed.close().await.map_err(parts::topics_error)
         });
         Ok(topics)
+    }
+
+    async fn open_marketplace(&mut self, store: &Store, topics: &Topics) -> anyhow::Result<api::Market> {
+        let marketplace = Marketplace::open(&self.config, store, topics, self.closing.subscribe()).await?;
+        let market = marketplace.market.clone();
+        if self.config.roles.contains(&Role::Scheduler) {
+            let running = marketplace.run();
+            self.on_close("marketplace", async move || running.close().await);
+        }
+        Ok(market)
     }
 
     /// The folder of everything embedded; not made when nothing would go into it.
@@ -168,6 +203,7 @@ impl App {
         if in_order && limits.drain_notice_s > 0 {
             tokio::time::sleep(Duration::from_secs(limits.drain_notice_s.into())).await;
         }
+        self.closing.send_replace(true);
         let cut = server.drain(Duration::from_secs(limits.drain_timeout_s.into())).await;
         if cut > 0 {
             tracing::warn!(connections = cut, "cut off: they were not done in limits.drain_timeout_s");
@@ -260,7 +296,7 @@ mod tests {
             });
         }
         let listener = server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
-        let server = Server::start(listener, axum::Router::new(), 1);
+        let server = Server::start(listener, axum::Router::new(), None, 1);
         app.stop(server, true).await;
         assert_eq!(*closed.lock().unwrap(), ["files", "topics", "store"]);
     }

@@ -45,7 +45,9 @@ fn addresses_that_cannot_be_used_are_refused() {
         ("nowhere", "--listen: listen: invalid socket address syntax", "TORG_LISTEN"),
         ("192.0.2.1:1", "cannot listen on 192.0.2.1:1", "this machine has no such address"),
     ] {
-        refused(torg(&folder, &["serve", "--listen", address]), error, hint);
+        let mut command = torg(&folder, &["serve", "--listen", address]);
+        command.env("TORG_ACCESS_MODE", "required");
+        refused(command, error, hint);
     }
 }
 

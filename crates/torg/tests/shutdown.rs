@@ -82,7 +82,7 @@ fn an_idle_connection_does_not_hold_up_the_end() {
     let mut server = Server::start(&[("TORG_LIMITS_DRAIN_TIMEOUT_S", "600")]);
     let _silent = TcpStream::connect(server.address).unwrap();
     let mut kept_alive = TcpStream::connect(server.address).unwrap();
-    kept_alive.write_all(b"GET /healthz HTTP/1.1\r\nhost: torg\r\n\r\n").unwrap();
+    kept_alive.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     assert_eq!(server.get("/readyz").status, 200);
     server.signal("TERM");
     assert_eq!(server.wait().code(), Some(0));

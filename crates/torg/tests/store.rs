@@ -173,12 +173,12 @@ fn a_store_in_use_is_told_and_its_topics_are_reached_through_the_process_that_us
     assert_told(&torg_run(&other, &["store", "check", "--store", &store]), "in use by another process");
     assert_told(&torg_run(&other, &["topic", "list", "--store", &store]), "in use by another process");
     let asked = |arguments: &[&str]| torg_run(&other, &[arguments, &["--server", &url]].concat());
-    assert_eq!(asked(&["topic", "create", "offers", "--partitions", "3"]).code, Some(0));
-    let mut append = torg(&other, &["topic", "append", "offers", "--server", &url]);
+    assert_eq!(asked(&["topic", "create", "greetings", "--partitions", "3"]).code, Some(0));
+    let mut append = torg(&other, &["topic", "append", "greetings", "--server", &url]);
     let mut append = append.stdin(Stdio::piped()).spawn().unwrap();
     append.stdin.take().unwrap().write_all("один\ntwo\n".as_bytes()).unwrap();
     assert!(append.wait().unwrap().success());
-    let tail = asked(&["topic", "tail", "offers", "--from-start", "--no-follow"]);
+    let tail = asked(&["topic", "tail", "greetings", "--from-start", "--no-follow"]);
     assert_eq!((tail.code, tail.stdout.lines().count()), (Some(0), 2), "{}", tail.stderr);
     assert!(tail.stdout.contains("\"payload\":\"один\""), "{}", tail.stdout);
     assert!(asked(&["topic", "list"]).stdout.contains("2 messages"));

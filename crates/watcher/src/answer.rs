@@ -101,7 +101,7 @@ impl<E: Entity> Watcher<E> {
             let (entity, author) = (Some(entity), Some(stage));
             let (state, signature) = (new_state, String::new());
             let event = Event { entity, version, changed: fields, author, state, signature, now };
-            fight = self.record(batch, which, &event, standing);
+            fight = self.record(batch, which, &event, standing, &after);
         }
 
         let mut content = entry.content.clone();

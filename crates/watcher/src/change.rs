@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::fields::Fields;
 use crate::queue::{Lane, Place, Wanted, leave, offer};
 use crate::rows::{Entry, Head, Outgoing, Why, encode};
-use crate::stage::Interest;
+use crate::stage::{Interest, Wish};
 use crate::tables::{ENTRIES, HEADS, OUTBOX};
 use crate::time::Time;
 
@@ -107,13 +107,14 @@ pub(crate) struct Standing<'a> {
 }
 
 /// Adds to a batch all that follows from a change. `standing` has the entries of [`Rules::visitors`]; what changes is written back
-/// with its next version, checked. Random parts of the spread come from `random`. Returns how stages fight over the entity, if they do.
+/// with its next version, checked. `wish` says when each of them wants to come; random parts of the spread come from `random`. Returns how stages fight over the entity, if they do.
 pub(crate) fn record(
     batch: &mut Batch,
     rules: &Rules,
     which: Which<'_>,
     event: &Event<'_>,
     standing: Standing<'_>,
+    wish: impl Fn(&str) -> Wish,
     mut random: impl FnMut(Duration) -> Duration,
 ) -> Option<Fight> {
     let Rules { config, .. } = rules;
@@ -139,11 +140,23 @@ pub(crate) fn record(
     let several = entries.len() > 1 && !config.spread.is_zero();
     for (stage, Versioned { version, content: mut entry }) in entries {
         let visit = if several { visit + random(config.spread) } else { visit };
-        entry.attempts = 0;
+        let wanted = match wish(stage) {
+            Wish::Now => Some(wanted(visit)),
+            Wish::At(time) => {
+                Some(Wanted { visit: time.max(visit), lane: Lane::Timer, why: Why::WHY_CHANGE })
+            }
+            Wish::No => None,
+        };
         let key = which.entry_key(stage);
         batch.check(key.clone(), version);
+        if version == 0 && wanted.is_none() {
+            continue;
+        }
         // Written even if the wish changes nothing: a visit that is under way must notice that it saw an older entity.
-        offer(batch, &which.in_stage(stage), &mut entry, wanted(visit), now);
+        if let Some(wanted) = wanted {
+            entry.attempts = 0;
+            offer(batch, &which.in_stage(stage), &mut entry, wanted, now);
+        }
         batch.put(key, next_version(version, &head), encode(&entry));
     }
     fight

@@ -188,6 +188,12 @@ pub trait Stage<E: Entity>: Send + Sync {
         Interest::ask_about_all()
     }
 
+    /// When the stage wants to visit an entity because one of its fields changed, if it is not asked ([`Interest::ask`]). It is called in the very commit that makes the change: it
+    /// is quick, and goes by the entity alone. A stage that only waits for a time saves a visit by saying so. What the stage waits for already stays, if it is earlier.
+    fn visit_after_change(&self, _entity: &E, _now: Time) -> Wish {
+        Wish::Now
+    }
+
     /// Whether the stage wants to visit an entity that has changed. An error counts as "now".
     async fn should_process(&self, _subject: &Subject<E>) -> Result<Wish, StageError> {
         Ok(Wish::Now)

@@ -1,7 +1,7 @@
 //! The watcher as its users hold it.
 
 use std::collections::BTreeMap;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::queue::leave;
 use crate::rows::{Entry, Head, Settings, decode, encode};
 use crate::run::Stages;
 use crate::shards::Keeper;
-use crate::stage::Stage;
+use crate::stage::{Stage, Wish};
 use crate::tables::{ENTRIES, SETTINGS, STATES};
 use crate::time::{Clock, Time};
 use crate::{Error, Result};
@@ -146,7 +146,7 @@ impl<E: Entity> Watcher<E> {
         let (author, state, signature) = (None, Bytes::new(), after.signature());
         let event = Event { entity, version, changed, author, state, signature, now };
         // Only changes by stages are counted.
-        let _: Option<Fight> = self.record(batch, which, &event, standing);
+        let _: Option<Fight> = self.record(batch, which, &event, standing, after);
         Ok(version)
     }
 
@@ -267,9 +267,17 @@ impl<E: Entity> Watcher<E> {
         which: Which<'_>,
         event: &Event<'_>,
         standing: Standing<'_>,
+        after: &E,
     ) -> Option<Fight> {
         let random = |most: Duration| self.random_part(most);
-        record(batch, self.rules(), which, event, standing, random)
+        let wish = |stage: &str| self.wish_after_change(stage, after, event.now);
+        record(batch, self.rules(), which, event, standing, wish, random)
+    }
+
+    /// When a stage wants to visit a changed entity. One that panics over it is to see for itself.
+    fn wish_after_change(&self, stage: &str, after: &E, now: Time) -> Wish {
+        let Some(stage) = self.stage(stage) else { return Wish::Now };
+        catch_unwind(AssertUnwindSafe(|| stage.visit_after_change(after, now))).unwrap_or(Wish::Now)
     }
 
     pub(crate) fn store(&self) -> &Store {

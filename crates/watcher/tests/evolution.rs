@@ -14,7 +14,7 @@ use watcher::{
     Wish,
 };
 
-use common::{Doing, Running, SECOND, START, Thing, config, memory, titled};
+use common::{Doing, Running, SECOND, START, Thing, config, memory, titled, visit_on};
 
 #[tokio::test(start_paused = true)]
 async fn one_stage_answers_to_the_change_of_another() {
@@ -72,6 +72,36 @@ async fn a_timer_fires_in_time_and_never_earlier_also_over_a_restart() {
     running.pass(3600 * SECOND).await;
     let visits: Vec<u64> = two.visits().iter().map(|(_, time)| time.since(START).as_secs()).collect();
     assert_eq!(visits, [10_800]);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_knows_when_it_wants_to_come_is_not_visited_before_and_what_is_earlier_stays() {
+    let mut waiting = Doing::with("waiting", visit_on("price"), |_| Ok(Answer::untouched()));
+    waiting.after_change = |thing, now| match thing.price {
+        0 => Wish::No,
+        99 => panic!("over this one"),
+        price => Wish::At(now + SECOND * u32::try_from(price).unwrap()),
+    };
+    let waiting = Arc::new(waiting);
+    let running = Running::start(vec![waiting.clone()]).await;
+    let seconds =
+        || -> Vec<u64> { waiting.visits().iter().map(|(_, time)| time.since(START).as_secs()).collect() };
+    running.save(&Thing::new("a", 0)).await;
+    running.save(&Thing::new("b", 100)).await;
+    running.pass(50 * SECOND).await;
+    // The later wish does not put off the earlier one, nor does one for nothing.
+    running.save(&Thing::new("b", 500)).await;
+    running.save(&Thing::new("b", 0)).await;
+    running.pass(100 * SECOND).await;
+    assert_eq!(seconds(), [100]);
+    running.save(&Thing::new("b", 30)).await;
+    running.pass(100 * SECOND).await;
+    assert_eq!(seconds(), [100, 180]);
+    // Who panics over an entity is to see for itself.
+    running.save(&Thing::new("a", 99)).await;
+    running.pass(SECOND).await;
+    assert_eq!(seconds(), [100, 180, 250]);
     running.stop().await;
 }
 

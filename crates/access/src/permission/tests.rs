@@ -10,10 +10,10 @@ fn who_may(action: Action) -> &'static [Option<Role>] {
             &[None, Some(Seller), Some(Support), Some(Moderator), Some(Service), Some(Admin)]
         }
         Action::ReadOwn | Action::WriteOwn => &[None, Some(Seller)],
-        Action::ReadAny => &[Some(Support), Some(Moderator), Some(Service), Some(Admin)],
+        Action::ReadAny | Action::SeeProcess => &[Some(Support), Some(Moderator), Some(Service), Some(Admin)],
         Action::SeeInternals => &[Some(Support), Some(Moderator), Some(Admin)],
         Action::Moderate | Action::ChangeAnyStatus => &[Some(Moderator), Some(Admin)],
-        Action::WriteForSeller => &[Some(Service), Some(Admin)],
+        Action::WriteForSeller | Action::UseTopics => &[Some(Service), Some(Admin)],
         Action::Administer => &[Some(Admin)],
     }
 }

@@ -96,7 +96,7 @@ impl Refusal {
         } else {
             tracing::error!(incident, error, "{what}");
         }
-        self.with("incident", incident)
+        self.with("incident", &incident)
     }
 }
 

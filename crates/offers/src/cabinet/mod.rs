@@ -36,9 +36,11 @@ pub struct Place {
     pub id: OfferId,
 }
 
-/// What a seller has sold and earned so far.
+/// What a seller has now, and what they have sold and earned so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Earned {
+pub struct Counters {
+    /// Offers by preset.
+    pub now: BTreeMap<&'static str, i64>,
     /// Offers that were ever sold.
     pub sold: i64,
     /// Money in millionths, by currency.
@@ -98,17 +100,18 @@ impl Offers {
 
     /// How many offers each preset has.
     pub async fn counts(&self, seller: &str) -> Result<BTreeMap<&'static str, i64>> {
-        let counters = counters::of_seller(self.store(), self.shard_of_seller(seller), seller).await?;
-        Ok(presets::ALL.map(|preset| (name(preset), counters.get(name(preset)).copied().unwrap_or(0))).into())
+        Ok(self.counters(seller).await?.now)
     }
 
-    /// What a seller has sold and earned so far.
-    pub async fn earned(&self, seller: &str) -> Result<Earned> {
+    /// All counters of a seller, of one moment.
+    pub async fn counters(&self, seller: &str) -> Result<Counters> {
         let counters = counters::of_seller(self.store(), self.shard_of_seller(seller), seller).await?;
+        let of = |name: &str| counters.get(name).copied().unwrap_or(0);
         let money = counters
             .iter()
             .filter_map(|(name, amount)| Some((name.strip_prefix(counters::EARNED)?.to_owned(), *amount)));
-        Ok(Earned { sold: counters.get(counters::SOLD).copied().unwrap_or(0), money: money.collect() })
+        let now = presets::ALL.map(|preset| (name(preset), of(name(preset)))).into();
+        Ok(Counters { now, sold: of(counters::SOLD), money: money.collect() })
     }
 }
 

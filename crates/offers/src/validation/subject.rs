@@ -64,6 +64,7 @@ impl Subject for Seen<'_> {
             Condition::CONDITION_LIKE_NEW => Some("like-new"),
             Condition::CONDITION_USED => Some("used"),
             Condition::CONDITION_FOR_PARTS => Some("for-parts"),
+            Condition::CONDITION_REFURBISHED => Some("refurbished"),
         }
     }
 

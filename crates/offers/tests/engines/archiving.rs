@@ -43,7 +43,7 @@ pub(crate) async fn an_offer_leaves_the_active_tables_in_time_and_stays_readable
     assert_eq!(list(Preset::All).await, [active.to_string()]);
     let counts = market.offers.counts("ann").await.unwrap();
     assert_eq!((counts["archived"], counts["all"], counts["sold_now"]), (2, 1, 0));
-    assert_eq!(market.offers.earned("ann").await.unwrap().sold, 1);
+    assert_eq!(market.offers.counters("ann").await.unwrap().sold, 1);
     assert_eq!(market.offers.repair_counts("ann").await.unwrap(), []);
     let (history, _) = market.offers.history(removed, None, 10).await.unwrap();
     let versions: Vec<u64> = history.iter().map(|entry| entry.version).collect();

@@ -41,7 +41,7 @@ pub(crate) async fn an_offer_is_sold_once_however_often_it_is_offered_again(mark
         market.move_to(Mover::Seller, id, Status::Sold).await.unwrap();
         market.move_to(Mover::Seller, id, Status::Active).await.unwrap();
     }
-    let earned = market.offers.earned("ann").await.unwrap();
+    let earned = market.offers.counters("ann").await.unwrap();
     assert_eq!((earned.sold, earned.money), (1, [("EUR".to_owned(), 150_000_000)].into()));
 }
 

@@ -15,7 +15,7 @@ pub(crate) async fn a_call_made_twice_has_one_effect(market: Market) {
     let first = market.offers.create(&call("create", 1), &bike("bike", 100)).await.unwrap();
     let again = market.offers.create(&call("create", 1), &bike("bike", 100)).await.unwrap();
     assert_eq!(first, again);
-    let id = first.id.parse().unwrap();
+    let id: offers::OfferId = first.id.parse().unwrap();
     let sold = market.offers.move_to(&call("sell", 2), id, None, &Move::to(Status::Sold)).await.unwrap();
     // Without the key it would be refused: it is sold already.
     let again = market.offers.move_to(&call("sell", 2), id, None, &Move::to(Status::Sold)).await.unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contract::torg::offers::v1::{Offer, Status, WatchPlace};
 use futures::StreamExt;
 use offers::status::Mover;
-use offers::{Begin, Told};
+use offers::{Begin, OfferId, Told};
 
 use crate::market::{Market, TOPIC, bike, seller, status};
 
@@ -107,7 +107,11 @@ pub(crate) async fn a_watch_goes_on_from_any_place_without_a_gap(market: Market)
         if left.len() == 15 && !changed {
             changed = true;
             for id in until.keys() {
-                market.offers.update(&seller("ann"), id.parse().unwrap(), None, longer).await.unwrap();
+                market
+                    .offers
+                    .update(&seller("ann"), id.parse::<OfferId>().unwrap(), None, longer)
+                    .await
+                    .unwrap();
                 left.insert(id.clone(), 2);
             }
         }

@@ -1,5 +1,11 @@
 //! Commands that do one thing and end: one file each.
 
+use std::io::Write as _;
+
+pub(crate) mod catalog;
+pub(crate) mod explain;
+pub(crate) mod keys;
+mod remote;
 pub(crate) mod store;
 pub(crate) mod topic;
 mod topic_server;
@@ -12,4 +18,16 @@ fn hex(bytes: &[u8]) -> String {
         .flat_map(|byte| [byte >> 4, byte & 15])
         .map(|digit| char::from(DIGITS[usize::from(digit)]))
         .collect()
+}
+
+/// Writes lines to stdout; a reader that went away (`| head`) is no error.
+fn print(lines: &[String]) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in lines {
+        match writeln!(out, "{line}") {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            other => other?,
+        }
+    }
+    Ok(())
 }

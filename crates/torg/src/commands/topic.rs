@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, Write as _};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 use store::{Store, StoreUrl};
 use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
+use super::remote::Place;
 use super::topic_server::TopicServer;
 use crate::config::Config;
-use crate::errors::advised;
 use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
 
 /// Messages in one append of lines from stdin.
@@ -73,17 +73,6 @@ pub(crate) enum TopicCommand {
     },
 }
 
-/// Whom to ask.
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    #[arg(
-        long,
-        value_name = "URL",
-        help = "Asks a running process (http://127.0.0.1:8080) instead of opening the store"
-    )]
-    server: Option<String>,
-}
-
 /// The way to the topics.
 enum Access {
     Own(Store, Topics),
@@ -102,18 +91,15 @@ impl Access {
     }
 
     async fn open(place: Place, config: &Config, create: bool) -> anyhow::Result<Access> {
-        if let Some(url) = place.server {
-            return Ok(Access::Server(Box::new(TopicServer::connect(&url).await?)));
+        if let Some(url) = &place.server {
+            return Ok(Access::Server(Box::new(TopicServer::over(place.connect(url).await?))));
         }
         let store = match try_open_store(config, create).await {
             Ok(store) => store,
             // A running process has it open.
             Err(error @ store::Error::Locked { .. }) => {
-                let server = TopicServer::connect(&format!("http://{}", config.listen)).await;
-                let hint = format!("no server answers at {}: give its address with --server", config.listen);
-                return server
-                    .map(|server| Access::Server(Box::new(server)))
-                    .map_err(|_| advised(error, hint));
+                let remote = place.connect_to_own(config, error).await?;
+                return Ok(Access::Server(Box::new(TopicServer::over(remote))));
             }
             // Messages in Kafka can be read without it.
             Err(store::Error::Missing { .. }) if config.topics.url.scheme() == "kafka" => {

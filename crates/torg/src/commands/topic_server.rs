@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
-use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
-use connectrpc::{ConnectError, Protocol};
+use connectrpc::client::SharedHttp2Connection;
 use topics::{Delivered, Description, Message, Page, PartitionInfo, Retention, TopicSpec};
 
-use crate::errors::advised;
+use super::remote::{Remote, said};
 use crate::proto::torg::topics::v1 as wire;
 use crate::server::{message_from_wire, message_to_wire};
-
-/// Calls on their way at once; the command makes one at a time.
-const CALLS_MAX: usize = 4;
-const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A process that serves topics.
 pub(super) struct TopicServer {
@@ -21,16 +15,8 @@ pub(super) struct TopicServer {
 }
 
 impl TopicServer {
-    pub(super) async fn connect(url: &str) -> anyhow::Result<TopicServer> {
-        let uri: http::Uri = url.parse().with_context(|| format!("{url:?} is no address of a server"))?;
-        let connection = Http2Connection::connect_plaintext(uri.clone()).await.map_err(|error| {
-            advised(
-                format!("no server answers at {url}: {error}"),
-                "start `torg serve`, or give its address with --server",
-            )
-        })?;
-        let config = ClientConfig::new(uri).with_protocol(Protocol::Grpc).with_default_timeout(CALL_TIMEOUT);
-        Ok(TopicServer { client: wire::TopicServiceClient::new(connection.shared(CALLS_MAX), config) })
+    pub(super) fn over(Remote { connection, config }: Remote) -> TopicServer {
+        TopicServer { client: wire::TopicServiceClient::new(connection, config) }
     }
 
     pub(super) async fn describe_all(&self) -> anyhow::Result<Vec<Description>> {
@@ -83,11 +69,6 @@ impl TopicServer {
         };
         Ok(Page { messages: answer.messages.into_iter().map(delivered).collect(), next: answer.next_offset })
     }
-}
-
-/// The server's words, without the protocol's.
-fn said(error: &ConnectError) -> anyhow::Error {
-    anyhow::anyhow!("{}", error.message.as_deref().unwrap_or("the server gives no reason"))
 }
 
 fn description(topic: wire::Topic) -> Description {

@@ -17,6 +17,17 @@ const RANGES: &[(&str, i64, i64)] = &[
     ("store.postgres.patience_ms", 0, 3_600_000),
     ("topics.retention_hours", 0, 876_000),
     ("topics.retention_mb", 0, 4_294_967_295),
+    ("offers.shards", 1, 4_096),
+    ("offers.topic_partitions", 1, 1_024),
+    ("offers.exposure_days", 1, 3_650),
+    ("offers.archive_removed_days", 0, 3_650),
+    ("offers.archive_expired_days", 0, 3_650),
+    ("offers.archive_sold_days", 0, 3_650),
+    ("offers.archive_banned_days", 0, 3_650),
+    ("offers.history_days", 1, 36_500),
+    ("offers.drafts_days", 1, 3_650),
+    ("offers.idempotency_hours", 1, 720),
+    ("moderation.topic_partitions", 1, 1_024),
     ("limits.request_bytes_max", 1_024, 1_073_741_824),
     ("limits.concurrent_requests_max", 1, 1_000_000),
     ("limits.request_timeout_s", 1, 86_400),
@@ -24,6 +35,14 @@ const RANGES: &[(&str, i64, i64)] = &[
     ("limits.drain_notice_s", 0, 3_600),
     ("limits.drain_timeout_s", 0, 3_600),
 ];
+
+fn range(key: &str) -> Option<(i64, i64)> {
+    let (ranges, name) = match key.strip_prefix("access.") {
+        Some(name) => (access::Config::RANGES, name),
+        None => (RANGES, key),
+    };
+    ranges.iter().find(|(known, _, _)| *known == name).map(|(_, min, max)| (*min, *max))
+}
 
 /// The URLs that each key takes: what one starts with, and how it is shown in a message.
 const STORE_URLS: &[(&str, &str)] = &[
@@ -38,8 +57,8 @@ const FILES_URLS: &[(&str, &str)] = &[("file:", "file:DIR"), ("s3://", "s3://buc
 /// What is wrong with a value of the right type, if anything.
 pub(super) fn complaint(key: &str, value: &Value) -> Option<String> {
     if let Value::Integer(number) = value {
-        let (_, min, max) = RANGES.iter().find(|(name, _, _)| *name == key)?;
-        return (number < min || number > max).then(|| format!("{number} is not between {min} and {max}"));
+        let (min, max) = range(key)?;
+        return (*number < min || *number > max).then(|| format!("{number} is not between {min} and {max}"));
     }
     let text = value.as_str().unwrap_or_default();
     match key {
@@ -78,23 +97,32 @@ pub(super) fn check_together(config: &Config) -> Result<(), Error> {
     if half(&postgres.tls_cert_file, &postgres.tls_key_file) {
         return Err(Error::Together {
             key: "store.postgres.tls_key_file",
-            why: "a client certificate needs both its certificate and its key",
+            why: "a client certificate needs both its certificate and its key".into(),
         });
     }
     if half(&kafka.tls_cert_file, &kafka.tls_key_file) {
         return Err(Error::Together {
             key: "kafka.tls_key_file",
-            why: "a client certificate needs both its certificate and its key",
+            why: "a client certificate needs both its certificate and its key".into(),
         });
     }
     let sasl = matches!(kafka.security, KafkaSecurity::SaslPlaintext | KafkaSecurity::SaslTls);
     if topics.url.scheme() == "kafka" && sasl && kafka.sasl_user.is_empty() {
-        return Err(Error::Together { key: "kafka.sasl_user", why: "SASL needs a user" });
+        return Err(Error::Together { key: "kafka.sasl_user", why: "SASL needs a user".into() });
     }
     if topics.url.scheme() == "kafka" && sasl && kafka.sasl_password.is_empty() {
-        return Err(Error::Together { key: "kafka.sasl_password", why: "SASL needs a password" });
+        return Err(Error::Together { key: "kafka.sasl_password", why: "SASL needs a password".into() });
     }
+    config.access.validate().map_err(access_error)?;
+    config.tls.is_on().map_err(access_error)?;
     Ok(())
+}
+
+fn access_error(error: access::Error) -> Error {
+    match error {
+        access::Error::Setting { key, why } => Error::Together { key, why: why.into() },
+        error => Error::Together { key: "access", why: error.to_string().into() },
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +135,7 @@ mod tests {
         for (key, value) in keys::leaves(&keys::defaults()) {
             assert_eq!(complaint(&key, &value), None, "{key}");
             if value.is_integer() {
-                assert!(RANGES.iter().any(|(name, _, _)| *name == key), "{key} has no range");
+                assert!(range(&key).is_some(), "{key} has no range");
             }
         }
         assert_eq!(check_together(&Config::default()), Ok(()));

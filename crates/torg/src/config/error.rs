@@ -1,5 +1,7 @@
 //! What can be wrong with a configuration, in words for the person who wrote it.
 
+use std::borrow::Cow;
+
 use super::load::Origin;
 
 /// A configuration that cannot be used. The message is one line that names the place; [`Error::hint`] says what to do.
@@ -19,7 +21,7 @@ pub(crate) enum Error {
     BadValue { origin: Origin, key: String, why: String },
     /// Two keys that do not go together.
     #[error("{key}: {why}")]
-    Together { key: &'static str, why: &'static str },
+    Together { key: &'static str, why: Cow<'static, str> },
 }
 
 impl Error {

@@ -7,6 +7,9 @@ use super::Config;
 /// The prefix of the environment variables.
 pub(super) const PREFIX: &str = "TORG_";
 
+/// Variables that the commands read themselves: they are no settings.
+pub(super) const OF_COMMANDS: &[&str] = &["TORG_CONFIG", "TORG_TOKEN", "TORG_CA_FILE"];
+
 /// The defaults as a table: the form in which layers are laid over each other.
 pub(super) fn defaults() -> Table {
     match Value::try_from(Config::default()) {

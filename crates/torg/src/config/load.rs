@@ -181,6 +181,8 @@ impl Layers {
         for (name, value) in environment.iter().filter(|(name, _)| name.starts_with(keys::PREFIX)) {
             if let Some(key) = variables.get(name) {
                 self.set_text(key, value, Origin::Environment(name.clone()))?;
+            } else if keys::OF_COMMANDS.contains(&name.as_str()) {
+                // Read by the command line.
             } else if let Some(near) = nearest(name, variables.keys().map(String::as_str)) {
                 warnings.push(format!("environment variable {name} is not known: did you mean {near}?"));
             }

@@ -36,8 +36,13 @@ pub(crate) struct Config {
     pub(crate) topics: Topics,
     pub(crate) kafka: Kafka,
     pub(crate) files: Files,
+    pub(crate) offers: Offers,
+    pub(crate) moderation: Moderation,
     pub(crate) log: Log,
     pub(crate) limits: Limits,
+    /// Who may call.
+    pub(crate) access: access::Config,
+    pub(crate) tls: access::TlsConfig,
 }
 
 /// A part of Torg that a process may run.
@@ -178,6 +183,45 @@ pub(crate) struct Files {
     pub(crate) url: Url,
 }
 
+/// The ad store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Offers {
+    /// Parts that offers are divided into, each served by one process at a time. Chosen once for a store.
+    pub(crate) shards: u32,
+    /// The topic that hears of every change.
+    pub(crate) topic: String,
+    /// Partitions of that topic, when it is made.
+    pub(crate) topic_partitions: u32,
+    /// A folder of catalogue files; the built-in catalogue if left out.
+    pub(crate) catalogue_dir: PathBuf,
+    /// How long an offer is shown before it expires.
+    pub(crate) exposure_days: u32,
+    /// How long offers stay in the active tables once they are removed, expired, sold or banned.
+    pub(crate) archive_removed_days: u32,
+    pub(crate) archive_expired_days: u32,
+    pub(crate) archive_sold_days: u32,
+    pub(crate) archive_banned_days: u32,
+    /// How long the history of a change is kept.
+    pub(crate) history_days: u32,
+    /// How long a draft is kept that nobody changes.
+    pub(crate) drafts_days: u32,
+    /// How long an idempotency key is remembered.
+    pub(crate) idempotency_hours: u32,
+}
+
+/// Where opinions about offers come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Moderation {
+    /// The topic of opinions; made if it is not there.
+    pub(crate) topic: String,
+    /// Where opinions go that cannot be applied, with the reason.
+    pub(crate) dead_letter_topic: String,
+    /// Partitions of these topics, when they are made.
+    pub(crate) topic_partitions: u32,
+}
+
 /// What the process says about itself on stderr.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -233,8 +277,41 @@ impl Default for Config {
             topics: Topics { url: Url::from("store"), retention_hours: 7 * 24, retention_mb: 0 },
             kafka: Kafka::default(),
             files: Files { url: Url::from("file:./data/files") },
+            offers: Offers::default(),
+            moderation: Moderation::default(),
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
+            access: access::Config::default(),
+            tls: access::TlsConfig::default(),
+        }
+    }
+}
+
+impl Default for Offers {
+    fn default() -> Offers {
+        Offers {
+            shards: 64,
+            topic: "offers".to_owned(),
+            topic_partitions: 16,
+            catalogue_dir: PathBuf::new(),
+            exposure_days: 180,
+            archive_removed_days: 7,
+            archive_expired_days: 60,
+            archive_sold_days: 60,
+            archive_banned_days: 180,
+            history_days: 365,
+            drafts_days: 90,
+            idempotency_hours: 24,
+        }
+    }
+}
+
+impl Default for Moderation {
+    fn default() -> Moderation {
+        Moderation {
+            topic: "moderation".to_owned(),
+            dead_letter_topic: "moderation.dead".to_owned(),
+            topic_partitions: 4,
         }
     }
 }

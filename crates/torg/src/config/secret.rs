@@ -59,6 +59,12 @@ impl Secret {
     }
 }
 
+impl From<String> for Secret {
+    fn from(secret: String) -> Secret {
+        Secret(secret)
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "" } else { MASK })

@@ -111,8 +111,12 @@ fn the_embedded_store_and_files_follow_the_data_folder_unless_they_are_placed() 
 
 #[test]
 fn a_slip_in_a_variable_is_a_warning_and_a_foreign_variable_is_not() {
-    let environment =
-        variables(&[("TORG_STORE_CACHEMB", "1"), ("TORG_SERVICE_HOST", "10.0.0.1"), ("PATH", "/bin")]);
+    let environment = variables(&[
+        ("TORG_STORE_CACHEMB", "1"),
+        ("TORG_SERVICE_HOST", "10.0.0.1"),
+        ("TORG_TOKEN", "x"),
+        ("PATH", "/bin"),
+    ]);
     let effective = load(&Sources { environment, ..Sources::default() }).unwrap();
     assert_eq!(
         effective.warnings,
@@ -148,6 +152,30 @@ fn the_printed_configuration_tells_origins_masks_passwords_and_can_be_read_again
     }
     let again = load_text(&text).unwrap();
     assert_eq!(again.config.roles, [Role::Api, Role::Console]);
+}
+
+#[test]
+fn access_and_tls_are_configured_like_everything_else() {
+    let (_folder, path) = file("[access.user]\nburst = 7\n[tls]\ncert_file = \"c.pem\"\n");
+    let effective = load(&Sources {
+        file: Some(path),
+        environment: variables(&[("TORG_ACCESS_MODE", "required"), ("TORG_TLS_KEY_FILE", "k.pem")]),
+        ..Sources::default()
+    })
+    .unwrap();
+    let text = effective.to_toml();
+    assert!(text.contains("\n[access]\nmode = \"required\"  # from TORG_ACCESS_MODE\n"), "{text}");
+    let Config { access, tls, .. } = effective.config;
+    assert_eq!((access.mode, access.user.burst, access.user.rate_per_s), (access::Mode::Required, 7, 50));
+    assert_eq!(tls.is_on().ok(), Some(true));
+    assert_eq!(complaint("[access]\nleeway_s = 601\n").0, "2: access.leeway_s: 601 is not between 0 and 600");
+    assert_eq!(
+        complaint("[access.user]\nburst = 0\n"),
+        (
+            "access.user.burst: 0, but rate_per_s is set: at least 1 call has to fit".to_owned(),
+            "set access.user.burst in the file or as TORG_ACCESS_USER_BURST".to_owned()
+        )
+    );
 }
 
 #[test]

@@ -1,24 +1,32 @@
-//! Sockets and connections: HTTP/1.1 and HTTP/2 without TLS on one port, and an orderly end.
+//! Sockets and connections: HTTP/1.1 and HTTP/2 on one port, with TLS or without, and an orderly end.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use access::{Peer, Tls};
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::util::MapRequest;
 
 use crate::errors::advised;
 
 /// A client that says nothing for this long, at the start or between two requests of HTTP/1.1, is hung up on.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// How often a quiet HTTP/2 connection is asked whether it is still there, and how long it may take to answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
@@ -58,11 +66,17 @@ struct Connections {
 }
 
 impl Server {
-    /// Serves `router` on every connection; above `connections_max` open ones, further clients wait to be accepted.
-    pub(crate) fn start(listener: TcpListener, router: Router, connections_max: usize) -> Server {
+    /// Serves `router` on every connection, over `tls` if there is one; above `connections_max` open ones, further
+    /// clients wait to be accepted. Every request has its [`Peer`] among its extensions.
+    pub(crate) fn start(
+        listener: TcpListener,
+        router: Router,
+        tls: Option<Arc<Tls>>,
+        connections_max: usize,
+    ) -> Server {
         let (closing, closed) = watch::channel(false);
-        let accepting =
-            tokio::spawn(accept(listener, router, Arc::new(Semaphore::new(connections_max)), closed));
+        let serving = Serving { builder: builder(), router, tls, closed };
+        let accepting = tokio::spawn(accept(listener, serving, Arc::new(Semaphore::new(connections_max))));
         Server { closing, accepting }
     }
 
@@ -80,13 +94,7 @@ impl Server {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    router: Router,
-    slots: Arc<Semaphore>,
-    mut closed: watch::Receiver<bool>,
-) -> Connections {
-    let mut connections = Connections { tasks: JoinSet::new(), graceful: GracefulShutdown::new() };
+fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(SILENCE_MAX);
     builder
@@ -94,6 +102,12 @@ async fn accept(
         .timer(TokioTimer::new())
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT);
+    builder
+}
+
+async fn accept(listener: TcpListener, serving: Serving, slots: Arc<Semaphore>) -> Connections {
+    let mut connections = Connections { tasks: JoinSet::new(), graceful: GracefulShutdown::new() };
+    let mut closed = serving.closed.clone();
     loop {
         while connections.tasks.try_join_next().is_some() {}
         let accepted = tokio::select! {
@@ -104,8 +118,8 @@ async fn accept(
                 (slot, listener.accept().await)
             } => accepted,
         };
-        let (slot, stream) = match accepted {
-            (Ok(slot), Ok((stream, _))) => (slot, stream),
+        let (slot, stream, peer) = match accepted {
+            (Ok(slot), Ok((stream, peer))) => (slot, stream, peer),
             (_, Err(error)) if concerns_one_connection(&error) => continue,
             (_, Err(error)) => {
                 tracing::error!(%error, "cannot accept connections");
@@ -119,19 +133,68 @@ async fn accept(
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let (builder, service, closed) =
-            (builder.clone(), TowerToHyperService::new(router.clone()), closed.clone());
-        let watcher = connections.graceful.watcher();
+        let (serving, watcher) = (serving.clone(), connections.graceful.watcher());
         connections.tasks.spawn(async move {
             let _slot = slot;
-            if !speaks(&stream, closed).await {
-                return;
-            }
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-            if let Err(error) = watcher.watch(connection).await {
-                tracing::debug!(%error, "connection ended");
-            }
+            serving.serve(stream, peer, watcher).await;
         });
+    }
+}
+
+/// What every connection is served with.
+#[derive(Clone)]
+struct Serving {
+    builder: auto::Builder<TokioExecutor>,
+    router: Router,
+    tls: Option<Arc<Tls>>,
+    closed: watch::Receiver<bool>,
+}
+
+/// A connection's bytes, whatever carries them.
+trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
+
+impl Serving {
+    /// Serves one connection to its end.
+    async fn serve(self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
+        if !speaks(&stream, self.closed.clone()).await {
+            return;
+        }
+        let bytes: Box<dyn Bytes> = match &self.tls {
+            None => Box::new(stream),
+            Some(tls) => match shake_hands(tls, stream, self.closed.clone()).await {
+                Ok(stream) => Box::new(stream),
+                Err(error) => {
+                    tracing::debug!(%error, %peer, "no TLS with a client");
+                    return;
+                }
+            },
+        };
+        let named = MapRequest::new(self.router, move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            request
+        });
+        let service = TowerToHyperService::new(named);
+        let connection = self.builder.serve_connection(TokioIo::new(bytes), service).into_owned();
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, "connection ended");
+        }
+    }
+}
+
+/// Agrees on TLS with the certificate of this moment, unless it takes too long or the server closes.
+async fn shake_hands(
+    tls: &Tls,
+    stream: TcpStream,
+    mut closed: watch::Receiver<bool>,
+) -> io::Result<tokio_rustls::server::TlsStream<TcpStream>> {
+    tokio::select! {
+        biased;
+        _ = closed.wait_for(|closed| *closed) => Err(io::Error::other("the server closes")),
+        done = timeout(HANDSHAKE_TIME_MAX, TlsAcceptor::from(tls.current()).accept(stream)) => {
+            done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        }
     }
 }
 

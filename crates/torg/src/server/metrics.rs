@@ -20,6 +20,7 @@ pub(crate) struct Metrics {
     calls: Family<CallLabels, Counter>,
     call_seconds: Family<MethodLabel, Histogram, fn() -> Histogram>,
     running: Gauge,
+    denied: Family<CodeLabel, Counter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -33,6 +34,11 @@ struct MethodLabel {
     method: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CodeLabel {
+    code: &'static str,
+}
+
 impl Metrics {
     /// What `encode` writes.
     pub(super) const CONTENT_TYPE: &'static str =
@@ -43,6 +49,7 @@ impl Metrics {
         let calls = Family::default();
         let call_seconds = Family::new_with_constructor(call_histogram as fn() -> Histogram);
         let running = Gauge::default();
+        let denied = Family::default();
         registry.register("torg_rpc_calls", "RPC calls that ended, by method and code", calls.clone());
         registry.register_with_unit(
             "torg_rpc_duration",
@@ -52,12 +59,17 @@ impl Metrics {
         );
         registry.register("torg_rpc_running", "RPC calls that run now", running.clone());
         registry.register(
+            "torg_access_denied",
+            "Requests that the gate refused, by code; they are no RPC calls",
+            denied.clone(),
+        );
+        registry.register(
             "torg_build",
             "The version",
             Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]),
         );
         registry.register_collector(Box::new(Process { started: SystemTime::now() }));
-        Metrics { registry: Arc::new(Mutex::new(registry)), calls, call_seconds, running }
+        Metrics { registry: Arc::new(Mutex::new(registry)), calls, call_seconds, running, denied }
     }
 
     /// Shows the figures of a part of Torg, which are asked for at every look.
@@ -72,6 +84,11 @@ impl Metrics {
         let mut out = String::new();
         text::encode(&mut out, &registry)?;
         Ok(out)
+    }
+
+    /// A request was refused before it became a call.
+    pub(super) fn denied(&self, code: &'static str) {
+        self.denied.get_or_create(&CodeLabel { code }).inc();
     }
 
     /// A call begins.

@@ -1,7 +1,7 @@
 //! HTTP and RPC on one port.
 //!
-//! - `listen`: sockets, connections, draining;
-//! - `router`: which path goes where;
+//! - `listen`: sockets, TLS, connections, draining;
+//! - `router`: which path goes where, behind the gate (`access`);
 //! - `health`: `/healthz`, `/readyz` and gRPC's health service, over one list of readiness checks;
 //! - `metrics`: `/metrics`;
 //! - `rpc`: the RPC services and what surrounds every call.
@@ -16,4 +16,4 @@ pub(crate) use health::Readiness;
 pub(crate) use listen::{Server, bind};
 pub(crate) use metrics::Metrics;
 pub(crate) use router::{RpcSlot, router};
-pub(crate) use rpc::{Info, RpcParts, message_from_wire, message_to_wire, rpc_service};
+pub(crate) use rpc::{Info, RpcParts, key_from_wire, message_from_wire, message_to_wire, rpc_service};

@@ -3,13 +3,14 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use access::{Action, Caller, Code, Denial, Gate, GateLayer, Verdict};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::response::Response;
 use axum::routing::get;
-use connectrpc::{ConnectError, ConnectRpcService};
-use http::{HeaderValue, Method, StatusCode, header};
+use connectrpc::{ConnectError, ConnectRpcService, ErrorCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::json;
 use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -21,6 +22,9 @@ use crate::logging::panic_message;
 /// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
 pub(crate) type RpcSlot = Arc<OnceLock<ConnectRpcService>>;
 
+/// What is served to everybody, uncounted: whoever probes for health has no token.
+const OPEN: &[&str] = &["/healthz", "/readyz", "/grpc.health.v1.Health/"];
+
 #[derive(Clone)]
 struct Shared {
     readiness: Readiness,
@@ -28,13 +32,19 @@ struct Shared {
     rpc: RpcSlot,
 }
 
-/// The routes of one process. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
+/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
 pub(crate) fn router(
     readiness: Readiness,
     metrics: Metrics,
     rpc: RpcSlot,
     request_timeout: Duration,
+    gate: Gate,
 ) -> Router {
+    let counting = metrics.clone();
+    let answer = move |denial: &Denial, headers: &HeaderMap| {
+        counting.denied(denial.code.name());
+        refusal(denial, headers)
+    };
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
@@ -42,6 +52,7 @@ pub(crate) fn router(
         .method_not_allowed_fallback(method_not_allowed)
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
         .fallback(rpc_or_nothing)
+        .layer(GateLayer::new(gate, answer).open(OPEN))
         .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
             tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
             failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
@@ -60,7 +71,17 @@ async fn readyz(State(shared): State<Shared>) -> Response {
     json_answer(status, &json!({"ready": problems.is_empty(), "problems": problems}))
 }
 
-async fn show_metrics(State(shared): State<Shared>) -> Response {
+async fn show_metrics(State(shared): State<Shared>, Extension(caller): Extension<Caller>) -> Response {
+    match caller.judge(Action::SeeProcess) {
+        Verdict::Allowed => {}
+        Verdict::SignIn => {
+            return failure(StatusCode::UNAUTHORIZED, "unauthenticated", "this needs a bearer token");
+        }
+        Verdict::Forbidden | Verdict::Missing => {
+            let why = "the roles of this caller do not suffice";
+            return failure(StatusCode::FORBIDDEN, "permission_denied", why);
+        }
+    }
     match shared.metrics.encode() {
         Ok(text) => {
             let mut answer = Response::new(Body::from(text));
@@ -93,6 +114,22 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
     }
 }
 
+/// What the gate says to those it does not let in, in the words of their protocol.
+fn refusal(denial: &Denial, headers: &HeaderMap) -> Response {
+    let code = match denial.code {
+        Code::Unauthenticated => ErrorCode::Unauthenticated,
+        Code::PermissionDenied => ErrorCode::PermissionDenied,
+        Code::ResourceExhausted | Code::TooLarge => ErrorCode::ResourceExhausted,
+        Code::Unavailable => ErrorCode::Unavailable,
+    };
+    let mut answer = ConnectError::new(code, denial.message).into_http_response(headers).map(Body::new);
+    // gRPC has its code in its own headers, under a status that is always 200.
+    if answer.status() != StatusCode::OK {
+        *answer.status_mut() = denial.code.status();
+    }
+    answer
+}
+
 /// Whether the client expects its own protocol's answer, also for a method that does not exist.
 fn speaks_rpc(request: &Request) -> bool {
     let kind =
@@ -117,6 +154,12 @@ fn json_answer(status: StatusCode, value: &serde_json::Value) -> Response {
 mod tests {
     use super::*;
 
+    fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
+        let fetch = Arc::new(access::HttpsFetch::default());
+        let gate = Gate::new(&access::Config::default(), fetch, crate::gatekeeper::clock()).unwrap();
+        router(readiness, Metrics::new(), RpcSlot::default(), request_timeout, gate)
+    }
+
     async fn ask(router: &Router, request: Request) -> (StatusCode, String) {
         let Ok(answer) = router.clone().oneshot(request).await;
         let status = answer.status();
@@ -130,7 +173,7 @@ mod tests {
 
     #[tokio::test]
     async fn before_the_start_is_over_calls_are_unavailable_and_the_process_is_alive_but_not_ready() {
-        let router = router(Readiness::new(), Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        let router = routes(Readiness::new(), Duration::from_secs(5));
         assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
         let (status, body) = ask(&router, get_request("/readyz")).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
@@ -150,7 +193,7 @@ mod tests {
         let readiness = Readiness::new();
         readiness.register("broken", async || panic!("boom"));
         readiness.started();
-        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(5));
+        let router = routes(readiness, Duration::from_secs(5));
         let (status, body) = ask(&router, get_request("/readyz")).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(body, "{\"code\":\"internal\",\"message\":\"internal error\"}\n");
@@ -162,7 +205,7 @@ mod tests {
         let readiness = Readiness::new();
         readiness.register("slow", std::future::pending);
         readiness.started();
-        let router = router(readiness, Metrics::new(), RpcSlot::default(), Duration::from_secs(1));
+        let router = routes(readiness, Duration::from_secs(1));
         assert_eq!(ask(&router, get_request("/readyz")).await.0, StatusCode::SERVICE_UNAVAILABLE);
     }
 }

@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Longer than anything that works takes, also on a busy machine.
@@ -46,14 +46,24 @@ pub struct Server {
     child: Child,
     log: mpsc::Receiver<String>,
     pub address: SocketAddr,
-    pub folder: tempfile::TempDir,
+    pub folder: Arc<tempfile::TempDir>,
 }
 
 impl Server {
     /// Starts on a free port with these environment variables and waits until it is ready.
     pub fn start(environment: &[(&str, &str)]) -> Server {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = torg(&folder, &["serve", "--listen", "127.0.0.1:0"]);
+        Server::start_in(&Arc::new(tempfile::tempdir().unwrap()), environment)
+    }
+
+    /// The same in a folder where a process may have run before.
+    pub fn start_in(folder: &Arc<tempfile::TempDir>, environment: &[(&str, &str)]) -> Server {
+        Server::start_on(folder, "127.0.0.1:0", environment)
+    }
+
+    /// The same on a port that others know beforehand.
+    pub fn start_on(folder: &Arc<tempfile::TempDir>, address: &str, environment: &[(&str, &str)]) -> Server {
+        let folder = Arc::clone(folder);
+        let mut command = torg(&folder, &["serve", "--listen", address]);
         command.env("TORG_LOG_FORMAT", "json").envs(environment.iter().copied()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -116,14 +126,25 @@ impl Server {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: torg\r\nconnection: close\r\n\r\n"))
+        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
     }
 
     pub fn post_json(&self, path: &str, body: &str) -> Answer {
         self.ask(&post_json(path, body))
     }
 
-    fn ask(&self, request: &str) -> Answer {
+    /// A call in JSON with this token, or without any.
+    pub fn call(&self, path: &str, token: Option<&str>, body: &str) -> Answer {
+        self.ask(&authorized(&post_json(path, body), token))
+    }
+
+    /// Ends it in order.
+    pub fn stop(mut self) {
+        self.signal("TERM");
+        assert_eq!(self.wait().code(), Some(0));
+    }
+
+    pub fn ask(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         Answer::read(stream)
@@ -137,10 +158,16 @@ impl Drop for Server {
     }
 }
 
+/// The request with a token in it.
+pub fn authorized(request: &str, token: Option<&str>) -> String {
+    let header = token.map(|token| format!("\r\nauthorization: Bearer {token}")).unwrap_or_default();
+    request.replacen("\r\n", &format!("{header}\r\n"), 1)
+}
+
 /// A whole request of HTTP/1.1.
 pub fn post_json(path: &str, body: &str) -> String {
     format!(
-        "POST {path} HTTP/1.1\r\nhost: torg\r\nconnection: close\r\ncontent-type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     )

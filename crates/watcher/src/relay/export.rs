@@ -339,7 +339,9 @@ impl<E: Entity> Export<E> {
 fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
     let (_, _, at_ms, entity, version) = OUTBOX.parts(&row.key).map_err(|e| e.to_string())?;
     let outgoing: Outgoing = decode(row).map_err(|e| e.to_string())?;
-    let Outgoing { entity: content, removed, author, changed, changed_more, previous_at_ms, signature, .. } = outgoing;
+    let Outgoing {
+        entity: content, removed, author, changed, changed_more, previous_at_ms, signature, ..
+    } = outgoing;
     let fields = if changed_more { "*".to_owned() } else { changed.join(",") };
     let message = Message::new(entity.clone(), content, at_ms.max(1))
         .header("kind", E::KIND)

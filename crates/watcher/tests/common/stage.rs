@@ -18,6 +18,8 @@ pub(crate) struct Doing {
     pub(crate) interest: Interest,
     pub(crate) decide: Box<Decide>,
     pub(crate) process: Box<Process>,
+    /// When it wants to come after a change.
+    pub(crate) after_change: fn(&Thing, Time) -> Wish,
     /// How long a call takes.
     pub(crate) takes: Duration,
     /// Calls wait here before they answer.
@@ -46,7 +48,8 @@ impl Doing {
         let (decide, process) = (Box::new(|_: &Subject<Thing>| Ok(Wish::Now)), Box::new(process));
         let (takes, gate, wants_saved) = (Duration::ZERO, None, false);
         let (visits, heard) = (Mutex::default(), Mutex::default());
-        Self { id, interest, decide, process, takes, gate, wants_saved, visits, heard }
+        let after_change = |_: &Thing, _| Wish::Now;
+        Self { id, interest, decide, process, after_change, takes, gate, wants_saved, visits, heard }
     }
 
     pub(crate) fn deciding(
@@ -94,6 +97,10 @@ impl Stage<Thing> for Doing {
 
     fn interest(&self) -> Interest {
         self.interest.clone()
+    }
+
+    fn visit_after_change(&self, thing: &Thing, now: Time) -> Wish {
+        (self.after_change)(thing, now)
     }
 
     async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {

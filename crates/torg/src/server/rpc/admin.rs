@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
+use access::Action;
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 
+use super::callers::require;
 use crate::proto::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
 
 /// Who this process is.
@@ -28,9 +30,10 @@ impl Admin {
 impl AdminService for Admin {
     async fn get_info(
         &self,
-        _context: RequestContext,
+        context: RequestContext,
         _request: ServiceRequest<'_, GetInfoRequest>,
     ) -> ServiceResult<GetInfoResponse> {
+        require(&context, Action::SeeProcess)?;
         Response::ok(GetInfoResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_s: self.info.started.elapsed().as_secs() as u32,

@@ -1,10 +1,12 @@
 //! The RPC services of this process, and what surrounds every call.
 //!
 //! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`] (concurrency, panics, metrics),
-//! [`strict_json::StrictJson`] (unknown keys), then the service.
+//! [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the gate has let in (`callers`).
 
 mod admin;
+mod callers;
 mod guard;
+mod keys;
 mod strict_json;
 mod topics;
 
@@ -12,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::topics::Topics;
+use access::ApiKeys;
 use anyhow::Context as _;
+use api::Market;
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
 use connectrpc_health::HealthService;
@@ -23,6 +27,7 @@ use super::{Metrics, Readiness};
 use crate::config::Limits;
 
 pub(crate) use admin::Info;
+pub(crate) use keys::key_from_wire;
 pub(crate) use topics::{message_from_wire, message_to_wire};
 
 /// Every `.proto` file of this process, for reflection and for the check of JSON.
@@ -35,11 +40,13 @@ pub(crate) struct RpcParts {
     pub(crate) metrics: Metrics,
     pub(crate) info: Info,
     pub(crate) topics: Topics,
+    pub(crate) keys: ApiKeys,
+    pub(crate) market: Market,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
-    let RpcParts { limits, readiness, metrics, info, topics } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, market } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -49,7 +56,9 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
     let router = Router::new()
         .add_service(Arc::new(admin::Admin::new(info)))
         .add_service(Arc::new(topics::TopicsRpc::new(topics)))
+        .add_service(Arc::new(keys::KeysRpc::new(keys)))
         .add_service(health);
+    let router = api::register(router, &market);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

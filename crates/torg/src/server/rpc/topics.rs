@@ -3,9 +3,11 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::topics::{self, Description, Message, ReadLimit, Retention, TopicSpec, Topics};
+use access::Action;
 use buffa_types::google::protobuf::Timestamp;
 use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
 
+use super::callers::require;
 use crate::proto::torg::topics::v1 as wire;
 
 /// The longest that a read waits, so that it ends before balancers lose patience.
@@ -26,9 +28,10 @@ impl TopicsRpc {
 impl wire::TopicService for TopicsRpc {
     async fn create_topic(
         &self,
-        _context: RequestContext,
+        context: RequestContext,
         request: ServiceRequest<'_, wire::CreateTopicRequest>,
     ) -> ServiceResult<wire::CreateTopicResponse> {
+        require(&context, Action::UseTopics)?;
         let request = request.to_owned_message();
         let topic =
             request.topic.into_option().ok_or_else(|| ConnectError::invalid_argument("topic is missing"))?;
@@ -49,9 +52,10 @@ impl wire::TopicService for TopicsRpc {
 
     async fn list_topics(
         &self,
-        _context: RequestContext,
+        context: RequestContext,
         _request: ServiceRequest<'_, wire::ListTopicsRequest>,
     ) -> ServiceResult<wire::ListTopicsResponse> {
+        require(&context, Action::UseTopics)?;
         let mut topics = Vec::new();
         for spec in self.topics.list().await.map_err(|error| rpc_error(&error))? {
             let description = self.topics.describe(&spec.name).await.map_err(|error| rpc_error(&error))?;
@@ -62,9 +66,10 @@ impl wire::TopicService for TopicsRpc {
 
     async fn append_messages(
         &self,
-        _context: RequestContext,
+        context: RequestContext,
         request: ServiceRequest<'_, wire::AppendMessagesRequest>,
     ) -> ServiceResult<wire::AppendMessagesResponse> {
+        require(&context, Action::UseTopics)?;
         let request = request.to_owned_message();
         let now = now_ms();
         let messages = request.messages.into_iter().map(|message| message_from_wire(message, now)).collect();
@@ -80,9 +85,10 @@ impl wire::TopicService for TopicsRpc {
 
     async fn read_messages(
         &self,
-        _context: RequestContext,
+        context: RequestContext,
         request: ServiceRequest<'_, wire::ReadMessagesRequest>,
     ) -> ServiceResult<wire::ReadMessagesResponse> {
+        require(&context, Action::UseTopics)?;
         let request = request.to_owned_message();
         let limit = if request.limit == 0 { READ_MESSAGES_DEFAULT } else { request.limit };
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);

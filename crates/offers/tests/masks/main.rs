@@ -2,168 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use buffa_types::google::protobuf::{FieldMask, Timestamp};
-use contract::torg::offers::v1::__buffa::oneof::{price, source};
-use contract::torg::offers::v1::price::{Free, Negotiable, PriceRange};
-use contract::torg::offers::v1::source::{Feed, Manual};
+mod fixtures;
+mod properties;
+
+use contract::torg::offers::v1::__buffa::oneof::price;
+use contract::torg::offers::v1::price::Free;
 use contract::torg::offers::v1::{
-    Author, Condition, Contacts, Coordinates, GetOfferRequest, Keeping, Money, Offer, Photo, Place, Price,
-    Source, Status, StatusReason, Values, Video, author,
+    Author, Contacts, Coordinates, GetOfferRequest, Money, Offer, Photo, Place, StatusReason,
 };
 use offers::masks::{MASK_PATH_BYTES_MAX, MASK_PATHS_MAX, MaskError, ReadMask, UpdateMask, sellers_part};
-use proptest::prelude::*;
 
-const TOP: &[&str] = &[
-    "id",
-    "seller",
-    "category",
-    "title",
-    "description",
-    "price",
-    "attributes",
-    "photos",
-    "video",
-    "place",
-    "contacts",
-    "condition",
-    "source",
-    "status",
-    "status_reason",
-    "status_time",
-    "create_time",
-    "update_time",
-    "expire_time",
-    "version",
-];
-const NESTED: &[&str] = &[
-    "price.fixed",
-    "price.fixed.micros",
-    "price.fixed.currency",
-    "price.free",
-    "price.negotiable",
-    "price.negotiable.from.micros",
-    "price.range.from",
-    "price.range.to.currency",
-    "video.url",
-    "place.address",
-    "place.place_id",
-    "place.coordinates",
-    "place.coordinates.latitude",
-    "contacts.name",
-    "contacts.phones",
-    "contacts.email",
-    "contacts.chat",
-    "source.manual",
-    "source.feed.namespace",
-    "source.feed.external_id",
-    "status_reason.code",
-    "status_reason.text",
-    "status_reason.author.name",
-    "attributes.color",
-    "attributes.engine-volume",
-    "attributes.engine_volume",
-    "attributes.farbe",
-    "attributes.`Farbe`",
-];
-
-fn mask(paths: &[&str]) -> FieldMask {
-    FieldMask::from_paths(paths.iter().copied())
-}
-
-fn read(paths: &[&str], offer: &Offer) -> Offer {
-    ReadMask::parse(&mask(paths)).unwrap().reduce(offer.clone())
-}
-
-fn update(paths: &[&str], to: &Offer, from: &Offer) -> Offer {
-    let mut changed = to.clone();
-    UpdateMask::parse(&mask(paths)).unwrap().apply(&mut changed, from).unwrap();
-    changed
-}
-
-fn money(micros: i64) -> Money {
-    Money { micros, currency: "EUR".into(), ..Money::default() }
-}
-
-fn price(kind: impl Into<Option<price::Kind>>) -> Price {
-    Price { kind: kind.into(), ..Price::default() }
-}
-
-fn values(values: &[&str]) -> Values {
-    Values { values: values.iter().map(|value| (*value).to_owned()).collect(), ..Values::default() }
-}
-
-fn time(seconds: i64) -> Timestamp {
-    Timestamp { seconds, ..Timestamp::default() }
-}
-
-/// An offer in which every field is set, to something that the seed decides.
-fn full(seed: u8) -> Offer {
-    let text = |name: &str| format!("{name} {seed}");
-    let n = i64::from(seed) + 1;
-    let kind: price::Kind = match seed % 4 {
-        0 => money(n).into(),
-        1 => Free::default().into(),
-        2 => Negotiable { from: money(n).into(), ..Negotiable::default() }.into(),
-        _ => PriceRange { from: money(n).into(), to: money(2 * n).into(), ..PriceRange::default() }.into(),
-    };
-    let origin: source::Kind = if seed.is_multiple_of(2) {
-        Feed { namespace: text("feed"), external_id: text("external"), ..Feed::default() }.into()
-    } else {
-        Manual::default().into()
-    };
-    let author = Author { kind: author::Kind::KIND_ADMIN.into(), name: text("author"), ..Author::default() };
-    let reason = StatusReason {
-        code: text("code"),
-        text: text("text"),
-        author: author.clone().into(),
-        ..StatusReason::default()
-    };
-    let coordinates =
-        Coordinates { latitude: f64::from(seed) + 1.0, longitude: 2.0, ..Coordinates::default() };
-    let photo = Photo { source_url: text("https://a/"), width: 5, height: 6, ..Photo::default() };
-    let attributes = [("color", "red"), ("engine-volume", "1.6"), ("Farbe", "rot"), ("цвет", "красный")];
-    Offer {
-        id: text("id"),
-        seller: text("seller"),
-        category: text("category"),
-        title: text("title"),
-        description: text("description"),
-        price: price(kind).into(),
-        attributes: attributes.map(|(name, value)| (name.to_owned(), values(&[value, &text("v")]))).into(),
-        photos: vec![photo],
-        video: Video { url: text("video"), ..Video::default() }.into(),
-        place: Place {
-            address: text("a"),
-            place_id: text("p"),
-            coordinates: coordinates.into(),
-            ..Place::default()
-        }
-        .into(),
-        contacts: Contacts {
-            name: text("n"),
-            phones: vec![text("+1")],
-            email: text("e"),
-            chat: true,
-            ..Contacts::default()
-        }
-        .into(),
-        condition: Condition::CONDITION_USED.into(),
-        source: Source { kind: Some(origin), ..Source::default() }.into(),
-        status: Status::STATUS_SOLD.into(),
-        status_reason: reason.into(),
-        status_time: time(n).into(),
-        create_time: time(n + 1).into(),
-        update_time: time(n + 2).into(),
-        expire_time: time(n + 3).into(),
-        version: u64::from(seed) + 1,
-        keeping: Keeping { sold_counted: true, ..Keeping::default() }.into(),
-        ..Offer::default()
-    }
-}
-
-fn without_keeping(offer: Offer) -> Offer {
-    Offer { keeping: None.into(), ..offer }
-}
+use fixtures::{full, mask, money, price, read, update, values, without_keeping};
 
 #[test]
 fn a_read_mask_leaves_exactly_what_it_names() {
@@ -389,6 +238,9 @@ fn a_kind_of_price_takes_the_place_of_another_only_if_there_is_one() {
     assert_eq!(update(&["price.fixed.micros"], &free, &fixed), offer(Some(bare.into())));
 }
 
+/// Attributes with one value each.
+type Pairs = &'static [(&'static str, &'static str)];
+
 #[test]
 fn one_attribute_is_set_replaced_or_removed() {
     let attributes = |pairs: &[(&str, &str)]| Offer {
@@ -397,7 +249,7 @@ fn one_attribute_is_set_replaced_or_removed() {
     };
     let old = attributes(&[("color", "red"), ("engine-volume", "1.6")]);
     let new = attributes(&[("engine-volume", "2.0"), ("doors", "5")]);
-    let cases: &[(&[&str], &[(&str, &str)])] = &[
+    let cases: [(&[&str], Pairs); 5] = [
         (&["attributes.engine-volume"], &[("color", "red"), ("engine-volume", "2.0")]),
         (&["attributes.engine_volume"], &[("color", "red"), ("engine-volume", "2.0")]),
         (&["attributes.color"], &[("engine-volume", "1.6")]),
@@ -426,52 +278,4 @@ fn a_photo_keeps_what_torg_knows_of_it_and_a_seller_cannot_say_it() {
     let unknown = Photo { source_url: "https://a/2".into(), ..Photo::default() };
     assert_eq!(update(&["photos"], &old, &new).photos, [unknown, known.clone()]);
     assert_eq!(update(&["title"], &old, &new).photos, [known]);
-}
-
-proptest! {
-    #[test]
-    fn reading_twice_is_reading_once(
-        seed: u8,
-        paths in prop::collection::vec(prop::sample::select([TOP, NESTED].concat()), 1..6),
-    ) {
-        let once = read(&paths, &full(seed));
-        prop_assert_eq!(read(&paths, &once), once.clone());
-        prop_assert!(once.keeping.is_unset());
-    }
-
-    #[test]
-    fn every_field_together_is_the_whole_offer(seed: u8) {
-        let offer = full(seed);
-        prop_assert_eq!(read(TOP, &offer), without_keeping(offer));
-    }
-
-    #[test]
-    fn what_was_changed_reads_as_it_was_wanted(
-        old: u8,
-        new: u8,
-        path in prop::sample::select([TOP, NESTED].concat()),
-    ) {
-        let (old, new) = (full(old), full(new));
-        let Ok(update) = UpdateMask::parse(&mask(&[path])) else { return Ok(()) };
-        let mut changed = old.clone();
-        update.apply(&mut changed, &new).unwrap();
-        // Of a photo, Torg's part is not wanted; a part of a kind of price that is not wanted is emptied, and its kind stays.
-        let is_other_kind = path.starts_with("price.") && read(&[path], &new).price.kind.is_none();
-        if path != "photos" && !is_other_kind {
-            prop_assert_eq!(read(&[path], &changed), read(&[path], &new));
-        }
-        let again = { let mut again = changed.clone(); update.apply(&mut again, &new).unwrap(); again };
-        prop_assert_eq!(again, changed);
-    }
-
-    #[test]
-    fn no_path_is_too_strange(path in "\\PC{0,40}|attributes\\.\\PC{0,20}", seed: u8) {
-        let mask = mask(&[&path]);
-        if let Ok(read) = ReadMask::parse(&mask) {
-            let _ = read.reduce(full(seed));
-        }
-        if let Ok(update) = UpdateMask::parse(&mask) {
-            let _ = update.apply(&mut full(seed), &full(seed.wrapping_add(1)));
-        }
-    }
 }

@@ -1,0 +1,220 @@
+//! `torg keys add | list | revoke`.
+//!
+//! As with topics, the command opens the store itself where it can, which needs no token: whoever can read and write
+//! the store may do everything anyway. That is how the first key of a new store is made. Otherwise it asks the process
+//! that has the store open, with a token of the role admin.
+
+use std::time::Duration;
+
+use access::{ApiKey, ApiKeys, NewKey, Role, Time};
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use connectrpc::client::SharedHttp2Connection;
+use store::Store;
+
+use super::print;
+use super::remote::{Place, Remote, said};
+use crate::config::Config;
+use crate::gatekeeper::{access_error, api_keys, clock};
+use crate::parts::{store_error, try_open_store};
+use crate::proto::torg::access::v1 as wire;
+use crate::server::key_from_wire;
+
+const DAY_S: u64 = 24 * 3600;
+
+/// What can be done with API keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Makes a key and prints it, once: it is kept as a hash and cannot be shown again.
+    Add {
+        /// What it is for, in words.
+        name: String,
+        /// What its holder may do. May be given several times.
+        #[arg(long, required = true, value_parser = role_parser())]
+        role: Vec<Role>,
+        /// Whom its holder acts as; the role seller needs it.
+        #[arg(long, value_name = "ID")]
+        seller: Option<String>,
+        /// Ends after so many days; without it, never.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
+        days: Option<u64>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Lists all keys, also revoked and expired ones.
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Revokes a key: at once in the process that is asked, within seconds in all others.
+    Revoke {
+        /// The 8 letters and digits behind `torg_`.
+        id: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+fn role_parser() -> impl clap::builder::TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.map(Role::name))
+        .try_map(|name| Role::from_name(&name).ok_or("no such role"))
+}
+
+/// Runs the command.
+pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result<()> {
+    match command {
+        KeysCommand::Add { name, role, seller, days, place } => {
+            let lifetime = days.map(|days| Duration::from_secs(days * DAY_S));
+            let new = NewKey { name, roles: role.into_iter().collect(), seller, lifetime };
+            let keys = Keys::open(place, config, true).await?;
+            let done = keys.add(new).await;
+            keys.close().await?;
+            let (id, text) = done?;
+            eprintln!("key {id}; this is the only time that it is shown:");
+            print(&[text])
+        }
+        KeysCommand::List { place } => {
+            let keys = Keys::open(place, config, false).await?;
+            let done = keys.list().await;
+            keys.close().await?;
+            let now = clock().now();
+            print(&done?.iter().map(|key| line(key, now)).collect::<Vec<_>>())
+        }
+        KeysCommand::Revoke { id, place } => {
+            let keys = Keys::open(place, config, false).await?;
+            let done = keys.revoke(&id).await;
+            keys.close().await?;
+            print(&[line(&done?, clock().now())])
+        }
+    }
+}
+
+/// The way to the keys.
+enum Keys {
+    Own(Store, ApiKeys),
+    Server(Box<wire::KeyServiceClient<SharedHttp2Connection>>),
+}
+
+impl Keys {
+    async fn open(place: Place, config: &Config, create: bool) -> anyhow::Result<Keys> {
+        let remote = match &place.server {
+            Some(url) => place.connect(url).await?,
+            None => match try_open_store(config, create).await {
+                Ok(store) => {
+                    let keys = api_keys(&store);
+                    return Ok(Keys::Own(store, keys));
+                }
+                Err(error @ store::Error::Locked { .. }) => place.connect_to_own(config, error).await?,
+                Err(error) => return Err(store_error(error)),
+            },
+        };
+        let Remote { connection, config } = remote;
+        Ok(Keys::Server(Box::new(wire::KeyServiceClient::new(connection, config))))
+    }
+
+    /// The id and the text of the new key.
+    async fn add(&self, new: NewKey) -> anyhow::Result<(String, String)> {
+        match self {
+            Keys::Own(_, keys) => {
+                let (key, text) = keys.create(new).await.map_err(access_error)?;
+                Ok((key.id, text.expose()))
+            }
+            Keys::Server(client) => {
+                let request = wire::CreateKeyRequest {
+                    name: new.name,
+                    roles: new.roles.iter().map(|role| role.name().to_owned()).collect(),
+                    seller: new.seller.unwrap_or_default(),
+                    lifetime_s: new.lifetime.map_or(0, |lifetime| lifetime.as_secs()),
+                    ..Default::default()
+                };
+                let answer = client.create_key(request).await.map_err(|error| said(&error))?.into_owned();
+                let key = answer.key.into_option().map(key_from_wire);
+                Ok((key.map(|key| key.id).unwrap_or_default(), answer.text))
+            }
+        }
+    }
+
+    async fn list(&self) -> anyhow::Result<Vec<ApiKey>> {
+        match self {
+            Keys::Own(_, keys) => match keys.list().await {
+                // A store from before there were keys; to look at it must not change it.
+                Err(access::Error::Store(store::Error::UnknownTable { .. })) => Ok(Vec::new()),
+                listed => listed.map_err(access_error),
+            },
+            Keys::Server(client) => {
+                let answer = client.list_keys(wire::ListKeysRequest::default()).await;
+                let answer = answer.map_err(|error| said(&error))?.into_owned();
+                Ok(answer.keys.into_iter().map(key_from_wire).collect())
+            }
+        }
+    }
+
+    async fn revoke(&self, id: &str) -> anyhow::Result<ApiKey> {
+        match self {
+            Keys::Own(_, keys) => match keys.revoke(id).await {
+                Err(access::Error::Store(store::Error::UnknownTable { .. })) => {
+                    Err(access_error(access::Error::NoSuchKey { id: id.to_owned() }))
+                }
+                revoked => revoked.map_err(access_error),
+            },
+            Keys::Server(client) => {
+                let request = wire::RevokeKeyRequest { id: id.to_owned(), ..Default::default() };
+                let answer = client.revoke_key(request).await.map_err(|error| said(&error))?.into_owned();
+                let key = answer.key.into_option().map(key_from_wire);
+                key.ok_or_else(|| anyhow::anyhow!("the server answers without the key"))
+            }
+        }
+    }
+
+    async fn close(self) -> anyhow::Result<()> {
+        match self {
+            Keys::Own(store, _) => store.close().await.map_err(store_error),
+            Keys::Server(_) => Ok(()),
+        }
+    }
+}
+
+/// A key on one line.
+fn line(key: &ApiKey, now: Time) -> String {
+    let roles: Vec<_> = key.roles.iter().map(Role::name).collect();
+    let seller = key.seller.as_ref().map(|seller| format!(" of seller {seller}")).unwrap_or_default();
+    let state = match (key.revoked, key.expires) {
+        (Some(at), _) => format!("revoked at {at}"),
+        (None, Some(at)) if at <= now => format!("expired at {at}"),
+        (None, Some(at)) => format!("valid until {at}"),
+        (None, None) => "valid".to_owned(),
+    };
+    let used = key.last_used.map_or("never used".to_owned(), |at| format!("used at {at}"));
+    format!("{}  {}{seller}, {state}, made at {}, {used}: {}", key.id, roles.join("+"), key.created, key.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use access::Roles;
+
+    use super::*;
+
+    #[test]
+    fn a_line_says_who_may_what_and_for_how_long() {
+        let at = Time::from_seconds;
+        let key = ApiKey {
+            id: "0000000a".to_owned(),
+            name: "the shop".to_owned(),
+            roles: Roles::NONE.with(Role::Seller).with(Role::Service),
+            seller: Some("s1".to_owned()),
+            created: at(0),
+            expires: Some(at(10)),
+            revoked: None,
+            last_used: None,
+        };
+        assert_eq!(
+            line(&key, at(9)),
+            "0000000a  seller+service of seller s1, valid until 1970-01-01T00:00:10Z, made at 1970-01-01T00:00:00Z, \
+             never used: the shop"
+        );
+        assert!(line(&key, at(10)).contains("expired at"));
+        let revoked = ApiKey { revoked: Some(at(3)), last_used: Some(at(2)), ..key };
+        assert!(line(&revoked, at(10)).contains("revoked at 1970-01-01T00:00:03Z"));
+        assert!(line(&revoked, at(10)).contains("used at 1970-01-01T00:00:02Z"));
+    }
+}

@@ -1,0 +1,171 @@
+//! A running process that a command asks, through its RPC port.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
+use connectrpc::{ConnectError, ErrorCode, Protocol};
+use hyper_util::rt::TokioIo;
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::config::{Config, Secret};
+use crate::errors::advised;
+
+/// Calls on their way at once; a command makes one at a time.
+const CALLS_MAX: usize = 4;
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+const HTTPS_PORT: u16 = 443;
+
+/// Whom to ask, and as whom.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Asks a running process (`http://127.0.0.1:8080`, `https://torg.example`) instead of opening the store.
+    #[arg(long, value_name = "URL")]
+    pub(super) server: Option<String>,
+    /// An API key or a signed token for the server. Others on this machine can see arguments: rather set the variable.
+    #[arg(long, value_name = "TOKEN", env = "TORG_TOKEN", hide_env_values = true)]
+    token: Option<Secret>,
+    /// Authorities to trust instead of the system's, PEM, for a server with https.
+    #[arg(long, value_name = "FILE", env = "TORG_CA_FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+/// A process that answers.
+pub(super) struct Remote {
+    pub(super) connection: SharedHttp2Connection,
+    pub(super) config: ClientConfig,
+}
+
+impl Place {
+    /// The process at this address.
+    pub(super) async fn connect(&self, url: &str) -> anyhow::Result<Remote> {
+        let uri: http::Uri = url.parse().with_context(|| format!("{url:?} is no address of a server"))?;
+        let connection = match uri.scheme_str() {
+            Some("https") => self.connect_tls(&uri).await?,
+            _ => {
+                Http2Connection::connect_plaintext(uri.clone()).await.map_err(|error| silent(url, &error))?
+            }
+        };
+        let config = ClientConfig::new(uri).with_protocol(Protocol::Grpc).with_default_timeout(CALL_TIMEOUT);
+        let config = match &self.token {
+            Some(token) => config.with_default_header("authorization", bearer(token)?),
+            None => config,
+        };
+        Ok(Remote { connection: connection.shared(CALLS_MAX), config })
+    }
+
+    /// The process that is named, or the one that serves with this configuration.
+    pub(super) async fn connect_or_own(&self, config: &Config) -> anyhow::Result<Remote> {
+        match &self.server {
+            Some(url) => self.connect(url).await,
+            None => self.connect(&own_url(config)).await,
+        }
+    }
+
+    /// The process that has the store of this configuration open.
+    pub(super) async fn connect_to_own(
+        &self,
+        config: &Config,
+        locked: store::Error,
+    ) -> anyhow::Result<Remote> {
+        let connected = self.connect(&own_url(config)).await;
+        connected.map_err(|error| advised(locked, format!("{error}: give its address with --server")))
+    }
+
+    async fn connect_tls(&self, uri: &http::Uri) -> anyhow::Result<Http2Connection> {
+        let connector = TlsConnector::from(Arc::new(self.tls_config()?));
+        let host = uri.host().unwrap_or_default();
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).to_owned();
+        let name = ServerName::try_from(host.clone()).with_context(|| format!("{host:?} is no host"))?;
+        let port = uri.port_u16().unwrap_or(HTTPS_PORT);
+        let dial = tower::service_fn(move |_: http::Uri| {
+            let (connector, host, name) = (connector.clone(), host.clone(), name.clone());
+            async move {
+                let stream = TcpStream::connect((host.as_str(), port)).await?;
+                stream.set_nodelay(true)?;
+                connector.connect(name, stream).await.map(TokioIo::new)
+            }
+        });
+        Http2Connection::connect_with_connector(dial, uri.clone())
+            .await
+            .map_err(|error| silent(&uri.to_string(), &error))
+    }
+
+    fn tls_config(&self) -> anyhow::Result<rustls::ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        match &self.ca_file {
+            Some(file) => {
+                for certificate in certificates(file)? {
+                    roots.add(certificate).with_context(|| format!("{}", file.display()))?;
+                }
+            }
+            None => {
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(config)
+    }
+}
+
+/// Where the process of this configuration listens.
+fn own_url(config: &Config) -> String {
+    let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
+    format!("{scheme}://{}", config.listen)
+}
+
+fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
+    let mut value = http::HeaderValue::from_str(&format!("Bearer {}", token.expose().trim()))
+        .map_err(|_| advised("the token has odd characters", "give one line of text with TORG_TOKEN"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let hint = "give a file with -----BEGIN CERTIFICATE----- by --ca-file";
+    let refused = |why: String| advised(format!("{}: {why}", file.display()), hint);
+    let text = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    match read {
+        Ok(read) if !read.is_empty() => Ok(read),
+        Ok(_) => Err(refused("no certificate in it".to_owned())),
+        Err(error) => Err(refused(format!("no PEM: {error:?}"))),
+    }
+}
+
+fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
+    let words = error.message.as_deref().unwrap_or("no connection");
+    let hint = if words.contains("certificate") {
+        "name the server as its certificate does, and the authority that signed it with --ca-file"
+    } else {
+        "start `torg serve`, or give its address with --server"
+    };
+    advised(format!("no server answers at {url}: {words}"), hint)
+}
+
+/// The server's words, without the protocol's.
+pub(super) fn said(error: &ConnectError) -> anyhow::Error {
+    let words = error.message.as_deref().unwrap_or("the server gives no reason");
+    match error.code {
+        ErrorCode::Unauthenticated => {
+            advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")
+        }
+        ErrorCode::Unavailable => {
+            advised(words, "try again; a port with TLS is reached by https://, others by http://")
+        }
+        ErrorCode::PermissionDenied => advised(words, "use a token with another role"),
+        _ => anyhow::anyhow!("{words}"),
+    }
+}

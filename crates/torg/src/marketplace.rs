@@ -1,0 +1,154 @@
+//! The ad store of this process, wired: the catalogue, the topics, the watcher with its stages, and what goes on beside the calls.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use api::Market;
+use catalog::{Catalogue, Sources};
+use futures::future::join_all;
+use offers::{Offers, Opinions, Parts, StoredOffer};
+use rand::rand_core::TryRng as _;
+use rand::rngs::SysRng;
+use stages::Expiry;
+use store::Store;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use topics::{TopicSpec, Topics};
+use watcher::{Setup, Stage, Watcher};
+
+use crate::config::{self, Config};
+use crate::errors::advised;
+use crate::parts;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The ad store, and what it takes to keep it going.
+pub(crate) struct Marketplace {
+    pub(crate) market: Market,
+    partitions: u32,
+}
+
+impl Marketplace {
+    /// Opens it; makes the topics that are not there.
+    pub(crate) async fn open(
+        config: &Config,
+        store: &Store,
+        topics: &Topics,
+        closing: watch::Receiver<bool>,
+    ) -> anyhow::Result<Marketplace> {
+        let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
+        let opinions = Opinions {
+            topic: config.moderation.topic.clone(),
+            dead_letters: config.moderation.dead_letter_topic.clone(),
+        };
+        ensure_topic(topics, &config.offers.topic, config.offers.topic_partitions).await?;
+        for topic in [&opinions.topic, &opinions.dead_letters] {
+            ensure_topic(topics, topic, config.moderation.topic_partitions).await?;
+        }
+        let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
+        let watcher = open_watcher(config, store, topics).await?;
+        let (store, topics) = (store.clone(), topics.clone());
+        let parts = Parts { store, topics, watcher, catalogue, config: offers_config(&config.offers) };
+        let mut seed = [0; 32];
+        SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
+        let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
+        Ok(Marketplace { market: Market { offers, topic, opinions, closing }, partitions })
+    }
+
+    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores.
+    pub(crate) fn run(self) -> Running {
+        let (stop, stopped) = watch::channel(false);
+        let instance = instance_name();
+        let Market { offers, opinions, .. } = self.market;
+        let mut tasks = Vec::new();
+        tasks.push(tokio::spawn({
+            let (watcher, instance, stopped) = (offers.watcher().clone(), instance.clone(), stopped.clone());
+            async move {
+                if let Err(error) = watcher.run(instance, stopped).await {
+                    tracing::error!(%error, "offers do not evolve any more in this process");
+                }
+            }
+        }));
+        for partition in 0..self.partitions {
+            let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), stopped.clone());
+            tasks.push(tokio::spawn(async move {
+                offers.follow_moderation(&opinions, partition, stopped).await;
+            }));
+        }
+        tasks.push(tokio::spawn(async move { offers.run_chores(&instance, stopped).await }));
+        Running { stop, tasks }
+    }
+}
+
+/// What goes on beside the calls.
+pub(crate) struct Running {
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Ends it in order.
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
+        self.stop.send_replace(true);
+        for ended in join_all(self.tasks).await {
+            ended.context("a part of the marketplace ended in a panic")?;
+        }
+        Ok(())
+    }
+}
+
+async fn open_watcher(
+    config: &Config,
+    store: &Store,
+    topics: &Topics,
+) -> anyhow::Result<Watcher<StoredOffer>> {
+    let stages: Vec<Arc<dyn Stage<StoredOffer>>> = vec![Arc::new(Expiry)];
+    let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
+    let topic = Some((topics, &*config.offers.topic));
+    let setup = Setup { topic, stages, config: limits, ..Setup::default() };
+    Watcher::open(store, setup).await.context("cannot open the offers")
+}
+
+/// The catalogue of a folder, or the built-in one.
+pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
+    let loaded = if folder.as_os_str().is_empty() {
+        Catalogue::builtin()
+    } else {
+        Sources::new().directory(folder).load()
+    };
+    loaded.map_err(|error| {
+        advised(error, "mend the files in offers.catalogue_dir, or leave it out for the built-in catalogue")
+    })
+}
+
+/// Makes a topic, unless it is there: its partitions and retention are its own then.
+async fn ensure_topic(topics: &Topics, name: &str, partitions: u32) -> anyhow::Result<()> {
+    match topics.partition_count(name).await {
+        Err(topics::Error::UnknownTopic { .. }) => {
+            topics.create(&TopicSpec::new(name, partitions)).await.map_err(parts::topics_error)
+        }
+        known => known.map(|_| ()).map_err(parts::topics_error),
+    }
+}
+
+fn offers_config(config: &config::Offers) -> offers::Config {
+    offers::Config {
+        exposure: DAY * config.exposure_days,
+        archive_removed_after: DAY * config.archive_removed_days,
+        archive_expired_after: DAY * config.archive_expired_days,
+        archive_sold_after: DAY * config.archive_sold_days,
+        archive_banned_after: DAY * config.archive_banned_days,
+        keep_history: DAY * config.history_days,
+        keep_drafts: DAY * config.drafts_days,
+        keep_keys: HOUR * config.idempotency_hours,
+    }
+}
+
+/// What other processes on the same store know this one by.
+fn instance_name() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
+}

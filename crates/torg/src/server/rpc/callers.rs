@@ -1,0 +1,41 @@
+//! Who calls, as a service asks it.
+
+use access::{Action, Caller, Verdict};
+use connectrpc::{ConnectError, RequestContext};
+
+/// Whom the gate has let in. Every path that is not open to all has a caller; without one nothing is served.
+fn caller(context: &RequestContext) -> Result<&Caller, ConnectError> {
+    context
+        .extensions()
+        .get::<Caller>()
+        .ok_or_else(|| ConnectError::unauthenticated("nobody is known to call"))
+}
+
+/// Lets a call go on if its caller may do this.
+pub(super) fn require(context: &RequestContext, action: Action) -> Result<(), ConnectError> {
+    match caller(context)?.judge(action) {
+        Verdict::Allowed => Ok(()),
+        Verdict::SignIn => Err(ConnectError::unauthenticated("this needs a bearer token")),
+        Verdict::Forbidden | Verdict::Missing => {
+            Err(ConnectError::permission_denied("the roles of this caller do not suffice"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use connectrpc::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_did_not_come_through_the_gate_may_do_nothing() {
+        let mut context = RequestContext::default();
+        assert_eq!(require(&context, Action::ReadPublic).unwrap_err().code, ErrorCode::Unauthenticated);
+        context.extensions_mut().insert(Caller::anonymous(None));
+        assert!(require(&context, Action::ReadPublic).is_ok());
+        assert_eq!(require(&context, Action::Administer).unwrap_err().code, ErrorCode::Unauthenticated);
+        context.extensions_mut().insert(Caller::local());
+        assert!(require(&context, Action::Administer).is_ok());
+    }
+}

@@ -1,0 +1,91 @@
+//! The README's first day: its own lines, run by a shell; and the same with a stock Python client of gRPC.
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::Server;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Whether a program is there; says so if it is not.
+fn has(program: &str, arguments: &[&str]) -> bool {
+    let there = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    if !there {
+        testkit::skip("the first day of the README", format!("{program} is missing: see scripts/test"));
+    }
+    there
+}
+
+#[test]
+fn the_readmes_lines_take_an_offer_from_its_draft_to_its_sale() {
+    if !has("curl", &["--version"]) {
+        return;
+    }
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = readme.split("<!-- first day -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let server = Server::start(&[]);
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", lines])
+        .env("torg", env!("CARGO_BIN_EXE_torg"))
+        .env("server", server.url())
+        .current_dir(server.folder.path())
+        .output()
+        .unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.lines().all(|line| !line.starts_with("{\"code\"")), "a call was refused:\n{said}");
+    let expected = [
+        "sg-4-4-3-2",
+        "\"title\":\"Red bicycle\"",
+        "\"status\":\"STATUS_ACTIVE\"",
+        "\"status\":\"STATUS_SOLD\"",
+        "{\"preset\":\"PRESET_SOLD\",\"offers\":\"1\"}",
+        "\"sold\":\"1\",\"moneyEarned\":[{\"micros\":\"120000000\",\"currency\":\"EUR\"}]",
+        "\"field\":\"price\"",
+        "of dora: Red bicycle",
+        "expiry: ",
+    ];
+    for expected in expected {
+        assert!(said.contains(expected), "no {expected} in\n{said}");
+    }
+}
+
+#[test]
+fn a_stock_python_client_does_the_same() {
+    let python = "/usr/bin/python3";
+    if !has(python, &["-c", "import grpc"]) || !has("protoc", &["--version"]) {
+        return;
+    }
+    let stubs = tempfile::tempdir().unwrap();
+    let proto = root().join("proto");
+    let plugin = Command::new("sh").args(["-c", "command -v grpc_python_plugin"]).output().unwrap();
+    let plugin = String::from_utf8(plugin.stdout).unwrap();
+    let generated = Command::new("protoc")
+        .arg(format!("--plugin=protoc-gen-grpc_python={}", plugin.trim()))
+        .arg(format!("--proto_path={}", proto.display()))
+        .arg(format!("--python_out={}", stubs.path().display()))
+        .arg(format!("--grpc_python_out={}", stubs.path().display()))
+        .args(
+            ["offer", "offers", "drafts", "cabinet", "moderation"]
+                .map(|name| format!("torg/offers/v1/{name}.proto")),
+        )
+        .arg("google/rpc/error_details.proto")
+        .output()
+        .unwrap();
+    assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
+    let server = Server::start(&[]);
+    let output = Command::new(python)
+        .arg(root().join("crates/torg/tests/python/first_day.py"))
+        .arg(server.address.to_string())
+        .env("PYTHONPATH", stubs.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("all as it should be"), "{said}\n{errors}");
+}
