@@ -29,7 +29,7 @@ pub(crate) async fn check(market: &Market, evidence: &Evidence) {
             assert_eq!(counts[name], expected.len() as i64, "lists: count of {name} of {seller}");
         }
         assert_eq!(counts.len(), LISTS.len(), "lists: counts of {seller}");
-        let earned = market.offers.earned(seller).await.unwrap();
+        let earned = market.offers.counters(seller).await.unwrap();
         let (sold, money) = sales(evidence, seller);
         assert_eq!((earned.sold, earned.money), (sold, money), "lists: what {seller} sold and earned");
         assert_eq!(
