@@ -104,7 +104,7 @@ impl Client {
         }
         if self.dice.percent(25) {
             let leaves = (self.leaves(), self.leaves());
-            join(self.ask(&wish, leaves.0), self.ask(&wish, leaves.1)).await;
+            join(Box::pin(self.ask(&wish, leaves.0)), Box::pin(self.ask(&wish, leaves.1))).await;
         }
         for _ in 0..TRIES_MAX {
             if self.call(&wish).await {
