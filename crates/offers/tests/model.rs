@@ -85,13 +85,15 @@ fn a_seed_gives_the_same_trace_every_time_and_another_seed_gives_another() {
 
 #[test]
 fn whatever_happens_on_fjall_all_agrees_at_the_end() {
-    let outcome = play(&Plan::of(Engine::Fjall, 1, OPERATIONS_REAL)).unwrap();
+    let seed = number_from("TORG_MODEL_SEED").unwrap_or(1);
+    let outcome = play(&Plan::of(Engine::Fjall, seed, OPERATIONS_REAL)).unwrap();
     println!("{}", outcome.figures);
 }
 
 #[test]
 fn whatever_happens_on_postgres_all_agrees_at_the_end() {
-    if let Some(outcome) = play(&Plan::of(Engine::Postgres, 1, OPERATIONS_REAL)) {
+    let seed = number_from("TORG_MODEL_SEED").unwrap_or(1);
+    if let Some(outcome) = play(&Plan::of(Engine::Postgres, seed, OPERATIONS_REAL)) {
         println!("{}", outcome.figures);
     }
 }

@@ -6,7 +6,7 @@ use contract::torg::offers::v1::__buffa::oneof::price::Kind;
 use contract::torg::offers::v1::{Author, Billing, Money, Offer, Price, Status, author, price};
 use futures::future::join;
 use offers::status::Mover;
-use offers::{Call, Error, Move, OfferId, Offers, Request};
+use offers::{Call, Error, Move, OfferId, Offers, Request, Target};
 use tokio::time::{sleep, timeout};
 
 use crate::dice::Dice;
@@ -104,7 +104,7 @@ impl Client {
         }
         if self.dice.percent(25) {
             let leaves = (self.leaves(), self.leaves());
-            join(self.ask(&wish, leaves.0), self.ask(&wish, leaves.1)).await;
+            join(Box::pin(self.ask(&wish, leaves.0)), Box::pin(self.ask(&wish, leaves.1))).await;
         }
         for _ in 0..TRIES_MAX {
             if self.call(&wish).await {
@@ -183,16 +183,24 @@ impl Client {
                     }
                     Ok(())
                 };
-                self.offers.update(&call, id, wish.expected, change).await
+                self.offers.update(&call, self.target(token, id).await, wish.expected, change).await
             }
             (Asked::Move { to, paid }, Some(id)) => {
                 let wanted = Move { paid: paid.clone(), ..Move::to(*to).because(&reason(token), "") };
-                self.offers.move_to(&call, id, wish.expected, &wanted).await
+                self.offers.move_to(&call, self.target(token, id).await, wish.expected, &wanted).await
             }
             (Asked::Publish { .. } | Asked::Update { .. } | Asked::Move { .. }, _) => {
                 unreachable!("{wish:?}")
             }
         }
+    }
+
+    /// An offer by its id, or, by some calls, as it was found.
+    async fn target(&self, token: Token, id: OfferId) -> Target {
+        if !token.is_multiple_of(3) {
+            return id.into();
+        }
+        self.offers.find(id).await.map_or(Target::Id(id), Target::from)
     }
 
     /// Whoever makes this call.

@@ -17,7 +17,7 @@ pub(crate) const GROUP: &str = "collector";
 /// Messages that it takes at a time, at most.
 const PAGE: u64 = 9;
 /// How long it rests when there is nothing.
-const REST: Duration = Duration::from_millis(15);
+const REST: Duration = Duration::from_millis(30);
 
 /// What a consumer needs.
 #[derive(Clone)]

@@ -82,7 +82,7 @@ async fn an_offer_that_is_sold_while_others_are_archived_stays() {
         move_to(&market, &ann(), sold, Status::Sold).await.unwrap();
     };
     let shard = watcher::shard_of(&sold.to_string(), market.offers.watcher().shards());
-    let ((), archived) = join(sell, market.offers.archive_due(shard)).await;
+    let ((), archived) = join(Box::pin(sell), Box::pin(market.offers.archive_due(shard))).await;
     assert!(archived.unwrap() > 0);
     assert_eq!(status(&market.offers.get(sold).await.unwrap()), Status::Sold);
 }
