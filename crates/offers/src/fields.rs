@@ -89,6 +89,13 @@ pub fn take(offer: &mut Offer, fields: &Fields, from: &Offer) {
         };
     }
     for_each_field!(take_over);
+    // What Torg keeps of a move goes with it: to what a ban is lifted, and what was sold for how much.
+    if fields.covers("status") {
+        let from = from.keeping.as_option().cloned().unwrap_or_default();
+        let keeping = offer.keeping.get_or_insert_default();
+        (keeping.status_before_ban, keeping.sold_counted, keeping.paid) =
+            (from.status_before_ban, from.sold_counted, from.paid);
+    }
     // Whatever is taken over, the offer is as new as the newer of the two.
     let newest = |offer: &Offer| offer.update_time.as_option().map(|time| (time.seconds, time.nanos));
     if newest(from) > newest(offer) {
@@ -108,4 +115,24 @@ pub fn take(offer: &mut Offer, fields: &Fields, from: &Offer) {
 pub fn is_sellers(path: &str) -> bool {
     let first = path.split('.').next().unwrap_or_default();
     first == ATTRIBUTES || SELLERS.contains(&path)
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::torg::offers::v1::{Keeping, Status};
+
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_taken_over_brings_along_what_is_kept_of_its_move() {
+        let keeping =
+            Keeping { status_before_ban: Status::Sold.into(), sold_counted: true, ..Keeping::default() };
+        let banned =
+            Offer { status: Status::Banned.into(), keeping: Some(keeping).into(), ..Offer::default() };
+        let mut offer = Offer { title: "bike".to_owned(), status: Status::Sold.into(), ..Offer::default() };
+        take(&mut offer, &Fields::of(["title"]), &banned);
+        assert!(!offer.keeping.is_set());
+        take(&mut offer, &Fields::of(["status"]), &banned);
+        assert_eq!((offer.status, &offer.keeping), (banned.status, &banned.keeping));
+    }
 }
