@@ -80,3 +80,23 @@ suite! {
     watching::a_watch_goes_on_from_any_place_without_a_gap,
     watching::a_seller_hears_of_their_own_offers_only,
 }
+
+/// What goes through topics, with topics in a real Kafka.
+mod kafka {
+    use crate::Market;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_comes_late_gets_all_current_offers_and_then_every_change() {
+        if let Some(market) = Market::on_kafka().await {
+            crate::watching::who_comes_late_gets_all_current_offers_and_then_every_change(market).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_cannot_be_applied_goes_to_the_dead_letters_and_the_rest_goes_on() {
+        if let Some(market) = Market::on_kafka().await {
+            crate::moderating::what_cannot_be_applied_goes_to_the_dead_letters_and_the_rest_goes_on(market)
+                .await;
+        }
+    }
+}

@@ -10,7 +10,7 @@ use offers::status::Mover;
 use offers::{Call, Config, Move, OfferId, Offers, Opinions, Parts, Result, StoredOffer};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
-use topics::{TopicSpec, Topics};
+use topics::{KafkaOptions, TopicSpec, Topics};
 use watcher::{Clock, Setup, Time, Watcher};
 
 use contract::torg::offers::v1::source as source_kinds;
@@ -76,11 +76,21 @@ impl Market {
             }
             Engine::Postgres => open(&testkit::postgres()?.fresh_database()).await,
         };
-        Some(Self::over(store, folder).await)
+        let topics = Topics::in_store(&store);
+        Some(Self::over(store, topics, folder).await)
     }
 
-    async fn over(store: Store, folder: Option<tempfile::TempDir>) -> Self {
-        let topics = Topics::in_store(&store);
+    /// An empty one in memory, whose topics are in Kafka; `None` if there is none here.
+    pub(crate) async fn on_kafka() -> Option<Self> {
+        let broker = testkit::kafka()?;
+        let store = Store::over(Arc::new(Memory::new(schema())), &StoreOptions::default());
+        let (bootstrap, prefix) = (broker.bootstrap(), format!("{}.", testkit::fresh_name("market")));
+        let options = KafkaOptions { prefix, ..KafkaOptions::default() };
+        let topics = Topics::open(&format!("kafka://{bootstrap}"), &store, options).await.unwrap();
+        Some(Self::over(store, topics, None).await)
+    }
+
+    async fn over(store: Store, topics: Topics, folder: Option<tempfile::TempDir>) -> Self {
         let opinions = Opinions { topic: "opinions".to_owned(), dead_letters: "opinions.dead".to_owned() };
         for topic in [TOPIC, &opinions.topic, &opinions.dead_letters] {
             topics.create(&TopicSpec::new(topic, 4)).await.unwrap();
