@@ -57,7 +57,8 @@ impl Ads {
         let categories = CATEGORIES
             .into_iter()
             .map(|id| {
-                let category = catalogue.category(id).with_context(|| format!("there is no category {id}"))?;
+                let category =
+                    catalogue.category(id).with_context(|| format!("there is no category {id}"))?;
                 Ok(prepare(id, category, &texts, &mut numbers))
             })
             .collect::<anyhow::Result<_>>()?;
@@ -76,14 +77,15 @@ impl Ads {
         let mut numbers = Numbers::new(mix(n));
         let numbers = &mut numbers;
         let category = &categories[numbers.below(categories.len() as u64) as usize];
-        let wanted = category.attributes.iter().filter(|attribute| attribute.is_required || numbers.below(2) == 0);
+        let wanted =
+            category.attributes.iter().filter(|attribute| attribute.is_required || numbers.below(2) == 0);
         let attributes = wanted
             .map(|Attribute { name, values, .. }| {
                 (name.clone(), values[(mix(n ^ name.len() as u64) % values.len() as u64) as usize].clone())
             })
             .collect();
         let photo = |_| Photo { source_url: Texts::address(numbers, 40), ..Photo::default() };
-        let photos = (0..1 + mix(n) % 5).map(photo).collect();
+        let photos = (0..=mix(n) % 5).map(photo).collect();
         let words = 600 + numbers.below(700) as usize;
         Offer {
             seller,
@@ -176,7 +178,8 @@ fn prepare(id: &'static str, category: Category<'_>, texts: &Texts, numbers: &mu
 
 /// A value of this kind; none for kinds that no offer of a run has.
 fn value(kind: &Kind, choices: &[&str], texts: &Texts, numbers: &mut Numbers) -> Option<Values> {
-    let mut choice = || choices.get(numbers.below(choices.len().max(1) as u64) as usize).map(|id| (*id).to_owned());
+    let mut choice =
+        || choices.get(numbers.below(choices.len().max(1) as u64) as usize).map(|id| (*id).to_owned());
     let value = match kind {
         Kind::One | Kind::Several { .. } => choice()?,
         Kind::Whole { min, max } => {
@@ -194,19 +197,15 @@ fn value(kind: &Kind, choices: &[&str], texts: &Texts, numbers: &mut Numbers) ->
 }
 
 fn text(least: u32, most: u32, characters: Option<&str>, texts: &Texts, numbers: &mut Numbers) -> String {
-    match characters {
-        Some(characters) => {
-            let letters: Vec<char> = characters.chars().collect();
-            (0..least.max(1)).map(|_| letters[numbers.below(letters.len() as u64) as usize]).collect()
-        }
-        None => {
-            let mut text = texts.word(numbers).to_owned();
-            while text.chars().count() < least as usize {
-                text.push_str(texts.word(numbers));
-            }
-            text.chars().take(most as usize).collect()
-        }
+    if let Some(characters) = characters {
+        let letters: Vec<char> = characters.chars().collect();
+        return (0..least.max(1)).map(|_| letters[numbers.below(letters.len() as u64) as usize]).collect();
     }
+    let mut text = texts.word(numbers).to_owned();
+    while text.chars().count() < least as usize {
+        text.push_str(texts.word(numbers));
+    }
+    text.chars().take(most as usize).collect()
 }
 
 #[cfg(test)]

@@ -33,15 +33,27 @@ struct Inner {
 /// One write.
 pub(super) enum Write {
     /// New values for some fields; the offer has its id and these fields.
-    Update { number: u64, offer: Box<Offer>, fields: &'static [&'static str] },
-    Create { number: u64, offer: Box<Offer> },
-    Move { number: u64, id: OfferId, to: Status },
+    Update {
+        number: u64,
+        offer: Box<Offer>,
+        fields: &'static [&'static str],
+    },
+    Create {
+        number: u64,
+        offer: Box<Offer>,
+    },
+    Move {
+        number: u64,
+        id: OfferId,
+        to: Status,
+    },
 }
 
 impl Book {
     /// Offers of these ids, all active; the first of them is number 0 of `ads`.
     pub(super) fn new(ads: Ads, ids: Vec<OfferId>) -> Self {
-        let (sold, fresh) = (ids.iter().map(|_| AtomicBool::new(false)).collect(), AtomicU64::new(ids.len() as u64));
+        let (sold, fresh) =
+            (ids.iter().map(|_| AtomicBool::new(false)).collect(), AtomicU64::new(ids.len() as u64));
         Self(Arc::new(Inner { ads, ids, sold, fresh, seeds: AtomicU64::new(1) }))
     }
 
@@ -65,7 +77,7 @@ impl Book {
     /// The writes of one of so many writers.
     pub(super) fn writer(&self, writer: u64, writers: u64) -> Writer {
         let own = (self.0.ids.len() as u64 / writers).max(1);
-        Writer { book: self.clone(), numbers: self.numbers(), writer, writers, own }
+        Writer { book: self.clone(), numbers: self.numbers(), number: writer, of: writers, own }
     }
 
     /// Any offer.
@@ -78,15 +90,15 @@ impl Book {
 pub(super) struct Writer {
     book: Book,
     numbers: Numbers,
-    writer: u64,
-    writers: u64,
+    number: u64,
+    of: u64,
     own: u64,
 }
 
 impl Writer {
     pub(super) fn next(&mut self) -> Write {
         let Inner { ads, ids, sold, fresh, .. } = &*self.book.0;
-        let number = (self.numbers.below(self.own) * self.writers + self.writer) % ids.len() as u64;
+        let number = (self.numbers.below(self.own) * self.of + self.number) % ids.len() as u64;
         let id = ids[number as usize];
         match self.numbers.below(10) {
             0 => {

@@ -42,7 +42,10 @@ pub(super) async fn measure(
     report.big_page_p99_ms = figure(big_page.p99_ms());
     report.counts_p99_ms = figure(counts.p99_ms());
     report.big_counts_p99_ms = figure(big_counts.p99_ms());
-    let ratios = [over(report.big_page_p99_ms, report.page_p99_ms), over(report.big_counts_p99_ms, report.counts_p99_ms)];
+    let ratios = [
+        over(report.big_page_p99_ms, report.page_p99_ms),
+        over(report.big_counts_p99_ms, report.counts_p99_ms),
+    ];
     report.big_seller_ratio = ratios.into_iter().flatten().reduce(f64::max);
     args.say(&format!(
         "  cabinet          page of {PAGE}: p50 {:.2} and p99 {:.2} ms of {} offers, {:.2} and {:.2} ms of 100; counts: {:.2} and {:.2} ms, {:.2} and {:.2} ms",
@@ -118,13 +121,14 @@ where
     let lookers = (0..LOOKERS).map(|looker| {
         let (client, look) = (clients[looker % clients.len()].clone(), look.clone());
         tokio::spawn(async move {
-            let (begin, mut all, mut seed) = (Instant::now(), std::array::from_fn(|_| Measure::default()), looker as u64);
-            while begin.elapsed() < time || all.iter().any(|measure: &Measure| measure.count == 0) {
-                seed += LOOKERS as u64;
+            let (begin, mut turn) = (Instant::now(), looker as u64);
+            let mut all: [Measure; N] = std::array::from_fn(|_| Measure::default());
+            while begin.elapsed() < time || all.iter().any(|measure| measure.count == 0) {
+                turn += LOOKERS as u64;
                 let is_warm = begin.elapsed() >= warm_up;
-                let seen = look(client.clone(), seed).await?;
+                let looks = look(client.clone(), turn).await?;
                 if is_warm {
-                    all.iter_mut().zip(seen).for_each(|(all, one)| all.beside(one));
+                    all.iter_mut().zip(looks).for_each(|(all, one)| all.beside(one));
                 }
             }
             anyhow::Ok(all)

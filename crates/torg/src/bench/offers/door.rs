@@ -1,5 +1,7 @@
 //! The two ways to the offers: through RPC, and without it.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 use buffa_types::google::protobuf::FieldMask;
 use connectrpc::client::SharedHttp2Connection;
@@ -17,7 +19,7 @@ use super::book::Write;
 #[derive(Clone)]
 pub(super) enum Door {
     /// Through the port of a server.
-    Rpc(OfferServiceClient<SharedHttp2Connection>),
+    Rpc(Arc<OfferServiceClient<SharedHttp2Connection>>),
     /// In this process.
     Store(Offers),
 }

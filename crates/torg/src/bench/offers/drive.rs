@@ -112,4 +112,3 @@ impl Beat {
         (due < self.end).then_some(due)
     }
 }
-

@@ -113,7 +113,9 @@ impl Connection {
     async fn write(&self, book: &Book, versions: &[AtomicI64], writer: &mut Writer) -> anyhow::Result<()> {
         let write = writer.next();
         let number = match &write {
-            Write::Update { number, .. } | Write::Create { number, .. } | Write::Move { number, .. } => *number,
+            Write::Update { number, .. } | Write::Create { number, .. } | Write::Move { number, .. } => {
+                *number
+            }
         };
         let known = versions.get(number as usize);
         let version = known.map_or(0, |version| version.load(Ordering::Relaxed));
@@ -210,8 +212,9 @@ async fn load_offers(client: &Client, book: &Book) -> anyhow::Result<()> {
     let counts = "insert into bench_handmade.counts select seller, preset, count(*) from bench_handmade.presets group by seller, preset";
     let all = book.ids().len() as u64;
     for first in (0..all).step_by(LOAD_STEP as usize) {
-        let rows: Vec<Row> =
-            (first..all.min(first + LOAD_STEP)).map(|n| Row::new(book, n, 1, &book.ads().of_many(n))).collect();
+        let rows: Vec<Row> = (first..all.min(first + LOAD_STEP))
+            .map(|n| Row::new(book, n, 1, &book.ads().of_many(n)))
+            .collect();
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let created: Vec<i64> = rows.iter().map(|row| row.created).collect();
         let sellers: Vec<&str> = rows.iter().map(|row| &*row.seller).collect();

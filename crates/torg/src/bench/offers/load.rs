@@ -46,8 +46,7 @@ pub(super) async fn fill(args: &OffersBench, report: &mut Report) -> anyhow::Res
     }
     let took = start.elapsed();
     let behind = base.send_off().await?;
-    let (per_s, cpu_us) =
-        (published as f64 / took.as_secs_f64(), (usage().0 - cpu) * 1e6 / published as f64);
+    let (per_s, cpu_us) = (published as f64 / took.as_secs_f64(), (usage().0 - cpu) * 1e6 / published as f64);
     report.load_per_s = figure(per_s);
     report.load_cpu_us = figure(cpu_us);
     args.say(&format!(

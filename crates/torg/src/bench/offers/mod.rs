@@ -75,7 +75,10 @@ async fn measure(args: &OffersBench) -> anyhow::Result<Report> {
     let server = Server::start(args).await?;
     through_rpc(args, &server, &book, handmade.as_mut(), &mut report).await?;
     report.rss_mb = peak_mb(server.process).and_then(figure);
-    args.say(&format!("  memory           {:>9.0} MiB at most in the server", report.rss_mb.unwrap_or_default()));
+    args.say(&format!(
+        "  memory           {:>9.0} MiB at most in the server",
+        report.rss_mb.unwrap_or_default()
+    ));
     server.stop().await?;
     if let Some(handmade) = handmade {
         handmade.end().await?;
@@ -125,7 +128,10 @@ async fn through_rpc(
     report.reached_reads_per_s = figure(reads.per_s());
     report.reached_writes_p99_ms = figure(writes.p99_ms());
     report.reached_reads_p99_ms = figure(reads.p99_ms());
-    args.say(&format!("  asked for        {:>9} writes/s beside {} reads/s:", args.write_rate, args.read_rate));
+    args.say(&format!(
+        "  asked for        {:>9} writes/s beside {} reads/s:",
+        args.write_rate, args.read_rate
+    ));
     say_both(args, "reached", &writes, &reads, &spent);
 
     if args.big_seller > 0 {
@@ -239,7 +245,8 @@ fn say_both(args: &OffersBench, what: &str, writes: &Measure, reads: &Measure, s
 }
 
 fn say_ratios(args: &OffersBench, report: &Report) {
-    let text = |ratio: Option<f64>| ratio.map_or_else(|| "not measured".to_owned(), |ratio| format!("{ratio:.2}"));
+    let text =
+        |ratio: Option<f64>| ratio.map_or_else(|| "not measured".to_owned(), |ratio| format!("{ratio:.2}"));
     args.say(&format!(
         "  ratios           writes over the hand-made service {} (goal {}); RPC over no RPC, writes {} (goal 0.35), reads {}; big seller {} (goal 2)",
         text(report.ratio_handmade),

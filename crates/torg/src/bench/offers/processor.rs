@@ -27,7 +27,9 @@ impl Look {
     /// Now; with the server's process, if there is one.
     pub(super) fn now(server: Option<u32>) -> Self {
         let threads = server.map(threads_of).unwrap_or_default();
-        let of = |process: &str| ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default());
+        let of = |process: &str| {
+            ticks(&std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default())
+        };
         let server_s = server.map_or(0.0, |process| of(&process.to_string()));
         Self { at: Instant::now(), server, client_s: of("self"), server_s, threads, busy_s: busy() }
     }
@@ -54,7 +56,8 @@ impl Spent {
     pub(super) fn line(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
         let share = |spent: f64| 100.0 * spent / (self.elapsed_s * cores).max(0.001);
-        let mut threads: Vec<(&String, &f64)> = self.threads.iter().filter(|(_, spent)| share(**spent) >= 1.0).collect();
+        let mut threads: Vec<(&String, &f64)> =
+            self.threads.iter().filter(|(_, spent)| share(**spent) >= 1.0).collect();
         threads.sort_by(|a, b| b.1.total_cmp(a.1));
         let threads: Vec<String> =
             threads.iter().map(|(name, spent)| format!("{name} {:.0} %", share(**spent))).collect();
@@ -92,17 +95,24 @@ fn threads_of(process: u32) -> BTreeMap<String, f64> {
 /// Seconds of a line of `stat`: in the program and in the system for it.
 fn ticks(stat: &str) -> f64 {
     let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let ticks: u64 = after_name.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    let ticks: u64 =
+        after_name.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     ticks as f64 / per_s()
 }
 
 /// Seconds in which the cores did something.
 fn busy() -> f64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let fields: Vec<u64> =
-        stat.lines().next().unwrap_or_default().split_whitespace().filter_map(|field| field.parse().ok()).collect();
+    let fields: Vec<u64> = stat
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|field| field.parse().ok())
+        .collect();
     // User, nice, system, then idle and waiting, which do not count, then interrupts.
-    let busy: u64 = fields.iter().enumerate().filter(|(at, _)| matches!(at, 0..=2 | 5..=6)).map(|(_, field)| field).sum();
+    let busy: u64 =
+        fields.iter().enumerate().filter(|(at, _)| matches!(at, 0..=2 | 5..=6)).map(|(_, field)| field).sum();
     busy as f64 / per_s()
 }
 

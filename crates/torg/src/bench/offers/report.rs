@@ -61,9 +61,9 @@ pub(super) struct Report {
     pub(super) big_price_p99_ms: Option<f64>,
 }
 
-/// A figure as the line has it.
+/// A figure as the line has it; none if it is no number.
 pub(super) fn figure(figure: f64) -> Option<f64> {
-    Some(round(figure))
+    figure.is_finite().then(|| round(figure))
 }
 
 /// One figure over another; none if one is missing.
@@ -92,6 +92,9 @@ mod tests {
     #[test]
     fn a_ratio_needs_both_figures() {
         assert_eq!(over(Some(1.0), Some(2.0)), Some(0.5));
-        assert_eq!((over(Some(1.0), None), over(None, Some(1.0)), over(Some(1.0), Some(0.0))), (None, None, None));
+        assert_eq!(
+            (over(Some(1.0), None), over(None, Some(1.0)), over(Some(1.0), Some(0.0))),
+            (None, None, None)
+        );
     }
 }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
 use connectrpc::{CompressionRegistry, Protocol};
 use contract::torg::offers::v1::{CabinetServiceClient, OfferServiceClient};
-use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
 use super::door::Door;
@@ -91,7 +91,10 @@ impl Server {
                 return Ok(line);
             }
             let ended = self.child.try_wait()?;
-            anyhow::ensure!(ended.is_none() && start.elapsed() < PATIENCE, "the server does not start:\n{log}");
+            anyhow::ensure!(
+                ended.is_none() && start.elapsed() < PATIENCE,
+                "the server does not start:\n{log}"
+            );
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -99,7 +102,7 @@ impl Server {
     /// A client on each connection.
     pub(super) fn doors(&self) -> Vec<Door> {
         let client = |connection: &SharedHttp2Connection| {
-            Door::Rpc(OfferServiceClient::new(connection.clone(), self.config.clone()))
+            Door::Rpc(Arc::new(OfferServiceClient::new(connection.clone(), self.config.clone())))
         };
         self.connections.iter().map(client).collect()
     }
@@ -134,9 +137,10 @@ impl Server {
     /// Ends it in order.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         self.connections.clear();
-        let process = Pid::from_raw(self.process.cast_signed()).context("the server has no process")?;
-        kill_process(process, Signal::TERM).context("cannot stop the server")?;
-        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await.context("the server does not stop")??;
+        let asked = Command::new("kill").args(["-TERM", &self.process.to_string()]).status().await?;
+        anyhow::ensure!(asked.success(), "the server cannot be told to stop");
+        let ended =
+            tokio::time::timeout(PATIENCE, self.child.wait()).await.context("the server does not stop")??;
         anyhow::ensure!(ended.success(), "the server failed: {ended}");
         Ok(())
     }

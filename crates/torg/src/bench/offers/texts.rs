@@ -49,7 +49,8 @@ impl Texts {
 
     /// An address of a photo with a signature of so many characters.
     pub(super) fn address(numbers: &mut Numbers, signature_chars: usize) -> String {
-        let mut url = format!("https://img.example.com/{:016x}/{:08x}.jpg?sig=", numbers.next(), numbers.next() as u32);
+        let mut url =
+            format!("https://img.example.com/{:016x}/{:08x}.jpg?sig=", numbers.next(), numbers.next() as u32);
         url.extend((0..signature_chars).map(|_| char::from(BASE64[numbers.below(64) as usize])));
         url
     }
