@@ -26,6 +26,7 @@ const OFFERS_OF_A_SELLER: u64 = 50;
 /// Values of each attribute to choose from.
 const VALUES_OF_AN_ATTRIBUTE: usize = 32;
 const EURO: i64 = 1_000_000;
+const CENTS: i64 = 100;
 
 /// Makes offers.
 #[derive(Clone)]
@@ -126,8 +127,8 @@ impl Ads {
 
 /// An amount from 10 to 100,000 euros; small ones come more often.
 pub(super) fn asked(numbers: &mut Numbers) -> i64 {
-    let magnitude = 10_i64.pow(1 + numbers.below(4) as u32);
-    (magnitude + numbers.below(9 * magnitude.cast_unsigned()).cast_signed()) * EURO
+    let magnitude = CENTS * 10_i64.pow(1 + numbers.below(4) as u32);
+    (magnitude + numbers.below(9 * magnitude.cast_unsigned()).cast_signed()) * EURO / CENTS
 }
 
 pub(super) fn money(micros: i64) -> Money {

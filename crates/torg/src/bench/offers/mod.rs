@@ -206,7 +206,7 @@ async fn without_rpc(args: &OffersBench, book: &Book, report: &mut Report) -> an
     base.close().await
 }
 
-/// A load after a shorter one of the same kind. What was written before is in the topic when it begins.
+/// A load after a shorter one of the same kind.
 async fn warmed(
     args: &OffersBench,
     server: Option<&Server>,
