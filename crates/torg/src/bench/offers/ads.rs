@@ -20,7 +20,7 @@ pub(super) const CATEGORIES: [&str; 4] = [
 ];
 pub(super) const CURRENCY: &str = "EUR";
 /// One offer of so many is large.
-const LARGE_EVERY: u64 = 200;
+pub(super) const LARGE_EVERY: u64 = 200;
 /// Offers of a seller, on average.
 const OFFERS_OF_A_SELLER: u64 = 50;
 /// Values of each attribute to choose from.
@@ -68,8 +68,13 @@ impl Ads {
 
     /// Offer number `n` of those of many sellers. About 2 KB, one in 200 about 100 KB.
     pub(super) fn of_many(&self, n: u64) -> Offer {
-        let seller = format!("seller-{}", mix(n ^ 0x5e11) % self.0.sellers);
+        let seller = self.seller(n);
         if n % LARGE_EVERY == LARGE_EVERY / 2 { self.large(n, seller) } else { self.typical(n, seller) }
+    }
+
+    /// Whose offer number `n` of those of many sellers is.
+    pub(super) fn seller(&self, n: u64) -> String {
+        format!("seller-{}", mix(n ^ 0x5e11) % self.0.sellers)
     }
 
     /// An offer of about 2 KB.

@@ -103,8 +103,7 @@ impl Writer {
         match self.numbers.below(10) {
             0 => {
                 let number = fresh.fetch_add(1, Ordering::Relaxed);
-                let seller = ads.of_many(number).seller;
-                Write::Create { number, offer: Box::new(ads.typical(number, seller)) }
+                Write::Create { number, offer: Box::new(ads.typical(number, ads.seller(number))) }
             }
             1 => {
                 let was_sold = sold[number as usize].fetch_xor(true, Ordering::Relaxed);

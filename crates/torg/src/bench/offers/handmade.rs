@@ -1,18 +1,19 @@
 //! What a team would write by hand on PostgreSQL: one prepared transaction for each write, statement by statement, on many connections.
 //!
 //! It writes the offer with a check of its version, two rows of its seller's lists, the seller's counts, and a row of the outbox. It is spared much that
-//! Torg does: it validates nothing, knows every version without reading, keeps no history, no rows for filters and no timers, and nobody empties its outbox.
+//! Torg does: it validates nothing, reads nothing (it knows every version, and has the new bytes at hand), keeps no history, no rows for filters and no timers, and nobody empties its outbox.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use buffa::Message as _;
-use contract::torg::offers::v1::{Offer, Status};
+use bytes::Bytes;
+use contract::torg::offers::v1::Status;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Statement};
 
+use super::ads::LARGE_EVERY;
 use super::book::{Book, Write, Writer};
 use super::options::OffersBench;
 use crate::bench::measure::{Measure, all_beside};
@@ -42,6 +43,8 @@ const UNLIST: usize = 2;
 const COUNT: usize = 3;
 const OUTBOX: usize = 4;
 const LOAD_STEP: u64 = 500;
+/// Offers that are made beforehand; one of so many is large.
+const BODIES: u64 = 10 * LARGE_EVERY;
 /// Ids of offers that are published during a run begin here.
 const FRESH_IDS: i64 = 1 << 60;
 
@@ -50,7 +53,32 @@ pub(super) struct Handmade {
     url: String,
     connections: Vec<Connection>,
     book: Book,
-    versions: Arc<[AtomicI64]>,
+    bodies: Bodies,
+    versions: Vec<AtomicI64>,
+}
+
+/// Offers as they are written, made beforehand so that only the database is measured.
+struct Bodies(Vec<Body>);
+
+struct Body {
+    data: Bytes,
+    card: Bytes,
+}
+
+impl Bodies {
+    fn new(book: &Book) -> Self {
+        let body = |number| {
+            let offer = book.ads().of_many(number);
+            let card = format!("{} {}", offer.category, offer.title);
+            Body { data: offer.encode_to_vec().into(), card: card.into() }
+        };
+        Self((0..BODIES).map(body).collect())
+    }
+
+    /// As large as the offer of this number.
+    fn of(&self, number: u64) -> &Body {
+        &self.0[(number % BODIES) as usize]
+    }
 }
 
 struct Connection {
@@ -67,8 +95,8 @@ impl Handmade {
         };
         let client = connect(url).await?;
         client.batch_execute(SCHEMA).await?;
-        let start = Instant::now();
-        load_offers(&client, book).await?;
+        let (start, bodies) = (Instant::now(), Bodies::new(book));
+        load_offers(&client, book, &bodies).await?;
         args.say(&format!("  hand-made        loaded in {:.0} s", start.elapsed().as_secs_f64()));
         let mut connections = Vec::new();
         for _ in 0..args.handmade_connections {
@@ -80,19 +108,19 @@ impl Handmade {
             connections.push(Connection { client, statements });
         }
         let versions = book.ids().iter().map(|_| AtomicI64::new(1)).collect();
-        Ok(Some(Self { url: url.to_owned(), connections, book: book.anew(), versions }))
+        Ok(Some(Self { url: url.to_owned(), connections, book: book.anew(), bodies, versions }))
     }
 
     /// The same mix of writes as Torg has.
     pub(super) async fn writes(&mut self, time: Duration) -> anyhow::Result<Measure> {
         let callers = self.connections.len() as u64;
-        let (book, versions) = (&self.book, &self.versions);
+        let (book, bodies, versions) = (&self.book, &self.bodies, &self.versions);
         let writers = self.connections.iter().enumerate().map(|(caller, connection)| async move {
             let (begin, mut measure) = (Instant::now(), Measure::default());
             let mut writer = book.writer(caller as u64, callers);
             while begin.elapsed() < time {
                 let start = Instant::now();
-                connection.write(book, versions, &mut writer).await?;
+                connection.write(book, bodies, versions, &mut writer).await?;
                 measure.note(start, 1);
             }
             measure.elapsed = begin.elapsed();
@@ -110,7 +138,13 @@ impl Handmade {
 
 impl Connection {
     /// One transaction.
-    async fn write(&self, book: &Book, versions: &[AtomicI64], writer: &mut Writer) -> anyhow::Result<()> {
+    async fn write(
+        &self,
+        book: &Book,
+        bodies: &Bodies,
+        versions: &[AtomicI64],
+        writer: &mut Writer,
+    ) -> anyhow::Result<()> {
         let write = writer.next();
         let number = match &write {
             Write::Update { number, .. } | Write::Create { number, .. } | Write::Move { number, .. } => {
@@ -119,21 +153,8 @@ impl Connection {
         };
         let known = versions.get(number as usize);
         let version = known.map_or(0, |version| version.load(Ordering::Relaxed));
-        let row = match write {
-            Write::Update { offer: wanted, fields, .. } => {
-                let mut offer = book.ads().of_many(number);
-                offer.price = wanted.price;
-                if fields.contains(&"title") {
-                    offer.title = wanted.title;
-                }
-                Row::new(book, number, version, &offer)
-            }
-            Write::Create { offer, .. } => Row::new(book, number, 0, &offer),
-            Write::Move { to, .. } => {
-                let offer = Offer { status: to.into(), ..book.ads().of_many(number) };
-                Row { moved_to: Some(to), ..Row::new(book, number, version, &offer) }
-            }
-        };
+        let moved_to = if let Write::Move { to, .. } = write { Some(to) } else { None };
+        let row = Row { moved_to, ..Row::new(book, bodies, number, version) };
         self.client.batch_execute("begin").await?;
         self.save(&row).await?;
         self.client.batch_execute("commit").await?;
@@ -143,7 +164,7 @@ impl Connection {
         Ok(())
     }
 
-    async fn save(&self, row: &Row) -> anyhow::Result<()> {
+    async fn save(&self, row: &Row<'_>) -> anyhow::Result<()> {
         let Row { id, seller, version, created, data, card, .. } = row;
         let changed = self.execute(OFFER, &[id, seller, version, data]).await?;
         anyhow::ensure!(changed == 1, "a hand-made write was in conflict");
@@ -173,26 +194,27 @@ impl Connection {
 }
 
 /// An offer as it is written.
-struct Row {
+struct Row<'a> {
     id: i64,
     seller: String,
     version: i64,
     created: i64,
-    data: Vec<u8>,
-    card: Vec<u8>,
+    data: &'a [u8],
+    card: &'a [u8],
     moved_to: Option<Status>,
 }
 
-impl Row {
-    fn new(book: &Book, number: u64, version: i64, offer: &Offer) -> Self {
+impl<'a> Row<'a> {
+    fn new(book: &Book, bodies: &'a Bodies, number: u64, version: i64) -> Self {
         let id = book.ids().get(number as usize).and_then(|id| id.to_string().parse().ok());
+        let Body { data, card } = bodies.of(number);
         Self {
             id: id.unwrap_or(FRESH_IDS + number.cast_signed()),
-            seller: offer.seller.clone(),
+            seller: book.ads().seller(number),
             version,
             created: number.cast_signed(),
-            data: offer.encode_to_vec(),
-            card: format!("{} {}", offer.category, offer.title).into_bytes(),
+            data,
+            card,
             moved_to: None,
         }
     }
@@ -205,21 +227,20 @@ async fn connect(url: &str) -> anyhow::Result<Client> {
     Ok(client)
 }
 
-async fn load_offers(client: &Client, book: &Book) -> anyhow::Result<()> {
+async fn load_offers(client: &Client, book: &Book, bodies: &Bodies) -> anyhow::Result<()> {
     let offers = "insert into bench_handmade.offers select i, s, 1, d from unnest($1::bigint[], $2::text[], $3::bytea[]) u(i, s, d)";
     let presets = "insert into bench_handmade.presets select s, p, c, i, k
         from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[]) u(s, c, i, k), unnest(array['all', 'active']) p";
     let counts = "insert into bench_handmade.counts select seller, preset, count(*) from bench_handmade.presets group by seller, preset";
     let all = book.ids().len() as u64;
     for first in (0..all).step_by(LOAD_STEP as usize) {
-        let rows: Vec<Row> = (first..all.min(first + LOAD_STEP))
-            .map(|n| Row::new(book, n, 1, &book.ads().of_many(n)))
-            .collect();
+        let rows: Vec<Row<'_>> =
+            (first..all.min(first + LOAD_STEP)).map(|n| Row::new(book, bodies, n, 1)).collect();
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let created: Vec<i64> = rows.iter().map(|row| row.created).collect();
         let sellers: Vec<&str> = rows.iter().map(|row| &*row.seller).collect();
-        let data: Vec<&[u8]> = rows.iter().map(|row| &*row.data).collect();
-        let cards: Vec<&[u8]> = rows.iter().map(|row| &*row.card).collect();
+        let data: Vec<&[u8]> = rows.iter().map(|row| row.data).collect();
+        let cards: Vec<&[u8]> = rows.iter().map(|row| row.card).collect();
         client.execute(offers, &[&ids, &sellers, &data]).await?;
         client.execute(presets, &[&sellers, &created, &ids, &cards]).await?;
     }
