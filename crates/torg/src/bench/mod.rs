@@ -6,6 +6,7 @@
 mod data;
 mod machine;
 mod measure;
+mod offers;
 mod store;
 mod topics;
 mod watcher;
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Topics(TopicsBench),
     /// Visits of stages, beside plain commits of the same rows and, on PostgreSQL, a job queue.
     Watcher(watcher::WatcherBench),
+    /// Offers through the RPC port of a serving process, beside the same without RPC and beside a hand-made service on PostgreSQL.
+    Offers(Box<offers::OffersBench>),
 }
 
 /// The store's benchmark.
@@ -112,5 +115,6 @@ pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
         Bench::Store(args) => store::run(args).await,
         Bench::Topics(args) => topics::run(args).await,
         Bench::Watcher(args) => watcher::run(args).await,
+        Bench::Offers(args) => offers::run(*args).await,
     }
 }
