@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use buffa_types::google::protobuf::Timestamp;
+use offers::time::is_possible;
+
 use crate::errors::{FieldFault, Refusal};
 
 /// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
@@ -121,6 +124,15 @@ pub fn reason_code(field: &str, code: &str) -> Result<(), Refusal> {
         return Err(Refusal::wrong_field(field, "BAD_CHARACTER", text));
     }
     Ok(())
+}
+
+/// A time that can be written down.
+pub fn time(field: &str, time: &Timestamp) -> Result<(), Refusal> {
+    if is_possible(time) {
+        return Ok(());
+    }
+    let text = "between the years 1 and 9999, with 0 to 999999999 nanoseconds";
+    Err(Refusal::wrong_field(field, "OUT_OF_RANGE", text))
 }
 
 fn too_long(field: &str, given: usize, most: usize, unit: &str) -> Refusal {

@@ -22,6 +22,8 @@ pub struct Method {
     pub path: String,
     /// The message that it takes.
     pub input: MessageIndex,
+    /// The message that it answers with.
+    pub output: MessageIndex,
     /// Whether it answers with a stream.
     pub streams: bool,
 }
@@ -36,6 +38,7 @@ impl Described {
         let method = |service: &str, method: &buffa_descriptor::MethodDescriptor| Method {
             path: format!("/{service}/{}", method.name()),
             input: method.input(),
+            output: method.output(),
             streams: method.is_server_streaming(),
         };
         let services = self.0.services().iter();
@@ -45,6 +48,14 @@ impl Described {
     /// The method of this path.
     pub fn method(&self, path: &str) -> Method {
         self.methods().into_iter().find(|method| method.path == path).unwrap_or_else(|| panic!("no {path}"))
+    }
+
+    /// An answer in binary form as JSON, or why it is none.
+    pub fn decode(&self, method: &Method, answer: &[u8]) -> Result<Value, String> {
+        let message = DynamicMessage::decode(Arc::clone(&self.0), method.output, answer);
+        let json =
+            message.map_err(|error| error.to_string())?.to_json().map_err(|error| error.to_string())?;
+        serde_json::from_str(&json).map_err(|error| error.to_string())
     }
 
     /// A request in binary form.

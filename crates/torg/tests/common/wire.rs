@@ -3,7 +3,6 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, Request};
@@ -81,6 +80,7 @@ pub fn frame(flags: u8, length: u32, message: &[u8]) -> Bytes {
 impl Wire {
     pub async fn connect(address: SocketAddr) -> Wire {
         let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
         let built = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
         let (sender, connection) = built.handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(async move {
@@ -245,6 +245,3 @@ fn grpc_name(status: &str) -> String {
         _ => format!("grpc-status {status}"),
     }
 }
-
-/// How long a test waits where nothing tells it that something is over.
-pub const MOMENT: Duration = Duration::from_millis(20);
