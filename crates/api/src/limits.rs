@@ -18,6 +18,8 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
+/// Offers that are read at once for such a call.
+pub const BATCH_GET_STEP: usize = 50;
 /// Bytes of the offers that one call answers with.
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
@@ -44,6 +46,9 @@ pub const EXPLAINED_CHANGES: usize = 20;
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.
 pub const BILLING_NOTE_CHARS_MAX: usize = 2000;
+
+/// The largest amount that anybody pays, in millionths: a million million of any currency.
+pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
 
 /// How many entries a page may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -249,3 +249,38 @@ async fn calls_that_are_cut_in_the_middle_are_forgotten() {
     drop(line);
     rig.assert_sound();
 }
+
+/// Amounts that are counted as earned, one after the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_was_paid_an_offer_is_sold_or_the_amount_is_refused() {
+    let mut rig = Rig::start(&[]);
+    let mut line = rig.line().await;
+    let offers = "/torg.offers.v1.OfferService";
+    // In a currency of small worth, a house is that dear.
+    for (price, paid) in [
+        ("20000000000000000", None),
+        ("1000000", Some(i64::MAX)),
+        ("1000000", Some(i64::MAX)),
+        ("1000000", Some(1 << 53)),
+        ("1000000", Some((1 << 53) + 1)),
+        ("1000000", Some(1_000_000_000_000_000_000)),
+        ("1000000", Some(i64::MIN)),
+    ] {
+        let mut car = valid::car("ann");
+        car["price"]["fixed"]["micros"] = price.into();
+        let made = line.ask(&format!("{offers}/CreateOffer"), &json!({ "offer": car })).await;
+        let mut sold = json!({"id": made["offer"]["id"], "to": "STATUS_SOLD"});
+        if let Some(paid) = paid {
+            sold["paid"] = json!({"micros": paid.to_string(), "currency": "EUR"});
+        }
+        let method = rig.described.method(&format!("{offers}/MoveOffer"));
+        line.message(&method, Protocol::Json, sold.to_string().into_bytes(), "paid").await;
+        line.read_back(&made["offer"]).await;
+    }
+    assert!(line.faults.is_empty(), "{:#?}", line.faults);
+    let earned = line.ask("/torg.offers.v1.CabinetService/GetCounters", &json!({"seller": "ann"})).await;
+    let expected = 20_000_000_000_000_000_i64 + (1 << 53) + ((1 << 53) + 1) + 1_000_000_000_000_000_000;
+    assert_eq!(earned["moneyEarned"][0]["micros"], expected.to_string(), "{earned}");
+    drop(line);
+    rig.assert_sound();
+}

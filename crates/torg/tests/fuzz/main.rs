@@ -78,6 +78,8 @@ async fn all_methods(
     round: u64,
     taken: &mut BTreeMap<String, Value>,
 ) {
+    // Streams that were not read to their end stay with their connection for a while.
+    line.reconnect().await;
     for method in &rig.methods {
         let protocol = PROTOCOLS[odd.random.random_range(0..PROTOCOLS.len())];
         let message = message(rig, odd, method, protocol, things);

@@ -84,7 +84,7 @@ impl Line<'_> {
         what: &str,
     ) -> Reply {
         if self.wire.is_closed() {
-            self.wire = Wire::connect(self.rig.server.address).await;
+            self.reconnect().await;
         }
         let shown = body.slice(..body.len().min(2000));
         let timeouts = [("connect-timeout-ms", "300"), ("grpc-timeout", "300m")];
@@ -99,6 +99,10 @@ impl Line<'_> {
         }
         *self.ends.entry(reply.code()).or_default() += 1;
         reply
+    }
+
+    pub(crate) async fn reconnect(&mut self) {
+        self.wire = Wire::connect(self.rig.server.address).await;
     }
 
     /// A message of a method in one of the protocols.

@@ -45,9 +45,10 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         "GetOffer" => json!({"id": it.offer, "readMask": "title,price.fixed.micros"}),
         "BatchGetOffers" => json!({"ids": [it.offer, "4829175033168090"], "readMask": "title"}),
         "UpdateOffer" => json!({"offer": {"id": it.offer, "title": "BMW 325i"}, "updateMask": "title"}),
-        "MoveOffer" => {
-            json!({"id": it.offer, "to": "STATUS_ACTIVE", "reasonCode": "why", "reasonText": "so"})
-        }
+        "MoveOffer" => json!({
+            "id": it.offer, "to": "STATUS_SOLD", "reasonCode": "why", "reasonText": "so",
+            "paid": {"micros": "5", "currency": "EUR"},
+        }),
         "GetHistory" => json!({"id": it.offer, "pageSize": 1, "pageToken": it.history_token}),
         "ExplainOffer" | "GetBilling" | "GetModeration" => json!({"id": it.offer}),
         "WatchOffers" => json!({"seller": "ann", "resumeToken": it.resume_token}),

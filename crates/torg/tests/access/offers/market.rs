@@ -88,7 +88,7 @@ impl Market {
     }
 
     /// A call that has to succeed.
-    async fn ask(&mut self, token: &str, path: &str, request: Value) -> Value {
+    pub(super) async fn ask(&mut self, token: &str, path: &str, request: Value) -> Value {
         let path = format!("/torg.{path}");
         let reply = self.call_with(&path, Some(token), None, Protocol::Json, &request).await;
         assert_eq!(reply.code(), "ok", "{path}: {}", reply.text());

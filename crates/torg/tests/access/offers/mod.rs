@@ -1,5 +1,6 @@
 //! Every method of the services over offers, by every kind of caller, over JSON and gRPC.
 
+mod forged;
 mod market;
 mod missing;
 mod table;
