@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::PROTOCOLS;
 use crate::common::PATIENCE;
 use crate::described::Method;
-use crate::odd::{put_block, put_varint};
+use crate::raw::{put_block, put_varint};
 use crate::rig::{Line, Rig};
 use crate::valid::{self, Things};
 use crate::wire::{Protocol, frame, framed};
@@ -24,6 +24,8 @@ const BOMB_BYTES: usize = 64 << 20;
 const DEPTH: usize = 20_000;
 /// What the process may have more after the second time than after the first.
 const GROWTH_MAX_MB: u64 = 64;
+
+type Headers = Vec<(&'static str, &'static str)>;
 
 /// Bodies that are wrong for every method, with what they are.
 fn bodies(method: &Method, valid: &Value, binary: &[u8]) -> Vec<(&'static str, Protocol, Bytes)> {
@@ -76,7 +78,9 @@ fn bodies(method: &Method, valid: &Value, binary: &[u8]) -> Vec<(&'static str, P
         ("cut", Protocol::Proto, Bytes::copy_from_slice(&binary[..binary.len() / 2])),
     ];
     if method.streams {
-        plain.iter_mut().for_each(|(_, _, body)| *body = framed(body));
+        for (_, _, body) in &mut plain {
+            *body = framed(body);
+        }
     }
     for (what, body) in [
         ("groups in groups", groups),
@@ -90,7 +94,7 @@ fn bodies(method: &Method, valid: &Value, binary: &[u8]) -> Vec<(&'static str, P
 }
 
 /// Bodies whose frames are wrong, with the headers that go with them.
-fn frames(binary: &[u8], bomb: &[u8]) -> Vec<(&'static str, Vec<(&'static str, &'static str)>, Bytes)> {
+fn frames(binary: &[u8], bomb: &[u8]) -> Vec<(&'static str, Headers, Bytes)> {
     let length = |bytes: &[u8]| bytes.len() as u32;
     let encoding = |name| vec![("grpc-encoding", name), ("connect-content-encoding", name)];
     vec![

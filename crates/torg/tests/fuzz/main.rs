@@ -10,6 +10,7 @@ mod crafted;
 #[path = "../common/described.rs"]
 mod described;
 mod odd;
+mod raw;
 mod rig;
 mod valid;
 #[path = "../common/wire.rs"]

@@ -9,10 +9,10 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, RngExt as _};
 use serde_json::{Map, Value, json};
 
+use crate::raw::{SURROGATE, json_text, merge, put_block, put_number, put_varint};
+
 /// How deep messages within messages go.
 const DEPTH_MAX: u32 = 5;
-/// Stands for what no text of Rust can hold; see [`Odd::json_text`].
-const SURROGATE: &str = "HALF_A_PAIR";
 
 /// Makes odd values; the same seed makes the same ones.
 pub(crate) struct Odd {
@@ -184,7 +184,7 @@ impl Odd {
             let number = field.number();
             match field.kind() {
                 FieldKind::Singular(kind) if self.sparse || self.chance(2) => {
-                    self.put(number, kind, out, depth)
+                    self.put(number, kind, out, depth);
                 }
                 FieldKind::List(kind) => {
                     for _ in 0..self.count() {
@@ -397,41 +397,4 @@ impl Odd {
         }
         bytes
     }
-}
-
-/// Takes over what another value has, field by field.
-fn merge(into: &mut Value, from: Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (name, value) in from {
-                merge(into.entry(name).or_insert(Value::Null), value);
-            }
-        }
-        (into, from) => *into = from,
-    }
-}
-
-/// JSON in which the placeholder became half a pair of surrogates.
-fn json_text(value: &Value) -> String {
-    value.to_string().replace(SURROGATE, "\\ud800")
-}
-
-pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn put_number(number: u32, value: u64, out: &mut Vec<u8>) {
-    put_varint(u64::from(number) << 3, out);
-    put_varint(value, out);
-}
-
-/// A field with a length.
-pub(crate) fn put_block(number: u32, content: &[u8], out: &mut Vec<u8>) {
-    put_varint(u64::from(number) << 3 | 2, out);
-    put_varint(content.len() as u64, out);
-    out.extend_from_slice(content);
 }

@@ -17,11 +17,14 @@ const READ_MESSAGES_DEFAULT: u32 = 1000;
 
 pub(super) struct TopicsRpc {
     topics: Topics,
+    /// The topic that Torg alone writes.
+    changes: String,
 }
 
 impl TopicsRpc {
-    pub(super) fn new(topics: Topics) -> TopicsRpc {
-        TopicsRpc { topics }
+    /// Serves these topics; what stands in the topic of changes is what happened, and nobody else adds to it.
+    pub(super) fn new(topics: Topics, changes: String) -> TopicsRpc {
+        TopicsRpc { topics, changes }
     }
 }
 
@@ -72,6 +75,10 @@ impl wire::TopicService for TopicsRpc {
     ) -> ServiceResult<wire::AppendMessagesResponse> {
         require(&context, Action::UseTopics)?;
         let request = request.to_owned_message();
+        if request.topic == self.changes {
+            let why = format!("the topic {:?} is written by Torg alone", self.changes);
+            return Err(ConnectError::permission_denied(why));
+        }
         let now = now_ms();
         for (number, message) in request.messages.iter().enumerate() {
             if message.time.as_option().is_some_and(|time| !is_possible(time)) {

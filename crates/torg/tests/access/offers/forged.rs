@@ -115,3 +115,15 @@ async fn a_token_of_anothers_list_or_stream_leads_nowhere() {
         assert!(!refused.text().contains(&one.offer), "{}", refused.text());
     }
 }
+
+/// One message that cannot be read would end every watch, now and after every restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_but_torg_says_what_happened_to_offers() {
+    let mut market = Market::open().await;
+    let _ = market.target().await;
+    let service = market.token("a service", &["service", "admin"], None);
+    let forged = json!({"topic": "offers", "messages": [{"key": "/w==", "headers": [{"name": "kind", "value": "b2ZmZXI="}]}]});
+    let path = "/torg.topics.v1.TopicService/AppendMessages";
+    let reply = market.call_with(path, Some(&service), None, Protocol::Json, &forged).await;
+    assert_eq!(reply.code(), "permission_denied", "{}", reply.text());
+}

@@ -68,6 +68,9 @@ async fn what_is_anothers_is_answered_byte_for_byte_as_what_does_not_exist() {
     assert!(compared >= 200, "{compared}");
 }
 
+/// A request about something.
+type Request = fn(&Target) -> Value;
+
 /// Requests that are wrong in another way, too, or that are made the second time.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_mistake_in_a_request_tells_a_stranger_that_an_offer_exists() {
@@ -75,7 +78,7 @@ async fn no_mistake_in_a_request_tells_a_stranger_that_an_offer_exists() {
     let (anns, nobodys) = (market.target().await, Target::nobodys());
     let bob = market.token("bob", &["seller"], Some("bob"));
     let offers = "/torg.offers.v1.OfferService";
-    let requests: [(&str, fn(&Target) -> Value); 12] = [
+    let requests: [(&str, Request); 12] = [
         ("UpdateOffer", |it| json!({"offer": {"id": it.offer, "title": ""}, "updateMask": "title"})),
         ("UpdateOffer", |it| json!({"offer": {"id": it.offer, "version": "99"}, "updateMask": "title"})),
         ("UpdateOffer", |it| json!({"offer": {"id": it.offer}, "updateMask": "status"})),
@@ -98,7 +101,6 @@ async fn no_mistake_in_a_request_tells_a_stranger_that_an_offer_exists() {
                 let mut shapes = Vec::new();
                 for target in [&anns, &nobodys] {
                     let path = format!("{offers}/{method}");
-                    // Masks that are wrong cannot be said in binary form: they stand in JSON as one text.
                     let reply = market.call_with(&path, Some(&bob), None, protocol, &request(target)).await;
                     assert_ne!(reply.code(), "ok", "{}", reply.text());
                     shapes.push(shape(&reply, target));
