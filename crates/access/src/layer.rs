@@ -7,8 +7,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, header};
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{Either, Limited};
+use http_body_util::{Either, LengthLimitError, Limited};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tower::{Layer, Service};
 
 use crate::error::{Code, Denial};
@@ -44,6 +46,17 @@ impl<A> GateLayer<A> {
     }
 }
 
+impl<A> GateLayer<A> {
+    fn deny<R>(&self, denial: &Denial, headers: &HeaderMap) -> Response<Held<R>>
+    where
+        A: Fn(&Denial, &HeaderMap) -> Response<R>,
+    {
+        let mut answer = (self.answer)(denial, headers);
+        answer.headers_mut().extend(denial.headers());
+        answer.map(|body| Held { body, permit: None })
+    }
+}
+
 impl<S, A: Clone> Layer<S> for GateLayer<A> {
     type Service = Guarded<S, A>;
 
@@ -60,14 +73,70 @@ pub struct Guarded<S, A> {
 }
 
 /// The body of a request, cut off at what its caller may send.
-pub type Capped<B> = Either<B, Limited<B>>;
+#[derive(Debug)]
+pub struct Capped<B> {
+    body: Either<B, Limited<B>>,
+    cut: Cut,
+}
+
+/// Whether a body was cut off; the answer has to say so, for whoever reads the body knows only that it failed.
+#[derive(Clone, Debug, Default)]
+struct Cut(Option<Arc<AtomicBool>>);
+
+impl Cut {
+    fn happened(&self) -> bool {
+        self.0.as_ref().is_some_and(|cut| cut.load(Ordering::Relaxed))
+    }
+}
+
+impl<B> Capped<B> {
+    /// A body that may be as long as it is.
+    fn whole(body: B) -> Self {
+        Self { body: Either::Left(body), cut: Cut::default() }
+    }
+
+    fn at(body: B, most: u64) -> Self {
+        let body = Either::Right(Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX)));
+        Self { body, cut: Cut(Some(Arc::default())) }
+    }
+}
+
+impl<B> Body for Capped<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Data = Bytes;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let (Some(Err(error)), Some(cut)) = (&frame, &self.cut.0)
+            && error.is::<LengthLimitError>()
+        {
+            cut.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 impl<S, A, B, R> Service<Request<B>> for Guarded<S, A>
 where
     S: Service<Request<Capped<B>>, Response = Response<R>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
     A: Fn(&Denial, &HeaderMap) -> Response<R> + Clone + Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
+    B: Body<Data = Bytes> + Unpin + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     R: Send + 'static,
 {
@@ -86,19 +155,20 @@ where
         let layer = self.layer.clone();
         Box::pin(async move {
             if layer.open.iter().any(|prefix| request.uri().path().starts_with(prefix)) {
-                let answer = inner.call(request.map(Either::Left)).await?;
+                let answer = inner.call(request.map(Capped::whole)).await?;
                 return Ok(answer.map(|body| Held { body, permit: None }));
             }
             match pass(&layer.gate, request).await {
                 Ok((request, permit)) => {
+                    let cut = request.body().cut.clone();
+                    let headers = cut.0.as_ref().map(|_| request.headers().clone()).unwrap_or_default();
                     let answer = inner.call(request).await?;
+                    if cut.happened() {
+                        return Ok(layer.deny(&too_large(), &headers));
+                    }
                     Ok(answer.map(|body| Held { body, permit: Some(permit) }))
                 }
-                Err((denial, headers)) => {
-                    let mut answer = (layer.answer)(&denial, &headers);
-                    answer.headers_mut().extend(denial.headers());
-                    Ok(answer.map(|body| Held { body, permit: None }))
-                }
+                Err((denial, headers)) => Ok(layer.deny(&denial, &headers)),
             }
         })
     }
@@ -118,13 +188,19 @@ async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
     // What has served its purpose here is not handed on, so that nothing behind can log it.
     parts.headers.remove(header::AUTHORIZATION);
     let Some(most) = request_bytes_max else {
-        return Ok((Request::from_parts(parts, Either::Left(body)), permit));
+        return Ok((Request::from_parts(parts, Capped::whole(body)), permit));
     };
-    if body.size_hint().lower() > most {
-        return Err((Denial::new(Code::TooLarge, "the request is too large for this caller"), parts.headers));
+    let size = body.size_hint();
+    if size.lower() > most {
+        return Err((too_large(), parts.headers));
     }
-    let capped = Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX));
-    Ok((Request::from_parts(parts, Either::Right(capped)), permit))
+    // A length that is stated is kept to by the protocol.
+    let body = if size.exact().is_some() { Capped::whole(body) } else { Capped::at(body, most) };
+    Ok((Request::from_parts(parts, body), permit))
+}
+
+fn too_large() -> Denial {
+    Denial::new(Code::TooLarge, "the request is too large for this caller")
 }
 
 /// HTTP/2 says in its address what HTTP/1.1 says in `Host`: the gate looks at one place.

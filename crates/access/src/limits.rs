@@ -44,6 +44,8 @@ pub const API_KEYS_CACHED_MAX: usize = 10_000;
 pub const API_KEY_USE_GRAIN: Duration = Duration::from_secs(3600);
 /// Longest name of an API key.
 pub const API_KEY_NAME_BYTES_MAX: usize = 200;
+/// The longest that an API key with an end lives.
+pub const API_KEY_LIFETIME_MAX: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 /// Most API keys that a list holds.
 pub const API_KEYS_LISTED_MAX: usize = 10_000;
 

@@ -177,6 +177,7 @@ async fn keys_that_make_no_sense_are_not_made() {
         (NewKey { seller: None, ..sellers_key() }, "seller"),
         (NewKey { seller: Some(String::new()), ..sellers_key() }, "seller"),
         (NewKey { lifetime: Some(Duration::ZERO), ..sellers_key() }, "lifetime"),
+        (NewKey { lifetime: Some(Duration::MAX), ..sellers_key() }, "a hundred years"),
     ] {
         let error = keys.create(wrong).await.unwrap_err();
         assert!(matches!(error, Error::NewKey { .. }) && error.to_string().contains(why), "{error}");

@@ -101,11 +101,12 @@ fn judge(caller: &Caller, seller: &str, intent: Intent) -> Verdict {
 }
 
 /// The seller that a caller is: it takes the role as well as the name.
-fn own_seller(caller: &Caller) -> Option<&str> {
+pub(crate) fn own_seller(caller: &Caller) -> Option<&str> {
     caller.seller.as_deref().filter(|_| caller.roles.has(Role::Seller))
 }
 
-fn is_own(caller: &Caller, seller: &str) -> bool {
+/// Whether something of this seller's is the caller's own.
+pub(crate) fn is_own(caller: &Caller, seller: &str) -> bool {
     own_seller(caller) == Some(seller)
 }
 

@@ -1,13 +1,13 @@
 //! `torg.offers.v1.DraftService`: incomplete offers.
 
-use access::{Action, AnonymousId, Caller};
+use access::{AnonymousId, Caller};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::torg::offers::v1::{self as wire, Author, DraftOwner, Offer};
 use offers::Error;
 use offers::drafts::Owner;
 use offers::status::Mover;
 
-use crate::caller::{self, Intent, of_request};
+use crate::caller::{self, Intent, of_request, own_seller};
 use crate::errors::Refusal;
 use crate::limits::{CATEGORY_BYTES_MAX, name};
 use crate::market::{Market, call};
@@ -58,7 +58,7 @@ impl DraftsRpc {
         request: wire::OpenDraftRequest,
     ) -> Result<wire::OpenDraftResponse, Refusal> {
         let owner = owner(caller, request.owner.as_option())?;
-        call(caller, who(caller, &owner), &request.idempotency_key, &request)?;
+        call(&as_owner(caller, &owner), who(caller, &owner), &request.idempotency_key, &request)?;
         let category = (!request.category.is_empty()).then_some(&*request.category);
         if let Some(category) = category {
             name("category", category, CATEGORY_BYTES_MAX)?;
@@ -81,7 +81,7 @@ impl DraftsRpc {
         let wanted = draft.offer.as_option().ok_or_else(|| Refusal::required("draft.offer"))?;
         let mask = checks::update_mask(request.update_mask.as_option())?;
         let id = checks::id("draft.id", &draft.id)?;
-        let call = call(caller, who(caller, &owner), &request.idempotency_key, &request)?;
+        let call = call(&as_owner(caller, &owner), who(caller, &owner), &request.idempotency_key, &request)?;
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
         let version = (draft.version > 0).then_some(draft.version);
         let draft = self.0.offers.update_draft(&call, &owner, id, version, change).await?;
@@ -95,7 +95,7 @@ impl DraftsRpc {
     ) -> Result<wire::PublishDraftResponse, Refusal> {
         let owner = owner(caller, request.owner.as_option())?;
         let id = checks::id("id", &request.id)?;
-        let call = call(caller, who(caller, &owner), &request.idempotency_key, &request)?;
+        let call = call(&as_owner(caller, &owner), who(caller, &owner), &request.idempotency_key, &request)?;
         let offer = self.0.offers.publish_draft(&call, &owner, id).await?;
         Ok(wire::PublishDraftResponse { offer: offer.into(), ..Default::default() })
     }
@@ -107,7 +107,7 @@ impl DraftsRpc {
     ) -> Result<wire::DeleteDraftResponse, Refusal> {
         let owner = owner(caller, request.owner.as_option())?;
         let id = checks::id("id", &request.id)?;
-        call(caller, who(caller, &owner), &request.idempotency_key, &request)?;
+        call(&as_owner(caller, &owner), who(caller, &owner), &request.idempotency_key, &request)?;
         self.0.offers.delete_draft(&owner, id).await?;
         Ok(wire::DeleteDraftResponse::default())
     }
@@ -121,7 +121,7 @@ fn owner(caller: &Caller, named: Option<&DraftOwner>) -> Result<Owner, Refusal> 
         text => Some(AnonymousId::new(text).ok_or_else(wrong_anonymous)?),
     };
     let seller = match seller {
-        "" if caller.seller.is_none() || !caller.may(Action::WriteOwn) => None,
+        "" if own_seller(caller).is_none() => None,
         named => Some(caller::whose(caller, "owner.seller", named, Intent::Write)?.to_owned()),
     };
     if seller.is_none() && anonymous.is_none() {
@@ -134,6 +134,11 @@ fn wrong_anonymous() -> Refusal {
     let text =
         "from 22 to 64 letters, digits, `-` and `_`, chosen at random: only who knows them owns the draft";
     Refusal::wrong_field("owner.anonymous", "BAD_FORM", text)
+}
+
+/// The caller as the visitor whose draft it is, so that keys of one visitor say nothing to another, wherever they say who they are.
+fn as_owner(caller: &Caller, owner: &Owner) -> Caller {
+    Caller { anonymous: owner.anonymous.as_deref().and_then(AnonymousId::new), ..caller.clone() }
 }
 
 /// As whom the caller writes. A visitor who is not known signs as nobody.

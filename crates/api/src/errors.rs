@@ -252,7 +252,8 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
 }
 
 /// A text, cut where it has more bytes than this.
-fn short(mut text: String, most: usize) -> String {
+#[must_use]
+pub fn short(mut text: String, most: usize) -> String {
     if text.len() > most {
         let end = (0..=most - ELLIPSIS.len()).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use buffa_types::google::protobuf::Timestamp;
+use offers::time::is_possible;
+
 use crate::errors::{FieldFault, Refusal};
 
 /// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
@@ -15,6 +18,8 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Offers that one call reads by id.
 pub const BATCH_GET_MAX: usize = 1000;
+/// Offers that are read at once for such a call.
+pub const BATCH_GET_STEP: usize = 50;
 /// Bytes of the offers that one call answers with.
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
@@ -45,6 +50,9 @@ pub const EXPLAINED_CHANGES: usize = 20;
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.
 pub const BILLING_NOTE_CHARS_MAX: usize = 2000;
+
+/// The largest amount that anybody pays, in millionths: a million million of any currency.
+pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
 
 /// How many entries a page may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +133,15 @@ pub fn reason_code(field: &str, code: &str) -> Result<(), Refusal> {
         return Err(Refusal::wrong_field(field, "BAD_CHARACTER", text));
     }
     Ok(())
+}
+
+/// A time that can be written down.
+pub fn time(field: &str, time: &Timestamp) -> Result<(), Refusal> {
+    if is_possible(time) {
+        return Ok(());
+    }
+    let text = "between the years 1 and 9999, with 0 to 999999999 nanoseconds";
+    Err(Refusal::wrong_field(field, "OUT_OF_RANGE", text))
 }
 
 fn too_long(field: &str, given: usize, most: usize, unit: &str) -> Refusal {

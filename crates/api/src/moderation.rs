@@ -5,7 +5,7 @@ use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceRes
 use contract::torg::offers::v1::{self as wire, Opinion};
 use offers::Unfit;
 
-use crate::caller::{Intent, of_request};
+use crate::caller::{Intent, is_own, of_request};
 use crate::errors::Refusal;
 use crate::limits::{OPINION_REASONS_MAX, REASON_TEXT_CHARS_MAX, count, idempotency_key, reason_code, text};
 use crate::market::Market;
@@ -34,7 +34,7 @@ impl wire::ModerationService for ModerationRpc {
 }
 
 impl ModerationRpc {
-    /// Puts an opinion into the topic. Who gives it is the caller, whatever the opinion says.
+    /// Puts an opinion into the topic. Who gives it is the caller, whatever the opinion says; nobody has one about their own offers.
     async fn give(
         &self,
         caller: &Caller,
@@ -48,6 +48,9 @@ impl ModerationRpc {
         let offer = self.0.offers.get(id).await?;
         let verdict = caller.judge_on(Action::Moderate, Owner::Seller(&offer.seller));
         Refusal::of_verdict(verdict, || Refusal::no_offer(id))?;
+        if is_own(caller, &offer.seller) {
+            return Err(Refusal::forbidden());
+        }
         let opinion = Opinion { offer: id.to_string(), moderator: caller.subject.clone(), ..given };
         match self.0.offers.give_opinion(&self.0.opinions.topic, &opinion).await {
             Ok(()) => Ok(wire::GiveOpinionResponse::default()),

@@ -20,8 +20,8 @@ use offers::status::Mover;
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::{
-    BATCH_ANSWER_BYTES_MAX, BATCH_GET_MAX, HISTORY_PAGE, REASON_TEXT_CHARS_MAX, count, page_size,
-    reason_code, text,
+    BATCH_ANSWER_BYTES_MAX, BATCH_GET_MAX, BATCH_GET_STEP, HISTORY_PAGE, REASON_TEXT_CHARS_MAX, count,
+    page_size, reason_code, text,
 };
 use crate::market::{Market, call};
 use crate::tokens::{self, About};
@@ -70,16 +70,19 @@ impl OfferCalls {
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let ids = checks::ids("ids", &request.ids)?;
         let (mut answer, mut bytes) = (BatchGetOffersResponse::default(), 0);
-        let found = self.0.offers.get_many(&ids).await?;
-        for ((id, named), offer) in ids.into_iter().zip(request.ids).zip(found) {
-            match offer.filter(|offer| caller::may(caller, Intent::Read, id, offer).is_ok()) {
-                Some(offer) => {
-                    let offer = mask.reduce(offer);
-                    bytes += offer.encoded_len() as usize;
-                    checks::answer_size(bytes, BATCH_ANSWER_BYTES_MAX)?;
-                    answer.offers.push(offer);
+        // A few at a time: all of them might be large, and none for this caller to see.
+        for (ids, named) in ids.chunks(BATCH_GET_STEP).zip(request.ids.chunks(BATCH_GET_STEP)) {
+            let found = self.0.offers.get_many(ids).await?;
+            for ((id, named), offer) in ids.iter().zip(named).zip(found) {
+                match offer.filter(|offer| caller::may(caller, Intent::Read, *id, offer).is_ok()) {
+                    Some(offer) => {
+                        let offer = mask.reduce(offer);
+                        bytes += offer.encoded_len() as usize;
+                        checks::answer_size(bytes, BATCH_ANSWER_BYTES_MAX)?;
+                        answer.offers.push(offer);
+                    }
+                    None => answer.missing.push(named.clone()),
                 }
-                None => answer.missing.push(named),
             }
         }
         Ok(answer)

@@ -256,7 +256,7 @@ fn everything_that_the_domain_refuses_has_its_code_and_reason() {
         (store(store::Error::DiskFull { detail: what() }), ErrorCode::Unavailable, "UNAVAILABLE"),
         (store(store::Error::Corrupt { place: what(), detail: what() }), ErrorCode::DataLoss, "DAMAGED"),
         (store(store::Error::TooManyKeys { count: 2, max: 1 }), ErrorCode::InvalidArgument, "TOO_LARGE"),
-        (store(store::Error::CounterOverflow { key: what() }), ErrorCode::Internal, "INTERNAL"),
+        (store(store::Error::CounterOverflow { key: what() }), ErrorCode::FailedPrecondition, "COUNTER_FULL"),
         (watcher(watcher::Error::Conflict { what: what() }), ErrorCode::Aborted, "CONFLICT"),
         (watcher(watcher::Error::Setup { what: what() }), ErrorCode::Internal, "INTERNAL"),
         (watcher(store::Error::Closed.into()), ErrorCode::Unavailable, "UNAVAILABLE"),

@@ -30,6 +30,11 @@ impl Offers {
             return self.billing(id).await;
         }
         let (key, seen) = (self.billing_key(id), billing.version);
+        // What was never a version is not counted on from.
+        let actual = self.billing(id).await?.version;
+        if actual != seen {
+            return Err(Error::OtherVersion { id, expected: seen, actual });
+        }
         let stored = Billing { version: 0, ..billing.clone() }.encode_to_vec();
         if stored.len() > BILLING_BYTES_MAX {
             return Err(Error::TooLarge { id, bytes: stored.len(), max: BILLING_BYTES_MAX });

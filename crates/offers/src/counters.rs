@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use contract::torg::offers::v1::Money;
+use store::limits::ADD_MAX;
 use store::{Batch, Read};
 use watcher::{Evolved, shard_of};
 
@@ -51,8 +52,17 @@ pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
     let part = offer.id.part_of(COUNTER_PARTS);
     for ((seller, counter), delta) in deltas.into_iter().filter(|(_, delta)| *delta != 0) {
         let shard = shard_of(&seller, change.shards);
-        batch.add(COUNTERS.key((shard, &*seller, &*counter, part)), delta);
+        for step in steps(delta) {
+            batch.add(COUNTERS.key((shard, &*seller, &*counter, part)), step);
+        }
     }
+}
+
+/// An amount in steps that the store takes: there are currencies in which a house is dearer than one step.
+fn steps(amount: i64) -> impl Iterator<Item = i64> {
+    let (whole, rest) = (amount / ADD_MAX, amount % ADD_MAX);
+    let step = ADD_MAX * whole.signum();
+    (0..whole.unsigned_abs()).map(move |_| step).chain((rest != 0).then_some(rest))
 }
 
 fn is_sold_counted(offer: &StoredOffer) -> bool {
@@ -71,9 +81,24 @@ pub(crate) async fn of_seller(
         let page = store.scan(&scan).await?;
         for row in page.rows {
             let (_, _, counter, _) = COUNTERS.parts(&row.key)?;
-            *counters.entry(counter).or_default() += row.amount();
+            let sum = counters.entry(counter).or_default();
+            *sum = sum.saturating_add(row.amount());
         }
         let Some(next) = page.next else { return Ok(counters) };
         scan = scan.after(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_not_too_large_and_come_to_the_amount() {
+        for amount in [0, 1, -1, ADD_MAX, ADD_MAX + 1, -ADD_MAX - 1, 3 * ADD_MAX, i64::MAX, i64::MIN] {
+            let all: Vec<i64> = steps(amount).collect();
+            assert!(all.iter().all(|step| step.abs() <= ADD_MAX), "{amount}");
+            assert_eq!(all.iter().sum::<i64>(), amount);
+        }
     }
 }

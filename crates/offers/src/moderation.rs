@@ -255,6 +255,9 @@ pub enum Unfit {
     /// It says too much.
     #[error("at most {OPINION_REASONS_MAX} reasons of {OPINION_TEXT_BYTES_MAX} bytes each can be kept")]
     TooLong,
+    /// It was formed at a time that there is not.
+    #[error("its time lies outside the years 1 to 9999, or has too many nanoseconds")]
+    WrongTime,
     /// There is no such offer.
     #[error("there is no offer {0}")]
     UnknownOffer(OfferId),
@@ -299,6 +302,9 @@ fn read_opinion(mut opinion: Opinion, message_ms: i64) -> Result<Given, Unfit> {
     let too_long = texts.chain([&opinion.moderator]).any(|text| text.len() > OPINION_TEXT_BYTES_MAX);
     if too_long || opinion.reasons.len() > OPINION_REASONS_MAX {
         return Err(Unfit::TooLong);
+    }
+    if opinion.time.as_option().is_some_and(|time| !time::is_possible(time)) {
+        return Err(Unfit::WrongTime);
     }
     // One that claims to be of a later time than its message would keep all others away until then.
     let formed_ms = opinion.time.as_option().map_or(i64::MAX, time::to_ms);

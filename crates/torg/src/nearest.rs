@@ -3,8 +3,14 @@
 /// A name further away than this is no typing mistake.
 const EDITS_MAX: usize = 3;
 
+/// A name longer than this is none that anybody mistyped, and would take long to compare.
+const NAME_BYTES_MAX: usize = 100;
+
 /// The known name that a wrong one was probably meant to be.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if wrong.len() > NAME_BYTES_MAX {
+        return None;
+    }
     let limit = EDITS_MAX.min(wrong.len() / 2).min(wrong.len().saturating_sub(2));
     known
         .map(|name| (edits(wrong, name), name))

@@ -23,7 +23,7 @@ pub(crate) use text::PREFIX as KEY_PREFIX;
 
 use crate::caller::{Caller, Proof, is_seller_id};
 use crate::error::Refusal;
-use crate::limits::{API_KEY_NAME_BYTES_MAX, API_KEYS_LISTED_MAX};
+use crate::limits::{API_KEY_LIFETIME_MAX, API_KEY_NAME_BYTES_MAX, API_KEYS_LISTED_MAX};
 use crate::role::{Role, Roles};
 use crate::time::{Clock, Time};
 use crate::{Error, Result};
@@ -227,6 +227,9 @@ fn judge_new(new: &NewKey) -> Result<()> {
     }
     if *lifetime == Some(Duration::ZERO) {
         return wrong("its lifetime is zero".to_owned());
+    }
+    if lifetime.is_some_and(|lifetime| lifetime > API_KEY_LIFETIME_MAX) {
+        return wrong("it would live for more than a hundred years: leave its end out".to_owned());
     }
     Ok(())
 }

@@ -47,6 +47,11 @@ impl Refusal {
             | Error::ValueTooLarge { .. }
             | Error::BatchTooLarge { .. }
             | Error::TooManyKeys { .. } => Self::too_large(error),
+            Error::CounterOverflow { .. } => {
+                let text =
+                    "this seller has earned more than can be counted: leave out what was paid, or say less";
+                Self::new(ErrorCode::FailedPrecondition, "COUNTER_FULL", text)
+            }
             Error::Corrupt { .. } => Self::damaged(error),
             Error::Unresolved { .. } => {
                 let text = "it is not known whether this was done: ask again with the same idempotency key";

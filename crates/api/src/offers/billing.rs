@@ -10,7 +10,7 @@ use offers::status::Mover;
 use super::{OfferCalls, checks};
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
-use crate::limits::{BILLING_ENTRIES_MAX, BILLING_NOTE_CHARS_MAX, NAME_BYTES_MAX, count, name, text};
+use crate::limits::{BILLING_ENTRIES_MAX, BILLING_NOTE_CHARS_MAX, NAME_BYTES_MAX, count, name, text, time};
 use crate::market::call;
 
 impl OfferCalls {
@@ -55,8 +55,9 @@ fn check(billing: &Billing) -> Result<(), Refusal> {
     }
     count("billing.promoted_until", billing.promoted_until.len(), BILLING_ENTRIES_MAX)?;
     count("billing.notes", billing.notes.len(), BILLING_ENTRIES_MAX)?;
-    for kind in billing.promoted_until.keys() {
+    for (kind, until) in &billing.promoted_until {
         name("billing.promoted_until", kind, NAME_BYTES_MAX)?;
+        time(&format!("billing.promoted_until.{kind}"), until)?;
     }
     for (key, note) in &billing.notes {
         name("billing.notes", key, NAME_BYTES_MAX)?;

@@ -7,6 +7,7 @@ use offers::masks::{ReadMask, UpdateMask};
 use offers::{Move, OfferId};
 
 use crate::errors::{FieldFault, Refusal};
+use crate::limits::MONEY_MICROS_MAX;
 
 /// Letters of a currency.
 const CURRENCY_BYTES: usize = 3;
@@ -66,6 +67,10 @@ pub(crate) fn money(field: &str, money: &Money) -> Result<(), Refusal> {
             "NEGATIVE",
             "an amount is not below zero",
         ));
+    }
+    if money.micros > MONEY_MICROS_MAX {
+        let text = "an amount is not above a million million of its currency";
+        return Err(Refusal::wrong_field(&format!("{field}.micros"), "TOO_LARGE", text));
     }
     let letters = money.currency.bytes().all(|byte| byte.is_ascii_uppercase());
     if money.currency.len() != CURRENCY_BYTES || !letters {

@@ -1,6 +1,6 @@
 //! Where a process listens, whom it lets in at all, and how much they may ask for.
 
-use crate::common::{Ended, Server, run, torg};
+use crate::common::{Ended, Server, authorized, run, torg};
 use crate::{GET_INFO, HOUR_S, grpc_code, guarded, json_code};
 
 #[test]
@@ -97,4 +97,22 @@ fn a_request_that_is_larger_than_its_caller_may_send_is_refused() {
     assert_eq!((answer.status, answer.json()["code"].as_str()), (413, Some("resource_exhausted")));
     let answer = server.call(GET_INFO, Some(&issuer.token(&["admin"], HOUR_S)), &large);
     assert_eq!(answer.json()["code"], "invalid_argument", "{answer:?}");
+}
+
+/// Without a stated length, what a caller sends is found out only while it comes.
+#[test]
+fn a_request_that_turns_out_larger_than_its_caller_may_send_is_refused_as_such() {
+    let (server, issuer) = guarded(&[("TORG_ACCESS_USER_REQUEST_BYTES_MAX", "100")]);
+    let ask = |bytes: usize| {
+        let head = format!(
+            "POST {GET_INFO} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             transfer-encoding: chunked\r\n\r\n"
+        );
+        let body = format!("{bytes:x}\r\n{{}}{}\r\n0\r\n\r\n", " ".repeat(bytes - 2));
+        let token = issuer.token(&["support"], HOUR_S);
+        server.ask(&authorized(&(head + &body), Some(&token)))
+    };
+    assert_eq!(ask(100).status, 200);
+    let refused = ask(101);
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (413, Some("resource_exhausted")));
 }

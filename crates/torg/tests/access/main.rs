@@ -4,11 +4,16 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/described.rs"]
+mod described;
 mod issuer;
 mod keys;
 mod listening;
+mod offers;
 mod roles;
 mod tls;
+#[path = "../common/wire.rs"]
+mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;

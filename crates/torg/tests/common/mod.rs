@@ -90,6 +90,18 @@ impl Server {
         panic!("no {message:?} in the log:\n{}", seen.join("\n"));
     }
 
+    /// Every log line since the last one that was asked for.
+    pub fn log_so_far(&self) -> Vec<String> {
+        self.log.try_iter().collect()
+    }
+
+    /// The memory of the process.
+    pub fn rss_mb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    }
+
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -1,9 +1,11 @@
-//! Around every call: no more than a set number at once, a panic becomes an answer, and every end is counted.
+//! Around every call: no more than a set number at once, a panic becomes an answer, errors are short, and every end is counted.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
+use api::errors::short;
+use api::limits::REFUSAL_TEXT_BYTES_MAX;
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{ConnectError, Interceptor, Next, NextStream, PayloadStream, RequestContext};
 use futures::{FutureExt as _, StreamExt as _};
@@ -98,7 +100,9 @@ struct Running {
 }
 
 impl Running {
-    fn failed(&mut self, error: ConnectError) -> ConnectError {
+    /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request may be as long as that.
+    fn failed(&mut self, mut error: ConnectError) -> ConnectError {
+        error.message = error.message.map(|text| short(text, REFUSAL_TEXT_BYTES_MAX));
         self.code = error.code.as_str();
         tracing::debug!(method = self.method, code = self.code, error = error.message, "call failed");
         error
@@ -158,6 +162,13 @@ mod tests {
         let go = Arc::clone(go);
         let router = Router::new()
             .route("t.T", "Panic", handler_fn(|_, _: GetInfoRequest| async { explode() }))
+            .route(
+                "t.T",
+                "Quote",
+                handler_fn(|_, _: GetInfoRequest| async {
+                    Err::<Response<GetInfoResponse>, _>(ConnectError::invalid_argument("x".repeat(100_000)))
+                }),
+            )
             .route(
                 "t.T",
                 "Wait",
@@ -226,6 +237,14 @@ mod tests {
         assert!(body.contains("{\"code\":\"internal\",\"message\":\"internal error\"}"), "{body:?}");
         let text = metrics.encode().unwrap();
         assert!(text.contains("torg_rpc_calls_total{method=\"t.T/Stream\",code=\"internal\"} 1"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn an_error_that_quotes_the_request_is_cut() {
+        let service = service(8, &Metrics::new(), &Arc::default());
+        let (status, body) = call(&service, "Quote", "application/json", b"{}").await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(body.contains("xx…") && body.len() < 2 * REFUSAL_TEXT_BYTES_MAX, "{body}");
     }
 
     #[tokio::test]

@@ -111,12 +111,7 @@ pub(crate) fn key_from_wire(key: wire::Key) -> ApiKey {
 }
 
 fn timestamp(time: Time) -> Timestamp {
-    let ms = time.as_ms();
-    Timestamp {
-        seconds: ms.div_euclid(1000),
-        nanos: (ms.rem_euclid(1000) * 1_000_000) as i32,
-        ..Default::default()
-    }
+    offers::time::from_time(watcher::Time::from_ms(time.as_ms()))
 }
 
 fn rpc_error(error: &access::Error) -> ConnectError {

@@ -55,7 +55,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
 
     let router = Router::new()
         .add_service(Arc::new(admin::Admin::new(info)))
-        .add_service(Arc::new(topics::TopicsRpc::new(topics)))
+        .add_service(Arc::new(topics::TopicsRpc::new(topics, market.topic.clone())))
         .add_service(Arc::new(keys::KeysRpc::new(keys)))
         .add_service(health);
     let router = api::register(router, &market);

@@ -4,8 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::topics::{self, Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 use access::Action;
-use buffa_types::google::protobuf::Timestamp;
 use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use offers::time::{from_time, is_possible};
+use watcher::Time;
 
 use super::callers::require;
 use crate::proto::torg::topics::v1 as wire;
@@ -16,11 +17,14 @@ const READ_MESSAGES_DEFAULT: u32 = 1000;
 
 pub(super) struct TopicsRpc {
     topics: Topics,
+    /// The topic that Torg alone writes.
+    changes: String,
 }
 
 impl TopicsRpc {
-    pub(super) fn new(topics: Topics) -> TopicsRpc {
-        TopicsRpc { topics }
+    /// Serves these topics; what stands in the topic of changes is what happened, and nobody else adds to it.
+    pub(super) fn new(topics: Topics, changes: String) -> TopicsRpc {
+        TopicsRpc { topics, changes }
     }
 }
 
@@ -71,7 +75,18 @@ impl wire::TopicService for TopicsRpc {
     ) -> ServiceResult<wire::AppendMessagesResponse> {
         require(&context, Action::UseTopics)?;
         let request = request.to_owned_message();
+        if request.topic == self.changes {
+            let why = format!("the topic {:?} is written by Torg alone", self.changes);
+            return Err(ConnectError::permission_denied(why));
+        }
         let now = now_ms();
+        for (number, message) in request.messages.iter().enumerate() {
+            if message.time.as_option().is_some_and(|time| !is_possible(time)) {
+                let why =
+                    format!("messages[{number}].time: outside the years 1 to 9999, or too many nanoseconds");
+                return Err(ConnectError::invalid_argument(why));
+            }
+        }
         let messages = request.messages.into_iter().map(|message| message_from_wire(message, now)).collect();
         let places = self.topics.append(&request.topic, messages).await.map_err(|error| rpc_error(&error))?;
         let position = |place: topics::Place| wire::Position {
@@ -127,11 +142,7 @@ pub(crate) fn message_to_wire(message: Message) -> wire::Message {
         value: value.into(),
         ..Default::default()
     };
-    let time = Timestamp {
-        seconds: message.time.div_euclid(1000),
-        nanos: (message.time.rem_euclid(1000) * 1_000_000) as i32,
-        ..Default::default()
-    };
+    let time = from_time(Time::from_ms(message.time));
     wire::Message {
         key: message.key.into(),
         headers: message.headers.into_iter().map(header).collect(),

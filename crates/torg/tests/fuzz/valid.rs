@@ -1,0 +1,80 @@
+//! A right request of every method.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What the requests are about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Things {
+    pub(crate) offer: String,
+    pub(crate) draft: String,
+    pub(crate) page_token: String,
+    pub(crate) history_token: String,
+    pub(crate) resume_token: String,
+}
+
+/// An offer that may stand.
+pub(crate) fn car(seller: &str) -> Value {
+    let attributes = [
+        ("car-make", "bmw"),
+        ("vehicle-model", "320i"),
+        ("year", "2019"),
+        ("mileage", "64000"),
+        ("body", "sedan"),
+        ("fuel", "petrol"),
+        ("gearbox", "automatic"),
+    ];
+    let attributes: BTreeMap<&str, Value> =
+        attributes.into_iter().map(|(name, value)| (name, json!({"values": [value]}))).collect();
+    json!({
+        "seller": seller, "category": "transport/cars", "title": "BMW 320i", "condition": "CONDITION_USED",
+        "price": {"fixed": {"micros": "18500000000", "currency": "EUR"}}, "attributes": attributes,
+        "description": "runs", "photos": [{"sourceUrl": "https://example.com/1.jpg"}],
+        "place": {"address": "Berlin", "coordinates": {"latitude": 52.5, "longitude": 13.4}},
+        "contacts": {"name": "Ann", "phones": ["+49 30 123456"], "email": "ann@example.com"},
+    })
+}
+
+/// A request that is served, or would be if things were a little different.
+pub(crate) fn request(path: &str, it: &Things) -> Value {
+    let owner = json!({"seller": "ann", "anonymous": "visitor-0123456789abcdef"});
+    let time = "2026-01-01T00:00:00Z";
+    match path.rsplit('/').next().unwrap_or_default() {
+        "CreateOffer" => json!({"offer": car("ann")}),
+        "GetOffer" => json!({"id": it.offer, "readMask": "title,price.fixed.micros"}),
+        "BatchGetOffers" => json!({"ids": [it.offer, "4829175033168090"], "readMask": "title"}),
+        "UpdateOffer" => json!({"offer": {"id": it.offer, "title": "BMW 325i"}, "updateMask": "title"}),
+        "MoveOffer" => json!({
+            "id": it.offer, "to": "STATUS_SOLD", "reasonCode": "why", "reasonText": "so",
+            "paid": {"micros": "5", "currency": "EUR"},
+        }),
+        "GetHistory" => json!({"id": it.offer, "pageSize": 1, "pageToken": it.history_token}),
+        "ExplainOffer" | "GetBilling" | "GetModeration" => json!({"id": it.offer}),
+        "WatchOffers" => json!({"seller": "ann", "resumeToken": it.resume_token}),
+        "SetBilling" => {
+            json!({"id": it.offer, "billing": {"tariff": "gold", "promotedUntil": {"top": time}, "notes": {"a": "b"}}})
+        }
+        "OpenDraft" => json!({"owner": owner, "category": "transport/cars"}),
+        "UpdateDraft" => {
+            json!({"owner": owner, "draft": {"id": it.draft, "offer": car("")}, "updateMask": "title,place"})
+        }
+        "PublishDraft" | "DeleteDraft" => json!({"owner": owner, "id": it.draft}),
+        "ListOffers" => json!({
+            "seller": "ann", "preset": "PRESET_ALL", "pageSize": 1, "pageToken": it.page_token,
+            "filter": {"category": "transport", "source": "manual", "titlePrefix": "bm", "priceFrom": {"currency": "EUR"}},
+        }),
+        "GetCounts" | "GetCounters" | "RepairCounts" => json!({"seller": "ann"}),
+        "GiveOpinion" => {
+            json!({"opinion": {"offer": it.offer, "verdict": "VERDICT_ALLOW", "time": time, "reasons": [{"code": "fine"}]}})
+        }
+        "CreateTopic" => json!({"topic": {"name": "fuzz", "partitionCount": 2, "retentionMs": "60000"}}),
+        "AppendMessages" => {
+            json!({"topic": "fuzz", "messages": [{"key": "aw==", "payload": "cA==", "time": time, "headers": [{"name": "n", "value": "dg=="}]}]})
+        }
+        "ReadMessages" => json!({"topic": "fuzz", "limit": 10}),
+        "CreateKey" => json!({"name": "fuzz", "roles": ["support"], "lifetimeS": "60"}),
+        "RevokeKey" => json!({"id": "00000000"}),
+        _ => json!({}),
+    }
+}
