@@ -75,7 +75,7 @@ async fn call(client: &OfferServiceClient<SharedHttp2Connection>, write: Write) 
 async fn change(offers: &Offers, write: Write) -> anyhow::Result<()> {
     match write {
         Write::Update { offer, fields, .. } => {
-            let (id, mask) = (offer.id.parse()?, UpdateMask::parse(&mask(fields))?);
+            let (id, mask) = (offer.id.parse::<OfferId>()?, UpdateMask::parse(&mask(fields))?);
             let change = |to: &mut Offer| mask.apply(to, &offer).map_err(offers::Error::from);
             offers.update(&by_seller(), id, None, change).await?;
         }
