@@ -152,7 +152,7 @@ impl Offers {
 
     /// Adds to a batch what follows from an opinion.
     async fn judge(&self, batch: &mut Batch, given: &Given) -> Result<(), Unfit> {
-        let found = self.watcher().load(&given.id).await.map_err(|error| unfit(error.into()))?;
+        let found = self.watcher().load_to_change(&given.id).await.map_err(|error| unfit(error.into()))?;
         if found.is_none() && !self.is_archived(given.id).await.map_err(unfit)? {
             return Err(Unfit::UnknownOffer(given.id));
         }

@@ -171,7 +171,7 @@ impl Offers {
 
     /// An offer of the active tables, to be changed.
     pub async fn find(&self, id: OfferId) -> Result<Found<StoredOffer>> {
-        match self.watcher().load(&id).await? {
+        match self.watcher().load_to_change(&id).await? {
             Some(found) => Ok(found),
             None => Err(self.why_not_active(id).await?),
         }
@@ -230,7 +230,7 @@ impl Offers {
         for _ in 0..ATTEMPTS_MAX {
             let loaded = match found.take() {
                 Some(found) => Some(found),
-                None => self.watcher().load(&id).await?,
+                None => self.watcher().load_to_change(&id).await?,
             };
             // After the offer: one that shows what this very call did must not be taken for one that somebody else changed.
             let ticket = self.ticket(call).await?;

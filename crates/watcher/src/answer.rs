@@ -20,7 +20,7 @@ impl<E: Entity> Watcher<E> {
     /// Whether an answer can be saved at all; if not, what the stage did wrong.
     pub(crate) fn sound(&self, found: &Found<E>, answer: Answer<E>) -> Result<Answer<E>, StageError> {
         let wrong = |what: String| Err(StageError::Lasting(what));
-        let Found { entity: seen, version } = found;
+        let Found { entity: seen, version, .. } = found;
         if let Some(made_from) = answer.made_from
             && made_from != *version
         {

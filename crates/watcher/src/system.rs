@@ -204,7 +204,7 @@ impl<E: Entity> Watcher<E> {
         for (number, question) in questions.iter().enumerate() {
             let Some((entry, state)) = question.stages.get(stage.id()) else { continue };
             if waiting(&entry.content).is_none_or(|waits| waits.visit > now) {
-                let Found { entity, version } = question.found.clone();
+                let Found { entity, version, .. } = question.found.clone();
                 about.push(number);
                 subjects.push(Subject { entity, version, state: state.clone(), now });
             }

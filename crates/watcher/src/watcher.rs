@@ -75,12 +75,29 @@ impl<E: Entity> Default for Setup<'_, E> {
 }
 
 /// An entity with its version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Found<E> {
     /// The entity.
     pub entity: E,
     /// Its version.
     pub version: u64,
+    /// Where it stood when it was found, if that was read too.
+    standing: Option<Arc<Ready>>,
+}
+
+impl<E: PartialEq> PartialEq for Found<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version && self.entity == other.entity
+    }
+}
+
+impl<E: Eq> Eq for Found<E> {}
+
+/// The head of an entity and its entries with all stages that are not asked.
+#[derive(Clone, Debug, Default)]
+struct Ready {
+    head: Versioned<Head>,
+    entries: BTreeMap<String, Versioned<Entry>>,
 }
 
 impl<E: Entity> Watcher<E> {
@@ -121,6 +138,22 @@ impl<E: Entity> Watcher<E> {
         row.map(|row| found(&row)).transpose()
     }
 
+    /// The entity of this id, to be changed: what [`save`](Self::save) has to know is read at the same time.
+    pub async fn load_to_change(&self, id: &E::Id) -> Result<Option<Found<E>>> {
+        let text = id.to_string();
+        let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
+        let stages = self.rules().visitors(None, &Fields::all());
+        let mut keys = vec![E::key(which.shard, id), which.head_key()];
+        keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
+        let mut rows = self.get_all(&keys).await?.into_iter();
+        let Some(row) = rows.next().flatten() else { return Ok(None) };
+        let mut ready = Ready { head: versioned(rows.next().flatten())?, ..Ready::default() };
+        for (stage, row) in stages.into_iter().zip(rows) {
+            ready.entries.insert(stage.to_owned(), versioned(row)?);
+        }
+        Ok(Some(Found { standing: Some(Arc::new(ready)), ..found(&row)? }))
+    }
+
     /// Adds to a batch that an entity becomes `after`, and everything that follows from it: its next version, the visits of the stages, the row for
     /// the topic. `before` is what the change was made from; `None` for a new entity. Returns the new version.
     ///
@@ -130,7 +163,10 @@ impl<E: Entity> Watcher<E> {
         let (text, entity) = require_fit(before, after)?;
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let standing = self.standing(which, None, &changed).await?;
+        let standing = match before.and_then(|before| before.standing.as_deref()) {
+            Some(ready) => self.standing_of(ready, &changed),
+            None => self.standing(which, None, &changed).await?,
+        };
         let (seen, last) = match before {
             Some(before) => (before.version, before.version),
             // Whoever makes and removes the same entity meanwhile writes the head, and then this batch is in conflict.
@@ -230,6 +266,13 @@ impl<E: Entity> Watcher<E> {
             .into_iter()
             .next()
             .ok_or_else(|| Error::Setup { what: "one question, no answer".to_owned() })
+    }
+
+    /// Where an entity stands of which these fields change, from what was read with it.
+    fn standing_of(&self, ready: &Ready, changed: &Fields) -> Standing<'_> {
+        let entry = |stage: &str| ready.entries.get(stage).cloned().unwrap_or_default();
+        let entries = self.rules().visitors(None, changed).into_iter().map(|stage| (stage, entry(stage)));
+        Standing { head: ready.head.clone(), entries: entries.collect() }
     }
 
     /// Where several entities stand, in one read.
@@ -419,7 +462,7 @@ pub(crate) fn found<E: Entity>(row: &Row) -> Result<Found<E>> {
     let decoded = catch_unwind(|| E::decode(&row.value));
     let decoded = decoded.unwrap_or_else(|_| Err("its code panicked over these bytes".to_owned()));
     let entity = decoded.map_err(|detail| damaged(&row.key, detail))?;
-    Ok(Found { entity, version: row.version })
+    Ok(Found { entity, version: row.version, standing: None })
 }
 
 fn damaged(key: &Key, detail: String) -> Error {

@@ -112,6 +112,30 @@ async fn of_two_changes_made_from_one_version_the_second_is_in_conflict() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_loaded_to_be_changed_is_saved_as_if_all_were_read_again() {
+    let (store, id) = (memory(), "a".to_owned());
+    let watcher = open(&store, vec![visiting("price", "price"), visiting("title", "title")]).await;
+    assert!(save(&watcher, &store, &Thing::new("a", 1)).await.0.is_applied());
+    let batch = async |found| {
+        let mut batch = Batch::new();
+        watcher.save(&mut batch, Some(found), &Thing::new("a", 2)).await.unwrap();
+        batch
+    };
+    let (read, plain) =
+        (watcher.load_to_change(&id).await.unwrap().unwrap(), watcher.load(&id).await.unwrap().unwrap());
+    assert_eq!(read, plain);
+    let (old, again) = (batch(&read).await, batch(&plain).await);
+    assert_eq!((old.checks(), old.writes()), (again.checks(), again.writes()));
+    // Its price is visited meanwhile, in a way that leaves the entity as it is: what was read with it is old.
+    let entry = old.checks().iter().find(|(key, _)| key.to_string().contains("\"price\"")).unwrap().clone();
+    let mut visit = Batch::new();
+    visit.check(entry.0.clone(), entry.1).put(entry.0, entry.1 + 1, Vec::new());
+    assert!(store.commit(visit).await.unwrap().is_applied());
+    assert!(!store.commit(old).await.unwrap().is_applied());
+    assert!(watcher.load_to_change(&"b".to_owned()).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn changes_leave_in_the_order_of_versions_even_if_a_clock_goes_back() {
     let store = memory();
     let ahead = open(&store, vec![]).await;

@@ -171,7 +171,7 @@ impl<E: Entity> Crawler<E> {
                 match entry {
                     Ok(entry) if waiting(&entry).is_some_and(|waits| waits.visit <= now) => {}
                     Ok(_) => {
-                        let Found { entity, version } = found.clone();
+                        let Found { entity, version, .. } = found.clone();
                         about.push(*row);
                         subjects.push(Subject { entity, version, state, now });
                     }

@@ -26,6 +26,8 @@ use crate::watcher::Watcher;
 
 /// The longest pause between two looks at the outbox, should no hint come.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a shard rests whose changes were all sent: those of the next moment go together. A shard that is quiet for as long is served at once.
+const REST: Duration = Duration::from_millis(100);
 /// Shards out of which changes are exported at the same time.
 const SHARDS_AT_ONCE_MAX: usize = 16;
 /// Bytes of rows that are exported in one go, but for a single row that is larger: far less than the topic takes in one append.
@@ -49,6 +51,8 @@ pub(super) struct Exporter<E: Entity> {
     /// The shard that had the last turn.
     last: u32,
     pauses: Pauses<u32>,
+    /// Until when shards rest that were served a moment ago.
+    rests: BTreeMap<u32, Instant>,
     aside: BTreeMap<u32, Aside>,
     /// By shard, a time before which there is nothing, in milliseconds: nobody walks again and again over the remains of changes that were sent.
     lows: BTreeMap<u32, i64>,
@@ -61,6 +65,8 @@ struct Exported {
     shard: u32,
     aside: Aside,
     low: Option<i64>,
+    /// Whether changes were left for the next time.
+    left: bool,
     moved: Result<Moved>,
 }
 
@@ -72,8 +78,8 @@ impl<E: Entity> Exporter<E> {
         damage: Damage,
     ) -> Self {
         let (wanted, last, pauses, aside) = (BTreeSet::new(), 0, Pauses::new(), BTreeMap::new());
-        let (lows, last_forgotten) = (BTreeMap::new(), 0);
-        Self { watcher, serving, moving, damage, wanted, last, pauses, aside, lows, last_forgotten }
+        let (rests, lows, last_forgotten) = (BTreeMap::new(), BTreeMap::new(), 0);
+        Self { watcher, serving, moving, damage, wanted, last, pauses, rests, aside, lows, last_forgotten }
     }
 
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
@@ -94,7 +100,10 @@ impl<E: Entity> Exporter<E> {
             {
                 under_way.push(export);
             }
-            let wake_at = self.pauses.next_end(Instant::now()).map_or(next_look, |end| end.min(next_look));
+            let rested =
+                self.rests.iter().filter(|(shard, _)| self.wanted.contains(shard)).map(|(_, end)| *end);
+            let ends = rested.chain(self.pauses.next_end(Instant::now()));
+            let wake_at = ends.min().map_or(next_look, |end| end.min(next_look));
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => {}
@@ -159,8 +168,10 @@ impl<E: Entity> Exporter<E> {
     /// Starts to export the changes of the next shard that may have some.
     fn start(&mut self) -> Option<impl Future<Output = Exported> + use<E>> {
         let (serving, now) = (self.serving.borrow(), Instant::now());
+        self.rests.retain(|_, end| *end > now);
         let can = |shard| {
             serving.contains_key(&shard)
+                && !self.rests.contains_key(&shard)
                 && !self.moving.contains(shard)
                 && !self.pauses.is_paused(&shard, now)
         };
@@ -174,15 +185,15 @@ impl<E: Entity> Exporter<E> {
         let aside = self.aside.remove(&shard).unwrap_or_default();
         let (watcher, damage) = (self.watcher.clone(), self.damage.clone());
         let low = self.lows.get(&shard).copied();
-        let mut export = Export { watcher, damage, shard, fence, aside, low };
+        let mut export = Export { watcher, damage, shard, fence, aside, low, left: false };
         Some(async move {
             let moved = export.run().await;
-            Exported { shard, aside: export.aside, low: export.low, moved }
+            Exported { shard, aside: export.aside, low: export.low, left: export.left, moved }
         })
     }
 
     fn finish(&mut self, exported: Exported) {
-        let Exported { shard, aside, low, moved } = exported;
+        let Exported { shard, aside, low, left, moved } = exported;
         self.moving.end(shard);
         self.lows.extend(low.filter(|_| self.serving.borrow().contains_key(&shard)).map(|low| (shard, low)));
         if !aside.is_empty() {
@@ -190,7 +201,14 @@ impl<E: Entity> Exporter<E> {
         }
         match moved {
             Ok(Moved::Nothing) => return self.pauses.clear(&shard),
-            Ok(Moved::Some) => self.pauses.clear(&shard),
+            Ok(Moved::Some) => {
+                self.pauses.clear(&shard);
+                if !left {
+                    // What comes is hinted at, and looked for now and then.
+                    self.rests.insert(shard, Instant::now() + REST);
+                    return;
+                }
+            }
             Ok(Moved::NotOurs) => _ = self.pauses.failed(shard, |_| DOUBT_PAUSE),
             Err(error) => {
                 let failures = self.pauses.failed(shard, pause_after_errors);
@@ -210,6 +228,8 @@ struct Export<E: Entity> {
     aside: Aside,
     /// There is nothing before this time, in milliseconds.
     low: Option<i64>,
+    /// Whether changes were left for the next time.
+    left: bool,
 }
 
 /// A change of the outbox.
@@ -264,7 +284,9 @@ impl<E: Entity> Export<E> {
             let page = self.watcher.store().scan(&scan).await?;
             first = first.or_else(|| OUTBOX.parts(&page.rows.first()?.key).ok().map(|(_, _, at, ..)| at));
             self.low = Some(first.map_or(none_before, |first: i64| first.min(none_before)));
+            let rows = page.rows.len();
             let outbound = self.taken_from(page.rows);
+            self.left = page.next.is_some() || outbound.len() < rows;
             if let Some(from) = low
                 && let Some(earlier) = self.left_behind(&outbound, from).await?
             {
