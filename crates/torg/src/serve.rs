@@ -123,7 +123,8 @@ impl App {
             },
             topics,
             keys,
-            market,
+            offers_topic: self.config.offers.topic.clone(),
+            market: self.config.roles.contains(&Role::Api).then_some(market),
         })?;
         // Set once: `open` runs once.
         let _ = rpc.set(service);

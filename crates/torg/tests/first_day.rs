@@ -89,3 +89,34 @@ fn a_stock_python_client_does_the_same() {
     let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && said.contains("all as it should be"), "{said}\n{errors}");
 }
+
+#[test]
+fn the_api_and_the_scheduler_can_be_two_processes_on_one_store() {
+    let Some(postgres) = testkit::postgres() else { return };
+    let store = postgres.fresh_database();
+    let start = |roles| Server::start(&[("TORG_STORE_URL", &*store), ("TORG_ROLES", roles)]);
+    let api = start("api");
+    let call = |method: &str, body: &str| api.post_json(&format!("/torg.offers.v1.{method}"), body).json();
+    let offer = r#"{"offer": {"seller": "dora", "category": "sg-4-4-3-2", "title": "Red bicycle", "price": {"free": {}}}}"#;
+    let made = call("OfferService/CreateOffer", offer);
+    let id = made["offer"]["id"].as_str().unwrap_or_else(|| panic!("{made}"));
+    let ban = format!(r#"{{"opinion": {{"offer": "{id}", "verdict": "VERDICT_BAN"}}}}"#);
+    call("ModerationService/GiveOpinion", &ban);
+    let about = format!(r#"{{"id": "{id}"}}"#);
+    let explained = call("OfferService/ExplainOffer", &about);
+    assert_eq!(explained["servedBy"].as_str().unwrap_or_default(), "", "nobody schedules yet: {explained}");
+    // Nothing was lost while nobody was there to do it.
+    let scheduler = start("scheduler");
+    let refused = scheduler.post_json("/torg.offers.v1.OfferService/GetOffer", &about);
+    assert_eq!(refused.json()["code"], "unimplemented", "{refused:?}");
+    let until = std::time::Instant::now() + common::PATIENCE;
+    loop {
+        let status = call("OfferService/GetOffer", &about)["offer"]["status"].clone();
+        let served = call("OfferService/ExplainOffer", &about)["servedBy"].clone();
+        if status == "STATUS_BANNED" && served.is_string() {
+            break;
+        }
+        assert!(std::time::Instant::now() < until, "{status}, served by {served}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}

@@ -41,12 +41,15 @@ pub(crate) struct RpcParts {
     pub(crate) info: Info,
     pub(crate) topics: Topics,
     pub(crate) keys: ApiKeys,
-    pub(crate) market: Market,
+    /// The topic of changes, which only Torg writes.
+    pub(crate) offers_topic: String,
+    /// Only in a process with the role `api`.
+    pub(crate) market: Option<Market>,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
-    let RpcParts { limits, readiness, metrics, info, topics, keys, market } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -55,10 +58,10 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
 
     let router = Router::new()
         .add_service(Arc::new(admin::Admin::new(info)))
-        .add_service(Arc::new(topics::TopicsRpc::new(topics, market.topic.clone())))
+        .add_service(Arc::new(topics::TopicsRpc::new(topics, offers_topic)))
         .add_service(Arc::new(keys::KeysRpc::new(keys)))
         .add_service(health);
-    let router = api::register(router, &market);
+    let router = market.iter().fold(router, api::register);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 
