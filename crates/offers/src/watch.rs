@@ -161,11 +161,10 @@ impl Offers {
                     Ok(None) => Some(Ok(Told::CaughtUp)),
                     Ok(Some(delivered)) => {
                         place.offsets[partition] = delivered.offset + 1;
-                        change(&delivered)
-                            .map(|change| {
-                                change.filter(|change| concerns(change, &place.seller)).map(Told::Change)
-                            })
-                            .transpose()
+                        let change = readable_change(partition, &delivered);
+                        change
+                            .filter(|change| concerns(change, &place.seller))
+                            .map(|change| Ok(Told::Change(change)))
                     }
                 };
                 if let Some(told) = told {
@@ -208,6 +207,14 @@ fn is_current(offer: &Offer) -> bool {
 /// Whether a change is one of this seller's offers. Of one that left for the archive nothing is known any more; that it is archived was told before.
 fn concerns(change: &OfferChange, seller: &str) -> bool {
     seller.is_empty() || change.offer.as_option().is_some_and(|offer| offer.seller == seller)
+}
+
+/// A message as a change. One that cannot be read must not end every watch for ever: it is told to those who operate, and the rest goes on.
+fn readable_change(partition: usize, delivered: &Delivered) -> Option<OfferChange> {
+    change(delivered).unwrap_or_else(|error| {
+        tracing::error!(partition, offset = delivered.offset, %error, "a message of the topic of changes is left out");
+        None
+    })
 }
 
 /// A message of the topic as a change; `None` if it is of another kind.

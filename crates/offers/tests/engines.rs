@@ -79,6 +79,7 @@ suite! {
     watching::who_comes_late_gets_all_current_offers_and_then_every_change,
     watching::a_watch_goes_on_from_any_place_without_a_gap,
     watching::a_seller_hears_of_their_own_offers_only,
+    watching::a_message_that_cannot_be_read_ends_no_watch,
 }
 
 /// What goes through topics, with topics in a real Kafka.

@@ -15,9 +15,10 @@ use stages::Expiry;
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use topics::{TopicSpec, Topics};
+use topics::{Retention, TopicSpec, Topics};
 use watcher::{Setup, Stage, Watcher};
 
+use crate::commands::topic::retention;
 use crate::config::{self, Config};
 use crate::errors::advised;
 use crate::parts;
@@ -44,9 +45,11 @@ impl Marketplace {
             topic: config.moderation.topic.clone(),
             dead_letters: config.moderation.dead_letter_topic.clone(),
         };
-        ensure_topic(topics, &config.offers.topic, config.offers.topic_partitions).await?;
+        let config::Topics { retention_hours, retention_mb, .. } = config.topics;
+        let kept = |partitions| retention(retention_hours, retention_mb, partitions);
+        ensure_topic(topics, &config.offers.topic, config.offers.topic_partitions, kept).await?;
         for topic in [&opinions.topic, &opinions.dead_letters] {
-            ensure_topic(topics, topic, config.moderation.topic_partitions).await?;
+            ensure_topic(topics, topic, config.moderation.topic_partitions, kept).await?;
         }
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics).await?;
@@ -125,11 +128,17 @@ pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
 }
 
 /// Makes a topic, unless it is there: its partitions and retention are its own then.
-async fn ensure_topic(topics: &Topics, name: &str, partitions: u32) -> anyhow::Result<()> {
+async fn ensure_topic(
+    topics: &Topics,
+    name: &str,
+    partitions: u32,
+    kept: impl Fn(u32) -> Retention,
+) -> anyhow::Result<()> {
     match topics.partition_count(name).await {
-        Err(topics::Error::UnknownTopic { .. }) => {
-            topics.create(&TopicSpec::new(name, partitions)).await.map_err(parts::topics_error)
-        }
+        Err(topics::Error::UnknownTopic { .. }) => topics
+            .create(&TopicSpec::new(name, partitions).retention(kept(partitions)))
+            .await
+            .map_err(parts::topics_error),
         known => known.map(|_| ()).map_err(parts::topics_error),
     }
 }

@@ -6,6 +6,7 @@ use contract::torg::offers::v1::{Offer, Status, WatchPlace};
 use futures::StreamExt;
 use offers::status::Mover;
 use offers::{Begin, OfferId, Told};
+use topics::Message;
 
 use crate::market::{Market, TOPIC, bike, seller, status};
 
@@ -137,4 +138,16 @@ pub(crate) async fn a_seller_hears_of_their_own_offers_only(market: Market) {
     assert_eq!(status(last.offer.as_option().unwrap()), Status::Sold);
     // A place of one watch is not a place of another.
     assert!(market.offers.watch(TOPIC, Some("bob"), Begin::At(place)).await.is_err());
+}
+
+pub(crate) async fn a_message_that_cannot_be_read_ends_no_watch(market: Market) {
+    let id = market.publish(&bike("bike", 100)).await;
+    let (_, place) = follow(&market, None, Begin::Current, &[(id.to_string(), 1)].into()).await;
+    let rubbish =
+        Message::new(id.to_string(), vec![0xFF; 9], 5).header("kind", "offer").header("version", "2");
+    market.topics.append(TOPIC, vec![rubbish]).await.unwrap();
+    market.offers.update(&seller("ann"), id, None, longer).await.unwrap();
+    let (told, _) = follow(&market, None, Begin::At(place), &[(id.to_string(), 2)].into()).await;
+    let Some(Told::Change(last)) = told.last() else { panic!("{told:?}") };
+    assert_eq!(last.offer.as_option().unwrap().title, "bike!");
 }

@@ -206,7 +206,7 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
 }
 
 /// The retention of each partition of a topic; zeros keep everything.
-fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
+pub(crate) fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
     let share = (u64::from(megabytes) << 20) / u64::from(partitions.max(1));
     Retention {
         time: (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600)),
