@@ -8,7 +8,7 @@ use offers::status::Mover;
 use offers::{Call, Error, OfferId, Offers, Opinions, Request, StoredOffer};
 use std::sync::Arc;
 use tokio::sync::watch;
-use watcher::Found;
+use watcher::{Fields, Found};
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::cabinet::CabinetRpc;
@@ -57,14 +57,15 @@ impl Market {
         Ok(offer)
     }
 
-    /// An offer of the active tables with which the caller may do this. One that is archived says so to those who may know it.
+    /// An offer of the active tables with which the caller may do this, and of which these fields are to change. One that is archived says so to those who may know it.
     pub(crate) async fn changeable(
         &self,
         caller: &Caller,
         intent: Intent,
         id: OfferId,
+        fields: &Fields,
     ) -> Result<Found<StoredOffer>, Refusal> {
-        match self.offers.find(id).await {
+        match self.offers.find(id, fields).await {
             Ok(found) => {
                 caller::may(caller, intent, id, &found.entity.offer)?;
                 Ok(found)

@@ -14,8 +14,10 @@ use contract::torg::offers::v1::{
     MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
 };
 use offers::Error;
+use offers::fields::BY_SELLERS;
 use offers::masks::sellers_part;
 use offers::status::Mover;
+use watcher::Fields;
 
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
@@ -97,7 +99,7 @@ impl OfferCalls {
         let wanted = request.offer.as_option().ok_or_else(|| Refusal::required("offer"))?;
         let mask = checks::update_mask(request.update_mask.as_option())?;
         let id = checks::id("offer.id", &wanted.id)?;
-        let found = self.0.changeable(caller, Intent::Write, id).await?;
+        let found = self.0.changeable(caller, Intent::Write, id, &BY_SELLERS).await?;
         let who = (caller::author(caller, &found.entity.offer.seller), Mover::Seller);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
@@ -116,7 +118,7 @@ impl OfferCalls {
         text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
         let id = checks::id("id", &request.id)?;
         let wanted = checks::wanted_move(&request)?;
-        let found = self.0.changeable(caller, Intent::Read, id).await?;
+        let found = self.0.changeable(caller, Intent::Read, id, &Fields::all()).await?;
         let offer = &found.entity.offer;
         let who = (caller::author(caller, &offer.seller), caller::mover(caller, id, offer)?);
         let call = call(caller, who, &request.idempotency_key, &request)?;

@@ -5,7 +5,7 @@
 
 use contract::torg::offers::v1::{Author, Status, author};
 use store::{Batch, Read};
-use watcher::{Entity, Found};
+use watcher::{Entity, Fields, Found};
 
 use crate::call::Call;
 use crate::entity::StoredOffer;
@@ -48,7 +48,7 @@ impl Offers {
             let call = Call::by(author, Mover::Archiver);
             let wanted = Move::to(Status::Archived)
                 .because(status::name(seen), "its time in the active tables is over");
-            let found = match self.find(id).await {
+            let found = match self.find(id, &Fields::all()).await {
                 Ok(found) if is_due(&found.entity, seen, since_ms) => found,
                 Ok(_) | Err(Error::Closed(..) | Error::NotFound(_)) => return Ok(false),
                 Err(error) => return Err(error),

@@ -1,6 +1,7 @@
 //! The fields of an offer by their names: which differ, which are taken over, which a seller sets.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use contract::torg::offers::v1::{Offer, Values};
 use watcher::Fields;
@@ -13,6 +14,10 @@ pub const SELLERS: &[&str] =
 
 /// The attributes together; one of them is `attributes.colour`.
 const ATTRIBUTES: &str = "attributes";
+
+/// All that a seller sets.
+pub static BY_SELLERS: LazyLock<Fields> =
+    LazyLock::new(|| Fields::of(SELLERS.iter().copied().chain([ATTRIBUTES])));
 
 /// Every field but the attributes, each with what compares it and what takes it over.
 macro_rules! for_each_field {

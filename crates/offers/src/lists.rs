@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use buffa::Message;
 use bytes::Bytes;
 use contract::torg::offers::v1::__buffa::oneof::{price, source};
-use contract::torg::offers::v1::{Card, Money, Offer};
+use contract::torg::offers::v1::{Card, Money, Offer, Preset};
 use store::{Batch, Key};
 
 use crate::entity::StoredOffer;
 use crate::limits::{CARD_TITLE_CHARS, TITLE_FILTER_CHARS};
-use crate::presets::{name, presets_of};
+use crate::presets::{name, presets_of, with_cards};
 use crate::tables::{FILTERS, PRESETS};
 
 /// The rows of an offer in its seller's lists.
@@ -18,9 +18,11 @@ pub(crate) fn rows_of(stored: &StoredOffer, shard: u32) -> Vec<(Key, Bytes)> {
     let StoredOffer { id, offer } = stored;
     let (id, created_ms, seller) = (id.to_string(), stored.created_ms(), &*offer.seller);
     let (card, presets) = (card(offer), presets_of(stored.status()));
-    let encoded: Bytes = card.encode_to_vec().into();
-    let in_preset = |preset| (PRESETS.key((shard, seller, name(preset), created_ms, &*id)), encoded.clone());
-    let mut rows: Vec<(Key, Bytes)> = presets.iter().map(|preset| in_preset(*preset)).collect();
+    let in_preset = |preset: &Preset| {
+        let content = if with_cards(*preset) == *preset { card.encode_to_vec() } else { Vec::new() };
+        (PRESETS.key((shard, seller, name(*preset), created_ms, &*id)), content.into())
+    };
+    let mut rows: Vec<(Key, Bytes)> = presets.iter().map(in_preset).collect();
     if !presets.is_empty() {
         let by = |filter: String| (FILTERS.key((shard, seller, &*filter, created_ms, &*id)), Bytes::new());
         rows.extend(filters_of(&card).map(by));

@@ -12,7 +12,7 @@ use contract::torg::offers::v1::{Author, Moderation, Opinion, Status, author, op
 use store::{Batch, Key, Outcome, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
-use watcher::{Found, Time};
+use watcher::{Fields, Found, Time};
 
 use crate::entity::StoredOffer;
 use crate::error::{Error, Result, damaged};
@@ -152,7 +152,8 @@ impl Offers {
 
     /// Adds to a batch what follows from an opinion.
     async fn judge(&self, batch: &mut Batch, given: &Given) -> Result<(), Unfit> {
-        let found = self.watcher().load_to_change(&given.id).await.map_err(|error| unfit(error.into()))?;
+        let found = self.watcher().load_to_change(&given.id, &Fields::all()).await;
+        let found = found.map_err(|error| unfit(error.into()))?;
         if found.is_none() && !self.is_archived(given.id).await.map_err(unfit)? {
             return Err(Unfit::UnknownOffer(given.id));
         }

@@ -9,12 +9,13 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use store::{Batch, Key, Read, Row, Store};
 use topics::Topics;
-use watcher::{Entity, Found, Time, Watcher, shard_of};
+use watcher::{Entity, Fields, Found, Time, Watcher, shard_of};
 
 use crate::call::{Call, Ticket};
 use crate::config::Config;
 use crate::entity::{StoredOffer, external_key};
 use crate::error::{Error, Result, damaged};
+use crate::fields::BY_SELLERS;
 use crate::id::OfferId;
 use crate::limits::{ATTEMPTS_MAX, OFFER_BYTES_MAX, READ_KEYS_MAX};
 use crate::moves::{Move, keep};
@@ -169,9 +170,9 @@ impl Offers {
         rows.iter().map(|row| row.as_ref().map(from_row).transpose()).collect()
     }
 
-    /// An offer of the active tables, to be changed.
-    pub async fn find(&self, id: OfferId) -> Result<Found<StoredOffer>> {
-        match self.watcher().load_to_change(&id).await? {
+    /// An offer of the active tables, of which these fields are to be changed.
+    pub async fn find(&self, id: OfferId, fields: &Fields) -> Result<Found<StoredOffer>> {
+        match self.watcher().load_to_change(&id, fields).await? {
             Some(found) => Ok(found),
             None => Err(self.why_not_active(id).await?),
         }
@@ -187,7 +188,7 @@ impl Offers {
     ) -> Result<Offer> {
         let target = target.into();
         let id = target.id();
-        self.rewrite(call, target, version, |offer| {
+        self.rewrite(call, target, &BY_SELLERS, version, |offer| {
             let status = offer.status.as_known().unwrap_or_default();
             if matches!(status, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED) {
                 return Err(Error::Closed(id, status));
@@ -210,18 +211,19 @@ impl Offers {
     ) -> Result<Offer> {
         let (target, now, exposure) = (target.into(), self.now(), self.config().exposure);
         let id = target.id();
-        self.rewrite(call, target, version, |offer| {
+        self.rewrite(call, target, &Fields::all(), version, |offer| {
             let moved = wanted.apply(offer, &call.author, call.by, now, exposure);
             moved.map_err(|why| Error::NotMoved { id, why })
         })
         .await
     }
 
-    /// Reads, changes and saves an offer until nobody else came between.
+    /// Reads, changes and saves an offer until nobody else came between. `fields` are those that the change is about.
     async fn rewrite(
         &self,
         call: &Call,
         target: Target,
+        fields: &Fields,
         version: Option<u64>,
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
@@ -230,7 +232,7 @@ impl Offers {
         for _ in 0..ATTEMPTS_MAX {
             let loaded = match found.take() {
                 Some(found) => Some(found),
-                None => self.watcher().load_to_change(&id).await?,
+                None => self.watcher().load_to_change(&id, fields).await?,
             };
             // After the offer: one that shows what this very call did must not be taken for one that somebody else changed.
             let ticket = self.ticket(call).await?;

@@ -15,6 +15,11 @@ pub fn presets_of(status: Status) -> &'static [Preset] {
     }
 }
 
+/// The preset in which the cards of all offers of a preset stand: one card for an offer, however many lists it is in.
+pub(crate) fn with_cards(preset: Preset) -> Preset {
+    if preset == Preset::Archived { Preset::Archived } else { Preset::All }
+}
+
 /// A preset in keys, and the name of its counter.
 #[must_use]
 pub fn name(preset: Preset) -> &'static str {

@@ -93,7 +93,7 @@ impl<E: PartialEq> PartialEq for Found<E> {
 
 impl<E: Eq> Eq for Found<E> {}
 
-/// The head of an entity and its entries with all stages that are not asked.
+/// The head of an entity and its entries with some stages.
 #[derive(Clone, Debug, Default)]
 struct Ready {
     head: Versioned<Head>,
@@ -138,11 +138,12 @@ impl<E: Entity> Watcher<E> {
         row.map(|row| found(&row)).transpose()
     }
 
-    /// The entity of this id, to be changed: what [`save`](Self::save) has to know is read at the same time.
-    pub async fn load_to_change(&self, id: &E::Id) -> Result<Option<Found<E>>> {
+    /// The entity of this id, of which these fields may change: what [`save`](Self::save) has to know then is read at the same time.
+    /// Others may change too, and cost a read more.
+    pub async fn load_to_change(&self, id: &E::Id, fields: &Fields) -> Result<Option<Found<E>>> {
         let text = id.to_string();
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
-        let stages = self.rules().visitors(None, &Fields::all());
+        let stages = self.rules().visitors(None, fields);
         let mut keys = vec![E::key(which.shard, id), which.head_key()];
         keys.extend(stages.iter().map(|stage| which.entry_key(stage)));
         let mut rows = self.get_all(&keys).await?.into_iter();
@@ -163,8 +164,9 @@ impl<E: Entity> Watcher<E> {
         let (text, entity) = require_fit(before, after)?;
         let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
         let changed = before.map_or_else(Fields::all, |before| E::changed_fields(&before.entity, after));
-        let standing = match before.and_then(|before| before.standing.as_deref()) {
-            Some(ready) => self.standing_of(ready, &changed),
+        let ready = before.and_then(|before| before.standing.as_deref());
+        let standing = match ready.and_then(|ready| self.standing_of(ready, &changed)) {
+            Some(standing) => standing,
             None => self.standing(which, None, &changed).await?,
         };
         let (seen, last) = match before {
@@ -268,11 +270,11 @@ impl<E: Entity> Watcher<E> {
             .ok_or_else(|| Error::Setup { what: "one question, no answer".to_owned() })
     }
 
-    /// Where an entity stands of which these fields change, from what was read with it.
-    fn standing_of(&self, ready: &Ready, changed: &Fields) -> Standing<'_> {
-        let entry = |stage: &str| ready.entries.get(stage).cloned().unwrap_or_default();
-        let entries = self.rules().visitors(None, changed).into_iter().map(|stage| (stage, entry(stage)));
-        Standing { head: ready.head.clone(), entries: entries.collect() }
+    /// Where an entity stands of which these fields change, from what was read with it; `None` if that is not all.
+    fn standing_of(&self, ready: &Ready, changed: &Fields) -> Option<Standing<'_>> {
+        let entry = |stage| Some((stage, ready.entries.get(stage)?.clone()));
+        let entries = self.rules().visitors(None, changed).into_iter().map(entry).collect::<Option<_>>()?;
+        Some(Standing { head: ready.head.clone(), entries })
     }
 
     /// Where several entities stand, in one read.

@@ -121,18 +121,24 @@ async fn what_was_loaded_to_be_changed_is_saved_as_if_all_were_read_again() {
         watcher.save(&mut batch, Some(found), &Thing::new("a", 2)).await.unwrap();
         batch
     };
-    let (read, plain) =
-        (watcher.load_to_change(&id).await.unwrap().unwrap(), watcher.load(&id).await.unwrap().unwrap());
+    let (read, plain) = (
+        watcher.load_to_change(&id, &Fields::all()).await.unwrap().unwrap(),
+        watcher.load(&id).await.unwrap().unwrap(),
+    );
     assert_eq!(read, plain);
     let (old, again) = (batch(&read).await, batch(&plain).await);
     assert_eq!((old.checks(), old.writes()), (again.checks(), again.writes()));
+    // Of which other fields were to change than those that do.
+    let other = watcher.load_to_change(&id, &Fields::of(["title"])).await.unwrap().unwrap();
+    let other = batch(&other).await;
+    assert_eq!((other.checks(), other.writes()), (again.checks(), again.writes()));
     // Its price is visited meanwhile, in a way that leaves the entity as it is: what was read with it is old.
     let entry = old.checks().iter().find(|(key, _)| key.to_string().contains("\"price\"")).unwrap().clone();
     let mut visit = Batch::new();
     visit.check(entry.0.clone(), entry.1).put(entry.0, entry.1 + 1, Vec::new());
     assert!(store.commit(visit).await.unwrap().is_applied());
     assert!(!store.commit(old).await.unwrap().is_applied());
-    assert!(watcher.load_to_change(&"b".to_owned()).await.unwrap().is_none());
+    assert!(watcher.load_to_change(&"b".to_owned(), &Fields::all()).await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use contract::torg::offers::v1::Card;
 use futures::future::try_join_all;
-use store::{Key, Read};
+use store::{Key, Read, Row};
 
 use super::filter::{Filter, Range, below, is_within};
 use super::{List, Place, card};
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::limits::{FACET_GUESSES_MAX, FACET_LOOKS_MAX, FACET_PAGE, FACET_VALUES_MAX, LIST_LOOKS_MAX};
 use crate::lists::category_facet;
 use crate::offers::{Offers, parse};
-use crate::presets::name;
+use crate::presets::{name, with_cards};
 use crate::tables::{FILTERS, PRESETS};
 
 /// Places by several index values, merged, the newest first.
@@ -180,11 +180,21 @@ impl Offers {
         Ok(())
     }
 
-    /// What the preset says of offers; `None` for those that do not stand in it.
+    /// The cards of offers; `None` for those that do not stand in the preset.
     async fn cards(&self, list: List<'_>, places: &[Place]) -> Result<Vec<(Place, Option<Card>)>> {
-        let keys: Vec<Key> = places.iter().map(|place| preset_key(list, *place)).collect();
+        let cards = List { preset: with_cards(list.preset), ..list };
+        let mut keys: Vec<Key> = places.iter().map(|place| preset_key(cards, *place)).collect();
+        if cards.preset != list.preset {
+            keys.extend(places.iter().map(|place| preset_key(list, *place)));
+        }
         let rows = self.store().get(&keys).await?;
-        let cards = rows.iter().map(|row| row.as_ref().map(card).transpose());
+        let (cards, listed) = rows.split_at(places.len());
+        // Both are written in one commit; between two looks an offer may come or go, and then it is none of this moment.
+        let stands = |number: usize| listed.is_empty() || listed[number].is_some();
+        let card = |(number, row): (usize, &Option<Row>)| {
+            row.as_ref().filter(|_| stands(number)).map(card).transpose()
+        };
+        let cards = cards.iter().enumerate().map(card);
         places.iter().zip(cards).map(|(place, card)| Ok((*place, card?))).collect()
     }
 }

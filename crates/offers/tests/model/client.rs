@@ -5,6 +5,7 @@ use std::time::Duration;
 use contract::torg::offers::v1::__buffa::oneof::price::Kind;
 use contract::torg::offers::v1::{Author, Billing, Money, Offer, Price, Status, author, price};
 use futures::future::join;
+use offers::fields::BY_SELLERS;
 use offers::status::Mover;
 use offers::{Call, Error, Move, OfferId, Offers, Request, Target};
 use tokio::time::{sleep, timeout};
@@ -200,7 +201,7 @@ impl Client {
         if !token.is_multiple_of(3) {
             return id.into();
         }
-        self.offers.find(id).await.map_or(Target::Id(id), Target::from)
+        self.offers.find(id, &BY_SELLERS).await.map_or(Target::Id(id), Target::from)
     }
 
     /// Whoever makes this call.

@@ -13,6 +13,7 @@ use topics::limits::MESSAGE_BYTES_MAX;
 use topics::{Message, Topics};
 
 use super::pauses::{Pauses, pause_after_errors};
+use super::rests::Rests;
 use super::{
     DOUBT_PAUSE, Damage, Excluded, Moved, Moving, Serving, Unbounded, commit, log_failure, next_in_turn,
 };
@@ -51,8 +52,8 @@ pub(super) struct Exporter<E: Entity> {
     /// The shard that had the last turn.
     last: u32,
     pauses: Pauses<u32>,
-    /// Until when shards rest that were served a moment ago.
-    rests: BTreeMap<u32, Instant>,
+    /// Shards that were served a moment ago.
+    rests: Rests,
     aside: BTreeMap<u32, Aside>,
     /// By shard, a time before which there is nothing, in milliseconds: nobody walks again and again over the remains of changes that were sent.
     lows: BTreeMap<u32, i64>,
@@ -78,7 +79,7 @@ impl<E: Entity> Exporter<E> {
         damage: Damage,
     ) -> Self {
         let (wanted, last, pauses, aside) = (BTreeSet::new(), 0, Pauses::new(), BTreeMap::new());
-        let (rests, lows, last_forgotten) = (BTreeMap::new(), BTreeMap::new(), 0);
+        let (rests, lows, last_forgotten) = (Rests::new(REST), BTreeMap::new(), 0);
         Self { watcher, serving, moving, damage, wanted, last, pauses, rests, aside, lows, last_forgotten }
     }
 
@@ -95,15 +96,14 @@ impl<E: Entity> Exporter<E> {
                 self.look_everywhere();
                 self.forget_a_low();
             }
+            self.wanted.extend(self.rests.over(Instant::now()));
             while under_way.len() < SHARDS_AT_ONCE_MAX
                 && let Some(export) = self.start()
             {
                 under_way.push(export);
             }
-            let rested =
-                self.rests.iter().filter(|(shard, _)| self.wanted.contains(shard)).map(|(_, end)| *end);
-            let ends = rested.chain(self.pauses.next_end(Instant::now()));
-            let wake_at = ends.min().map_or(next_look, |end| end.min(next_look));
+            let ends = [self.rests.next_end(), self.pauses.next_end(Instant::now())];
+            let wake_at = ends.into_iter().flatten().fold(next_look, Instant::min);
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => {}
@@ -127,7 +127,8 @@ impl<E: Entity> Exporter<E> {
         self.pauses.retain(|shard| serving.contains_key(shard));
         self.aside.retain(|shard, _| serving.contains_key(shard));
         self.lows.clear();
-        self.wanted = serving.into_keys().collect();
+        self.wanted.retain(|shard| serving.contains_key(shard));
+        self.look_everywhere();
     }
 
     /// Has the next shard looked through from its beginning.
@@ -140,7 +141,17 @@ impl<E: Entity> Exporter<E> {
     }
 
     fn look_everywhere(&mut self) {
-        self.wanted.extend(self.serving.borrow().keys());
+        let shards: Vec<u32> = self.serving.borrow().keys().copied().collect();
+        for shard in shards {
+            self.want(shard);
+        }
+    }
+
+    /// Has a shard served as soon as it may be.
+    fn want(&mut self, shard: u32) {
+        if !self.rests.want(shard) {
+            self.wanted.insert(shard);
+        }
     }
 
     fn hear_all(&mut self, hint: Option<Hint>, hints: &mut Hints) {
@@ -148,7 +159,7 @@ impl<E: Entity> Exporter<E> {
         while let Some(hint) = heard {
             match hint {
                 Hint::Put(key) if key.table().name == OUTBOX.def().name => {
-                    self.wanted.insert(key.shard());
+                    self.want(key.shard());
                     if let (Some(low), Ok((_, _, at_ms, ..))) =
                         (self.lows.get_mut(&key.shard()), OUTBOX.parts(&key))
                     {
@@ -156,7 +167,7 @@ impl<E: Entity> Exporter<E> {
                     }
                 }
                 Hint::Changed { table, shard } if table == OUTBOX.def().name => {
-                    self.wanted.insert(shard);
+                    self.want(shard);
                 }
                 Hint::Put(_) | Hint::Changed { .. } => {}
                 Hint::Anything => self.look_everywhere(),
@@ -168,10 +179,8 @@ impl<E: Entity> Exporter<E> {
     /// Starts to export the changes of the next shard that may have some.
     fn start(&mut self) -> Option<impl Future<Output = Exported> + use<E>> {
         let (serving, now) = (self.serving.borrow(), Instant::now());
-        self.rests.retain(|_, end| *end > now);
         let can = |shard| {
             serving.contains_key(&shard)
-                && !self.rests.contains_key(&shard)
                 && !self.moving.contains(shard)
                 && !self.pauses.is_paused(&shard, now)
         };
@@ -205,7 +214,10 @@ impl<E: Entity> Exporter<E> {
                 self.pauses.clear(&shard);
                 if !left {
                     // What comes is hinted at, and looked for now and then.
-                    self.rests.insert(shard, Instant::now() + REST);
+                    self.rests.begin(shard, Instant::now());
+                    if self.wanted.remove(&shard) {
+                        self.want(shard);
+                    }
                     return;
                 }
             }
