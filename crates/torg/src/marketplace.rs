@@ -100,14 +100,14 @@ async fn open_watcher(
     Watcher::open(store, setup).await.context("cannot open the offers")
 }
 
-/// The catalogue of a folder, or the built-in one.
+/// The catalogue of a folder, or the built-in one if the folder has no name.
+pub(crate) fn read_catalogue(folder: &Path) -> catalog::Result<Catalogue> {
+    if folder.as_os_str().is_empty() { Catalogue::builtin() } else { Sources::new().directory(folder).load() }
+}
+
+/// The same, for whoever wants to use it.
 pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
-    let loaded = if folder.as_os_str().is_empty() {
-        Catalogue::builtin()
-    } else {
-        Sources::new().directory(folder).load()
-    };
-    loaded.map_err(|error| {
+    read_catalogue(folder).map_err(|error| {
         advised(error, "mend the files in offers.catalogue_dir, or leave it out for the built-in catalogue")
     })
 }
