@@ -3,6 +3,7 @@
 mod forged;
 mod market;
 mod missing;
+mod names;
 mod table;
 
 use serde_json::json;
