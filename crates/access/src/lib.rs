@@ -42,7 +42,7 @@ pub use gate::{ANONYMOUS_HEADER, Admitted, Gate};
 pub use jwt::TokenVerifier;
 pub use keys::Algorithm;
 pub use layer::{Capped, GateLayer, Guarded, Held, Peer};
-pub use limiter::{Busy, Limiter, Permit};
+pub use limiter::{Busy, Limiter, Permit, network};
 pub use permission::{Action, Verdict};
 pub use role::{Role, Roles};
 pub use time::{Clock, Time};
