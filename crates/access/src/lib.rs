@@ -30,7 +30,9 @@ pub mod limits;
 mod lru;
 mod permission;
 mod role;
-mod time;
+mod time {
+    pub use clock::{Clock, Time};
+}
 mod tls;
 
 pub use api_keys::{ApiKey, ApiKeys, Entropy, KeyText, NewKey, tables};
