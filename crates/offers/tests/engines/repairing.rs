@@ -84,10 +84,10 @@ async fn keep_writing(
 ) {
     let call = Call::by(author("ann"), Mover::Admin);
     let mut pace = tokio::time::interval(Duration::from_secs(1) * WRITERS / WRITES_PER_SECOND);
-    let (mut n, mut step) = (writer, 0);
+    let (mut n, mut turn) = (writer, 0);
     while !stop.load(Ordering::SeqCst) {
         pace.tick().await;
-        let is_done = match step % 3 {
+        let is_done = match turn % 3 {
             0 => {
                 n = (n + 7) % ids.len();
                 let to = [Status::Banned, Status::Active, Status::Sold, Status::Removed, Status::Expired]
@@ -97,7 +97,7 @@ async fn keep_writing(
             1 => offers.move_to(&call, ids[n], None, &Move::to(Status::Active)).await.is_ok(),
             _ => offers.create(&seller("ann"), &bike("one more", 5)).await.is_ok(),
         };
-        step += 1;
+        turn += 1;
         made.send_modify(|made| *made += u64::from(is_done));
     }
 }

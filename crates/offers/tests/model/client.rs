@@ -330,7 +330,7 @@ pub(crate) fn fixed(token: Token, currency: &str) -> Price {
     priced(money(token, currency))
 }
 
-fn from_feed((namespace, external_id): &Feed) -> Source {
+pub(crate) fn from_feed((namespace, external_id): &Feed) -> Source {
     let (namespace, external_id) = (namespace.clone(), external_id.clone());
     let feed = source::Feed { namespace, external_id, ..source::Feed::default() };
     Source { kind: Some(feed.into()), ..Source::default() }

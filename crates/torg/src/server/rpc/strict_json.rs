@@ -370,14 +370,14 @@ mod tests {
             "[]",
             "7",
             "null",
-            r#"{"#,
+            "{",
             r#"{"inner": [{"x": 1}], "parts": {"x": 1}, "named": [1], "free": 1e999}"#,
             r#"{"parts": [1, -1, 1.5, true, null, "x", [{"x": 1}]]}"#,
             r#"{"extra": {"@type": "t/t.None", "x": 1}}"#,
             &deep,
             &broad,
         ] {
-            assert_eq!(complaint(json), None, "{:.60}", json);
+            assert_eq!(complaint(json), None, "{json:.60}");
         }
     }
 }

@@ -62,8 +62,8 @@ impl Drop for Watching {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> Option<IpAddr> {
-        Some(text.parse().unwrap())
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
     }
 
     #[test]
@@ -74,14 +74,14 @@ mod tests {
         ] {
             let watches = Watches::default();
             let mut running: Vec<Watching> =
-                (0..BY_ADDRESS_MAX).map(|_| watches.begin(address(own)).unwrap()).collect();
+                (0..BY_ADDRESS_MAX).map(|_| watches.begin(Some(address(own))).unwrap()).collect();
             for full in [own, same] {
-                let why = watches.begin(address(full)).err().unwrap();
+                let why = watches.begin(Some(address(full))).err().unwrap();
                 assert_eq!(why, "32 health watches of this address run already, end one first");
             }
-            assert!(watches.begin(address(other)).is_ok());
+            assert!(watches.begin(Some(address(other))).is_ok());
             running.pop();
-            assert!(watches.begin(address(same)).is_ok());
+            assert!(watches.begin(Some(address(same))).is_ok());
         }
     }
 
