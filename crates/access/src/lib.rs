@@ -30,7 +30,9 @@ pub mod limits;
 mod lru;
 mod permission;
 mod role;
-mod time;
+mod time {
+    pub use clock::{Clock, Time};
+}
 mod tls;
 
 pub use api_keys::{ApiKey, ApiKeys, Entropy, KeyText, NewKey, tables};
@@ -42,7 +44,7 @@ pub use gate::{ANONYMOUS_HEADER, Admitted, Gate};
 pub use jwt::TokenVerifier;
 pub use keys::Algorithm;
 pub use layer::{Capped, GateLayer, Guarded, Held, Peer};
-pub use limiter::{Busy, Limiter, Permit};
+pub use limiter::{Busy, Limiter, Permit, network};
 pub use permission::{Action, Verdict};
 pub use role::{Role, Roles};
 pub use time::{Clock, Time};

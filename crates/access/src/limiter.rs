@@ -36,7 +36,7 @@ struct Inner {
 /// Whose limits these are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
-    /// One address, or one network of IPv6, which a single caller usually has whole.
+    /// One [`network`].
     Address(IpAddr),
     Known(Proof, String),
 }
@@ -203,13 +203,7 @@ impl Id {
     }
 
     fn from_address(address: IpAddr) -> Self {
-        Self::Address(match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-            address @ IpAddr::V4(_) => address,
-        })
+        Self::Address(network(address))
     }
 
     fn part(&self) -> usize {
@@ -219,6 +213,18 @@ impl Id {
             Self::Known(_, subject) => xxh3_64(subject.as_bytes()),
         };
         hash as usize % CALLER_PARTS
+    }
+}
+
+/// Whom an address stands for when callers are counted: itself, or one network of IPv6 (a /64), which a single caller usually has whole.
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::limits::{
     CATEGORY_BYTES_MAX, NAME_BYTES_MAX, OFFERS_PAGE, TITLE_PREFIX_CHARS_MAX, name, page_size, text,
 };
 use crate::market::Market;
+use crate::names::Names;
 use crate::offers::checks;
 use crate::tokens::{self, About};
 use buffa::Message as _;
@@ -77,7 +78,8 @@ impl CabinetRpc {
             tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
         let page = self.0.offers.list(seller, preset, &filter, after, limit).await?;
         let next_page_token = tokens::encode(&about, page.next.as_ref());
-        let offers = page.offers.into_iter().map(|offer| mask.reduce(offer)).collect();
+        let names = Names::seen_by(caller);
+        let offers = page.offers.into_iter().map(|offer| names.offer(mask.reduce(offer))).collect();
         Ok(wire::ListOffersResponse { offers, next_page_token, ..Default::default() })
     }
 

@@ -11,6 +11,7 @@ use crate::caller::{self, Intent, of_request, own_seller};
 use crate::errors::Refusal;
 use crate::limits::{CATEGORY_BYTES_MAX, name};
 use crate::market::{Market, call};
+use crate::names::Names;
 use crate::offers::checks;
 
 /// The service.
@@ -97,7 +98,10 @@ impl DraftsRpc {
         let id = checks::id("id", &request.id)?;
         let call = call(&as_owner(caller, &owner), who(caller, &owner), &request.idempotency_key, &request)?;
         let offer = self.0.offers.publish_draft(&call, &owner, id).await?;
-        Ok(wire::PublishDraftResponse { offer: offer.into(), ..Default::default() })
+        Ok(wire::PublishDraftResponse {
+            offer: Names::seen_by(caller).offer(offer).into(),
+            ..Default::default()
+        })
     }
 
     async fn delete(

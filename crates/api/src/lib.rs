@@ -18,6 +18,7 @@ pub mod errors;
 pub mod limits;
 mod market;
 mod moderation;
+mod names;
 pub mod offers;
 pub mod tokens;
 

@@ -9,6 +9,7 @@ use crate::caller::{Intent, is_own, of_request};
 use crate::errors::Refusal;
 use crate::limits::{OPINION_REASONS_MAX, REASON_TEXT_CHARS_MAX, count, idempotency_key, reason_code, text};
 use crate::market::Market;
+use crate::names::Names;
 use crate::offers::checks;
 
 /// The service.
@@ -69,6 +70,7 @@ impl ModerationRpc {
         let id = checks::id("id", &request.id)?;
         self.0.reachable(caller, Intent::Read, id).await?;
         let moderation = self.0.offers.moderation(id).await?;
+        let moderation = moderation.map(|moderation| Names::seen_by(caller).moderation(moderation));
         Ok(wire::GetModerationResponse { moderation: moderation.into(), ..Default::default() })
     }
 }

@@ -26,6 +26,7 @@ use crate::limits::{
     page_size, reason_code, text,
 };
 use crate::market::{Market, call};
+use crate::names::Names;
 use crate::tokens::{self, About};
 
 /// The service. Each call takes the caller and the request and gives the answer or a [`Refusal`].
@@ -52,14 +53,20 @@ impl OfferCalls {
         let who = (caller::author(caller, seller), Mover::Seller);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let made = self.0.offers.create(&call, &offer).await?;
-        Ok(CreateOfferResponse { offer: made.into(), ..CreateOfferResponse::default() })
+        Ok(CreateOfferResponse {
+            offer: Names::seen_by(caller).offer(made).into(),
+            ..CreateOfferResponse::default()
+        })
     }
 
     /// One offer.
     pub async fn get(&self, caller: &Caller, request: GetOfferRequest) -> Result<GetOfferResponse, Refusal> {
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let offer = self.0.reachable(caller, Intent::Read, checks::id("id", &request.id)?).await?;
-        Ok(GetOfferResponse { offer: mask.reduce(offer).into(), ..GetOfferResponse::default() })
+        Ok(GetOfferResponse {
+            offer: Names::seen_by(caller).offer(mask.reduce(offer)).into(),
+            ..GetOfferResponse::default()
+        })
     }
 
     /// Several offers, in the order of their ids.
@@ -71,14 +78,14 @@ impl OfferCalls {
         count("ids", request.ids.len(), BATCH_GET_MAX)?;
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let ids = checks::ids("ids", &request.ids)?;
-        let (mut answer, mut bytes) = (BatchGetOffersResponse::default(), 0);
+        let (names, mut answer, mut bytes) = (Names::seen_by(caller), BatchGetOffersResponse::default(), 0);
         // A few at a time: all of them might be large, and none for this caller to see.
         for (ids, named) in ids.chunks(BATCH_GET_STEP).zip(request.ids.chunks(BATCH_GET_STEP)) {
             let found = self.0.offers.get_many(ids).await?;
             for ((id, named), offer) in ids.iter().zip(named).zip(found) {
                 match offer.filter(|offer| caller::may(caller, Intent::Read, *id, offer).is_ok()) {
                     Some(offer) => {
-                        let offer = mask.reduce(offer);
+                        let offer = names.offer(mask.reduce(offer));
                         bytes += offer.encoded_len() as usize;
                         checks::answer_size(bytes, BATCH_ANSWER_BYTES_MAX)?;
                         answer.offers.push(offer);
@@ -105,7 +112,10 @@ impl OfferCalls {
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
         let version = (wanted.version > 0).then_some(wanted.version);
         let changed = self.0.offers.update(&call, found, version, change).await?;
-        Ok(UpdateOfferResponse { offer: changed.into(), ..UpdateOfferResponse::default() })
+        Ok(UpdateOfferResponse {
+            offer: Names::seen_by(caller).offer(changed).into(),
+            ..UpdateOfferResponse::default()
+        })
     }
 
     /// Moves an offer to another status.
@@ -124,10 +134,13 @@ impl OfferCalls {
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let version = (request.version > 0).then_some(request.version);
         let moved = self.0.offers.move_to(&call, found, version, &wanted).await?;
-        Ok(MoveOfferResponse { offer: moved.into(), ..MoveOfferResponse::default() })
+        Ok(MoveOfferResponse {
+            offer: Names::seen_by(caller).offer(moved).into(),
+            ..MoveOfferResponse::default()
+        })
     }
 
-    /// What happened to an offer.
+    /// What happened to an offer. A seller sees in which role others did something to it, not who.
     pub async fn history(
         &self,
         caller: &Caller,
@@ -142,6 +155,8 @@ impl OfferCalls {
         caller::may_see_history(caller, id, &offer)?;
         let (entries, next) = self.0.offers.history(id, before, limit).await?;
         let next_page_token = tokens::encode(&about, next.as_ref());
+        let names = Names::seen_by(caller);
+        let entries = entries.into_iter().map(|entry| names.entry(entry)).collect();
         Ok(GetHistoryResponse { entries, next_page_token, ..GetHistoryResponse::default() })
     }
 }

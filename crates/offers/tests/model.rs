@@ -18,6 +18,8 @@ mod dice;
 mod drafting;
 #[path = "model/evidence.rs"]
 mod evidence;
+#[path = "model/filters.rs"]
+mod filters;
 #[path = "model/found.rs"]
 mod found;
 #[path = "model/journal.rs"]

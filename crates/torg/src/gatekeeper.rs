@@ -1,9 +1,8 @@
 //! Who may call, wired: the gate and the certificate of one process, and what keeps them fresh.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use access::{ApiKeys, Clock, Entropy, Gate, HttpsFetch, Mode, Time, Tls};
+use access::{ApiKeys, Clock, Entropy, Gate, HttpsFetch, Mode, Tls};
 use store::Store;
 use tokio::task::JoinHandle;
 
@@ -20,8 +19,8 @@ impl Gatekeeper {
     /// Reads what the configuration names. Refuses what would be open to other machines; to be asked before the port is taken.
     pub(crate) fn prepare(config: &Config) -> anyhow::Result<Gatekeeper> {
         access::require_safe_listen(config.listen, &config.access).map_err(access_error)?;
-        let gate =
-            Gate::new(&config.access, Arc::new(HttpsFetch::default()), clock()).map_err(access_error)?;
+        let gate = Gate::new(&config.access, Arc::new(HttpsFetch::default()), Clock::system())
+            .map_err(access_error)?;
         let tls = Tls::load(&config.tls).map_err(access_error)?.map(Arc::new);
         let alone = config.listen.ip().to_canonical().is_loopback();
         if config.access.mode == Mode::Required && tls.is_none() && !alone {
@@ -67,7 +66,7 @@ impl Upkeep {
 
 /// The API keys of a store.
 pub(crate) fn api_keys(store: &Store) -> ApiKeys {
-    ApiKeys::new(store.clone(), clock(), Entropy::system())
+    ApiKeys::new(store.clone(), Clock::system(), Entropy::system())
 }
 
 /// The error of access for a person.
@@ -76,12 +75,4 @@ pub(crate) fn access_error(error: access::Error) -> anyhow::Error {
         Some(hint) => advised(error, hint),
         None => error.into(),
     }
-}
-
-/// The machine's clock.
-pub(crate) fn clock() -> Clock {
-    Clock::new(|| {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Time::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-    })
 }

@@ -7,14 +7,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use api::Market;
 use catalog::{Catalogue, Sources};
-use futures::future::join_all;
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
 use stages::Expiry;
 use store::Store;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use topics::{Retention, TopicSpec, Topics};
 use watcher::{Setup, Stage, Watcher};
 
@@ -22,6 +20,8 @@ use crate::commands::topic::retention;
 use crate::config::{self, Config};
 use crate::errors::advised;
 use crate::parts;
+
+pub(crate) use crate::tasks::Running;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -61,45 +61,30 @@ impl Marketplace {
         Ok(Marketplace { market: Market { offers, topic, opinions, closing }, partitions })
     }
 
-    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores.
+    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores. None of it ends before it is closed; what does has
+    /// failed.
     pub(crate) fn run(self) -> Running {
-        let (stop, stopped) = watch::channel(false);
-        let instance = instance_name();
-        let Market { offers, opinions, .. } = self.market;
-        let mut tasks = Vec::new();
-        tasks.push(tokio::spawn({
-            let (watcher, instance, stopped) = (offers.watcher().clone(), instance.clone(), stopped.clone());
-            async move {
-                if let Err(error) = watcher.run(instance, stopped).await {
-                    tracing::error!(%error, "offers do not evolve any more in this process");
-                }
-            }
-        }));
-        for partition in 0..self.partitions {
-            let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), stopped.clone());
-            tasks.push(tokio::spawn(async move {
-                offers.follow_moderation(&opinions, partition, stopped).await;
-            }));
-        }
-        tasks.push(tokio::spawn(async move { offers.run_chores(&instance, stopped).await }));
-        Running { stop, tasks }
+        self.run_as(instance_name())
     }
-}
 
-/// What goes on beside the calls.
-pub(crate) struct Running {
-    stop: watch::Sender<bool>,
-    tasks: Vec<JoinHandle<()>>,
-}
-
-impl Running {
-    /// Ends it in order.
-    pub(crate) async fn close(self) -> anyhow::Result<()> {
-        self.stop.send_replace(true);
-        for ended in join_all(self.tasks).await {
-            ended.context("a part of the marketplace ended in a panic")?;
+    fn run_as(self, instance: String) -> Running {
+        let Market { offers, opinions, .. } = self.market;
+        let mut running = Running::new();
+        let (watcher, name, stopped) = (offers.watcher().clone(), instance.clone(), running.stopped());
+        running.start("offers do not evolve any more", async move { Ok(watcher.run(name, stopped).await?) });
+        for partition in 0..self.partitions {
+            let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
+            running.start("opinions of moderation are not applied any more", async move {
+                offers.follow_moderation(&opinions, partition, stopped).await;
+                Ok(())
+            });
         }
-        Ok(())
+        let stopped = running.stopped();
+        running.start("chores are not done any more", async move {
+            offers.run_chores(&instance, stopped).await;
+            Ok(())
+        });
+        running
     }
 }
 
@@ -115,14 +100,14 @@ async fn open_watcher(
     Watcher::open(store, setup).await.context("cannot open the offers")
 }
 
-/// The catalogue of a folder, or the built-in one.
+/// The catalogue of a folder, or the built-in one if the folder has no name.
+pub(crate) fn read_catalogue(folder: &Path) -> catalog::Result<Catalogue> {
+    if folder.as_os_str().is_empty() { Catalogue::builtin() } else { Sources::new().directory(folder).load() }
+}
+
+/// The same, for whoever wants to use it.
 pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
-    let loaded = if folder.as_os_str().is_empty() {
-        Catalogue::builtin()
-    } else {
-        Sources::new().directory(folder).load()
-    };
-    loaded.map_err(|error| {
+    read_catalogue(folder).map_err(|error| {
         advised(error, "mend the files in offers.catalogue_dir, or leave it out for the built-in catalogue")
     })
 }
@@ -160,4 +145,25 @@ fn offers_config(config: &config::Offers) -> offers::Config {
 fn instance_name() -> String {
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::report;
+
+    #[tokio::test]
+    async fn a_watcher_that_cannot_run_is_a_failure_of_the_process() {
+        let mut config = Config::default();
+        config.store.url = "memory:".into();
+        config.offers.shards = 4;
+        let store = parts::open_store(&config).await.unwrap();
+        let topics = parts::open_topics(&config, &store).await.unwrap();
+        let closing = watch::Sender::new(false);
+        let marketplace = Marketplace::open(&config, &store, &topics, closing.subscribe()).await.unwrap();
+        let running = marketplace.run_as("host".repeat(1000));
+        let text = report(&running.failure().await);
+        assert!(text.starts_with("error: offers do not evolve any more: process \"hosthost"), "{text}");
+        assert!(running.close().await.is_err());
+    }
 }

@@ -1,7 +1,8 @@
 //! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
 //!
 //! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
-//! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order.
+//! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order. Work beside the calls that fails
+//! ([`tasks`](crate::tasks)) ends the process as a signal does, with an error.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -57,9 +58,7 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
         Ok(Ok(())) => {
             app.readiness.started();
             tracing::info!(store = %app.config.store.url, roles = app.role_names().join(","), "ready");
-            let name = signals.next().await;
-            tracing::info!(signal = name, "stopping");
-            Ok(())
+            app.over(signals.next()).await
         }
         Ok(Err(error)) => Err(error),
         Err(name) => {
@@ -68,7 +67,7 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
         }
     };
     signals.exit_at_the_next();
-    app.stop(server, outcome.is_ok()).await;
+    app.stop(server).await;
     outcome
 }
 
@@ -81,6 +80,8 @@ struct App {
     /// Tells streams that the process stops.
     closing: watch::Sender<bool>,
     closers: Vec<Closer>,
+    /// Comes when something fails beside the calls that must not end.
+    failure: BoxFuture<'static, anyhow::Error>,
 }
 
 /// Closes one part. Runs after the last request, also when a later part could not be opened.
@@ -98,6 +99,22 @@ impl App {
             metrics: Metrics::new(),
             closing: watch::Sender::new(false),
             closers: Vec::new(),
+            failure: Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Waits for the end: a signal, or the failure of something that must not end.
+    async fn over(&mut self, signal: impl Future<Output = &'static str>) -> anyhow::Result<()> {
+        tokio::select! {
+            biased;
+            name = signal => {
+                tracing::info!(signal = name, "stopping");
+                Ok(())
+            }
+            error = &mut self.failure => {
+                tracing::error!(error = format!("{error:#}"), "stopping");
+                Err(error)
+            }
         }
     }
 
@@ -168,6 +185,7 @@ impl App {
         let market = marketplace.market.clone();
         if self.config.roles.contains(&Role::Scheduler) {
             let running = marketplace.run();
+            self.failure = Box::pin(running.failure());
             self.on_close("marketplace", async move || running.close().await);
         }
         Ok(market)
@@ -198,10 +216,10 @@ impl App {
     }
 
     /// Drains the server, then closes the parts, the last opened first.
-    async fn stop(self, server: Server, in_order: bool) {
+    async fn stop(self, server: Server) {
         let limits = &self.config.limits;
-        self.readiness.draining();
-        if in_order && limits.drain_notice_s > 0 {
+        let was_ready = self.readiness.draining();
+        if was_ready && limits.drain_notice_s > 0 {
             tokio::time::sleep(Duration::from_secs(limits.drain_notice_s.into())).await;
         }
         self.closing.send_replace(true);
@@ -284,6 +302,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::tasks::Running;
 
     #[tokio::test]
     async fn parts_are_closed_in_reverse_order_and_a_failure_does_not_stop_the_others() {
@@ -298,7 +317,20 @@ mod tests {
         }
         let listener = server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
         let server = Server::start(listener, axum::Router::new(), None, 1);
-        app.stop(server, true).await;
+        app.stop(server).await;
         assert_eq!(*closed.lock().unwrap(), ["files", "topics", "store"]);
+    }
+
+    #[tokio::test]
+    async fn the_failure_of_what_must_not_end_ends_the_process_with_its_error() {
+        let mut app = App::new(Config::default());
+        let mut running = Running::new();
+        app.failure = Box::pin(running.failure());
+        running.start("offers do not evolve any more", async { Err(anyhow::anyhow!("no name")) });
+        let outcome = app.over(std::future::pending()).await;
+        assert_eq!(outcome.unwrap_err().to_string(), "offers do not evolve any more: no name");
+
+        let mut app = App::new(Config::default());
+        assert!(app.over(std::future::ready("SIGTERM")).await.is_ok());
     }
 }

@@ -116,6 +116,34 @@ async fn grpc_health_knows_the_process_and_its_services_and_no_others() {
 }
 
 #[tokio::test]
+async fn one_address_has_so_many_health_watches_and_no_more() {
+    const BY_ADDRESS_MAX: usize = 32;
+    let server = Server::start(&[]);
+    let (connection, config) = grpc(&server).await;
+    let health = HealthClient::new(connection, config);
+    let mut watches = Vec::new();
+    for _ in 0..BY_ADDRESS_MAX {
+        let mut watch = health.watch(HealthCheckRequest::default()).await.unwrap();
+        let first = watch.message().await.unwrap().unwrap().to_owned_message();
+        assert_eq!(first.status, ServingStatus::SERVING);
+        watches.push(watch);
+    }
+    let refused = watch_once(&health).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ResourceExhausted);
+    let why = "32 health watches of this address run already, end one first";
+    assert_eq!(refused.message.as_deref(), Some(why));
+    assert!(health.check(HealthCheckRequest::default()).await.is_ok(), "a question is answered all the same");
+    watches.pop();
+    // Served as soon as the process has noticed that one ended.
+    while watch_once(&health).await.is_err() {}
+}
+
+/// The first answer of a watch.
+async fn watch_once(health: &HealthClient<SharedHttp2Connection>) -> Result<(), connectrpc::ConnectError> {
+    health.watch(HealthCheckRequest::default()).await?.message().await.map(drop)
+}
+
+#[tokio::test]
 async fn reflection_lists_and_describes_the_services() {
     let server = Server::start(&[]);
     let (connection, config) = grpc(&server).await;

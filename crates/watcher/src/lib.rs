@@ -66,7 +66,10 @@ mod speed;
 mod stage;
 mod system;
 mod tables;
-mod time;
+/// The clock that everything here is given.
+mod time {
+    pub use clock::{Clock, Time};
+}
 mod visit;
 mod watcher;
 mod wishes;

@@ -16,6 +16,7 @@ use super::OfferCalls;
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::WATCH_TOKEN_BYTES_MAX;
+use crate::names::Names;
 
 const CHECKSUM_BYTES: usize = 4;
 
@@ -42,8 +43,9 @@ impl OfferCalls {
             // The sender is gone at the end, too.
             let _ = closing.wait_for(|closing| *closing).await;
         };
-        let told = told.map(|told| match told {
-            Ok((told, place)) => Ok(event(told, &place)),
+        let names = Names::seen_by(caller);
+        let told = told.map(move |told| match told {
+            Ok((told, place)) => Ok(event(told, &place, &names)),
             Err(error) => Err(ConnectError::from(Refusal::from(error))),
         });
         let farewell = async {
@@ -75,11 +77,11 @@ fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refu
     caller::whose(caller, "seller", named, Intent::Read).map(Some)
 }
 
-fn event(told: Told, place: &WatchPlace) -> WatchOffersResponse {
+fn event(told: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
     use watch_offers_response::{CaughtUp, Position};
     let event = match told {
-        Told::Current(offer) => offer.into(),
-        Told::Change(change) => change.into(),
+        Told::Current(offer) => names.offer(offer).into(),
+        Told::Change(change) => names.change(change).into(),
         Told::CaughtUp => {
             let position = |(partition, offset): (usize, &i64)| Position {
                 partition: partition as u32,

@@ -2,14 +2,26 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use contract::torg::offers::v1::Status;
 use offers::chores::{Chore, Turn};
 use offers::status::Mover;
-use offers::{Call, Move};
+use offers::{Call, Move, OfferId, Offers};
 use store::{Batch, Key, KeyValue, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::market::{Market, author, bike, seller};
+
+/// Those who write at the same time.
+const WRITERS: u32 = 4;
+/// What all of them make together, as far as the engine allows.
+const WRITES_PER_SECOND: u32 = 500;
+/// Writes that are made after counts went wrong and before they are corrected; more are made while they are.
+const WRITES_BETWEEN: u64 = 100;
+/// How often counts go wrong.
+const ROUNDS: i64 = 5;
 
 /// The key of a part of a counter.
 fn counter(store: &Store, shard: u32, counter: &str, part: u32) -> Key {
@@ -27,6 +39,69 @@ async fn corrupt(market: &Market, deltas: &[(&str, i64)]) {
     assert!(market.store.commit(batch).await.unwrap().is_applied());
 }
 
+/// Those who write all the time.
+struct Writers {
+    stop: Arc<AtomicBool>,
+    /// Writes that were acknowledged so far.
+    made: watch::Receiver<u64>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Writers {
+    fn start(market: &Market, ids: &[OfferId]) -> Self {
+        let (stop, (sender, made)) = (Arc::new(AtomicBool::new(false)), watch::channel(0));
+        let start = |writer| {
+            let (offers, ids) = (market.offers.clone(), ids.to_vec());
+            tokio::spawn(keep_writing(writer, offers, ids, sender.clone(), Arc::clone(&stop)))
+        };
+        let tasks = (0..WRITERS as usize).map(start).collect();
+        Self { stop, made, tasks }
+    }
+
+    /// Waits until so many more writes are made.
+    async fn write(&mut self, count: u64) {
+        let wanted = *self.made.borrow() + count;
+        self.made.wait_for(|made| *made >= wanted).await.expect("all writers ended");
+    }
+
+    /// Ends them; says how many writes were made.
+    async fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::SeqCst);
+        for task in self.tasks {
+            task.await.unwrap();
+        }
+        *self.made.borrow()
+    }
+}
+
+/// Moves offers there and back and makes new ones, at its share of the pace; behind it, as fast as the engine allows.
+async fn keep_writing(
+    writer: usize,
+    offers: Offers,
+    ids: Vec<OfferId>,
+    made: watch::Sender<u64>,
+    stop: Arc<AtomicBool>,
+) {
+    let call = Call::by(author("ann"), Mover::Admin);
+    let mut pace = tokio::time::interval(Duration::from_secs(1) * WRITERS / WRITES_PER_SECOND);
+    let (mut n, mut turn) = (writer, 0);
+    while !stop.load(Ordering::SeqCst) {
+        pace.tick().await;
+        let is_done = match turn % 3 {
+            0 => {
+                n = (n + 7) % ids.len();
+                let to = [Status::Banned, Status::Active, Status::Sold, Status::Removed, Status::Expired]
+                    [(n + writer) % 5];
+                offers.move_to(&call, ids[n], None, &Move::to(to)).await.is_ok()
+            }
+            1 => offers.move_to(&call, ids[n], None, &Move::to(Status::Active)).await.is_ok(),
+            _ => offers.create(&seller("ann"), &bike("one more", 5)).await.is_ok(),
+        };
+        turn += 1;
+        made.send_modify(|made| *made += u64::from(is_done));
+    }
+}
+
 /// What the lists have, by preset, against the counts.
 async fn require_exact(market: &Market) {
     assert_eq!(
@@ -41,30 +116,14 @@ pub(crate) async fn drifted_counts_are_corrected_exactly_while_writes_go_on(mark
     for n in 0..40 {
         ids.push(market.publish(&bike(&format!("bike {n}"), 100)).await);
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut writers = Vec::new();
-    for writer in 0..4_usize {
-        let (offers, stop, ids) = (market.offers.clone(), Arc::clone(&stop), ids.clone());
-        writers.push(tokio::spawn(async move {
-            let call = Call::by(author("ann"), Mover::Admin);
-            let (mut n, mut moved) = (writer, 0_u32);
-            while !stop.load(Ordering::SeqCst) {
-                n = (n + 7) % ids.len();
-                let to = [Status::Banned, Status::Active, Status::Sold, Status::Removed, Status::Expired]
-                    [(n + writer) % 5];
-                moved += u32::from(offers.move_to(&call, ids[n], None, &Move::to(to)).await.is_ok());
-                let _ = offers.move_to(&call, ids[n], None, &Move::to(Status::Active)).await;
-                offers.create(&seller("ann"), &bike("one more", 5)).await.unwrap();
-            }
-            moved
-        }));
-    }
-    for round in 0..5 {
+    let mut writers = Writers::start(&market, &ids);
+    for round in 0..ROUNDS {
         corrupt(
             &market,
             &[("all", 1000 + round), ("active", -777), ("needs_attention", 3), ("archived", 12)],
         )
         .await;
+        writers.write(WRITES_BETWEEN).await;
         let drifts = market.offers.repair_counts("ann").await.unwrap();
         let found: Vec<(&str, i64)> = drifts.iter().map(|drift| (drift.counter, drift.correction)).collect();
         assert_eq!(
@@ -72,10 +131,8 @@ pub(crate) async fn drifted_counts_are_corrected_exactly_while_writes_go_on(mark
             [("all", -1000 - round), ("active", 777), ("archived", -12), ("needs_attention", -3)]
         );
     }
-    stop.store(true, Ordering::SeqCst);
-    for writer in writers {
-        assert!(writer.await.unwrap() > 0);
-    }
+    let made = writers.stop().await;
+    assert!(made >= WRITES_BETWEEN * ROUNDS.unsigned_abs(), "only {made} writes");
     require_exact(&market).await;
     // The background pass finds it too.
     corrupt(&market, &[("sold_now", 50)]).await;

@@ -1,9 +1,12 @@
 //! A client of a seller: makes, changes and moves offers, again and again, also under idempotency keys.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use contract::torg::offers::v1::__buffa::oneof::price::Kind;
-use contract::torg::offers::v1::{Author, Billing, Money, Offer, Price, Status, author, price};
+use contract::torg::offers::v1::{
+    Author, Billing, Money, Offer, Price, Source, Status, author, price, source,
+};
 use futures::future::join;
 use offers::fields::BY_SELLERS;
 use offers::status::Mover;
@@ -11,10 +14,16 @@ use offers::{Call, Error, Move, OfferId, Offers, Request, Target};
 use tokio::time::{sleep, timeout};
 
 use crate::dice::Dice;
+use crate::filters::{self, CATEGORIES, FEEDS, Feed};
 use crate::journal::{Answer, Asked, Called, Journal, Token};
+use crate::rules::LISTS;
 
 /// Times that a call under a key is made while the store fails.
 const TRIES_MAX: u32 = 4;
+/// Ids in a feed.
+const EXTERNALS: u64 = 8;
+/// Offers on a page that a client looks at.
+const PAGE: usize = 5;
 /// The offers that are wanted most are the last so many.
 const RECENT: usize = 12;
 
@@ -53,18 +62,24 @@ impl Client {
         match self.dice.within(0..100) {
             0..17 => self.create().await,
             17..26 => self.draft().await,
-            26..50 => self.update().await,
-            50..80 => self.move_one().await,
-            80..89 => self.repeat().await,
-            89..96 => self.bill().await,
+            26..48 => self.update().await,
+            48..78 => self.move_one().await,
+            78..86 => self.repeat().await,
+            86..91 => self.look().await,
+            91..96 => self.bill().await,
             _ => self.repair().await,
         }
     }
 
     async fn create(&mut self) {
         let token = self.journal.token();
-        let category = if self.dice.percent(50) { "bikes" } else { "toys" };
-        let asked = Asked::Create { category, price: self.price(token) };
+        let category = *self.dice.one_of(&CATEGORIES).unwrap();
+        // Few ids, so that offers often want one that another has.
+        let feed = self.dice.percent(40).then(|| {
+            let namespace = (*self.dice.one_of(&FEEDS).unwrap()).to_owned();
+            (namespace, self.dice.within(0..EXTERNALS).to_string())
+        });
+        let asked = Asked::Create { category, price: self.price(token), feed };
         let keyed = self.dice.percent(50);
         self.make(Wish { token, target: None, asked, keyed, expected: None }).await;
     }
@@ -164,8 +179,9 @@ impl Client {
     async fn answer(&self, wish: &Wish) -> offers::Result<Offer> {
         let (token, call) = (wish.token, self.caller(wish.token, wish.keyed));
         match (&wish.asked, wish.target) {
-            (Asked::Create { category, price }, _) => {
+            (Asked::Create { category, price, feed }, _) => {
                 let offer = Offer {
+                    source: feed.as_ref().map(from_feed).into(),
                     seller: self.seller.to_owned(),
                     category: (*category).to_owned(),
                     title: title(token),
@@ -233,6 +249,29 @@ impl Client {
         }
     }
 
+    /// Looks through a filtered list while others change it: whatever comes is the seller's, fits, and comes once.
+    async fn look(&mut self) {
+        let (filter, (preset, name)) = (filters::some(&mut self.dice), *self.dice.one_of(&LISTS).unwrap());
+        let (mut seen, mut after) = (BTreeSet::new(), None);
+        loop {
+            let Ok(page) = self.offers.list(self.seller, preset, &filter, after, PAGE).await else { break };
+            for offer in page.offers {
+                let fits = offer.seller == self.seller && filters::fits_for_good(&filter, &offer);
+                assert!(fits, "look: {name} of {} by {filter:?} has {offer:?}", self.seller);
+                assert!(
+                    seen.insert(offer.id.clone()),
+                    "look: {} comes twice in {name} by {filter:?}",
+                    offer.id
+                );
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        self.journal.event(format_args!("{} looks at {name} by {filter:?}: {seen:?}", self.name));
+    }
+
     async fn repair(&mut self) {
         let drifts = self.offers.repair_counts(self.seller).await;
         self.journal.event(format_args!("{} repairs: {drifts:?}", self.name));
@@ -290,6 +329,12 @@ pub(crate) fn reason(token: Token) -> String {
 /// A price that has a token.
 pub(crate) fn fixed(token: Token, currency: &str) -> Price {
     priced(money(token, currency))
+}
+
+pub(crate) fn from_feed((namespace, external_id): &Feed) -> Source {
+    let (namespace, external_id) = (namespace.clone(), external_id.clone());
+    let feed = source::Feed { namespace, external_id, ..source::Feed::default() };
+    Source { kind: Some(feed.into()), ..Source::default() }
 }
 
 fn money(units: u64, currency: &str) -> Money {

@@ -10,7 +10,7 @@ use offers::{Call, Move, OfferId, Request};
 use store::Faults;
 use tokio::time::sleep;
 
-use crate::client::fixed;
+use crate::client::{fixed, from_feed};
 use crate::evidence::status;
 use crate::market::{Market, PARTITIONS, REMOVED};
 use crate::plan::{Engine, Plan};
@@ -35,15 +35,18 @@ fn under_key(key: u64) -> Call {
     Call { request: Some(request), ..ann() }
 }
 
-async fn publish(market: &Market) -> OfferId {
-    let offer = Offer {
+fn bike() -> Offer {
+    Offer {
         seller: "ann".to_owned(),
         category: "bikes".to_owned(),
         title: "bike".to_owned(),
         price: Some(fixed(1, "EUR")).into(),
         ..Offer::default()
-    };
-    market.offers.create(&ann(), &offer).await.unwrap().id.parse().unwrap()
+    }
+}
+
+async fn publish(market: &Market) -> OfferId {
+    market.offers.create(&ann(), &bike()).await.unwrap().id.parse().unwrap()
 }
 
 async fn move_to(market: &Market, call: &Call, id: OfferId, to: Status) -> offers::Result<Offer> {
@@ -95,6 +98,19 @@ async fn a_move_that_is_made_twice_at_once_under_one_key_is_done_for_both() {
         let (one, two) =
             join(move_to(&market, &call, id, Status::Sold), move_to(&market, &call, id, Status::Sold)).await;
         assert_eq!((one.unwrap().version, two.unwrap().version), (2, 2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "not so yet: after a conflict the id in the feed is looked at before the key is, so one of the two is refused as ExternalTaken"]
+async fn an_offer_of_a_feed_that_is_made_twice_at_once_under_one_key_is_made_for_both() {
+    let market = slow_market().await;
+    for key in 0..50_u64 {
+        let feed = ("shop".to_owned(), key.to_string());
+        let (offer, call) = (Offer { source: Some(from_feed(&feed)).into(), ..bike() }, under_key(key));
+        let make = || market.offers.create(&call, &offer);
+        let (one, two) = join(Box::pin(make()), Box::pin(make())).await;
+        assert_eq!(one.unwrap().id, two.unwrap().id);
     }
 }
 

@@ -9,6 +9,8 @@ use offers::{Drift, Error, OfferId};
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::filters::Feed;
+
 /// A number that belongs to one call and its repeats, and is found in whatever they change.
 pub(crate) type Token = u64;
 
@@ -18,6 +20,8 @@ pub(crate) enum Asked {
     Create {
         category: &'static str,
         price: Price,
+        /// Where it comes from, unless somebody types it in.
+        feed: Option<Feed>,
     },
     /// Publishes a draft; the token is that of the draft's last change.
     Publish {

@@ -38,10 +38,16 @@ description = [0, 5000]
 photos = [0, 20]
 price = { kinds = ["fixed", "negotiable", "free", "range"], required = false, max = 100000000000 }
 
+[category.goods]
+name = { en = "Goods" }
 [category.bikes]
+parent = "goods"
 name = { en = "Bikes" }
 [category.toys]
+parent = "goods"
 name = { en = "Toys" }
+[category.homes]
+name = { en = "Homes" }
 "#;
 
 /// A marketplace, with two processes: one that serves calls, and one that reads the topic.

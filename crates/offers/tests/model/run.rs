@@ -154,7 +154,7 @@ async fn unrest(market: &Market) -> Option<String> {
 }
 
 /// All rows of a table.
-async fn rows(market: &Market, table: &str) -> Vec<store::Row> {
+pub(crate) async fn rows(market: &Market, table: &str) -> Vec<store::Row> {
     let mut tables = watcher::tables().into_iter().chain(offers::tables());
     let table: &'static TableDef = tables.find(|def| def.name == table).unwrap();
     let (mut scan, mut rows) = (table.scan(), Vec::new());

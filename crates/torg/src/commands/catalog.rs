@@ -1,6 +1,6 @@
 //! `torg catalog find | show | check`: the catalogue of the configuration, without a server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use catalog::{Catalogue, Category, Kind, Use};
@@ -9,7 +9,8 @@ use clap::Subcommand;
 use super::print;
 use crate::config::Config;
 use crate::errors::advised;
-use crate::marketplace::load_catalogue;
+use crate::marketplace::{load_catalogue, read_catalogue};
+use crate::nearest::nearest;
 
 /// What can be asked of a catalogue.
 #[derive(Debug, Subcommand)]
@@ -57,24 +58,41 @@ pub(crate) fn run(command: CatalogCommand, config: &Config) -> anyhow::Result<()
             let catalogue = load_catalogue(configured)?;
             print(&shown(&catalogue, id.as_deref(), &language)?)
         }
-        CatalogCommand::Check { folder } => {
-            let catalogue = load_catalogue(folder.as_ref().unwrap_or(configured))?;
-            let (name, version, categories) = (catalogue.name(), catalogue.version(), catalogue.len());
-            let attributes = catalogue.attributes().count();
-            print(&[format!(
-                "{name}, version {version}: {categories} categories, {attributes} attributes, nothing wrong"
-            )])
-        }
+        CatalogCommand::Check { folder } => check(folder.as_ref().unwrap_or(configured)),
     }
+}
+
+/// Everything that is wrong goes to stdout, a line each.
+fn check(folder: &Path) -> anyhow::Result<()> {
+    let catalogue = match read_catalogue(folder) {
+        Ok(catalogue) => catalogue,
+        Err(catalog::Error { problems, more }) => {
+            print(&problems)?;
+            let count = problems.len() + more;
+            let count = if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") };
+            let unlisted = if more > 0 { format!(", {more} of them not listed") } else { String::new() };
+            bail!(advised(
+                format!("{count} in {}{unlisted}", folder.display()),
+                "mend the files and check again"
+            ));
+        }
+    };
+    let (name, version, categories) = (catalogue.name(), catalogue.version(), catalogue.len());
+    let attributes = catalogue.attributes().count();
+    print(&[format!(
+        "{name}, version {version}: {categories} categories, {attributes} attributes, nothing wrong"
+    )])
 }
 
 fn shown(catalogue: &Catalogue, id: Option<&str>, language: &str) -> anyhow::Result<Vec<String>> {
     let Some(id) = id else { return Ok(catalogue.roots().map(|root| named(root, language)).collect()) };
     let Some(category) = catalogue.category(id) else {
-        bail!(advised(
-            format!("there is no category {id:?}"),
-            "find one by its name with `torg catalog find`"
-        ));
+        let meant = nearest(id, catalogue.categories().map(Category::id));
+        let hint = meant.map_or_else(
+            || "find one by its name with `torg catalog find`".to_owned(),
+            |meant| format!("did you mean {meant:?}?"),
+        );
+        bail!(advised(format!("there is no category {id:?}"), hint));
     };
     let mut lines = vec![named(category, language)];
     lines.extend(category.children().map(|child| format!("  {}", named(child, language))));

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use access::{ApiKey, ApiKeys, NewKey, Role, Time};
+use access::{ApiKey, ApiKeys, Clock, NewKey, Role, Time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use connectrpc::client::SharedHttp2Connection;
@@ -15,7 +15,7 @@ use store::Store;
 use super::print;
 use super::remote::{Place, Remote, said};
 use crate::config::Config;
-use crate::gatekeeper::{access_error, api_keys, clock};
+use crate::gatekeeper::{access_error, api_keys};
 use crate::parts::{store_error, try_open_store};
 use crate::proto::torg::access::v1 as wire;
 use crate::server::key_from_wire;
@@ -77,14 +77,14 @@ pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result
             let keys = Keys::open(place, config, false).await?;
             let done = keys.list().await;
             keys.close().await?;
-            let now = clock().now();
+            let now = Clock::system().now();
             print(&done?.iter().map(|key| line(key, now)).collect::<Vec<_>>())
         }
         KeysCommand::Revoke { id, place } => {
             let keys = Keys::open(place, config, false).await?;
             let done = keys.revoke(&id).await;
             keys.close().await?;
-            print(&[line(&done?, clock().now())])
+            print(&[line(&done?, Clock::system().now())])
         }
     }
 }

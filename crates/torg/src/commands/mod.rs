@@ -21,7 +21,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes lines to stdout; a reader that went away (`| head`) is no error.
-fn print(lines: &[String]) -> anyhow::Result<()> {
+fn print(lines: &[impl std::fmt::Display]) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for line in lines {
         match writeln!(out, "{line}") {

@@ -64,9 +64,9 @@ impl Readiness {
         self.phase.send_replace(Phase::Running);
     }
 
-    /// The process is about to end: not ready any more, whatever the checks say.
-    pub(crate) fn draining(&self) {
-        self.phase.send_replace(Phase::Draining);
+    /// The process is about to end: not ready any more, whatever the checks say. Tells whether it had started.
+    pub(crate) fn draining(&self) -> bool {
+        self.phase.send_replace(Phase::Draining) == Phase::Running
     }
 
     /// All reasons against, found at the same time; empty means ready.

@@ -156,7 +156,7 @@ mod tests {
 
     fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
         let fetch = Arc::new(access::HttpsFetch::default());
-        let gate = Gate::new(&access::Config::default(), fetch, crate::gatekeeper::clock()).unwrap();
+        let gate = Gate::new(&access::Config::default(), fetch, access::Clock::system()).unwrap();
         router(readiness, Metrics::new(), RpcSlot::default(), request_timeout, gate)
     }
 

@@ -11,8 +11,8 @@ const STAFF: &[&str] = &["support", "moderator", "service", "admin"];
 const ADMIN: &[&str] = &["admin"];
 const ROLES: [&str; 5] = ["seller", "support", "moderator", "service", "admin"];
 
-/// Every method: who may call it, and what an empty request is then answered with.
-const METHODS: &[(&str, &[&str], &str)] = &[
+/// Every method of the services for topics, keys and operators: who may call it, and what an empty request is then answered with.
+pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     (GET_INFO, STAFF, "ok"),
     ("/torg.topics.v1.TopicService/CreateTopic", SERVICE, "invalid_argument"),
     ("/torg.topics.v1.TopicService/ListTopics", SERVICE, "ok"),

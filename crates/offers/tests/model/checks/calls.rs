@@ -66,13 +66,15 @@ fn answered(evidence: &Evidence, effects: &Effects, call: &Called) {
 
 /// Whether a call can be refused like this, whatever the offer is.
 fn is_refusal(call: &Called) -> bool {
-    use offers::Error::{Closed, Invalid, NoDraft, NotMoved, OtherVersion};
+    use offers::Error::{Closed, ExternalTaken, Invalid, NoDraft, NotMoved, OtherVersion};
     let Answer::Refused(error) = &call.answer else { return false };
     match &call.asked {
-        Asked::Create { .. } => false,
+        Asked::Create { .. } => matches!(error, ExternalTaken { .. }),
         Asked::Publish { .. } => matches!(error, NoDraft(_) | Invalid(_)),
         Asked::Update { .. } => matches!(error, Closed(..) | OtherVersion { .. }),
-        Asked::Move { .. } => matches!(error, Closed(..) | OtherVersion { .. } | NotMoved { .. }),
+        Asked::Move { .. } => {
+            matches!(error, Closed(..) | OtherVersion { .. } | NotMoved { .. } | ExternalTaken { .. })
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use offers::OfferId;
 
 use crate::client::{reason, title};
 use crate::evidence::{Evidence, Version, status, tokens_brought};
+use crate::filters::{Feed, feed_of};
 use crate::journal::{Answer, Asked, Token};
 use crate::moderator::moderator;
 use crate::rules::Who;
@@ -16,6 +17,7 @@ use crate::rules::Who;
 struct Face {
     seller: String,
     category: String,
+    feed: Option<Feed>,
     title: String,
     price: Option<Price>,
     status: Status,
@@ -27,6 +29,7 @@ impl Face {
         Self {
             seller: offer.seller.clone(),
             category: offer.category.clone(),
+            feed: feed_of(offer),
             title: offer.title.clone(),
             price: offer.price.as_option().cloned(),
             status: status(offer),
@@ -75,7 +78,7 @@ fn asked(evidence: &Evidence) -> BTreeMap<Token, (&'static str, Asked)> {
     let calls = evidence.notes.calls.iter().filter(|call| !matches!(call.answer, Answer::Refused(_)));
     let calls = calls.map(|call| (call.token, (call.seller, call.asked.clone())));
     let drafts = evidence.notes.draft_changes.iter().map(|change| {
-        let published = Asked::Create { category: "bikes", price: change.price.clone() };
+        let published = Asked::Create { category: "bikes", price: change.price.clone(), feed: None };
         (change.token, (change.seller, published))
     });
     calls.chain(drafts).collect()
@@ -83,7 +86,8 @@ fn asked(evidence: &Evidence) -> BTreeMap<Token, (&'static str, Asked)> {
 
 fn by_seller(before: Option<&Offer>, seller: &str, token: Token, asked: &Asked) -> Face {
     match (asked, before) {
-        (Asked::Create { category, price }, None) => Face {
+        (Asked::Create { category, price, feed }, None) => Face {
+            feed: feed.clone(),
             seller: seller.to_owned(),
             category: (*category).to_owned(),
             title: title(token),

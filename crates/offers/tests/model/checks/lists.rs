@@ -6,16 +6,22 @@ use contract::torg::offers::v1::__buffa::oneof::price::Kind;
 use contract::torg::offers::v1::{Money, Offer, Preset, Status};
 use offers::cabinet::Filter;
 
+use crate::dice::Dice;
 use crate::evidence::{Evidence, Version, status, tokens_brought};
+use crate::filters;
 use crate::journal::Asked;
 use crate::market::Market;
-use crate::plan::SELLERS;
+use crate::plan::{Plan, SELLERS};
 use crate::rules::{LISTS, is_listed};
 
 /// Offers on a page.
 const PAGE: usize = 7;
+/// Filters that are tried on every list.
+const FILTERS: usize = 12;
 
-pub(crate) async fn check(market: &Market, evidence: &Evidence) {
+pub(crate) async fn check(plan: &Plan, market: &Market, evidence: &Evidence) {
+    let mut dice = Dice::of(plan.seed, "filters");
+    let filters: Vec<Filter> = (0..FILTERS).map(|_| filters::some(&mut dice)).collect();
     for seller in SELLERS {
         let offers: Vec<&Offer> = evidence.current.values().filter(|offer| offer.seller == seller).collect();
         let counts = market.offers.counts(seller).await.unwrap();
@@ -23,10 +29,17 @@ pub(crate) async fn check(market: &Market, evidence: &Evidence) {
             let mut expected: Vec<&Offer> =
                 offers.iter().filter(|offer| is_listed(preset, status(offer))).copied().collect();
             expected.sort_by_key(|offer| std::cmp::Reverse((created(offer), &offer.id)));
-            let listed = listed(market, seller, preset).await;
+            let listed = listed(market, seller, preset, &Filter::default()).await;
             assert_eq!(ids(&listed.iter().collect::<Vec<_>>()), ids(&expected), "lists: {name} of {seller}");
             assert!(listed.iter().eq(expected.iter().copied()), "lists: {name} of {seller} has other offers");
             assert_eq!(counts[name], expected.len() as i64, "lists: count of {name} of {seller}");
+            for filter in &filters {
+                let fitting: Vec<&Offer> =
+                    expected.iter().filter(|offer| filters::fits(filter, offer)).copied().collect();
+                let found = self::listed(market, seller, preset, filter).await;
+                let found: Vec<&Offer> = found.iter().collect();
+                assert_eq!(ids(&found), ids(&fitting), "lists: {name} of {seller} by {filter:?}");
+            }
         }
         assert_eq!(counts.len(), LISTS.len(), "lists: counts of {seller}");
         let earned = market.offers.counters(seller).await.unwrap();
@@ -40,10 +53,10 @@ pub(crate) async fn check(market: &Market, evidence: &Evidence) {
     }
 }
 
-async fn listed(market: &Market, seller: &str, preset: Preset) -> Vec<Offer> {
+async fn listed(market: &Market, seller: &str, preset: Preset, filter: &Filter) -> Vec<Offer> {
     let (mut listed, mut after) = (Vec::new(), None);
     loop {
-        let page = market.offers.list(seller, preset, &Filter::default(), after, PAGE).await.unwrap();
+        let page = market.offers.list(seller, preset, filter, after, PAGE).await.unwrap();
         listed.extend(page.offers);
         after = page.next;
         if after.is_none() {

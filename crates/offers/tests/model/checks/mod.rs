@@ -3,6 +3,7 @@
 mod calls;
 mod drafts;
 mod effects;
+mod externals;
 mod history;
 mod lists;
 mod moves;
@@ -22,7 +23,8 @@ pub(crate) async fn all(plan: &Plan, market: &Market, evidence: &Evidence) {
     refusals::check(evidence, &effects, &standing);
     drafts::check(evidence, &effects);
     opinions::check(market, evidence).await;
-    lists::check(market, evidence).await;
+    externals::check(market, evidence).await;
+    lists::check(plan, market, evidence).await;
     history::check(market, evidence).await;
 }
 

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
+use access::Peer;
 use api::errors::short;
 use api::limits::REFUSAL_TEXT_BYTES_MAX;
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
@@ -11,21 +12,30 @@ use connectrpc::{ConnectError, Interceptor, Next, NextStream, PayloadStream, Req
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::watches::{Watches, Watching};
 use crate::logging::panic_message;
 use crate::server::Metrics;
 
-/// Services that answer also when the process is full: how else would one see that it is.
+/// Services that answer also when the process is full: how else would one see that it is. Streams of health have limits of their own.
 const ALWAYS_SERVED: &[&str] = &["grpc.health.v1.Health/", "grpc.reflection."];
+
+const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
 
 pub(super) struct Guard {
     slots: Arc<Semaphore>,
+    watches: Watches,
     concurrent_max: usize,
     metrics: Metrics,
 }
 
 impl Guard {
     pub(super) fn new(concurrent_max: usize, metrics: Metrics) -> Guard {
-        Guard { slots: Arc::new(Semaphore::new(concurrent_max)), concurrent_max, metrics }
+        Guard {
+            slots: Arc::new(Semaphore::new(concurrent_max)),
+            watches: Watches::default(),
+            concurrent_max,
+            metrics,
+        }
     }
 
     fn begin(&self, context: &RequestContext) -> Result<Running, ConnectError> {
@@ -34,11 +44,19 @@ impl Guard {
         let mut running = Running {
             metrics: self.metrics.clone(),
             slot: None,
+            watch: None,
             began: Instant::now(),
             // Overwritten at a proper end: what is left over was dropped by its client or its deadline.
             code: "canceled",
             method,
         };
+        if running.method == HEALTH_WATCH {
+            let address = context.extensions().get::<Peer>().map(|peer| peer.0.ip());
+            match self.watches.begin(address) {
+                Ok(watch) => running.watch = Some(watch),
+                Err(why) => return Err(running.failed(ConnectError::resource_exhausted(why))),
+            }
+        }
         if ALWAYS_SERVED.iter().any(|start| running.method.starts_with(start)) {
             return Ok(running);
         }
@@ -94,6 +112,7 @@ impl Interceptor for Guard {
 struct Running {
     metrics: Metrics,
     slot: Option<OwnedSemaphorePermit>,
+    watch: Option<Watching>,
     began: Instant,
     code: &'static str,
     method: String,
@@ -141,7 +160,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.slot.take());
+        drop((self.slot.take(), self.watch.take()));
         self.metrics.call_ended(&self.method, self.code, self.began.elapsed());
     }
 }

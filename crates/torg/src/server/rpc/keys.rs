@@ -111,7 +111,7 @@ pub(crate) fn key_from_wire(key: wire::Key) -> ApiKey {
 }
 
 fn timestamp(time: Time) -> Timestamp {
-    offers::time::from_time(watcher::Time::from_ms(time.as_ms()))
+    offers::time::from_time(time)
 }
 
 fn rpc_error(error: &access::Error) -> ConnectError {

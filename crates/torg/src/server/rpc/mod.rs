@@ -9,6 +9,7 @@ mod guard;
 mod keys;
 mod strict_json;
 mod topics;
+mod watches;
 
 use std::sync::Arc;
 use std::time::Duration;

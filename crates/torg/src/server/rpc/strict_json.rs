@@ -1,8 +1,10 @@
 //! Refuses JSON with keys that the request does not have.
 //!
 //! The library drops such keys in silence, so a mistyped field would be a field that was never set. The keys are checked
-//! here against the same descriptors that reflection shows, before the message is decoded.
+//! here against the same descriptors that reflection shows, before the message is decoded. They are checked while the text is read:
+//! no value is kept, however large the request, and nothing is read behind the first wrong key. How deep values nest is bounded by the reader.
 
+use std::fmt;
 use std::sync::Arc;
 
 use buffa_descriptor::{DescriptorPool, FieldKind, MessageDescriptor, SingularKind};
@@ -11,6 +13,7 @@ use connectrpc::{
     CodecFormat, ConnectError, Interceptor, Next, NextStream, Payload, PayloadStream, RequestContext,
 };
 use futures::StreamExt as _;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
@@ -41,63 +44,209 @@ impl StrictJson {
         if payload.format() != CodecFormat::Json {
             return Ok(());
         }
-        // What is no JSON at all is left to the decoder, which says so.
-        let Ok(value) = serde_json::from_slice(payload.bytes()) else { return Ok(()) };
-        self.check(message, &value, "").map_err(ConnectError::invalid_argument)
+        self.complaint(message, payload.bytes())
+            .map_or(Ok(()), |text| Err(ConnectError::invalid_argument(text)))
     }
 
-    fn check(&self, message: &MessageDescriptor, value: &Value, path: &str) -> Result<(), String> {
-        let Value::Object(object) = value else { return Ok(()) };
-        if message.full_name() == ANY {
-            return self.check_any(object, path);
+    /// What is to be said about the keys of a message in JSON. What is no JSON at all is left to the decoder, which says so.
+    fn complaint(&self, message: &MessageDescriptor, json: &[u8]) -> Option<String> {
+        let mut complaint = None;
+        let keys = Keys {
+            pool: &self.pool,
+            wanted: Wanted::of(message),
+            path: &Path::Root,
+            complaint: &mut complaint,
+        };
+        // An error is the complaint or the decoder's to tell.
+        let _ = keys.deserialize(&mut serde_json::Deserializer::from_slice(json));
+        complaint
+    }
+}
+
+/// Where in the request something stands; written out only in a complaint.
+enum Path<'p> {
+    Root,
+    Field(&'p Path<'p>, &'p str),
+    Item(&'p Path<'p>, usize),
+    Entry(&'p Path<'p>, &'p str),
+}
+
+/// Ends with a dot, so that a key can follow.
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f)?;
+        if matches!(self, Path::Root) { Ok(()) } else { f.write_str(".") }
+    }
+}
+
+impl Path<'_> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            Path::Field(before, name) => write!(f, "{before}{name}"),
+            Path::Item(before, index) => before.write(f).and_then(|()| write!(f, "[{index}]")),
+            Path::Entry(before, name) => before.write(f).and_then(|()| write!(f, "[{name:?}]")),
         }
-        if message.full_name().starts_with(SPECIAL) {
+    }
+}
+
+/// What a value may hold.
+#[derive(Clone, Copy)]
+enum Wanted<'d> {
+    Message(&'d MessageDescriptor),
+    /// The keys of the packed message stand beside its type.
+    Any,
+    List(SingularKind),
+    Map(SingularKind),
+    /// Whatever it is, it has no keys of ours.
+    Whatever,
+}
+
+impl<'d> Wanted<'d> {
+    fn of(message: &'d MessageDescriptor) -> Wanted<'d> {
+        match message.full_name() {
+            ANY => Wanted::Any,
+            name if name.starts_with(SPECIAL) => Wanted::Whatever,
+            _ => Wanted::Message(message),
+        }
+    }
+
+    fn of_kind(pool: &'d DescriptorPool, kind: SingularKind) -> Wanted<'d> {
+        match kind {
+            SingularKind::Message(index) => Wanted::of(pool.message(index)),
+            SingularKind::Scalar(_) | SingularKind::Enum(_) => Wanted::Whatever,
+        }
+    }
+
+    fn of_field(pool: &'d DescriptorPool, kind: FieldKind) -> Wanted<'d> {
+        match kind {
+            FieldKind::Singular(kind) => Wanted::of_kind(pool, kind),
+            FieldKind::List(kind) => Wanted::List(kind),
+            FieldKind::Map { value, .. } => Wanted::Map(value),
+        }
+    }
+}
+
+/// Reads a value for its keys alone. The wrong shape is the decoder's complaint.
+struct Keys<'k> {
+    pool: &'k DescriptorPool,
+    wanted: Wanted<'k>,
+    path: &'k Path<'k>,
+    complaint: &'k mut Option<String>,
+}
+
+impl Keys<'_> {
+    fn within<'k>(&'k mut self, wanted: Wanted<'k>, path: &'k Path<'k>) -> Keys<'k> {
+        Keys { pool: self.pool, wanted, path, complaint: self.complaint }
+    }
+
+    fn complain<E: serde::de::Error>(&mut self, message: &MessageDescriptor, key: &str) -> E {
+        *self.complaint = Some(unknown(message, key, self.path));
+        E::custom("a key that the message does not have")
+    }
+
+    fn check_any<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        // The type may stand last: the one place where values are kept.
+        let mut object = Map::new();
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            object.insert(key, value);
+        }
+        let named = object.remove(ANY_TYPE_KEY);
+        let name = named.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let Some(message) = self.pool.message_by_name(name.rsplit('/').next().unwrap_or_default()) else {
             return Ok(());
+        };
+        let (path, wanted) = (self.path, Wanted::of(message));
+        self.within(wanted, path).deserialize(Value::Object(object)).map_err(A::Error::custom)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Keys<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if matches!(self.wanted, Wanted::Whatever) {
+            return deserializer.deserialize_ignored_any(IgnoredAny).map(drop);
         }
-        for (key, value) in object {
-            let Some(field) = message.field_by_name(key) else {
-                return Err(unknown(message, key, path));
-            };
-            let path = format!("{path}{key}");
-            match (field.kind(), value) {
-                (FieldKind::Singular(kind), value) => self.check_kind(kind, value, &format!("{path}."))?,
-                (FieldKind::List(kind), Value::Array(items)) => {
-                    for (index, item) in items.iter().enumerate() {
-                        self.check_kind(kind, item, &format!("{path}[{index}]."))?;
-                    }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Keys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let (pool, path) = (self.pool, self.path);
+        match self.wanted {
+            Wanted::Message(message) => {
+                while let Some(key) = map.next_key::<String>()? {
+                    let Some(field) = message.field_by_name(&key) else {
+                        return Err(self.complain(message, &key));
+                    };
+                    let wanted = Wanted::of_field(pool, field.kind());
+                    map.next_value_seed(self.within(wanted, &Path::Field(path, &key)))?;
                 }
-                (FieldKind::Map { value: kind, .. }, Value::Object(entries)) => {
-                    for (name, item) in entries {
-                        self.check_kind(kind, item, &format!("{path}[{name:?}]."))?;
-                    }
+            }
+            Wanted::Any => return self.check_any(map),
+            Wanted::Map(kind) => {
+                while let Some(key) = map.next_key::<String>()? {
+                    let wanted = Wanted::of_kind(pool, kind);
+                    map.next_value_seed(self.within(wanted, &Path::Entry(path, &key)))?;
                 }
-                // The wrong shape is the decoder's complaint.
-                (FieldKind::List(_) | FieldKind::Map { .. }, _) => {}
+            }
+            Wanted::List(_) | Wanted::Whatever => {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             }
         }
         Ok(())
     }
 
-    fn check_kind(&self, kind: SingularKind, value: &Value, path: &str) -> Result<(), String> {
-        match kind {
-            SingularKind::Message(index) => self.check(self.pool.message(index), value, path),
-            SingularKind::Scalar(_) | SingularKind::Enum(_) => Ok(()),
-        }
-    }
-
-    /// The keys of the packed message stand beside its type.
-    fn check_any(&self, object: &Map<String, Value>, path: &str) -> Result<(), String> {
-        let name = object.get(ANY_TYPE_KEY).and_then(Value::as_str).unwrap_or_default();
-        let Some(message) = self.pool.message_by_name(name.rsplit('/').next().unwrap_or_default()) else {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        let (pool, path) = (self.pool, self.path);
+        let Wanted::List(kind) = self.wanted else {
+            while items.next_element::<IgnoredAny>()?.is_some() {}
             return Ok(());
         };
-        let fields = object.iter().filter(|(key, _)| *key != ANY_TYPE_KEY);
-        let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
-        self.check(message, &Value::Object(fields), path)
+        let mut index = 0;
+        while items
+            .next_element_seed(self.within(Wanted::of_kind(pool, kind), &Path::Item(path, index)))?
+            .is_some()
+        {
+            index += 1;
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 }
 
-fn unknown(message: &MessageDescriptor, key: &str, path: &str) -> String {
+fn unknown(message: &MessageDescriptor, key: &str, path: &Path<'_>) -> String {
     let names = message.fields().iter().map(buffa_descriptor::FieldDescriptor::json_name);
     let advice = nearest(key, names).map(|near| format!(", did you mean \"{near}\"?")).unwrap_or_default();
     format!("unknown field \"{path}{key}\" in {}{advice}", message.full_name())
@@ -162,12 +311,12 @@ mod tests {
         message Car { uint32 year = 1; }
     "#;
 
-    fn complaint(value: &Value) -> Option<String> {
+    fn complaint(json: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("t.proto"), PROTO).unwrap();
         let set = protox::compile(["t.proto"], [folder.path()]).unwrap();
         let strict = StrictJson::new(Arc::new(DescriptorPool::decode(&set.encode_to_vec()).unwrap()));
-        strict.check(strict.pool.message_by_name("t.Offer").unwrap(), value, "").err()
+        strict.complaint(strict.pool.message_by_name("t.Offer").unwrap(), json.as_bytes())
     }
 
     #[test]
@@ -178,7 +327,7 @@ mod tests {
                 "named": {"any name": {"car": {"year": 1989}}}, "attributes": {"anything": "goes"},
                 "extra": {"@type": "type.googleapis.com/t.Car", "year": 5}, "free": {"any": {"key": 1}},
                 "at": "2026-01-01T00:00:00Z",
-            })),
+            }).to_string()),
             None
         );
     }
@@ -197,7 +346,38 @@ mod tests {
             (json!({"car": {"yaer": 1}}), "unknown field \"car.yaer\" in t.Car, did you mean \"year\"?"),
             (json!({"extra": {"@type": "t/t.Car", "x": 1}}), "unknown field \"extra.x\" in t.Car"),
         ] {
-            assert_eq!(complaint(&value).as_deref(), Some(expected), "{value}");
+            assert_eq!(complaint(&value.to_string()).as_deref(), Some(expected), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_found_before_the_rest_is_read() {
+        for json in [r#"{"inner": {"x": 1}, "parts": ["#, r#"{"inner": {"x": "#] {
+            assert_eq!(complaint(json).as_deref(), Some("unknown field \"inner.x\" in t.Offer"), "{json}");
+        }
+        let twice = r#"{"inner": {"x": 1}, "inner": {}}"#;
+        assert_eq!(complaint(twice).as_deref(), Some("unknown field \"inner.x\" in t.Offer"));
+        let last = r#"{"extra": {"x": 1, "@type": "t/t.Car"}}"#;
+        assert_eq!(complaint(last).as_deref(), Some("unknown field \"extra.x\" in t.Car"));
+    }
+
+    #[test]
+    fn values_of_the_wrong_shape_are_left_to_the_decoder() {
+        let deep = format!("{}{{}}{}", r#"{"inner":"#.repeat(100_000), "}".repeat(100_000));
+        let broad = format!(r#"{{"parts": {}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        for json in [
+            "",
+            "[]",
+            "7",
+            "null",
+            "{",
+            r#"{"inner": [{"x": 1}], "parts": {"x": 1}, "named": [1], "free": 1e999}"#,
+            r#"{"parts": [1, -1, 1.5, true, null, "x", [{"x": 1}]]}"#,
+            r#"{"extra": {"@type": "t/t.None", "x": 1}}"#,
+            &deep,
+            &broad,
+        ] {
+            assert_eq!(complaint(json), None, "{json:.60}");
         }
     }
 }

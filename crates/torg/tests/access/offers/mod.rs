@@ -1,24 +1,30 @@
-//! Every method of the services over offers, by every kind of caller, over JSON and gRPC.
+//! Every method of the services over offers and of the catalogue, by every kind of caller, over JSON and gRPC.
 
 mod forged;
 mod market;
 mod missing;
+mod names;
 mod table;
 
 use serde_json::json;
 
 use crate::described::Described;
+use crate::roles;
 use crate::wire::Protocol;
 use market::{Market, Target};
 use table::{CALLERS, METHODS, Outcome, UNNAMED, VISITOR};
 
+/// What gRPC itself defines: probes ask without a token.
+const OF_GRPC: [&str; 2] = ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
 const PROTOCOLS: [Protocol; 2] = [Protocol::Json, Protocol::Grpc];
 
 #[test]
-fn every_method_of_the_services_over_offers_has_a_line_in_the_table() {
-    let methods = Described::new().methods().into_iter().map(|method| method.path);
-    let mut described: Vec<String> = methods.filter(|path| path.starts_with("/torg.offers.")).collect();
-    let mut listed: Vec<String> = METHODS.iter().map(table::Line::path).collect();
+fn every_method_of_every_service_has_a_line_in_one_of_the_tables() {
+    let mut described: Vec<String> =
+        Described::new().methods().into_iter().map(|method| method.path).collect();
+    let others = roles::METHODS.iter().map(|(path, ..)| *path).chain(OF_GRPC);
+    let mut listed: Vec<String> =
+        METHODS.iter().map(table::Line::path).chain(others.map(str::to_owned)).collect();
     described.sort();
     listed.sort();
     assert_eq!(listed, described);

@@ -80,7 +80,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn path(&self) -> String {
-        format!("/torg.offers.v1.{}/{}", self.service, self.method)
+        format!("/torg.{}/{}", self.service, self.method)
     }
 }
 
@@ -93,10 +93,11 @@ const fn line(
     Line { service, method, request, outcomes }
 }
 
-const OFFERS: &str = "OfferService";
-const DRAFTS: &str = "DraftService";
-const CABINET: &str = "CabinetService";
-const MODERATION: &str = "ModerationService";
+const OFFERS: &str = "offers.v1.OfferService";
+const DRAFTS: &str = "offers.v1.DraftService";
+const CABINET: &str = "offers.v1.CabinetService";
+const MODERATION: &str = "offers.v1.ModerationService";
+const CATALOGUE: &str = "catalog.v1.CatalogueService";
 
 fn of_id(target: &Target) -> Value {
     json!({"id": target.offer})
@@ -110,7 +111,7 @@ fn of_draft(target: &Target) -> Value {
     json!({"owner": {"seller": target.seller}, "id": target.draft})
 }
 
-/// Every method, about what is ann's.
+/// Every method over offers, about what is ann's, and of the catalogue, which is everybody's.
 #[rustfmt::skip]
 pub(super) const METHODS: &[Line] = &[
     //                                     nobody visitor ann bob support moderator service admin no role no name
@@ -134,6 +135,8 @@ pub(super) const METHODS: &[Line] = &[
     line(CABINET,    "RepairCounts",       [M,    M,      F,  M,  A,      A,        F,      A,    M,      M], of_seller),
     line(MODERATION, "GiveOpinion",        [M,    M,      F,  M,  F,      A,        F,      A,    M,      M], |it| json!({"opinion": {"offer": it.offer, "verdict": "VERDICT_BAN"}})),
     line(MODERATION, "GetModeration",      [M,    M,      A,  M,  A,      A,        A,      A,    M,      M], of_id),
+    line(CATALOGUE,  "FindCategories",     [A,    A,      A,  A,  A,      A,        A,      A,    A,      A], |_| json!({"text": "cars"})),
+    line(CATALOGUE,  "GetCategory",        [A,    A,      A,  A,  A,      A,        A,      A,    A,      A], |_| json!({"id": "transport/cars"})),
 ];
 
 /// Methods in whose requests a seller can be left out. Only those who have the rights of all sellers may watch everybody.

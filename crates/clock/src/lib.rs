@@ -1,14 +1,18 @@
 //! Time: milliseconds since 1970, and a clock that is passed in.
+//!
+//! Core crates never ask the machine what time it is: whoever starts them gives them a [`Clock`], and a test gives one that it moves itself.
 
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// A moment, in milliseconds since 1970 (UTC).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Time(i64);
 
 impl Time {
@@ -19,6 +23,12 @@ impl Time {
     #[must_use]
     pub const fn from_ms(ms: i64) -> Self {
         Self(ms)
+    }
+
+    /// The moment so many seconds after 1970 began; the nearest one that can be told, if there is none.
+    #[must_use]
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
     }
 
     /// Milliseconds since 1970.
@@ -117,6 +127,15 @@ mod tests {
     fn times_stay_in_their_range() {
         assert_eq!(Time::FIRST - Duration::from_secs(1), Time::FIRST);
         assert_eq!(Time::from_ms(i64::MAX) + Duration::MAX, Time::from_ms(i64::MAX));
+        assert_eq!(Time::from_seconds(i64::MAX), Time::from_ms(i64::MAX));
         assert_eq!(Time::from_ms(5).since(Time::from_ms(9)), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_goes_with_tokios() {
+        let clock = Clock::starting_at(Time::from_seconds(5));
+        tokio::time::advance(Duration::from_millis(1500)).await;
+        assert_eq!(clock.now(), Time::from_ms(6500));
+        assert_eq!(format!("{:?}", clock.clone()), "Clock(1970-01-01T00:00:06.5Z)");
     }
 }
