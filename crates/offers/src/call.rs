@@ -58,6 +58,11 @@ pub(crate) struct NewTicket {
     now: Time,
 }
 
+/// Whether a row says that a call was done.
+pub(crate) fn is_of_a_call(key: &Key) -> bool {
+    key.table().name == ANSWERS.def().name
+}
+
 impl Ticket {
     /// Adds to the call's batch that it is done. The batch is in conflict if the same call was done meanwhile.
     pub(crate) fn done(&self, batch: &mut Batch, subject: &str) {

@@ -7,11 +7,11 @@ use catalog::Catalogue;
 use contract::torg::offers::v1::{Offer, Source, Status, source};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use store::{Batch, Key, Read, Row, Store};
+use store::{Batch, Key, Outcome, Read, Row, Store};
 use topics::Topics;
 use watcher::{Entity, Fields, Found, Time, Watcher, shard_of};
 
-use crate::call::{Call, Ticket};
+use crate::call::{Call, Ticket, is_of_a_call};
 use crate::config::Config;
 use crate::entity::{StoredOffer, external_key};
 use crate::error::{Error, Result, damaged};
@@ -134,11 +134,10 @@ impl Offers {
     pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
         batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
         let version = Box::pin(self.watcher().save(&mut batch, None, &stored)).await?;
-        if self.store().commit(batch).await?.is_applied() {
-            return Ok(Some(answer(stored, version)));
+        match self.store().commit(batch).await? {
+            Outcome::Applied => Ok(Some(answer(stored, version))),
+            Outcome::Conflict(keys) => self.why_in_conflict(&keys, &stored).await.map(|()| None),
         }
-        self.require_external_free(&stored).await?;
-        Ok(None)
     }
 
     /// An offer, active or archived.
@@ -267,17 +266,24 @@ impl Offers {
         after.offer.update_time = Some(time::from_time(self.now())).into();
         require_fit(after.id, &after.offer)?;
         let version = Box::pin(self.watcher().save(&mut batch, Some(found), &after)).await?;
-        if self.store().commit(batch).await?.is_applied() {
-            return Ok(Some(answer(after, version)));
+        match self.store().commit(batch).await? {
+            Outcome::Applied => Ok(Some(answer(after, version))),
+            Outcome::Conflict(keys) => self.why_in_conflict(&keys, &after).await.map(|()| None),
         }
-        self.require_external_free(&after).await?;
-        Ok(None)
     }
 
     /// Why an offer is not in the active tables.
     async fn why_not_active(&self, id: OfferId) -> Result<Error> {
         let offer = self.get(id).await?;
         Ok(Error::Closed(id, offer.status.as_known().unwrap_or_default()))
+    }
+
+    /// Refuses an offer that cannot be saved because of another one. If the same call was done meanwhile, that one is its own.
+    async fn why_in_conflict(&self, keys: &[Key], offer: &StoredOffer) -> Result<()> {
+        if keys.iter().any(is_of_a_call) {
+            return Ok(());
+        }
+        self.require_external_free(offer).await
     }
 
     /// Refuses an offer whose id in its feed another offer has.
