@@ -14,6 +14,9 @@ const FILES: &[&str] = &[
     "torg/offers/v1/moderation.proto",
     "torg/offers/v1/rows.proto",
     "torg/catalog/v1/catalog.proto",
+    "torg/stages/v1/stage.proto",
+    "torg/stages/v1/state.proto",
+    "torg/stages/v1/admin.proto",
     "google/rpc/error_details.proto",
 ];
 

@@ -37,6 +37,11 @@ macro_rules! for_each_field {
         $visit!(status_reason);
         $visit!(status_time);
         $visit!(expire_time);
+        $visit!(predicted_price);
+        $visit!(photo_order);
+        $visit!(expire_warning_time);
+        $visit!(catalogue_version);
+        $visit!(obstacles);
     };
 }
 

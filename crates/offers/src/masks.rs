@@ -135,8 +135,8 @@ impl UpdateMask {
         })
     }
 
-    /// Sets the fields of an offer to what they are in another; what that one leaves out is emptied. What Torg found out about a photo stays as long as
-    /// the photo does.
+    /// Sets the fields of an offer to what they are in another; what that one leaves out is emptied. What Torg found out about a photo or a video stays as
+    /// long as it is the same.
     ///
     /// Fails, and changes nothing, if the name of an attribute can mean several.
     pub fn apply(&self, to: &mut Offer, from: &Offer) -> Result<(), MaskError> {
@@ -147,8 +147,16 @@ impl UpdateMask {
         };
         attributes::take(&mut to.attributes, &names, &from.attributes);
         let photos = self.0.contains_key(PHOTOS).then(|| sellers_photos(&to.photos, &from.photos));
+        let (photos_before, video) = (std::mem::take(&mut to.photos), to.video.clone());
         to.take(&self.0, from);
-        to.photos = photos.unwrap_or_else(|| std::mem::take(&mut to.photos));
+        to.photos = photos.unwrap_or_else(|| photos_before.clone());
+        if to.photos != photos_before {
+            to.photo_order.clear();
+        }
+        if let Some(wanted) = to.video.as_option_mut() {
+            let known = video.as_option().filter(|known| known.url == wanted.url);
+            wanted.availability = known.map(|known| known.availability.clone()).unwrap_or_default();
+        }
         Ok(())
     }
 }

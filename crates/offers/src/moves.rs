@@ -121,6 +121,9 @@ pub(crate) fn keep(offer: &mut Offer) -> &mut Keeping {
 
 /// A ban does not prolong the time that an offer is shown; every other way to become active begins it anew.
 fn set_end_of_exposure(offer: &mut Offer, from: Status, to: Status, now: Time, exposure: Duration) {
+    if to != Status::Banned {
+        offer.expire_warning_time = None.into();
+    }
     match to {
         Status::STATUS_BANNED => {}
         Status::STATUS_ACTIVE if from == Status::Banned && offer.expire_time.is_set() => {}

@@ -123,6 +123,11 @@ impl Offers {
             version: 0,
             keeping: None.into(),
             source: source.into(),
+            predicted_price: None.into(),
+            photo_order: Vec::new(),
+            expire_warning_time: None.into(),
+            catalogue_version: self.catalogue().version(),
+            obstacles: Vec::new(),
             ..offer
         };
         keep(&mut offer).author = Some(call.author.clone()).into();
@@ -194,6 +199,8 @@ impl Offers {
             }
             change(offer)?;
             self.require_valid(offer)?;
+            offer.catalogue_version = self.catalogue().version();
+            offer.obstacles.clear();
             keep(offer).author = Some(call.author.clone()).into();
             Ok(())
         })

@@ -4,8 +4,10 @@ use buffa::{MessageField, ProtoBox};
 use contract::torg::offers::v1::__buffa::oneof;
 use contract::torg::offers::v1::price::{Negotiable, PriceRange};
 use contract::torg::offers::v1::source::Feed;
+use contract::torg::offers::v1::video::Availability;
 use contract::torg::offers::v1::{
-    Author, Contacts, Coordinates, Money, Offer, Place, Price, Source, StatusReason, Video,
+    Author, Contacts, Coordinates, Money, Offer, Place, PredictedPrice, Price, Problem, Source, StatusReason,
+    Video,
 };
 
 use super::tree::{Branches, Tree};
@@ -61,13 +63,31 @@ impl Rest for Offer {
 macro_rules! nothing_else {
     ($($message:ty),*) => { $(impl Rest for $message {})* };
 }
-nothing_else!(Video, Place, Coordinates, Contacts, StatusReason, Author, Money, Negotiable, PriceRange, Feed);
+nothing_else!(
+    Video,
+    Availability,
+    Problem,
+    PredictedPrice,
+    Place,
+    Coordinates,
+    Contacts,
+    StatusReason,
+    Author,
+    Money,
+    Negotiable,
+    PriceRange,
+    Feed
+);
 
 parts!(Offer {
-    id, seller, category, title, description, photos, condition, status, status_time, create_time, update_time, expire_time, version;
-    price, video, place, contacts, source, status_reason
+    id, seller, category, title, description, photos, condition, status, status_time, create_time, update_time, expire_time, version,
+    photo_order, expire_warning_time, catalogue_version, obstacles;
+    price, video, place, contacts, source, status_reason, predicted_price
 });
-parts!(Video { url; });
+parts!(Video { url; availability });
+parts!(Availability { state, title, check_time; problem });
+parts!(Problem { code, text, time, passing; });
+parts!(PredictedPrice { count, confidence, basis; median, low, high });
 parts!(Place { address, place_id; coordinates });
 parts!(Coordinates { latitude, longitude; });
 parts!(Contacts { name, phones, email, chat; });

@@ -25,7 +25,7 @@ pub(super) const OFFER: Fields = &[
     ("price", Message(PRICE)),
     ("attributes", Leaf),
     ("photos", Leaf),
-    ("video", Message(&[("url", Leaf)])),
+    ("video", Message(&[("url", Leaf), ("availability", Message(AVAILABILITY))])),
     ("place", Message(PLACE)),
     ("contacts", Message(&[("name", Leaf), ("phones", Leaf), ("email", Leaf), ("chat", Leaf)])),
     ("condition", Leaf),
@@ -37,6 +37,11 @@ pub(super) const OFFER: Fields = &[
     ("update_time", Leaf),
     ("expire_time", Leaf),
     ("version", Leaf),
+    ("predicted_price", Message(PREDICTED_PRICE)),
+    ("photo_order", Leaf),
+    ("expire_warning_time", Leaf),
+    ("catalogue_version", Leaf),
+    ("obstacles", Leaf),
 ];
 
 const MONEY: Fields = &[("micros", Leaf), ("currency", Leaf)];
@@ -45,6 +50,17 @@ const PRICE: Fields = &[
     ("free", Leaf),
     ("negotiable", Message(&[("from", Message(MONEY))])),
     ("range", Message(&[("from", Message(MONEY)), ("to", Message(MONEY))])),
+];
+const AVAILABILITY: Fields =
+    &[("state", Leaf), ("title", Leaf), ("check_time", Leaf), ("problem", Message(PROBLEM))];
+const PROBLEM: Fields = &[("code", Leaf), ("text", Leaf), ("time", Leaf), ("passing", Leaf)];
+const PREDICTED_PRICE: Fields = &[
+    ("median", Message(MONEY)),
+    ("low", Message(MONEY)),
+    ("high", Message(MONEY)),
+    ("count", Leaf),
+    ("confidence", Leaf),
+    ("basis", Leaf),
 ];
 const PLACE: Fields = &[
     ("address", Leaf),
