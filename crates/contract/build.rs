@@ -17,6 +17,7 @@ const FILES: &[&str] = &[
     "torg/stages/v1/stage.proto",
     "torg/stages/v1/state.proto",
     "torg/stages/v1/admin.proto",
+    "torg/stages/v1/rows.proto",
     "google/rpc/error_details.proto",
 ];
 

@@ -26,6 +26,8 @@ pub enum Action {
     SeeProcess,
     /// Reads and writes topics, which are between programs: messages of all sellers, unfiltered.
     UseTopics,
+    /// Reads and writes what stages keep beside offers: for services that work with a stage.
+    UseStates,
     /// API keys, stages, tasks, settings.
     Administer,
 }
@@ -35,7 +37,7 @@ const N: bool = false;
 
 /// The whole of it. The columns are the anonymous caller, then [`Role::ALL`].
 #[rustfmt::skip]
-const TABLE: [(Action, [bool; 6]); 11] = [
+const TABLE: [(Action, [bool; 6]); 12] = [
     //                        anonymous  seller  support  moderator  service  admin
     (Action::ReadPublic,      [Y,        Y,      Y,       Y,         Y,       Y]),
     (Action::ReadOwn,         [Y,        Y,      N,       N,         N,       N]),
@@ -47,12 +49,13 @@ const TABLE: [(Action, [bool; 6]); 11] = [
     (Action::WriteForSeller,  [N,        N,      N,       N,         Y,       Y]),
     (Action::SeeProcess,      [N,        N,      Y,       Y,         Y,       Y]),
     (Action::UseTopics,       [N,        N,      N,       N,         Y,       Y]),
+    (Action::UseStates,       [N,        N,      N,       N,         Y,       Y]),
     (Action::Administer,      [N,        N,      N,       N,         N,       Y]),
 ];
 
 impl Action {
     /// All actions.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ReadPublic,
         Self::ReadOwn,
         Self::WriteOwn,
@@ -63,6 +66,7 @@ impl Action {
         Self::WriteForSeller,
         Self::SeeProcess,
         Self::UseTopics,
+        Self::UseStates,
         Self::Administer,
     ];
 

@@ -24,7 +24,7 @@ impl wire::DraftService for DraftsRpc {
         context: RequestContext,
         request: ServiceRequest<'_, wire::OpenDraftRequest>,
     ) -> ServiceResult<wire::OpenDraftResponse> {
-        Response::ok(self.open(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(Box::pin(self.open(of_request(&context)?, request.to_owned_message())).await?)
     }
 
     async fn update_draft(
@@ -68,7 +68,7 @@ impl DraftsRpc {
                 return Err(Refusal::wrong_field("category", "UNKNOWN_CATEGORY", text));
             }
         }
-        let draft = self.0.offers.open_draft(&owner, category).await?;
+        let draft = Box::pin(self.0.offers.open_draft(&owner, category)).await?;
         Ok(wire::OpenDraftResponse { draft: draft.into(), ..Default::default() })
     }
 

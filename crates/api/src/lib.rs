@@ -20,6 +20,7 @@ mod market;
 mod moderation;
 mod names;
 pub mod offers;
+mod stages;
 pub mod tokens;
 
 pub use errors::{FieldFault, Refusal};

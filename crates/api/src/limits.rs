@@ -46,6 +46,16 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
 /// Changes that an explanation of an offer shows.
 pub const EXPLAINED_CHANGES: usize = 20;
+/// Parked visits that are shown with a stage.
+pub const PARKED_SHOWN: usize = 20;
+/// Offers that a dry run looks at, if nothing is said.
+pub const REHEARSED: usize = 100;
+/// Offers that a dry run looks at, at most.
+pub const REHEARSED_MAX: usize = 1000;
+/// Offers among which those of a category are looked for.
+pub const REHEARSED_SEEN_MAX: usize = 10_000;
+/// Differences that a dry run shows.
+pub const DIFFERENCES_SHOWN: usize = 100;
 /// Notes, and kinds of promotion, that billing keeps beside one offer.
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.

@@ -1,6 +1,7 @@
 //! The services of a marketplace, and what they stand on.
 
 use access::{AnonymousId, Caller, Proof};
+use bridge::Workshop;
 use buffa::Message;
 use connectrpc::Router;
 use contract::torg::offers::v1::{Author, Offer};
@@ -19,6 +20,7 @@ use crate::errors::Refusal;
 use crate::limits::idempotency_key;
 use crate::moderation::ModerationRpc;
 use crate::offers::OfferCalls;
+use crate::stages::{StagesRpc, StatesRpc};
 
 /// What the services stand on. Cheap to clone.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ pub struct Market {
     pub topic: String,
     /// Where opinions go.
     pub opinions: Opinions,
+    /// The stages.
+    pub workshop: Workshop,
     /// Says when the process stops: streams end then.
     pub closing: watch::Receiver<bool>,
 }
@@ -42,6 +46,8 @@ pub fn register(router: Router, market: &Market) -> Router {
         .add_service(Arc::new(CabinetRpc(market.clone())))
         .add_service(Arc::new(ModerationRpc(market.clone())))
         .add_service(Arc::new(CatalogueRpc(market.clone())))
+        .add_service(Arc::new(StagesRpc(market.workshop.clone())))
+        .add_service(Arc::new(StatesRpc(market.workshop.clone())))
 }
 
 impl Market {

@@ -111,7 +111,7 @@ impl OfferCalls {
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
         let version = (wanted.version > 0).then_some(wanted.version);
-        let changed = self.0.offers.update(&call, found, version, change).await?;
+        let changed = Box::pin(self.0.offers.update(&call, found, version, change)).await?;
         Ok(UpdateOfferResponse {
             offer: Names::seen_by(caller).offer(changed).into(),
             ..UpdateOfferResponse::default()
@@ -133,7 +133,7 @@ impl OfferCalls {
         let who = (caller::author(caller, &offer.seller), caller::mover(caller, id, offer)?);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let version = (request.version > 0).then_some(request.version);
-        let moved = self.0.offers.move_to(&call, found, version, &wanted).await?;
+        let moved = Box::pin(self.0.offers.move_to(&call, found, version, &wanted)).await?;
         Ok(MoveOfferResponse {
             offer: Names::seen_by(caller).offer(moved).into(),
             ..MoveOfferResponse::default()

@@ -8,6 +8,7 @@ use access::{Caller, Proof, Role, Roles};
 use api::limits::BATCH_GET_MAX;
 use api::offers::OfferCalls;
 use api::{Market, Refusal};
+use bridge::{Registry, Workshop};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use contract::torg::offers::v1::{
@@ -24,14 +25,18 @@ static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue
 const UNKNOWN: &str = "4829-1750-3316-8090";
 
 async fn open() -> OfferCalls {
-    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
+    let tables =
+        watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables()).chain(bridge::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
     let watcher: Watcher<StoredOffer> = Watcher::open(&store, Setup::default()).await.unwrap();
     let (catalogue, config, topics) = (Arc::clone(&CATALOGUE), Config::default(), Topics::in_store(&store));
     let offers = Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]);
     let opinions = Opinions { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
-    OfferCalls::new(Market { offers, topic: "offers".into(), opinions, closing: watch::channel(false).1 })
+    let registry = Registry::new(offers.store(), Vec::new());
+    let workshop = Workshop::open(&offers, registry, Vec::new()).await.unwrap();
+    let closing = watch::channel(false).1;
+    OfferCalls::new(Market { offers, topic: "offers".into(), opinions, workshop, closing })
 }
 
 fn caller(role: Role, seller: Option<&str>) -> Caller {

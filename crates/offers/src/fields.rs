@@ -65,6 +65,27 @@ pub fn changed(before: &Offer, after: &Offer) -> Fields {
     fields
 }
 
+/// A field that differs, with both values as JSON; `None` where it is not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// `price`, `attributes.colour`.
+    pub field: String,
+    /// What it was.
+    pub before: Option<String>,
+    /// What it is.
+    pub after: Option<String>,
+}
+
+/// All that differs between two offers.
+#[must_use]
+pub fn differences(before: &Offer, after: &Offer) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for_each_change(before, after, |field, before, after| {
+        found.push(Difference { field: field.to_owned(), before, after });
+    });
+    found
+}
+
 /// Tells every field that differs, with both values as JSON; `None` where it is not set.
 pub(crate) fn for_each_change(
     before: &Offer,

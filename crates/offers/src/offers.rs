@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use buffa::Message;
 use catalog::Catalogue;
 use contract::torg::offers::v1::{Offer, Source, Status, source};
@@ -31,6 +32,8 @@ pub struct Offers {
 
 struct Inner {
     parts: Parts,
+    /// At first that of the parts.
+    watcher: ArcSwap<Watcher<StoredOffer>>,
     random: Mutex<StdRng>,
 }
 
@@ -88,7 +91,9 @@ impl Offers {
     /// Offers over a store; `seed` decides the ids of new ones, and must not be guessed by anybody.
     #[must_use]
     pub fn new(parts: Parts, seed: [u8; 32]) -> Self {
-        Self { inner: Arc::new(Inner { parts, random: Mutex::new(StdRng::from_seed(seed)) }) }
+        let (watcher, random) =
+            (ArcSwap::from_pointee(parts.watcher.clone()), Mutex::new(StdRng::from_seed(seed)));
+        Self { inner: Arc::new(Inner { parts, watcher, random }) }
     }
 
     /// Publishes an offer: gives it an id, a status and times. What a caller cannot set is overwritten.
@@ -279,6 +284,11 @@ impl Offers {
         }
     }
 
+    /// Commits a batch that others have filled for these offers; `false` if something that it was made from changed meanwhile.
+    pub async fn commit(&self, batch: Batch) -> Result<bool> {
+        Ok(self.store().commit(batch).await?.is_applied())
+    }
+
     /// Why an offer is not in the active tables.
     async fn why_not_active(&self, id: OfferId) -> Result<Error> {
         let offer = self.get(id).await?;
@@ -329,11 +339,18 @@ impl Offers {
 
     /// What makes these offers evolve.
     #[must_use]
-    pub fn watcher(&self) -> &Watcher<StoredOffer> {
-        &self.inner.parts.watcher
+    pub fn watcher(&self) -> Watcher<StoredOffer> {
+        Watcher::clone(&self.inner.watcher.load())
     }
 
-    pub(crate) fn store(&self) -> &Store {
+    /// Has offers evolve by other stages from now on: [`Watcher::with_stages`] of the one that there is.
+    pub fn set_watcher(&self, watcher: Watcher<StoredOffer>) {
+        self.inner.watcher.store(Arc::new(watcher));
+    }
+
+    /// Where they are kept.
+    #[must_use]
+    pub fn store(&self) -> &Store {
         &self.inner.parts.store
     }
 

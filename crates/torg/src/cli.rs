@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
 use crate::commands::{
-    self, catalog::CatalogCommand, explain::ExplainCommand, keys::KeysCommand, store::StoreCommand,
-    topic::TopicCommand,
+    self, catalog::CatalogCommand, explain::ExplainCommand, keys::KeysCommand, stages::StagesCommand,
+    store::StoreCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
@@ -67,6 +67,13 @@ enum Command {
     Explain {
         #[command(subcommand)]
         command: ExplainCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Shows, registers, pauses, rehearses stages.
+    Stages {
+        #[command(subcommand)]
+        command: StagesCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -155,6 +162,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::explain::run(command, &effective.config))
+        }
+        Command::Stages { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::stages::run(command, &effective.config))
         }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }

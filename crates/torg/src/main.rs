@@ -18,6 +18,7 @@ mod parts;
 mod proto;
 mod serve;
 mod server;
+mod stages_file;
 mod tasks;
 
 use std::process::ExitCode;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use api::Market;
+use bridge::{BuiltIn, Registry, Workshop};
 use catalog::{Catalogue, Sources};
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use rand::rand_core::TryRng as _;
@@ -14,12 +15,13 @@ use stages::Expiry;
 use store::Store;
 use tokio::sync::watch;
 use topics::{Retention, TopicSpec, Topics};
-use watcher::{Setup, Stage, Watcher};
+use watcher::{Setup, Watcher};
 
 use crate::commands::topic::retention;
 use crate::config::{self, Config};
 use crate::errors::advised;
 use crate::parts;
+use crate::stages_file;
 
 pub(crate) use crate::tasks::Running;
 
@@ -58,7 +60,9 @@ impl Marketplace {
         let mut seed = [0; 32];
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
-        Ok(Marketplace { market: Market { offers, topic, opinions, closing }, partitions })
+        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file)?);
+        let workshop = Workshop::open(&offers, registry, built_in()).await.map_err(parts::store_error)?;
+        Ok(Marketplace { market: Market { offers, topic, opinions, workshop, closing }, partitions })
     }
 
     /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores. None of it ends before it is closed; what does has
@@ -68,10 +72,11 @@ impl Marketplace {
     }
 
     fn run_as(self, instance: String) -> Running {
-        let Market { offers, opinions, .. } = self.market;
+        let Market { offers, opinions, workshop, .. } = self.market;
         let mut running = Running::new();
-        let (watcher, name, stopped) = (offers.watcher().clone(), instance.clone(), running.stopped());
-        running.start("offers do not evolve any more", async move { Ok(watcher.run(name, stopped).await?) });
+        let (name, stopped) = (instance.clone(), running.stopped());
+        running
+            .start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
         for partition in 0..self.partitions {
             let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
             running.start("opinions of moderation are not applied any more", async move {
@@ -88,12 +93,17 @@ impl Marketplace {
     }
 }
 
+/// The stages that Torg brings along.
+fn built_in() -> Vec<BuiltIn> {
+    vec![(Arc::new(Expiry), None)]
+}
+
 async fn open_watcher(
     config: &Config,
     store: &Store,
     topics: &Topics,
 ) -> anyhow::Result<Watcher<StoredOffer>> {
-    let stages: Vec<Arc<dyn Stage<StoredOffer>>> = vec![Arc::new(Expiry)];
+    let stages = built_in().into_iter().map(|(stage, _)| stage).collect();
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
     let setup = Setup { topic, stages, config: limits, ..Setup::default() };

@@ -17,7 +17,10 @@ const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Every table of Torg.
 pub(crate) fn schema() -> store::Result<Schema> {
     let (topics, watcher) = (topics::tables().into_iter(), watcher::tables());
-    Schema::new(SCHEMA_VERSION, topics.chain(access::tables()).chain(watcher).chain(offers::tables()))
+    Schema::new(
+        SCHEMA_VERSION,
+        topics.chain(access::tables()).chain(watcher).chain(offers::tables()).chain(bridge::tables()),
+    )
 }
 
 /// Opens the store that the configuration names, or makes it; the error is for a person.

@@ -187,6 +187,9 @@ impl App {
             let running = marketplace.run();
             self.failure = Box::pin(running.failure());
             self.on_close("marketplace", async move || running.close().await);
+        } else {
+            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
+            tokio::spawn(async move { workshop.follow(closing).await });
         }
         Ok(market)
     }

@@ -67,7 +67,7 @@ pub struct StageLimits {
 
 impl StageLimits {
     /// What is wrong with these limits.
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         let Self { calls_max, batch_max, timeout, attempts_max, .. } = *self;
         for (name, per_second) in [("rate", self.rate), ("catch_up", self.catch_up)] {
             if let Some(per_second) = per_second

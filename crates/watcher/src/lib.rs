@@ -51,11 +51,14 @@ mod fields;
 pub mod insight;
 mod keeping;
 pub mod limits;
+mod opening;
+mod parked;
 mod peek;
 #[cfg(feature = "simulation")]
 #[doc(hidden)]
 pub mod planted;
 mod queue;
+mod rehearse;
 mod relay;
 mod requests;
 mod rows;
@@ -83,7 +86,9 @@ pub use entity::{Entity, Evolved, shard_of};
 pub use error::{Error, Result};
 pub use explain::{Asking, Depth, Explanation, Failed, LastVisit, StageReport, Standing, Waits, Why};
 pub use fields::Fields;
+pub use parked::Parked;
 pub use queue::Lane;
+pub use rehearse::{Outcome, Rehearsed};
 pub use requests::State;
 pub use schedule::{Blocked, Line};
 pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};

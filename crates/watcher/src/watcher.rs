@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use buffa::Message;
 use bytes::Bytes;
+use rand::RngExt;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-use store::{Batch, Key, Outcome, Read, Row, Scan, Store};
+use store::{Batch, Key, Read, Row, Scan, Store};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use topics::Topics;
 
@@ -19,19 +19,19 @@ use crate::change::{Event, Rules, Standing, Versioned, Which, record, record_rem
 use crate::config::{Config, StageLimits};
 use crate::entity::{Entity, Evolved, shard_of};
 use crate::fields::Fields;
-use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, READ_KEYS_MAX, STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::limits::{ENTITY_BYTES_MAX, ENTITY_ID_BYTES_MAX, READ_KEYS_MAX};
 use crate::queue::leave;
-use crate::rows::{Entry, Head, Settings, decode, encode};
+use crate::rows::{Entry, Head, decode};
 use crate::run::Stages;
 use crate::shards::Keeper;
 use crate::stage::{Stage, Wish};
-use crate::tables::{ENTRIES, SETTINGS, STATES};
+use crate::tables::{ENTRIES, STATES};
 use crate::time::{Clock, Time};
 use crate::{Error, Result};
 
 /// One kind of entities and the stages that make them evolve. Cheap to clone; all clones are one watcher.
 pub struct Watcher<E: Entity> {
-    inner: Arc<Inner<E>>,
+    pub(crate) inner: Arc<Inner<E>>,
 }
 
 impl<E: Entity> Clone for Watcher<E> {
@@ -40,17 +40,17 @@ impl<E: Entity> Clone for Watcher<E> {
     }
 }
 
-struct Inner<E: Entity> {
-    store: Store,
+pub(crate) struct Inner<E: Entity> {
+    pub(crate) store: Store,
     /// Where changes go.
-    topic: Option<(Topics, String)>,
-    clock: Clock,
-    rules: Rules,
-    stages: Stages<E>,
-    random: Mutex<StdRng>,
-    board: Board,
+    pub(crate) topic: Option<(Topics, String)>,
+    pub(crate) clock: Clock,
+    pub(crate) rules: Rules,
+    pub(crate) stages: Stages<E>,
+    pub(crate) random: Mutex<StdRng>,
+    pub(crate) board: Board,
     /// Stages may be asked as many questions at a time as they may have calls.
-    turns: BTreeMap<String, Semaphore>,
+    pub(crate) turns: BTreeMap<String, Semaphore>,
 }
 
 /// How a watcher is set up. By default it has no topic and no stages, and goes by the clock of the system.
@@ -101,37 +101,6 @@ struct Ready {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// A watcher over a store that was opened with [`tables`](crate::tables). The first one of its kind fixes the number of shards.
-    pub async fn open(store: &Store, setup: Setup<'_, E>) -> Result<Self> {
-        let Setup { topic, clock, config, stages, seed } = setup;
-        config.validate()?;
-        if !is_name(E::KIND) {
-            let what = format!(
-                "kind {:?}: a name must have from 1 to {STAGE_ID_BYTES_MAX} bytes, and no NUL",
-                E::KIND
-            );
-            return Err(Error::Setup { what });
-        }
-        if let Some((topics, topic)) = topic {
-            topics.partition_count(topic).await.map_err(Arc::new)?;
-        }
-        let stages = by_id(stages)?;
-        if let Some(stage) = config.limits.keys().find(|stage| !stages.contains_key(*stage)) {
-            let what = format!("there are limits for stage {stage:?}, but no such stage");
-            return Err(Error::Setup { what });
-        }
-        agree_on_shards(store, E::KIND, config.shards).await?;
-        let interests = stages.iter().map(|(id, stage)| (id.clone(), stage.interest())).collect();
-        let random = Mutex::new(StdRng::seed_from_u64(seed));
-        let rules = Rules { config, interests };
-        let topic = topic.map(|(topics, topic)| (topics.clone(), topic.to_owned()));
-        let turns =
-            stages.keys().map(|id| (id.clone(), Semaphore::new(rules.config.limits_of(id).calls_max)));
-        let (turns, board, store) = (turns.collect(), Board::default(), store.clone());
-        let inner = Inner { store, topic, clock, rules, stages, random, board, turns };
-        Ok(Self { inner: Arc::new(inner) })
-    }
-
     /// The entity of this id.
     pub async fn load(&self, id: &E::Id) -> Result<Option<Found<E>>> {
         let row = self.inner.store.get_one(&E::key(self.shard(&id.to_string()), id)).await?;
@@ -409,54 +378,6 @@ fn require_fit<E: Entity>(before: Option<&Found<E>>, after: &E) -> Result<(Strin
         return refuse(&format!("it has {} bytes, at most {ENTITY_BYTES_MAX} can be kept", bytes.len()));
     }
     Ok((text, bytes))
-}
-
-fn by_id<E: Entity>(stages: Vec<Arc<dyn Stage<E>>>) -> Result<Stages<E>> {
-    let wrong = |what: String| Err(Error::Setup { what });
-    if stages.len() > STAGES_MAX {
-        return wrong(format!("{} has {} stages, at most {STAGES_MAX} can be", E::KIND, stages.len()));
-    }
-    let mut by_id = BTreeMap::new();
-    for stage in stages {
-        let id = stage.id().to_owned();
-        if !is_name(&id) {
-            return wrong(format!(
-                "stage {id:?}: an id must have from 1 to {STAGE_ID_BYTES_MAX} bytes, and no NUL"
-            ));
-        }
-        if by_id.insert(id.clone(), stage).is_some() {
-            return wrong(format!("two stages are called {id:?}: give one of them another id"));
-        }
-    }
-    Ok(by_id)
-}
-
-/// Whether a kind or a stage may be called this.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= STAGE_ID_BYTES_MAX && !name.contains('\0')
-}
-
-/// Fixes the number of shards in a store that has none, and refuses another number than it has.
-async fn agree_on_shards(store: &Store, kind: &str, shards: u32) -> Result<()> {
-    let key = SETTINGS.key((0, kind));
-    loop {
-        let there: Versioned<Settings> = versioned(store.get_one(&key).await?)?;
-        if there.version > 0 && there.content.shards == shards {
-            return Ok(());
-        }
-        if there.version > 0 {
-            let what = format!(
-                "this store keeps {kind} in {} shards, and {shards} are configured: set the number back, it cannot be changed",
-                there.content.shards
-            );
-            return Err(Error::Setup { what });
-        }
-        let mut batch = Batch::new();
-        let settings = Settings { shards, ..Settings::default() };
-        batch.check_absent(key.clone()).put(key.clone(), 1, encode(&settings));
-        // Another process may be first; then its number counts.
-        let _: Outcome = store.commit(batch).await?;
-    }
 }
 
 pub(crate) fn found<E: Entity>(row: &Row) -> Result<Found<E>> {

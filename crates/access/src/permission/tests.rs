@@ -13,7 +13,7 @@ fn who_may(action: Action) -> &'static [Option<Role>] {
         Action::ReadAny | Action::SeeProcess => &[Some(Support), Some(Moderator), Some(Service), Some(Admin)],
         Action::SeeInternals => &[Some(Support), Some(Moderator), Some(Admin)],
         Action::Moderate | Action::ChangeAnyStatus => &[Some(Moderator), Some(Admin)],
-        Action::WriteForSeller | Action::UseTopics => &[Some(Service), Some(Admin)],
+        Action::WriteForSeller | Action::UseTopics | Action::UseStates => &[Some(Service), Some(Admin)],
         Action::Administer => &[Some(Admin)],
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use access::{Caller, Proof, Role, Roles};
 use api::Market;
+use bridge::{Registry, Workshop};
 use catalog::Catalogue;
 use contract::torg::offers::v1::{Condition, Money, Offer, Price, Values};
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
@@ -20,7 +21,8 @@ const TOPIC: &str = "offers";
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
 
 pub async fn open() -> Market {
-    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
+    let tables =
+        watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables()).chain(bridge::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
     let topics = Topics::in_store(&store);
@@ -40,7 +42,9 @@ pub async fn open() -> Market {
     let (catalogue, config) = (Arc::clone(&CATALOGUE), Config::default());
     let opinions = Opinions { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
     let offers = Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]);
-    Market { offers, topic: TOPIC.into(), opinions, closing }
+    let registry = Registry::new(offers.store(), Vec::new());
+    let workshop = Workshop::open(&offers, registry, Vec::new()).await.unwrap();
+    Market { offers, topic: TOPIC.into(), opinions, workshop, closing }
 }
 
 pub fn caller(role: Role, seller: Option<&str>) -> Caller {

@@ -6,6 +6,7 @@ pub(crate) mod catalog;
 pub(crate) mod explain;
 pub(crate) mod keys;
 mod remote;
+pub(crate) mod stages;
 pub(crate) mod store;
 pub(crate) mod topic;
 mod topic_server;

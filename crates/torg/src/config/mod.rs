@@ -38,6 +38,7 @@ pub(crate) struct Config {
     pub(crate) files: Files,
     pub(crate) offers: Offers,
     pub(crate) moderation: Moderation,
+    pub(crate) stages: Stages,
     pub(crate) log: Log,
     pub(crate) limits: Limits,
     /// Who may call.
@@ -222,6 +223,14 @@ pub(crate) struct Moderation {
     pub(crate) topic_partitions: u32,
 }
 
+/// The outside stages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stages {
+    /// A file that declares outside stages (`docs/stages.md`), beside those that are registered while Torg runs. None by default.
+    pub(crate) file: PathBuf,
+}
+
 /// What the process says about itself on stderr.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -279,6 +288,7 @@ impl Default for Config {
             files: Files { url: Url::from("file:./data/files") },
             offers: Offers::default(),
             moderation: Moderation::default(),
+            stages: Stages::default(),
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
             access: access::Config::default(),

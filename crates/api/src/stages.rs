@@ -1,0 +1,297 @@
+//! `torg.stages.v1.StageAdminService` and `StateService`: what operators do with stages, and private states for services beside them.
+
+mod rehearsal;
+mod shown;
+mod states;
+
+use access::{Action, Caller};
+use bridge::{Outside, RegistryError, Workshop};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use contract::torg::stages::v1 as wire;
+
+pub(crate) use states::StatesRpc;
+
+use crate::caller::of_request;
+use crate::errors::{FieldFault, Refusal};
+use crate::limits::{NAME_BYTES_MAX, PARKED_SHOWN, REASON_TEXT_CHARS_MAX, name, text};
+use crate::offers::checks;
+
+/// The service.
+pub(crate) struct StagesRpc(pub(crate) Workshop);
+
+/// Refuses whoever may not look at how the process fares.
+fn may_look(caller: &Caller) -> Result<(), Refusal> {
+    Refusal::of_verdict(caller.judge(Action::SeeProcess), Refusal::forbidden)
+}
+
+/// Refuses whoever may not change how Torg works.
+fn may_administer(caller: &Caller) -> Result<(), Refusal> {
+    Refusal::of_verdict(caller.judge(Action::Administer), Refusal::forbidden)
+}
+
+impl StagesRpc {
+    async fn list(&self, caller: &Caller) -> Result<wire::ListStagesResponse, Refusal> {
+        may_look(caller)?;
+        let outside = self.0.outside();
+        let mut ids: Vec<String> =
+            self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
+        ids.sort();
+        let mut stages = Vec::with_capacity(ids.len());
+        for id in ids {
+            stages.push(shown::stage(&self.0, &id).await?);
+        }
+        Ok(wire::ListStagesResponse { stages, ..Default::default() })
+    }
+
+    async fn get(
+        &self,
+        caller: &Caller,
+        request: wire::GetStageRequest,
+    ) -> Result<wire::GetStageResponse, Refusal> {
+        may_look(caller)?;
+        let id = self.known(&request.id)?;
+        let stage = shown::stage(&self.0, id).await?;
+        let parked = self.0.offers().watcher().parked(id, PARKED_SHOWN).await.map_err(offers::Error::from)?;
+        let parked = parked.into_iter().map(shown::parked).collect();
+        Ok(wire::GetStageResponse { stage: Some(stage).into(), parked, ..Default::default() })
+    }
+
+    /// Registers a stage, once it has said what it is.
+    async fn register(
+        &self,
+        caller: &Caller,
+        request: wire::RegisterStageRequest,
+    ) -> Result<wire::RegisterStageResponse, Refusal> {
+        may_administer(caller)?;
+        let declared = request.stage.into_option().ok_or_else(|| Refusal::required("stage"))?;
+        if self.0.built_in().any(|id| id == declared.id) {
+            return Err(RegistryError::Taken(declared.id).into());
+        }
+        let outside =
+            Outside::check(&declared).map_err(|wrong| Refusal::from(RegistryError::Wrong(wrong)))?;
+        let plugin = self.0.plugin(&outside, None);
+        let described = plugin.describe(&outside).await.map_err(|why| {
+            Refusal::new(
+                ErrorCode::FailedPrecondition,
+                "STAGE_REFUSED",
+                format!("stage {:?}: {why}", outside.id),
+            )
+        })?;
+        let now = self.0.offers().watcher().clock().now();
+        if !request.validate_only {
+            // First: whoever hears of the stage knows at once what it wants.
+            let registry = self.0.registry();
+            registry.remember(&outside.id, &described, now).await.map_err(RegistryError::from)?;
+            registry.register(&declared, &caller.subject, now).await?;
+        }
+        let stage = wire::Stage {
+            id: outside.id.clone(),
+            kind: wire::stage::Kind::KIND_REGISTERED.into(),
+            outside: Some(outside.shown()).into(),
+            version: described.version().to_owned(),
+            ..wire::Stage::default()
+        };
+        Ok(wire::RegisterStageResponse { stage: Some(stage).into(), ..Default::default() })
+    }
+
+    async fn remove(
+        &self,
+        caller: &Caller,
+        request: wire::RemoveStageRequest,
+    ) -> Result<wire::RemoveStageResponse, Refusal> {
+        may_administer(caller)?;
+        name("id", &request.id, NAME_BYTES_MAX)?;
+        self.0.registry().remove(&request.id).await?;
+        Ok(wire::RemoveStageResponse::default())
+    }
+
+    /// The shadow's addresses become the stage's.
+    async fn promote(
+        &self,
+        caller: &Caller,
+        request: wire::PromoteShadowRequest,
+    ) -> Result<wire::PromoteShadowResponse, Refusal> {
+        may_administer(caller)?;
+        let id = self.known(&request.id)?;
+        let outside = self.0.outside();
+        let promoted = outside.get(id).and_then(|bench| bench.known.outside.promoted()).ok_or_else(|| {
+            Refusal::new(ErrorCode::FailedPrecondition, "NO_SHADOW", format!("stage {id:?} has no shadow"))
+        })?;
+        let register = wire::RegisterStageRequest { stage: Some(promoted).into(), ..Default::default() };
+        let registered = self.register(caller, register).await?;
+        Ok(wire::PromoteShadowResponse { stage: registered.stage, ..Default::default() })
+    }
+
+    async fn pause(
+        &self,
+        caller: &Caller,
+        request: wire::PauseStageRequest,
+    ) -> Result<wire::PauseStageResponse, Refusal> {
+        may_administer(caller)?;
+        let id = self.known(&request.id)?;
+        text("reason", &request.reason, REASON_TEXT_CHARS_MAX)?;
+        let watcher = self.0.offers().watcher();
+        watcher.pause_stage(id, &request.reason).await.map_err(offers::Error::from)?;
+        Ok(wire::PauseStageResponse::default())
+    }
+
+    async fn resume(
+        &self,
+        caller: &Caller,
+        request: wire::ResumeStageRequest,
+    ) -> Result<wire::ResumeStageResponse, Refusal> {
+        may_administer(caller)?;
+        let id = self.known(&request.id)?;
+        self.0.offers().watcher().resume_stage(id).await.map_err(offers::Error::from)?;
+        Ok(wire::ResumeStageResponse::default())
+    }
+
+    async fn release(
+        &self,
+        caller: &Caller,
+        request: wire::ReleaseStageRequest,
+    ) -> Result<wire::ReleaseStageResponse, Refusal> {
+        may_administer(caller)?;
+        let (id, watcher) = (self.known(&request.id)?, self.0.offers().watcher());
+        let released = if request.offer.is_empty() {
+            watcher.release(id).await
+        } else {
+            let offer = checks::id("offer", &request.offer)?;
+            watcher.request_visit(&offer, id).await.map(u64::from)
+        };
+        let released = released.map_err(offers::Error::from)?;
+        Ok(wire::ReleaseStageResponse { released, ..Default::default() })
+    }
+
+    /// The id of a stage that there is.
+    fn known<'a>(&self, id: &'a str) -> Result<&'a str, Refusal> {
+        name("id", id, NAME_BYTES_MAX)?;
+        let is_known = self.0.built_in().any(|known| known == id) || self.0.outside().contains_key(id);
+        if is_known { Ok(id) } else { Err(no_stage(id)) }
+    }
+}
+
+pub(super) fn no_stage(id: &str) -> Refusal {
+    let text = format!("there is no stage {id:?}: `torg stages list` shows those that there are");
+    Refusal::new(ErrorCode::NotFound, "STAGE_NOT_FOUND", text).with("stage", &id)
+}
+
+impl From<RegistryError> for Refusal {
+    fn from(error: RegistryError) -> Self {
+        let text = error.to_string();
+        match error {
+            RegistryError::Store(error) => offers::Error::from(error).into(),
+            RegistryError::Wrong(wrong) => {
+                let fault = |wrong: bridge::Wrong| {
+                    FieldFault::new(format!("stage.{}", wrong.field), "WRONG_STAGE", wrong.text)
+                };
+                Self::wrong("WRONG_STAGE", wrong.into_iter().map(fault).collect())
+            }
+            RegistryError::Taken(id) => {
+                Self::new(ErrorCode::AlreadyExists, "STAGE_ID_TAKEN", text).with("stage", &id)
+            }
+            RegistryError::TooMany => Self::new(ErrorCode::ResourceExhausted, "TOO_MANY_STAGES", text),
+            RegistryError::Unknown(id) => {
+                Self::new(ErrorCode::NotFound, "STAGE_NOT_FOUND", text).with("stage", &id)
+            }
+            RegistryError::Contended(_) => Self::new(ErrorCode::Aborted, "CONTENDED", text).passing(),
+        }
+    }
+}
+
+/// One method of the service: takes the caller and the request apart.
+macro_rules! methods {
+    ($($method:ident: $request:ident => $response:ident, $call:ident;)*) => {
+        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
+        impl wire::StageAdminService for StagesRpc {
+            $(async fn $method(
+                &self,
+                context: RequestContext,
+                request: ServiceRequest<'_, wire::$request>,
+            ) -> ServiceResult<wire::$response> {
+                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
+            })*
+        }
+    };
+}
+
+methods! {
+    list_stages: ListStagesRequest => ListStagesResponse, list_all;
+    get_stage: GetStageRequest => GetStageResponse, get;
+    register_stage: RegisterStageRequest => RegisterStageResponse, register;
+    remove_stage: RemoveStageRequest => RemoveStageResponse, remove;
+    pause_stage: PauseStageRequest => PauseStageResponse, pause;
+    resume_stage: ResumeStageRequest => ResumeStageResponse, resume;
+    promote_shadow: PromoteShadowRequest => PromoteShadowResponse, promote;
+    release_stage: ReleaseStageRequest => ReleaseStageResponse, release;
+    dry_run: DryRunRequest => DryRunResponse, rehearse;
+    start_recrawl: StartRecrawlRequest => StartRecrawlResponse, start_recrawl;
+    pause_recrawl: PauseRecrawlRequest => PauseRecrawlResponse, pause_recrawl;
+    resume_recrawl: ResumeRecrawlRequest => ResumeRecrawlResponse, resume_recrawl;
+    cancel_recrawl: CancelRecrawlRequest => CancelRecrawlResponse, cancel_recrawl;
+    get_recrawl: GetRecrawlRequest => GetRecrawlResponse, get_recrawl;
+}
+
+/// The re-crawl of all offers.
+impl StagesRpc {
+    async fn list_all(
+        &self,
+        caller: &Caller,
+        _request: wire::ListStagesRequest,
+    ) -> Result<wire::ListStagesResponse, Refusal> {
+        self.list(caller).await
+    }
+
+    async fn start_recrawl(
+        &self,
+        caller: &Caller,
+        request: wire::StartRecrawlRequest,
+    ) -> Result<wire::StartRecrawlResponse, Refusal> {
+        may_administer(caller)?;
+        let speed = (request.per_second > 0).then_some(request.per_second);
+        self.0.offers().watcher().start_recrawl(speed).await.map_err(offers::Error::from)?;
+        Ok(wire::StartRecrawlResponse::default())
+    }
+
+    async fn pause_recrawl(
+        &self,
+        caller: &Caller,
+        _request: wire::PauseRecrawlRequest,
+    ) -> Result<wire::PauseRecrawlResponse, Refusal> {
+        may_administer(caller)?;
+        self.0.offers().watcher().pause_recrawl().await.map_err(offers::Error::from)?;
+        Ok(wire::PauseRecrawlResponse::default())
+    }
+
+    async fn resume_recrawl(
+        &self,
+        caller: &Caller,
+        request: wire::ResumeRecrawlRequest,
+    ) -> Result<wire::ResumeRecrawlResponse, Refusal> {
+        may_administer(caller)?;
+        let speed = (request.per_second > 0).then_some(request.per_second);
+        self.0.offers().watcher().resume_recrawl(speed).await.map_err(offers::Error::from)?;
+        Ok(wire::ResumeRecrawlResponse::default())
+    }
+
+    async fn cancel_recrawl(
+        &self,
+        caller: &Caller,
+        _request: wire::CancelRecrawlRequest,
+    ) -> Result<wire::CancelRecrawlResponse, Refusal> {
+        may_administer(caller)?;
+        self.0.offers().watcher().cancel_recrawl().await.map_err(offers::Error::from)?;
+        Ok(wire::CancelRecrawlResponse::default())
+    }
+
+    async fn get_recrawl(
+        &self,
+        caller: &Caller,
+        _request: wire::GetRecrawlRequest,
+    ) -> Result<wire::GetRecrawlResponse, Refusal> {
+        may_look(caller)?;
+        let recrawl = self.0.offers().watcher().recrawl().await.map_err(offers::Error::from)?;
+        let recrawl = recrawl.as_ref().map(shown::recrawl);
+        Ok(wire::GetRecrawlResponse { recrawl: recrawl.into(), ..Default::default() })
+    }
+}

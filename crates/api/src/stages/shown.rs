@@ -1,0 +1,143 @@
+//! Stages as operators see them.
+
+use bridge::{Compared, Example, Origin, Standing, Workbench, Workshop};
+use contract::torg::offers::v1::Offer;
+use contract::torg::stages::v1 as wire;
+use offers::fields::{self, Difference};
+use offers::time::from_time;
+use watcher::{Depth, Lane, Parked, Recrawl, StageReport, StageStatus};
+
+use crate::errors::Refusal;
+
+/// A stage: what it is, what waits for it, how it fares.
+pub(super) async fn stage(workshop: &Workshop, id: &str) -> Result<wire::Stage, Refusal> {
+    let watcher = workshop.offers().watcher();
+    let report = watcher.report(id).await.map_err(offers::Error::from)?;
+    let outside = workshop.outside();
+    let mut stage = wire::Stage {
+        id: id.to_owned(),
+        kind: wire::stage::Kind::KIND_BUILT_IN.into(),
+        depth: Some(depth(&report)).into(),
+        processes: report.processes.iter().map(|(process, status)| in_process(process, status)).collect(),
+        ..wire::Stage::default()
+    };
+    stage.pause = report
+        .control
+        .paused
+        .as_ref()
+        .map(|pause| wire::Pause {
+            reason: pause.reason.clone(),
+            time: Some(from_time(pause.since)).into(),
+            ..Default::default()
+        })
+        .into();
+    if let Some(Workbench { known, plugin }) = outside.get(id) {
+        use wire::stage::Kind;
+        let kind = match known.origin {
+            Origin::Configured => Kind::KIND_CONFIGURED,
+            Origin::Registered => Kind::KIND_REGISTERED,
+        };
+        stage.kind = kind.into();
+        stage.outside = Some(known.outside.shown()).into();
+        stage.version =
+            known.described.as_ref().map(|described| described.version().to_owned()).unwrap_or_default();
+        stage.endpoints = plugin.standings().into_iter().map(endpoint).collect();
+        stage.shadow = plugin.compared().as_ref().map(compared).into();
+    }
+    Ok(stage)
+}
+
+fn depth(report: &StageReport) -> wire::Depth {
+    let of = |lane| report.depth.get(&lane).copied().unwrap_or_default();
+    let (fresh, timers, background) = (of(Lane::Fresh), of(Lane::Timer), of(Lane::Background));
+    let more = |depth: &Depth| depth.more;
+    wire::Depth {
+        fresh: fresh.rows,
+        timers: timers.rows,
+        background: background.rows,
+        parked: report.parked.rows,
+        more: [fresh, timers, background, report.parked].iter().any(more),
+        first_visit: report.oldest.map(from_time).into(),
+        ..wire::Depth::default()
+    }
+}
+
+fn in_process(process: &str, status: &StageStatus) -> wire::InProcess {
+    wire::InProcess {
+        process: process.to_owned(),
+        visits_per_s: status.visits_per_s,
+        calls: status.calls,
+        blocked: status.blocked.as_ref().map(ToString::to_string).unwrap_or_default(),
+        down_since: status.down.as_ref().map(|outage| from_time(outage.since)).into(),
+        error: status.down.as_ref().map(|outage| outage.error.clone()).unwrap_or_default(),
+        visits: status.counts.visits,
+        changes: status.counts.changes,
+        failures: status.counts.failures,
+        ..wire::InProcess::default()
+    }
+}
+
+fn endpoint(standing: Standing) -> wire::Endpoint {
+    let Standing { address, out, last_error, calls, failures } = standing;
+    wire::Endpoint { address, out, last_error, calls, failures, ..wire::Endpoint::default() }
+}
+
+fn compared(compared: &Compared) -> wire::ShadowReport {
+    let example = |example: &Example| wire::Difference {
+        id: example.seen.offer.id.clone(),
+        version: example.version,
+        fields: example
+            .shadow
+            .as_ref()
+            .map(|shadow| differences(&example.stage.offer, &shadow.offer))
+            .unwrap_or_default(),
+        failure: example.shadow.as_ref().err().cloned().unwrap_or_default(),
+        ..wire::Difference::default()
+    };
+    wire::ShadowReport {
+        same: compared.same,
+        different: compared.different,
+        failed: compared.failed,
+        left_out: compared.left_out,
+        examples: compared.examples.iter().map(example).collect(),
+        ..wire::ShadowReport::default()
+    }
+}
+
+/// The fields in which two offers differ.
+pub(super) fn differences(before: &Offer, after: &Offer) -> Vec<wire::FieldDifference> {
+    let shown = |Difference { field, before, after }: Difference| wire::FieldDifference {
+        field,
+        before,
+        after,
+        ..wire::FieldDifference::default()
+    };
+    fields::differences(before, after).into_iter().map(shown).collect()
+}
+
+pub(super) fn parked(parked: Parked) -> wire::Parked {
+    let Parked { entity, error, attempts, since } = parked;
+    wire::Parked {
+        id: entity,
+        error,
+        attempts,
+        time: Some(from_time(since)).into(),
+        ..wire::Parked::default()
+    }
+}
+
+pub(super) fn recrawl(recrawl: &Recrawl) -> wire::Recrawl {
+    wire::Recrawl {
+        start_time: Some(from_time(recrawl.started)).into(),
+        done: recrawl.done,
+        paused: recrawl.paused,
+        cancelled: recrawl.cancelled,
+        seen: recrawl.seen,
+        queued: recrawl.queued,
+        damaged: recrawl.damaged,
+        shards_done: recrawl.shards_done,
+        shards: recrawl.shards,
+        per_second: recrawl.per_second.unwrap_or_default(),
+        ..wire::Recrawl::default()
+    }
+}

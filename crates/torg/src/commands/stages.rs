@@ -1,0 +1,336 @@
+//! `torg stages`: what operators do with stages, asked of a running process.
+
+mod words;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use buffa_types::google::protobuf::FieldMask;
+use clap::{Args, Subcommand};
+use connectrpc::ConnectError;
+use connectrpc::client::SharedHttp2Connection;
+use contract::torg::stages::v1::outside_stage::{Shadow, Tls};
+use contract::torg::stages::v1::{self as wire, StageAdminServiceClient};
+use serde::Serialize;
+
+use super::print;
+use super::remote::{Place, said};
+use crate::config::{Config, Secret};
+
+/// What can be done with stages.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StagesCommand {
+    /// All stages: what they are, what waits, how they fare.
+    List {
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// One stage: also its endpoints, its shadow and what failed.
+    Show {
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Makes an outside stage known, or changes how it is called.
+    Register {
+        #[command(flatten)]
+        stage: Box<Declared>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Forgets an outside stage that was registered. What waits for it stays.
+    Remove {
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Has a stage visit nothing until it is resumed; what comes waits.
+    Pause {
+        id: String,
+        /// For those who wonder later.
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Has a stage go on that was paused.
+    Resume {
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Has visits tried again that were parked.
+    Release {
+        id: String,
+        /// Only this offer.
+        #[arg(long, value_name = "ID")]
+        offer: Option<String>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Shows what a stage would change in a sample of the offers. Nothing is saved.
+    DryRun {
+        id: String,
+        /// Offers to look at.
+        #[arg(long, default_value_t = 100)]
+        sample: u32,
+        /// These offers instead of a sample.
+        #[arg(long, value_name = "ID")]
+        offer: Vec<String>,
+        /// Only offers of this category and below.
+        #[arg(long, default_value = "")]
+        category: String,
+        /// Another version of the stage, at these addresses.
+        #[arg(long, value_name = "URL")]
+        endpoint: Vec<String>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Has a stage's shadow take its place.
+    Promote {
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Goes through all offers in the background and asks all stages about each.
+    Recrawl {
+        #[command(subcommand)]
+        command: RecrawlCommand,
+    },
+}
+
+/// What can be done with the re-crawl.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecrawlCommand {
+    /// Starts one.
+    Start {
+        /// Offers in a second; without it as many as there is time for.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        per_second: u32,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// How far it is.
+    Status {
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Pauses it.
+    Pause {
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Goes on.
+    Resume {
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        per_second: u32,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Ends it.
+    Cancel {
+        #[command(flatten)]
+        asked: Asked,
+    },
+}
+
+/// Whom to ask, and how to print the answer.
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    /// Prints the answer as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A stage, as it is registered.
+#[derive(Debug, Args)]
+pub(crate) struct Declared {
+    /// Letters, digits, - and _; the same for ever.
+    id: String,
+    /// Where it is: http://host:port or https://host:port. May be given several times.
+    #[arg(long, required = true, value_name = "URL")]
+    endpoint: Vec<String>,
+    /// A field that it may change: `title`, `attributes.colour`, `status`. May be given several times.
+    #[arg(long, value_name = "FIELD")]
+    may_change: Vec<String>,
+    /// A field whose change it hears of, instead of what it asks for itself. May be given several times.
+    #[arg(long, value_name = "FIELD")]
+    interest: Vec<String>,
+    /// What is sent to it as a bearer token. Others on this machine can see arguments: rather set the variable.
+    #[arg(long, value_name = "TOKEN", env = "TORG_STAGE_TOKEN", hide_env_values = true)]
+    stage_token: Option<Secret>,
+    /// Authorities to trust instead of the system's, PEM.
+    #[arg(long, value_name = "FILE")]
+    stage_ca_file: Option<PathBuf>,
+    /// Our certificate, PEM, for a stage that asks for one.
+    #[arg(long, value_name = "FILE", requires = "stage_key_file")]
+    stage_cert_file: Option<PathBuf>,
+    /// Its key, PEM.
+    #[arg(long, value_name = "FILE", requires = "stage_cert_file")]
+    stage_key_file: Option<PathBuf>,
+    /// How long one call may take.
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+    /// Offers in one call.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    batch_max: u32,
+    /// Calls at the same time.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    calls_max: u32,
+    /// Visits in a second.
+    #[arg(long, value_name = "N", default_value_t = 0.0, hide_default_value = true)]
+    rate: f64,
+    /// Another version of it that is shown the same and only compared.
+    #[arg(long, value_name = "URL")]
+    shadow: Vec<String>,
+    /// The part of the visits that the shadow sees.
+    #[arg(long, value_name = "PART", requires = "shadow")]
+    shadow_share: Option<f64>,
+    /// Only looks whether it would work.
+    #[arg(long)]
+    check: bool,
+}
+
+type Client = StageAdminServiceClient<SharedHttp2Connection>;
+
+/// Runs the command.
+pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Result<()> {
+    match command {
+        StagesCommand::List { asked } => {
+            let client = asked.client(config).await?;
+            let answer = answered(client.list_stages(wire::ListStagesRequest::default()).await)?.into_owned();
+            asked.say(&answer, || words::list(&answer.stages))
+        }
+        StagesCommand::Show { id, asked } => {
+            let request = wire::GetStageRequest { id, ..Default::default() };
+            let answer = answered(asked.client(config).await?.get_stage(request).await)?.into_owned();
+            asked.say(&answer, || words::stage(&answer))
+        }
+        StagesCommand::Register { stage, asked } => {
+            let validate_only = stage.check;
+            let stage = Some(stage.declare()?).into();
+            let request = wire::RegisterStageRequest { stage, validate_only, ..Default::default() };
+            let answer = answered(asked.client(config).await?.register_stage(request).await)?.into_owned();
+            asked.say(&answer, || words::registered(&answer, validate_only))
+        }
+        StagesCommand::Remove { id, asked } => {
+            let request = wire::RemoveStageRequest { id: id.clone(), ..Default::default() };
+            let answer = answered(asked.client(config).await?.remove_stage(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("stage {id} is removed; what waits for it stays")])
+        }
+        StagesCommand::Pause { id, reason, asked } => {
+            let request = wire::PauseStageRequest { id: id.clone(), reason, ..Default::default() };
+            let answer = answered(asked.client(config).await?.pause_stage(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("stage {id} is paused")])
+        }
+        StagesCommand::Resume { id, asked } => {
+            let request = wire::ResumeStageRequest { id: id.clone(), ..Default::default() };
+            let answer = answered(asked.client(config).await?.resume_stage(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("stage {id} goes on")])
+        }
+        StagesCommand::Release { id, offer, asked } => {
+            let offer = offer.unwrap_or_default();
+            let request = wire::ReleaseStageRequest { id, offer, ..Default::default() };
+            let answer = answered(asked.client(config).await?.release_stage(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("{} released", answer.released)])
+        }
+        StagesCommand::DryRun { id, sample, offer, category, endpoint, asked } => {
+            let (offers, endpoints) = (offer, endpoint);
+            let request =
+                wire::DryRunRequest { id, sample, offers, category, endpoints, ..Default::default() };
+            let answer = answered(asked.client(config).await?.dry_run(request).await)?.into_owned();
+            asked.say(&answer, || words::rehearsal(&answer))
+        }
+        StagesCommand::Promote { id, asked } => {
+            let request = wire::PromoteShadowRequest { id: id.clone(), ..Default::default() };
+            let answer = answered(asked.client(config).await?.promote_shadow(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("the shadow of stage {id} is the stage now")])
+        }
+        StagesCommand::Recrawl { command } => recrawl(command, config).await,
+    }
+}
+
+async fn recrawl(command: RecrawlCommand, config: &Config) -> anyhow::Result<()> {
+    let (RecrawlCommand::Start { asked, .. }
+    | RecrawlCommand::Status { asked }
+    | RecrawlCommand::Pause { asked }
+    | RecrawlCommand::Resume { asked, .. }
+    | RecrawlCommand::Cancel { asked }) = &command;
+    let client = asked.client(config).await?;
+    match &command {
+        RecrawlCommand::Status { .. } => {}
+        RecrawlCommand::Start { per_second, .. } => {
+            let request = wire::StartRecrawlRequest { per_second: *per_second, ..Default::default() };
+            answered(client.start_recrawl(request).await)?;
+        }
+        RecrawlCommand::Pause { .. } => {
+            answered(client.pause_recrawl(wire::PauseRecrawlRequest::default()).await)?;
+        }
+        RecrawlCommand::Resume { per_second, .. } => {
+            let request = wire::ResumeRecrawlRequest { per_second: *per_second, ..Default::default() };
+            answered(client.resume_recrawl(request).await)?;
+        }
+        RecrawlCommand::Cancel { .. } => {
+            answered(client.cancel_recrawl(wire::CancelRecrawlRequest::default()).await)?;
+        }
+    }
+    let answer = answered(client.get_recrawl(wire::GetRecrawlRequest::default()).await)?.into_owned();
+    asked.say(&answer, || vec![words::recrawl(answer.recrawl.as_option())])
+}
+
+fn answered<T>(answer: Result<T, ConnectError>) -> anyhow::Result<T> {
+    answer.map_err(|error| said(&error))
+}
+
+impl Asked {
+    async fn client(&self, config: &Config) -> anyhow::Result<Client> {
+        let remote = self.place.connect_or_own(config).await?;
+        Ok(StageAdminServiceClient::new(remote.connection, remote.config))
+    }
+
+    fn say(&self, answer: &impl Serialize, words: impl FnOnce() -> Vec<String>) -> anyhow::Result<()> {
+        if self.json { print(&[serde_json::to_string_pretty(answer)?]) } else { print(&words()) }
+    }
+}
+
+impl Declared {
+    fn declare(&self) -> anyhow::Result<wire::OutsideStage> {
+        let read = |file: &Option<PathBuf>| match file {
+            None => Ok(String::new()),
+            Some(file) => {
+                std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+            }
+        };
+        let tls = Tls {
+            ca_pem: read(&self.stage_ca_file)?,
+            certificate_pem: read(&self.stage_cert_file)?,
+            key_pem: read(&self.stage_key_file)?,
+            ..Tls::default()
+        };
+        let mask =
+            |paths: &[String]| Some(FieldMask { paths: paths.to_vec(), ..FieldMask::default() }).into();
+        let (endpoints, share) = (self.shadow.clone(), self.shadow_share);
+        let shadow = (!endpoints.is_empty()).then(|| Shadow { endpoints, share, ..Shadow::default() });
+        Ok(wire::OutsideStage {
+            id: self.id.clone(),
+            endpoints: self.endpoint.clone(),
+            tls: (tls != Tls::default()).then_some(tls).into(),
+            token: self
+                .stage_token
+                .as_ref()
+                .map(|token| token.expose().trim().to_owned())
+                .unwrap_or_default(),
+            timeout: self.timeout_ms.map(|ms| Duration::from_millis(ms).into()).into(),
+            batch_max: self.batch_max,
+            calls_max: self.calls_max,
+            rate: self.rate,
+            may_change: mask(&self.may_change),
+            interest: mask(&self.interest),
+            shadow: shadow.into(),
+            ..wire::OutsideStage::default()
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! Stages, in words.
+
+use buffa_types::google::protobuf::Timestamp;
+use contract::torg::stages::v1 as wire;
+use offers::time::to_ms;
+use watcher::Time;
+
+/// Differences that are printed one by one.
+const DIFFERENCES_MAX: usize = 20;
+/// Letters of a value that are printed.
+const VALUE_CHARS_MAX: usize = 120;
+
+/// A table of all stages.
+pub(super) fn list(stages: &[wire::Stage]) -> Vec<String> {
+    let mut rows = vec![
+        ["STAGE", "KIND", "FRESH", "TIMERS", "BACKGROUND", "PARKED", "VISITS/S", "STATE"].map(str::to_owned),
+    ];
+    rows.extend(stages.iter().map(row));
+    let widths: Vec<usize> =
+        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: &[String; 8]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn row(stage: &wire::Stage) -> [String; 8] {
+    let depth = stage.depth.as_option().cloned().unwrap_or_default();
+    let more = if depth.more { "+" } else { "" };
+    let rate: f64 = stage.processes.iter().map(|process| process.visits_per_s).sum();
+    [
+        stage.id.clone(),
+        kind(stage).to_owned(),
+        format!("{}{more}", depth.fresh),
+        format!("{}{more}", depth.timers),
+        format!("{}{more}", depth.background),
+        format!("{}{more}", depth.parked),
+        format!("{rate:.1}"),
+        state(stage),
+    ]
+}
+
+fn kind(stage: &wire::Stage) -> &'static str {
+    use wire::stage::Kind;
+    match stage.kind.as_known().unwrap_or_default() {
+        Kind::KIND_UNSPECIFIED => "",
+        Kind::KIND_BUILT_IN => "built-in",
+        Kind::KIND_CONFIGURED => "configured",
+        Kind::KIND_REGISTERED => "registered",
+    }
+}
+
+/// Whether it is well, in a few words.
+fn state(stage: &wire::Stage) -> String {
+    if let Some(pause) = stage.pause.as_option() {
+        return format!("paused since {}: {}", moment(pause.time.as_option()), pause.reason);
+    }
+    let down = stage.processes.iter().find(|process| process.down_since.is_set());
+    match down {
+        Some(process) => format!("down since {}: {}", moment(process.down_since.as_option()), process.error),
+        None if stage.processes.is_empty() => "no process serves it".to_owned(),
+        None => "well".to_owned(),
+    }
+}
+
+/// Everything about one stage.
+pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
+    let nothing = wire::Stage::default();
+    let stage = answer.stage.as_option().unwrap_or(&nothing);
+    let version =
+        if stage.version.is_empty() { String::new() } else { format!(", version {}", stage.version) };
+    let mut lines = vec![format!("stage {} ({}{version}): {}", stage.id, kind(stage), state(stage))];
+    if let Some(outside) = stage.outside.as_option() {
+        let fields = outside.may_change.as_option().map(|mask| mask.paths.join(", ")).unwrap_or_default();
+        lines.push(format!("may change: {}", if fields.is_empty() { "nothing" } else { &fields }));
+    }
+    let depth = stage.depth.as_option().cloned().unwrap_or_default();
+    let more = if depth.more { " (at least)" } else { "" };
+    lines.push(format!(
+        "waiting{more}: {} fresh, {} timers, {} in the background, {} parked",
+        depth.fresh, depth.timers, depth.background, depth.parked
+    ));
+    if depth.first_visit.is_set() {
+        lines.push(format!("the first visit: {}", moment(depth.first_visit.as_option())));
+    }
+    for process in &stage.processes {
+        let wire::InProcess { process, visits_per_s, calls, visits, changes, failures, blocked, .. } =
+            process;
+        let blocked = if blocked.is_empty() { String::new() } else { format!("; {blocked}") };
+        lines.push(format!(
+            "in {process}: {visits_per_s:.1} visits/s, {calls} calls under way; so far {visits} visits, {changes} changes, {failures} failures{blocked}"
+        ));
+    }
+    for endpoint in &stage.endpoints {
+        let fares = if endpoint.out { "taken out" } else { "in use" };
+        let error = if endpoint.last_error.is_empty() {
+            String::new()
+        } else {
+            format!("; last failure: {}", endpoint.last_error)
+        };
+        lines.push(format!(
+            "endpoint {}: {fares}, {} calls, {} failures{error}",
+            endpoint.address, endpoint.calls, endpoint.failures
+        ));
+    }
+    if let Some(shadow) = stage.shadow.as_option() {
+        lines.push(format!(
+            "shadow: {} same, {} different, {} failed, {} not compared",
+            shadow.same, shadow.different, shadow.failed, shadow.left_out
+        ));
+        lines.extend(shadow.examples.iter().take(DIFFERENCES_MAX).flat_map(difference));
+    }
+    for parked in &answer.parked {
+        lines.push(format!(
+            "parked: offer {} since {} after {} attempts: {}",
+            parked.id,
+            moment(parked.time.as_option()),
+            parked.attempts,
+            parked.error
+        ));
+    }
+    lines
+}
+
+pub(super) fn registered(answer: &wire::RegisterStageResponse, only_checked: bool) -> Vec<String> {
+    let nothing = wire::Stage::default();
+    let stage = answer.stage.as_option().unwrap_or(&nothing);
+    let version =
+        if stage.version.is_empty() { String::new() } else { format!(" (version {})", stage.version) };
+    let done = if only_checked {
+        "can be registered; nothing was changed"
+    } else {
+        "is registered; all processes call it within seconds"
+    };
+    vec![format!("stage {}{version} {done}", stage.id)]
+}
+
+/// What a dry run found.
+pub(super) fn rehearsal(answer: &wire::DryRunResponse) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} offers seen: {} would change, {} would not, {} failed; nothing was saved",
+        answer.seen, answer.changed, answer.unchanged, answer.failed
+    )];
+    lines.extend(answer.fields.iter().map(|(field, count)| format!("  {field}: {count}")));
+    lines.extend(answer.differences.iter().take(DIFFERENCES_MAX).flat_map(difference));
+    let left = answer.differences.len().saturating_sub(DIFFERENCES_MAX);
+    if left > 0 {
+        lines.push(format!("and {left} more: --json shows them"));
+    }
+    lines
+}
+
+fn difference(difference: &wire::Difference) -> Vec<String> {
+    let mut lines = vec![format!("offer {} (version {})", difference.id, difference.version)];
+    if !difference.failure.is_empty() {
+        lines.push(format!("  failed: {}", difference.failure));
+    }
+    for field in &difference.fields {
+        lines.push(format!(
+            "  {}: {} -> {}",
+            field.field,
+            value(field.before.as_deref()),
+            value(field.after.as_deref())
+        ));
+    }
+    if difference.visit_at.is_set() {
+        lines.push(format!("  visits again at {}", moment(difference.visit_at.as_option())));
+    }
+    lines
+}
+
+fn value(value: Option<&str>) -> String {
+    let Some(value) = value else { return "nothing".to_owned() };
+    if value.chars().count() <= VALUE_CHARS_MAX {
+        return value.to_owned();
+    }
+    value.chars().take(VALUE_CHARS_MAX).chain(['…']).collect()
+}
+
+pub(super) fn recrawl(recrawl: Option<&wire::Recrawl>) -> String {
+    let Some(recrawl) = recrawl else { return "there was no re-crawl yet".to_owned() };
+    let state = match recrawl {
+        wire::Recrawl { cancelled: true, .. } => "cancelled",
+        wire::Recrawl { done: true, .. } => "done",
+        wire::Recrawl { paused: true, .. } => "paused",
+        _ => "under way",
+    };
+    let speed = if recrawl.per_second == 0 {
+        String::new()
+    } else {
+        format!(", at most {} a second", recrawl.per_second)
+    };
+    format!(
+        "{state} since {}: {} of {} shards, {} offers seen, {} visits queued, {} offers could not be read{speed}",
+        moment(recrawl.start_time.as_option()),
+        recrawl.shards_done,
+        recrawl.shards,
+        recrawl.seen,
+        recrawl.queued,
+        recrawl.damaged
+    )
+}
+
+fn moment(time: Option<&Timestamp>) -> String {
+    time.map_or_else(|| "an unknown time".to_owned(), |time| Time::from_ms(to_ms(time)).to_string())
+}
