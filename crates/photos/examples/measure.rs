@@ -33,22 +33,36 @@ async fn main() {
     let bytes: u64 = paths.iter().map(|path| path.metadata().unwrap().len()).sum();
     println!("{} photos of {WIDTH} x {HEIGHT}, {} KB each", paths.len(), bytes / paths.len() as u64 / 1024);
     let jobs: Vec<PathBuf> = paths.iter().cycle().take(count).cloned().collect();
+    let (before, _) = processor_ticks();
     let ours = torg(&jobs).await;
-    println!(
-        "torg: {ours:.2} images/s on {CORES} cores, peak RSS {} MB (the making of the test photos included)",
-        peak_mb()
-    );
+    let cost = (processor_ticks().0 - before) * TICK_MS / count as u64;
+    println!("torg: {ours:.2} images/s on {CORES} cores, {cost} ms of processor time an image");
+    println!("peak RSS {} MB, the making of the test photos included", peak_mb());
     let Some(convert) = imagemagick() else {
         println!("SKIPPED ImageMagick: /usr/bin/convert is not there (apt-get install imagemagick)");
         return;
     };
     let mut best = 0.0_f64;
     for (name, arguments) in variants() {
+        let (_, before) = processor_ticks();
         let theirs = peer(&convert, &jobs, arguments, folder.path());
-        println!("convert, {name}: {theirs:.2} images/s, ratio {:.2}", ours / theirs);
+        let cost = (processor_ticks().1 - before) * TICK_MS / count as u64;
+        println!("convert, {name}: {theirs:.2} images/s, {cost} ms an image, ratio {:.2}", ours / theirs);
         best = best.max(theirs);
     }
     println!("ratio to the fastest of them: {:.2}", ours / best);
+}
+
+/// Linux counts a process's time in hundredths of a second.
+const TICK_MS: u64 = 10;
+
+/// The processor time of this process and of the processes that it waited for.
+fn processor_ticks() -> (u64, u64) {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let after_name = stat.rsplit(')').next().unwrap();
+    let ticks: Vec<u64> =
+        after_name.split_whitespace().skip(11).take(4).map(|field| field.parse().unwrap()).collect();
+    (ticks[0] + ticks[1], ticks[2] + ticks[3])
 }
 
 /// A picture with gradients, shapes and noise, as a JPEG of a camera's quality.

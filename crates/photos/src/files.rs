@@ -36,7 +36,35 @@ fn open_s3(place: &str) -> Result<Arc<dyn ObjectStore>> {
     use object_store::aws::AmazonS3Builder;
     use object_store::prefix::PrefixStore;
 
+    // If the program has chosen one already, it is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let bucket = AmazonS3Builder::from_env().with_url(place).build()?;
     let prefix = place.trim_start_matches("s3://").split_once('/').map_or("", |(_, prefix)| prefix);
     Ok(Arc::new(PrefixStore::new(bucket, prefix)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_opened_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        for place in
+            [format!("file:{}", inner.display()), format!("file://{}", inner.display()), "memory:".to_owned()]
+        {
+            assert!(open(&place).is_ok(), "{place}");
+        }
+        assert!(inner.is_dir());
+        for place in ["", "file:", "memory:x", "http://example.com/", "/tmp"] {
+            assert!(matches!(open(place), Err(PhotoError::BadPlace(..))), "{place}");
+        }
+    }
+
+    #[cfg(feature = "s3")]
+    #[test]
+    fn a_bucket_is_opened_without_asking_the_network() {
+        assert!(open("s3://bucket/photos").is_ok());
+    }
 }

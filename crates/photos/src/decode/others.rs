@@ -53,15 +53,14 @@ fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Result<Decoder<'_>, Refusal
 }
 
 fn told(error: image::ImageError) -> Refusal {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    let is_end = |io: &std::io::Error| io.kind() == std::io::ErrorKind::UnexpectedEof;
+    let mut cause = std::error::Error::source(&error);
+    let mut ends_early = matches!(&error, image::ImageError::IoError(io) if is_end(io));
     while let Some(one) = cause {
-        let io = one.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::UnexpectedEof) {
-            return Refusal::Truncated;
-        }
+        ends_early |= one.downcast_ref::<std::io::Error>().is_some_and(is_end);
         cause = one.source();
     }
-    damaged(error)
+    if ends_early { Refusal::Truncated } else { damaged(error) }
 }
 
 /// What shines through is white, as on a page.

@@ -47,7 +47,7 @@ pub(crate) async fn each_of_the_hostile_set_is_refused_with_its_reason(studio: S
         ("http://example.com/cut.jpg", "truncated_file", "in the middle"),
         ("http://example.com/cut.png", "truncated_file", "in the middle"),
         ("http://example.com/cut.gif", "damaged_file", "Unexpected End of File"),
-        ("http://example.com/cut.webp", "truncated_file", "in the middle"),
+        ("http://example.com/cut.webp", "damaged_file", "damaged"),
         ("http://example.com/head.jpg", "damaged_file", "damaged"),
         ("http://example.com/page.jpg", "wrong_kind", "a web page"),
         ("http://example.com/drawing.svg", "svg", "PNG or JPEG"),
