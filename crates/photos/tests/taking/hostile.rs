@@ -58,7 +58,7 @@ pub(crate) async fn each_of_the_hostile_set_is_refused_with_its_reason(studio: S
         ("http://example.com/inside.jpg", "private_address", "169.254.169.254"),
         ("http://innocent.example.org/a.jpg", "private_address", "127.0.0.1"),
         ("http://127.0.0.1/a.jpg", "private_address", "loopback"),
-        ("http://2130706433/a.jpg", "odd_address", "127.0.0.1"),
+        ("http://2130706433/b.jpg", "odd_address", "127.0.0.1"),
         ("http://example.com/chain0", "too_many_redirects", "5 redirects"),
         ("file:///etc/passwd", "scheme", "http or https"),
         ("photo.jpg", "bad_url", "no URL"),
