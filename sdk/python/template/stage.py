@@ -38,15 +38,14 @@ class PhoneNumbers(Stage):
         return Wish.now() if PHONE.search(subject.offer.title) else Wish.no()
 
     def process(self, subject: Subject) -> Answer:
-        state = subject.state or {"times": 0}
-        title = subject.offer.title
-        cleaned = " ".join(PHONE.sub(" ", title).split())
-        if cleaned == title:
+        if not PHONE.search(subject.offer.title):
             return self.forget_in_time(subject)
-        if not cleaned:
+        title = " ".join(PHONE.sub(" ", subject.offer.title).split())
+        if not title:
             raise Lasting("the title is nothing but a phone number")
-        state = {"times": state["times"] + 1, "last": subject.now.isoformat()}
-        return Answer.patch(title=cleaned).with_state(state).visit_in(FORGET_AFTER)
+        times = (subject.state or {"times": 0})["times"] + 1
+        state = {"times": times, "last": subject.now.isoformat()}
+        return Answer.patch(title=title).with_state(state).visit_in(FORGET_AFTER)
 
     def forget_in_time(self, subject: Subject) -> Answer:
         if subject.state is None:

@@ -22,6 +22,7 @@ CALL_TIMEOUT_S = 30.0
 UPDATE_ATTEMPTS_MAX = 10
 # Before the second attempt; the pause doubles, and is cut by chance so that rivals do not keep step.
 UPDATE_PAUSE_S = 0.02
+UPDATE_PAUSE_S_MAX = 0.5
 
 
 class Contended(Exception):
@@ -90,7 +91,7 @@ class StateClient:
             if self.set(stage, id, state, kept.version, visit=visit):
                 return state
             time.sleep(random.uniform(0, pause_s))
-            pause_s *= 2
+            pause_s = min(2 * pause_s, UPDATE_PAUSE_S_MAX)
         raise Contended(f"the state of {stage} beside {id} was changed by others {UPDATE_ATTEMPTS_MAX} times")
 
     def close(self) -> None:

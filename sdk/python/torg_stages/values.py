@@ -63,7 +63,16 @@ def unpack(packed: Any | None, kind: type[M]) -> M | None:
 def unpack_dict(packed: Any | None) -> dict[str, Anything] | None:
     """A state that was a mapping; None if there is no state."""
     values = unpack(packed, Struct)
-    return None if values is None else json_format.MessageToDict(values)
+    return None if values is None else _whole(json_format.MessageToDict(values))
+
+
+def _whole(value: Anything) -> Anything:
+    """Numbers that are whole as such: 3, not 3.0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _whole(inner) for name, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value
 
 
 def money(amount: Decimal | int | str, currency: str) -> Money:
