@@ -12,7 +12,7 @@ pub enum Error {
         /// As it was given.
         address: String,
         /// What the system says.
-        why: String,
+        why: std::io::Error,
     },
     /// A file of TLS cannot be read, or holds something else.
     #[error("{file}: {why}")]
@@ -22,7 +22,4 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// The server ended by itself.
-    #[error("the server ended: {0}")]
-    Ended(String),
 }

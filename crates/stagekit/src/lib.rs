@@ -30,10 +30,13 @@
 
 mod answer;
 mod error;
+mod listen;
 mod server;
 mod service;
 mod stage;
 mod state;
+#[cfg(feature = "templates")]
+pub mod template;
 pub mod testing;
 mod token;
 

@@ -11,16 +11,15 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
 
+use crate::listen::Connections;
 use crate::service::Stages;
 use crate::token::TokenCheck;
 use crate::wire::STAGE_SERVICE_SERVICE_NAME;
 use crate::{Error, Stage};
-
-/// How often a quiet connection is asked whether it is still there.
-const PING_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How stages are served.
 #[derive(Debug, Clone)]
@@ -62,9 +61,10 @@ pub struct Tls {
 
 /// Stages that have their port and are not served yet.
 pub struct Server {
-    bound: connectrpc::server::BoundServer,
+    listener: TcpListener,
     address: SocketAddr,
     service: ConnectRpcService,
+    tls: Option<TlsAcceptor>,
     health: Arc<StaticChecker>,
     grace: Duration,
 }
@@ -84,19 +84,14 @@ impl Server {
             Some(token) => service.with_interceptor(TokenCheck::new(token)),
             None => service,
         };
-        let tls = tls.as_ref().map(Tls::load).transpose()?;
-        let failed = |why: String| Error::Listen { address: address.clone(), why };
-        let bound = connectrpc::server::Server::bind(&address).await.map_err(|why| failed(why.to_string()))?;
-        let bound = bound.with_http2_keepalive_interval(PING_INTERVAL);
-        let bound = match tls {
-            Some(config) => bound.with_tls(Arc::new(config)),
-            None => bound,
-        };
-        let at = bound.local_addr().map_err(|why| failed(why.to_string()))?;
+        let tls = tls.as_ref().map(Tls::load).transpose()?.map(|config| TlsAcceptor::from(Arc::new(config)));
+        let failed = |why: std::io::Error| Error::Listen { address: address.clone(), why };
+        let listener = TcpListener::bind(&address).await.map_err(failed)?;
+        let at = listener.local_addr().map_err(failed)?;
         if token.is_none() && !at.ip().is_loopback() {
             tracing::warn!("{at} can be reached by others, and nobody has to show a token");
         }
-        Ok(Server { bound, address: at, service, health, grace })
+        Ok(Server { listener, address: at, service, tls, health, grace })
     }
 
     /// Where it listens.
@@ -106,28 +101,17 @@ impl Server {
     }
 
     /// Serves until `stop` is there, then takes no more calls and lets those that run end for the time of grace.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
-        let Server { bound, service, health, grace, .. } = self;
-        let (tell, told) = oneshot::channel();
-        let stopping = async move {
-            stop.await;
-            health.shutdown();
-            // Nobody waits for it if the server has ended by itself.
-            let _ = tell.send(());
-        };
-        let cut = async move {
-            if told.await.is_ok() {
-                tokio::time::sleep(grace).await;
-            } else {
-                std::future::pending::<()>().await;
-            }
-        };
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { listener, service, tls, health, grace, .. } = self;
+        let mut connections = Connections::new(service, tls);
         tokio::select! {
-            ended = bound.serve_with_service_and_shutdown(service, stopping) => {
-                ended.map_err(|error| Error::Ended(error.to_string()))
-            }
-            () = cut => Ok(()),
+            biased;
+            () = stop => {}
+            () = connections.accept(&listener) => {}
         }
+        health.shutdown();
+        drop(listener);
+        connections.end(grace).await;
     }
 }
 
@@ -143,14 +127,14 @@ pub async fn serve_all(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
     let server = Server::bind(stages, options).await?;
     println!("listening on {}", server.address());
-    server
-        .run(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-        .await
+    let told = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    server.run(told).await;
+    Ok(())
 }
 
 impl Tls {

@@ -19,7 +19,7 @@ const BETWEEN_MAX: usize = 2;
 /// Has a notice with a key and a text sent. A key that comes twice is the same notice.
 type Notify = Box<dyn Fn(&str, &str) + Send + Sync>;
 
-pub struct PhoneNumbers {
+pub(crate) struct PhoneNumbers {
     notify: Notify,
 }
 
