@@ -132,10 +132,8 @@ async fn answer(stage: &dyn Stage, subject: &Subject) -> Answer {
 }
 
 async fn tell(stage: &dyn Stage, saved: wire::Saved) -> Option<SavedFailure> {
-    let saved = Saved {
-        offer: saved.offer.into_option().unwrap_or_default(),
-        state: saved.state.into_option(),
-    };
+    let saved =
+        Saved { offer: saved.offer.into_option().unwrap_or_default(), state: saved.state.into_option() };
     let failure = guarded(stage.on_saved(&saved)).await.err()?;
     Some(SavedFailure {
         id: saved.offer.id,

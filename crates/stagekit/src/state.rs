@@ -29,9 +29,11 @@ mod tag {
 /// A state as Torg keeps it. The same state is the same bytes: its names stand in order.
 pub(crate) fn pack(state: &impl Serialize) -> Result<Any, Failure> {
     match serde_json::to_value(state)? {
-        Value::Object(fields) => {
-            Ok(Any { type_url: Struct::TYPE_URL.to_owned(), value: structure(&fields).into(), ..Any::default() })
-        }
+        Value::Object(fields) => Ok(Any {
+            type_url: Struct::TYPE_URL.to_owned(),
+            value: structure(&fields).into(),
+            ..Any::default()
+        }),
         other => {
             Err(Failure::Passing(format!("a state has to be a struct or a map with names, not {other}")))
         }

@@ -114,9 +114,9 @@ fn check_name(name: &str) -> Result<(), TemplateError> {
 }
 
 fn check_free(folder: &Path) -> Result<(), TemplateError> {
-    match fs::read_dir(folder) {
-        Ok(mut entries) if entries.next().is_none() => Ok(()),
-        Ok(_) => Err(TemplateError::Occupied(folder.to_owned())),
+    match fs::read_dir(folder).map(Iterator::count) {
+        Ok(1..) => Err(TemplateError::Occupied(folder.to_owned())),
+        Ok(0) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(why) => Err(TemplateError::Io { path: folder.to_owned(), why }),
     }

@@ -67,11 +67,14 @@ async fn panics_and_errors_of_one_offer_are_passing_failures_of_that_offer() {
     let server = Server::bind(vec![Arc::new(obedient("obedient"))], options()).await.unwrap();
     let client = client(&server);
     let running = tokio::spawn(server.run(std::future::pending()));
-    let answers = client.process(request(&["good", "panic", "error", "long"])).await.unwrap().into_owned().answers;
+    let answers =
+        client.process(request(&["good", "panic", "error", "long"])).await.unwrap().into_owned().answers;
     let failures: Vec<(&str, Option<&str>)> = answers
         .iter()
         .map(|answer| match &answer.change {
-            Some(Change::Failure(failure)) if !failure.lasting => (answer.id.as_str(), Some(&*failure.message)),
+            Some(Change::Failure(failure)) if !failure.lasting => {
+                (answer.id.as_str(), Some(&*failure.message))
+            }
             _ => (answer.id.as_str(), None),
         })
         .collect();

@@ -76,8 +76,7 @@ async fn describe(address: SocketAddr, config: rustls::ClientConfig) -> Result<S
     });
     let uri: http::Uri = format!("https://localhost:{}", address.port()).parse().unwrap();
     let connection = Http2Connection::connect_with_connector(dial, uri.clone()).await?.shared(1);
-    let client =
-        StageServiceClient::new(connection, ClientConfig::new(uri).with_protocol(Protocol::Grpc));
+    let client = StageServiceClient::new(connection, ClientConfig::new(uri).with_protocol(Protocol::Grpc));
     let request = DescribeRequest { stage: "nothing".to_owned(), ..DescribeRequest::default() };
     Ok(client.describe(request).await?.into_owned().stage)
 }

@@ -1,10 +1,9 @@
 //! What every SDK has to do, shown with the stage of the template.
 
-use buffa::MessageName as _;
 use buffa_types::google::protobuf::{Any, Duration, Struct, Timestamp, Value};
 use connectrpc::ErrorCode;
 use connectrpc::client::HttpClient;
-use connectrpc_health::{HealthCheckRequest, HealthClient};
+use connectrpc_health::{HealthClient, wire::HealthCheckRequest};
 use contract::torg::offers::v1::Offer;
 use contract::torg::stages::v1::__buffa::oneof::answer::Change;
 use contract::torg::stages::v1::__buffa::oneof::wish::Kind;
@@ -104,7 +103,9 @@ pub(crate) async fn answers_each_offer_and_fails_where_it_fails_only(it: Process
     let about: Vec<(&str, u64)> = answers.iter().map(|answer| (answer.id.as_str(), answer.version)).collect();
     assert_eq!(about, [("1", 4), ("2", 5), ("3", 6), ("4", 7), ("5", 8)]);
 
-    for (answer, title, count) in [(&answers[0], "Red bicycle as new", 1.0), (&answers[3], "Red bicycle", 3.0)] {
+    for (answer, title, count) in
+        [(&answers[0], "Red bicycle as new", 1.0), (&answers[3], "Red bicycle", 3.0)]
+    {
         let Some(Change::Patch(patch)) = &answer.change else { panic!("no patch: {answer:?}") };
         assert_eq!(patch.fields.paths, ["title"]);
         assert_eq!(patch.values.title, title);

@@ -40,7 +40,11 @@ struct Memory {
 #[stagekit::async_trait]
 impl Stage for PhoneNumbers {
     fn describe(&self) -> Description {
-        Description::new("phone-numbers", "0.1.0").interest(["title"]).sets(["title"]).asked().hears_of_saves()
+        Description::new("phone-numbers", "0.1.0")
+            .interest(["title"])
+            .sets(["title"])
+            .asked()
+            .hears_of_saves()
     }
 
     async fn should_process(&self, subject: &Subject) -> Result<Wish, Failure> {
@@ -171,7 +175,8 @@ mod tests {
     async fn moderators_hear_of_the_third_time_once_it_is_saved() {
         let notices: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&notices);
-        let stage = PhoneNumbers { notify: Box::new(move |key, _| kept.lock().unwrap().push(key.to_owned())) };
+        let stage =
+            PhoneNumbers { notify: Box::new(move |key, _| kept.lock().unwrap().push(key.to_owned())) };
         let mut subject = titled("Red bicycle");
         for _ in 0..3 {
             subject.offer.title.push_str(" 030 1234567");
