@@ -95,12 +95,12 @@ pub async fn visit(stage: &dyn Stage, subject: &Subject) -> Result<Visited, Fail
         assert!(sets.iter().any(named), "the stage sets {field}, which its description does not name");
     }
     let version = subject.offer.version + u64::from(answer.change.is_some());
-    let state = if answer.clear_state { None } else { answer.state.as_option().or(subject.state.as_ref()) };
+    let kept = if answer.clear_state { None } else { answer.state.as_option().or(subject.state.as_ref()) };
     Ok(Visited {
         offer: Offer { version, ..offer },
         changed,
         visit_at: answer.visit_at.as_option().map(moment).transpose()?,
-        state: state.cloned(),
+        state: kept.cloned(),
         answer,
     })
 }

@@ -31,14 +31,14 @@ fn subject(id: &str, version: u64, title: &str, state: Option<Any>) -> Subject {
 }
 
 /// The stage's state, with its moment as the other language might have written it.
-fn memory(times: u32, last: &str) -> Option<Any> {
+fn memory(times: u32, last: &str) -> Any {
     let fields = [("times", Value::from(times)), ("last", Value::from(last))];
-    Some(Any::pack(&Struct::from_fields(fields), Struct::TYPE_URL))
+    Any::pack(&Struct::from_fields(fields), Struct::TYPE_URL)
 }
 
 /// A state that the stage never kept.
-fn foreign() -> Option<Any> {
-    Some(Any::pack(&Duration::default(), Duration::TYPE_URL))
+fn foreign() -> Any {
+    Any::pack(&Duration::default(), Duration::TYPE_URL)
 }
 
 fn times(state: Option<&Any>) -> Option<f64> {
@@ -95,8 +95,8 @@ pub(crate) async fn answers_each_offer_and_fails_where_it_fails_only(it: Process
     let subjects = vec![
         subject("1", 4, "Red bicycle +49 (30) 123-45-67 as new", None),
         subject("2", 5, "030 1234567", None),
-        subject("3", 6, "Red bicycle 030 1234567", foreign()),
-        subject("4", 7, "Red bicycle 030/1234567", memory(2, noted)),
+        subject("3", 6, "Red bicycle 030 1234567", Some(foreign())),
+        subject("4", 7, "Red bicycle 030/1234567", Some(memory(2, noted))),
         subject("5", 8, "Red bicycle", None),
     ];
     let answers = process(&it, &it.torg(), NOW_S, subjects).await;
@@ -121,7 +121,7 @@ pub(crate) async fn answers_each_offer_and_fails_where_it_fails_only(it: Process
 pub(crate) async fn uses_its_timer_and_forgets(it: Process) {
     // A moment as Rust writes it, and as Python does.
     for noted in ["2026-01-01T12:00:00Z", "2026-01-01T12:00:00+00:00"] {
-        let shown = || vec![subject("1", 2, "Red bicycle", memory(1, noted))];
+        let shown = || vec![subject("1", 2, "Red bicycle", Some(memory(1, noted)))];
         let early = &process(&it, &it.torg(), NOW_S + MONTH_S - 1, shown()).await[0];
         assert!(early.change.is_none() && !early.clear_state);
         assert_eq!(early.visit_at.as_option(), Some(&at(NOW_S + MONTH_S)));
@@ -140,9 +140,9 @@ pub(crate) async fn has_its_side_effect_once_a_change_is_saved(mut it: Process) 
     let request = OnSavedRequest {
         stage: it.stage.to_owned(),
         saved: vec![
-            saved("1", 2, memory(1, noted)),
-            saved("2", 9, foreign()),
-            saved("3", 4, memory(3, noted)),
+            saved("1", 2, Some(memory(1, noted))),
+            saved("2", 9, Some(foreign())),
+            saved("3", 4, Some(memory(3, noted))),
             saved("4", 4, None),
         ],
         ..OnSavedRequest::default()

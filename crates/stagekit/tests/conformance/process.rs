@@ -61,8 +61,7 @@ impl Process {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut process = Process { stage, address: String::new(), child, lines, _folder: folder };
-        let first = process.line().await;
-        process.address = first.strip_prefix("listening on ").unwrap_or_else(|| panic!("{first}")).to_owned();
+        process.address = process.line().await.split_off("listening on ".len());
         process
     }
 
