@@ -1,0 +1,176 @@
+//! Serves stages to Torg: gRPC over HTTP/2, and JSON over HTTP for those who look with `curl`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use connectrpc::{ConnectRpcService, Limits, Router};
+use connectrpc_health::StaticChecker;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_rustls::TlsAcceptor;
+
+use crate::listen::Connections;
+use crate::service::Stages;
+use crate::token::TokenCheck;
+use crate::wire::STAGE_SERVICE_SERVICE_NAME;
+use crate::{Error, Stage};
+
+/// How stages are served.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// `127.0.0.1:7070` by default; port 0 takes any that is free.
+    pub address: String,
+    /// What callers must show as `authorization: Bearer ...`. Nothing by default.
+    pub token: Option<String>,
+    /// None by default.
+    pub tls: Option<Tls>,
+    /// The longest message that is taken; 16 MiB by default.
+    pub message_bytes_max: usize,
+    /// How long running calls may take to end when the server stops; ten seconds by default.
+    pub grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            address: "127.0.0.1:7070".to_owned(),
+            token: None,
+            tls: None,
+            message_bytes_max: 16 << 20,
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Files in PEM.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    /// The server's certificate, with those between it and its authority.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Only clients are served that show a certificate of this authority.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Stages that have their port and are not served yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    service: ConnectRpcService,
+    tls: Option<TlsAcceptor>,
+    health: Arc<StaticChecker>,
+    grace: Duration,
+}
+
+impl Server {
+    /// Takes the port.
+    pub async fn bind(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<Server, Error> {
+        let Options { address, token, tls, message_bytes_max, grace } = options;
+        let router = Router::new().add_service(Arc::new(Stages::new(stages)?));
+        let (router, health) = connectrpc_health::install_static(router, [STAGE_SERVICE_SERVICE_NAME]);
+        let limits = Limits::default()
+            .with_max_request_body_size(message_bytes_max)
+            .with_max_message_size(message_bytes_max);
+        let service = ConnectRpcService::new(router).with_limits(limits);
+        let service = match token.as_deref() {
+            Some("") => return Err(Error::Setup("an empty token: leave it out, or say one".to_owned())),
+            Some(token) => service.with_interceptor(TokenCheck::new(token)),
+            None => service,
+        };
+        let tls = tls.as_ref().map(Tls::load).transpose()?.map(|config| TlsAcceptor::from(Arc::new(config)));
+        let failed = |why: std::io::Error| Error::Listen { address: address.clone(), why };
+        let listener = TcpListener::bind(&address).await.map_err(failed)?;
+        let at = listener.local_addr().map_err(failed)?;
+        if token.is_none() && !at.ip().is_loopback() {
+            tracing::warn!("{at} can be reached by others, and nobody has to show a token");
+        }
+        Ok(Server { listener, address: at, service, tls, health, grace })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is there, then takes no more calls and lets those that run end for the time of grace.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { listener, service, tls, health, grace, .. } = self;
+        let mut connections = Connections::new(service, tls);
+        tokio::select! {
+            biased;
+            () = stop => {}
+            () = connections.accept(&listener) => {}
+        }
+        health.shutdown();
+        drop(listener);
+        connections.end(grace).await;
+    }
+}
+
+/// Serves a stage until SIGTERM or Ctrl-C, then lets running calls end. Prints `listening on HOST:PORT`.
+pub async fn serve(stage: impl Stage, options: Options) -> Result<(), Error> {
+    serve_all(vec![Arc::new(stage)], options).await
+}
+
+/// Serves several stages on one port, as [`serve`] does one.
+pub async fn serve_all(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<(), Error> {
+    let cannot = |error: std::io::Error| Error::Setup(format!("cannot hear of signals: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
+    let server = Server::bind(stages, options).await?;
+    println!("listening on {}", server.address());
+    let told = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    server.run(told).await;
+    Ok(())
+}
+
+impl Tls {
+    /// TLS 1.2 and 1.3, by ring.
+    fn load(&self) -> Result<ServerConfig, Error> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let wrong = |file: &Path, why: String| Error::Tls { file: file.to_owned(), why };
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| wrong(&self.certificate, error.to_string()))?;
+        let builder = match &self.client_ca {
+            None => builder.with_no_client_auth(),
+            Some(file) => {
+                let mut roots = RootCertStore::empty();
+                for certificate in certificates(file)? {
+                    roots.add(certificate).map_err(|error| wrong(file, error.to_string()))?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .build()
+                    .map_err(|error| wrong(file, error.to_string()))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        // What the parser says of a broken key is not repeated: it might show a part of it.
+        let key = PrivateKeyDer::from_pem_file(&self.key)
+            .map_err(|_| wrong(&self.key, "no private key in PEM can be read from it".to_owned()))?;
+        let mut config = builder
+            .with_single_cert(certificates(&self.certificate)?, key)
+            .map_err(|error| wrong(&self.certificate, error.to_string()))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let wrong = |why: String| Error::Tls { file: file.to_owned(), why };
+    let read = CertificateDer::pem_file_iter(file).map_err(|error| wrong(error.to_string()))?;
+    read.collect::<Result<Vec<_>, _>>().map_err(|error| wrong(error.to_string()))
+}
