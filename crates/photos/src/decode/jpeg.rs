@@ -1,0 +1,83 @@
+//! JPEG.
+
+use fetch::Kind;
+use image::RgbImage;
+use image::metadata::Orientation;
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
+
+use super::{Head, Picture, damaged};
+use crate::error::Refusal;
+use crate::limits::{JPEG_SCANS_MAX, SIDE_MAX};
+
+/// Bytes of a decoded pixel.
+const RGB_BYTES: u64 = 3;
+/// Bytes of one coefficient, which progressive files keep for each component of each pixel.
+const COEFFICIENT_BYTES: u64 = 2;
+
+pub(super) fn head(bytes: &[u8]) -> Result<Head, Refusal> {
+    let mut decoder = open(bytes);
+    decoder.decode_headers().map_err(damaged)?;
+    let info = decoder.info().ok_or_else(|| damaged("it has no head"))?;
+    let (width, height) = (u32::from(info.width), u32::from(info.height));
+    // Whether the file is progressive or not, the coefficients are counted: it is what the worst file needs.
+    let by_pixel = RGB_BYTES + COEFFICIENT_BYTES * u64::from(info.components);
+    let baseline = if is_progressive(bytes) { by_pixel } else { RGB_BYTES };
+    let decode_bytes =
+        u64::from(width.next_multiple_of(16)) * u64::from(height.next_multiple_of(16)) * baseline;
+    Ok(Head { kind: Kind::Jpeg, width, height, decode_bytes })
+}
+
+pub(super) fn picture(bytes: &[u8]) -> Result<Picture, Refusal> {
+    if !has_end(bytes) {
+        return Err(Refusal::Truncated);
+    }
+    let mut decoder = open(bytes);
+    let pixels = decoder.decode().map_err(damaged)?;
+    let info = decoder.info().ok_or_else(|| damaged("it has no head"))?;
+    let orientation = decoder.exif().and_then(|exif| Orientation::from_exif_chunk(exif));
+    let pixels = RgbImage::from_raw(info.width.into(), info.height.into(), pixels)
+        .ok_or_else(|| damaged("pixels are missing"))?;
+    Ok(Picture { pixels, orientation: orientation.unwrap_or(Orientation::NoTransforms) })
+}
+
+fn open(bytes: &[u8]) -> JpegDecoder<ZCursor<&[u8]>> {
+    // One pixel more than allowed, so that it is our own refusal that the seller reads.
+    let side = SIDE_MAX as usize * 4;
+    let options = DecoderOptions::default()
+        .set_max_width(side)
+        .set_max_height(side)
+        .jpeg_set_max_scans(JPEG_SCANS_MAX)
+        .jpeg_set_out_colorspace(ColorSpace::RGB);
+    JpegDecoder::new_with_options(ZCursor::new(bytes), options)
+}
+
+/// The segments of a file up to its first scan: the marker of each, and where its content begins and ends.
+fn segments(bytes: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
+    let mut at = 2;
+    std::iter::from_fn(move || {
+        while bytes.get(at) == Some(&0xFF) && bytes.get(at + 1) == Some(&0xFF) {
+            at += 1;
+        }
+        let (&[0xFF, marker, high, low], _) = bytes.get(at..)?.split_first_chunk()? else { return None };
+        let (from, to) = (at + 4, at + 2 + usize::from(u16::from_be_bytes([high, low])));
+        at = to;
+        Some((marker, from, to))
+    })
+}
+
+const START_OF_SCAN: u8 = 0xDA;
+
+fn is_progressive(bytes: &[u8]) -> bool {
+    let mut until_scan = segments(bytes).take_while(|(marker, ..)| *marker != START_OF_SCAN);
+    until_scan.any(|(marker, ..)| matches!(marker, 0xC2 | 0xC6 | 0xCA | 0xCE))
+}
+
+/// Whether the marker of the end follows the first scan. The decoder fills up with grey what is missing, which is no photo to show.
+fn has_end(bytes: &[u8]) -> bool {
+    let scan = segments(bytes).find(|(marker, ..)| *marker == START_OF_SCAN);
+    let Some((_, _, data)) = scan else { return false };
+    bytes.get(data..).is_some_and(|data| data.windows(2).any(|pair| pair == [0xFF, 0xD9]))
+}

@@ -1,0 +1,71 @@
+//! Decoding within limits: first the head alone, then the picture.
+
+mod jpeg;
+mod others;
+
+use fetch::Kind;
+use image::RgbImage;
+use image::metadata::Orientation;
+
+use crate::config::Config;
+use crate::error::Refusal;
+use crate::limits::{SIDE_MAX, SIDE_MIN};
+
+/// The kinds that are taken.
+pub(crate) const KINDS: [Kind; 4] = [Kind::Jpeg, Kind::Png, Kind::WebP, Kind::Gif];
+
+/// What the head of a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) kind: Kind,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    /// Most bytes that decoding takes, the decoded picture included.
+    pub(crate) decode_bytes: u64,
+}
+
+/// A decoded picture, not yet turned.
+pub(crate) struct Picture {
+    pub(crate) pixels: RgbImage,
+    pub(crate) orientation: Orientation,
+}
+
+/// Reads the head of a file and checks it. Nothing of the picture is decoded, and no memory is taken that depends on its size.
+pub(crate) fn head(bytes: &[u8], config: &Config) -> Result<Head, Refusal> {
+    let head = match fetch::sniff(&bytes[..bytes.len().min(fetch::limits::SNIFF_BYTES)]) {
+        Kind::Svg => return Err(Refusal::Svg),
+        Kind::Jpeg => jpeg::head(bytes)?,
+        kind @ (Kind::Png | Kind::WebP | Kind::Gif) => others::head(kind, bytes)?,
+        kind => return Err(Refusal::Kind(kind)),
+    };
+    check(&head, config)?;
+    Ok(head)
+}
+
+fn check(head: &Head, config: &Config) -> Result<(), Refusal> {
+    let Head { width, height, .. } = *head;
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > config.pixels_max || width.max(height) > SIDE_MAX {
+        return Err(Refusal::TooManyPixels { width, height, max: config.pixels_max });
+    }
+    if width.min(height) < SIDE_MIN {
+        return Err(Refusal::TooSmall { width, height });
+    }
+    Ok(())
+}
+
+/// Decodes a file whose head was checked.
+pub(crate) fn picture(bytes: &[u8], head: &Head) -> Result<Picture, Refusal> {
+    let picture = match head.kind {
+        Kind::Jpeg => jpeg::picture(bytes)?,
+        kind => others::picture(kind, bytes, head)?,
+    };
+    if picture.pixels.dimensions() != (head.width, head.height) {
+        return Err(Refusal::Damaged("it is of another size than its head says".to_owned()));
+    }
+    Ok(picture)
+}
+
+fn damaged(error: impl std::fmt::Display) -> Refusal {
+    Refusal::Damaged(error.to_string().chars().take(200).collect())
+}

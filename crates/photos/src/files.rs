@@ -1,0 +1,70 @@
+//! Where files are kept.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+
+use crate::error::{PhotoError, Result};
+
+/// Opens a place for files: `file:FOLDER` (made if it is not there), `memory:`, or, with the feature `s3`, `s3://BUCKET/PREFIX`, whose credentials and
+/// endpoint come from the variables `AWS_...` of the environment.
+pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>> {
+    match place.split_once(':') {
+        Some(("memory", "")) => Ok(Arc::new(InMemory::new())),
+        Some(("file", folder)) if !folder.is_empty() => open_folder(folder),
+        Some(("s3", _)) => open_s3(place),
+        _ => Err(PhotoError::BadPlace(place.to_owned(), "")),
+    }
+}
+
+fn open_folder(folder: &str) -> Result<Arc<dyn ObjectStore>> {
+    let folder = folder.strip_prefix("//").unwrap_or(folder);
+    std::fs::create_dir_all(folder)
+        .map_err(|error| object_store::Error::Generic { store: "folder", source: Box::new(error) })?;
+    Ok(Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true)))
+}
+
+#[cfg(not(feature = "s3"))]
+fn open_s3(place: &str) -> Result<Arc<dyn ObjectStore>> {
+    Err(PhotoError::BadPlace(place.to_owned(), " (this program was built without S3)"))
+}
+
+#[cfg(feature = "s3")]
+fn open_s3(place: &str) -> Result<Arc<dyn ObjectStore>> {
+    use object_store::aws::AmazonS3Builder;
+    use object_store::prefix::PrefixStore;
+
+    // If the program has chosen one already, it is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let bucket = AmazonS3Builder::from_env().with_url(place).build()?;
+    let prefix = place.trim_start_matches("s3://").split_once('/').map_or("", |(_, prefix)| prefix);
+    Ok(Arc::new(PrefixStore::new(bucket, prefix)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_opened_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        for place in
+            [format!("file:{}", inner.display()), format!("file://{}", inner.display()), "memory:".to_owned()]
+        {
+            assert!(open(&place).is_ok(), "{place}");
+        }
+        assert!(inner.is_dir());
+        for place in ["", "file:", "memory:x", "http://example.com/", "/tmp"] {
+            assert!(matches!(open(place), Err(PhotoError::BadPlace(..))), "{place}");
+        }
+    }
+
+    #[cfg(feature = "s3")]
+    #[test]
+    fn a_bucket_is_opened_without_asking_the_network() {
+        assert!(open("s3://bucket/photos").is_ok());
+    }
+}

@@ -1,0 +1,317 @@
+//! Taking photos.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use fetch::{Client, Fetched, Limits, Request, Validators};
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use store::{Batch, Read, Row, Store};
+use tokio::sync::Semaphore;
+
+use crate::config::Config;
+use crate::decode::KINDS;
+use crate::error::{PhotoError, Result};
+use crate::limits::ATTEMPTS_MAX;
+use crate::make::Made;
+use crate::record::{Photo, Size, UrlError, UrlRow};
+use crate::remember::{Failure, next_error};
+use crate::serve::file_path;
+use crate::single::Singles;
+use crate::tables::{ERRORS, PHOTOS, URLS, key, read, url_hash, write};
+use crate::workshop::Workshop;
+
+/// Photos: taken, kept and served. Cheap to clone; all clones share one budget of memory and downloads.
+#[derive(Clone)]
+pub struct Photos {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    files: Arc<dyn ObjectStore>,
+    client: Client,
+    config: Arc<Config>,
+    recipe: String,
+    workshop: Workshop,
+    downloads: Semaphore,
+    by_url: Singles,
+    by_hash: Singles,
+}
+
+/// What the tables know of a URL.
+struct Known {
+    hash: String,
+    url: Option<(UrlRow, u64)>,
+    /// The photo that it led to, if it has the files that are configured now.
+    photo: Option<Photo>,
+    error: Option<(UrlError, u64)>,
+}
+
+/// What a download brought.
+enum Came {
+    /// The same as the last time.
+    NotModified,
+    Bytes(Bytes, Validators),
+}
+
+impl Photos {
+    /// Photos whose rows are in `store`, which has the tables of [`tables`](crate::tables()), and whose files are in `files`.
+    #[must_use]
+    pub fn new(store: Store, files: Arc<dyn ObjectStore>, client: Client, config: Config) -> Self {
+        let config = Arc::new(config);
+        let inner = Inner {
+            store,
+            files,
+            client,
+            recipe: config.recipe(),
+            workshop: Workshop::new(Arc::clone(&config)),
+            downloads: Semaphore::new(config.downloads_max.max(1)),
+            config,
+            by_url: Singles::default(),
+            by_hash: Singles::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The photo at a URL: from the tables if it was taken before, from the network otherwise.
+    ///
+    /// A URL that failed is not asked again before its time; the same error comes from its row. In one process a URL is fetched by one
+    /// caller at a time and the others get its outcome; two processes may fetch it twice, with the same result. Taken again after the
+    /// configured sizes changed, it is fetched and made anew. `now_ms` is the time in milliseconds since 1970.
+    pub async fn take(&self, url: &str, now_ms: i64) -> Result<Photo> {
+        let hash = url_hash(url);
+        let _single = self.inner.by_url.hold(&hash).await;
+        let known = self.known(hash).await?;
+        if let Some(photo) = known.photo {
+            return Ok(photo);
+        }
+        match known.error {
+            Some((error, _)) if error.next_try_ms.is_none_or(|next| now_ms < next) => {
+                Err(PhotoError::Refused(Box::new(error)))
+            }
+            _ => self.fetch(url, known, now_ms).await,
+        }
+    }
+
+    /// Asks the server whether the photo at a URL is still the same, and takes the new one if not. A URL that failed is tried now,
+    /// whatever its row says.
+    pub async fn check_again(&self, url: &str, now_ms: i64) -> Result<Photo> {
+        let hash = url_hash(url);
+        let _single = self.inner.by_url.hold(&hash).await;
+        let known = self.known(hash).await?;
+        self.fetch(url, known, now_ms).await
+    }
+
+    /// Forgets what is known of a URL, so that the next [`take`](Self::take) begins anew. The photo itself stays: others may show it.
+    pub async fn forget(&self, url: &str) -> Result<()> {
+        let hash = url_hash(url);
+        let mut batch = Batch::new();
+        batch.delete(key(&URLS, &hash)).delete(key(&ERRORS, &hash));
+        // Without a check there is no conflict.
+        let _ = self.inner.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// The photo of this hash.
+    pub async fn photo(&self, hash: &str) -> Result<Option<Photo>> {
+        Ok(self.photo_row(hash).await?.map(|(photo, _)| photo))
+    }
+
+    /// Where files are kept.
+    #[must_use]
+    pub fn files(&self) -> &Arc<dyn ObjectStore> {
+        &self.inner.files
+    }
+
+    /// Where pictures are worked on.
+    #[must_use]
+    pub fn workshop(&self) -> &Workshop {
+        &self.inner.workshop
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    async fn known(&self, hash: String) -> Result<Known> {
+        let keys = [key(&URLS, &hash), key(&ERRORS, &hash)];
+        let mut rows = self.inner.store.get(&keys).await?.into_iter();
+        let url = rows.next().flatten().as_ref().map(versioned).transpose()?;
+        let error = rows.next().flatten().as_ref().map(versioned).transpose()?;
+        let photo = match &url {
+            Some((UrlRow { photo, .. }, _)) => self.photo_row(photo).await?.map(|(photo, _)| photo),
+            None => None,
+        };
+        let photo = photo.filter(|photo| photo.recipe == self.inner.recipe);
+        Ok(Known { hash, url, photo, error })
+    }
+
+    async fn photo_row(&self, hash: &str) -> Result<Option<(Photo, u64)>> {
+        self.inner.store.get_one(&key(&PHOTOS, hash)).await?.as_ref().map(versioned).transpose()
+    }
+
+    async fn fetch(&self, url: &str, known: Known, now_ms: i64) -> Result<Photo> {
+        // Held until the bytes are gone: what waits for the workshop takes memory too.
+        let _slot = self.inner.downloads.acquire().await;
+        let validators = match (&known.url, &known.photo) {
+            (Some((row, _)), Some(_)) => {
+                Validators { etag: row.etag.clone(), last_modified: row.last_modified.clone() }
+            }
+            _ => Validators::default(),
+        };
+        let outcome = match self.download(url, validators).await {
+            Ok(Came::NotModified) => return self.confirm(known, now_ms).await,
+            Ok(Came::Bytes(bytes, validators)) => self.keep(url, &known, bytes, validators, now_ms).await?,
+            Err(error) => Err(Failure::from(error)),
+        };
+        match outcome {
+            Ok(photo) => Ok(photo),
+            Err(failure) => {
+                Err(PhotoError::Refused(Box::new(self.fail(url, known, &failure, now_ms).await?)))
+            }
+        }
+    }
+
+    async fn download(&self, url: &str, validators: Validators) -> fetch::Result<Came> {
+        let config = &self.inner.config;
+        let limits = Limits {
+            bytes_max: config.bytes_max,
+            unpacked_bytes_max: config.bytes_max,
+            total_time_max: config.download_time_max,
+            ..self.inner.client.rules().limits.clone()
+        };
+        // SVG is let through to be refused by its own name.
+        let kinds = [&KINDS[..], &[fetch::Kind::Svg]].concat();
+        let request = Request::get(url).accept(&kinds).unless(validators).limits(limits);
+        match self.inner.client.send(&request).await? {
+            Fetched::NotModified => Ok(Came::NotModified),
+            Fetched::Found(download) => {
+                let validators = download.validators.clone();
+                Ok(Came::Bytes(download.body.collect().await?.into(), validators))
+            }
+        }
+    }
+
+    /// The server says that nothing changed.
+    async fn confirm(&self, known: Known, now_ms: i64) -> Result<Photo> {
+        let (Some((row, version)), Some(photo)) = (known.url, known.photo) else {
+            let detail = "the server answered a question that was not asked".to_owned();
+            return Err(PhotoError::Damaged { place: known.hash, detail });
+        };
+        let row = UrlRow { checked_ms: now_ms, ..row };
+        let mut batch = Batch::new();
+        let place = key(&URLS, &known.hash);
+        batch
+            .check(place.clone(), version)
+            .put(place, version + 1, write(&row))
+            .delete(key(&ERRORS, &known.hash));
+        // If somebody else came between, they know better.
+        let _ = self.inner.store.commit(batch).await?;
+        Ok(photo)
+    }
+
+    /// Makes the files of a photo, unless it was taken before, and remembers it.
+    async fn keep(
+        &self,
+        url: &str,
+        known: &Known,
+        bytes: Bytes,
+        validators: Validators,
+        now_ms: i64,
+    ) -> Result<Result<Photo, Failure>> {
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        let _single = self.inner.by_hash.hold(&hash).await;
+        let stored = self.photo_row(&hash).await?;
+        let taken_ms = stored.as_ref().map_or(now_ms, |(photo, _)| photo.taken_ms);
+        let photo = match stored {
+            Some((photo, _)) if photo.recipe == self.inner.recipe => photo,
+            _ => {
+                let length = bytes.len() as u64;
+                match self.inner.workshop.make(bytes).await {
+                    Ok(made) => self.put_files(hash, length, made, taken_ms).await?,
+                    Err(refusal) => return Ok(Err(refusal.into())),
+                }
+            }
+        };
+        let Validators { etag, last_modified } = validators;
+        let row = UrlRow {
+            url: shortened(url),
+            photo: photo.hash.clone(),
+            etag,
+            last_modified,
+            checked_ms: now_ms,
+        };
+        self.remember(&known.hash, &row, &photo).await?;
+        Ok(Ok(photo))
+    }
+
+    async fn put_files(&self, hash: String, bytes: u64, made: Made, taken_ms: i64) -> Result<Photo> {
+        let mut sizes = Vec::new();
+        for size in made.sizes {
+            let path = file_path(&hash, &self.inner.recipe, size.sides[0]);
+            let length = size.file.len() as u64;
+            self.inner.files.put(&Path::from(&*path), size.file.into()).await?;
+            for side in size.sides {
+                let (width, height, path) = (size.width, size.height, path.clone());
+                sizes.push(Size { side, width, height, bytes: length, path });
+            }
+        }
+        Ok(Photo {
+            hash,
+            width: made.width,
+            height: made.height,
+            bytes,
+            kind: made.kind.to_string(),
+            sizes,
+            recipe: self.inner.recipe.clone(),
+            look: made.look,
+            sharpness: made.sharpness,
+            colour: made.colour,
+            taken_ms,
+        })
+    }
+
+    /// Writes the rows of a photo whose files are stored.
+    async fn remember(&self, url_hash: &str, row: &UrlRow, photo: &Photo) -> Result<()> {
+        let keys = [key(&URLS, url_hash), key(&PHOTOS, &photo.hash)];
+        for _ in 0..ATTEMPTS_MAX {
+            let rows = self.inner.store.get(&keys).await?;
+            let mut batch = Batch::new();
+            for (place, (found, value)) in keys.iter().zip(rows.iter().zip([write(row), write(photo)])) {
+                let version = found.as_ref().map_or(0, |row| row.version);
+                batch.check(place.clone(), version).put(place.clone(), version + 1, value);
+            }
+            batch.delete(key(&ERRORS, url_hash));
+            if self.inner.store.commit(batch).await?.is_applied() {
+                return Ok(());
+            }
+        }
+        Err(PhotoError::Contended(row.url.clone()))
+    }
+
+    /// Remembers that a URL failed.
+    async fn fail(&self, url: &str, known: Known, failure: &Failure, now_ms: i64) -> Result<UrlError> {
+        let (before, version) = known.error.map_or((None, 0), |(error, version)| (Some(error), version));
+        let error = next_error(&shortened(url), &known.hash, before, failure, &self.inner.config, now_ms);
+        let place = key(&ERRORS, &known.hash);
+        let mut batch = Batch::new();
+        batch.check(place.clone(), version).put(place, version + 1, write(&error));
+        // If another process came between, its row stays: it saw the same URL fail or succeed.
+        let _ = self.inner.store.commit(batch).await?;
+        Ok(error)
+    }
+}
+
+fn versioned<T: serde::de::DeserializeOwned>(row: &Row) -> Result<(T, u64)> {
+    Ok((read(row)?, row.version))
+}
+
+/// A URL as rows keep it.
+fn shortened(url: &str) -> String {
+    let mut end = url.len().min(crate::limits::TEXT_BYTES_MAX);
+    while !url.is_char_boundary(end) {
+        end -= 1;
+    }
+    url[..end].to_owned()
+}

@@ -1,0 +1,37 @@
+//! Memory stays within its budget, however many large pictures come at once. Alone in its process, because it looks at the process's memory.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use photos::{Config, Refusal, Workshop};
+
+#[path = "taking/bomb.rs"]
+mod bomb;
+
+const MIB: u64 = 1024 * 1024;
+
+/// A line of the process's own status, in bytes.
+fn status(name: &str) -> u64 {
+    let all = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = all.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[tokio::test]
+async fn eight_large_pictures_at_once_stay_within_the_budget() {
+    let budget = 320 * MIB;
+    let config = Config { workers: 8, memory_bytes: budget, ..Config::default() };
+    let workshop = Workshop::new(Arc::new(config));
+    let refused = workshop.make(bomb::png(10_000, 10_000).into()).await.unwrap_err();
+    assert!(matches!(refused, Refusal::TooManyPixels { .. }));
+    let large = bytes::Bytes::from(bomb::png(5_000, 4_000));
+    let before = status("VmRSS");
+    assert!(status("VmHWM") < before + 16 * MIB, "the bomb of 300 MB took nothing");
+    let made = join_all((0..8).map(|_| workshop.make(large.clone()))).await;
+    assert!(made.iter().all(Result::is_ok));
+    let grown = status("VmHWM") - before;
+    assert!(grown < budget, "{} MiB", grown / MIB);
+    assert_eq!(workshop.free_bytes(), budget);
+}
