@@ -70,6 +70,10 @@ impl Stage<StoredOffer> for Expiry {
         Wish::At(self.warning(offer, end).unwrap_or(end))
     }
 
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(self.visit_after_change(&subject.entity, subject.now))
+    }
+
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (offer, now) = (&subject.entity, subject.now);
         let Some(end) = end_of_exposure(offer) else { return Ok(Answer::untouched()) };

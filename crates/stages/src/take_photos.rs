@@ -86,6 +86,10 @@ impl Stage<StoredOffer> for TakePhotos {
         if has_photos(offer) { Wish::Now } else { Wish::No }
     }
 
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(self.visit_after_change(&subject.entity, subject.now))
+    }
+
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (offer, now) = (&subject.entity, subject.now);
         if !has_photos(offer) {

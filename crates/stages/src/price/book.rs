@@ -249,3 +249,24 @@ fn note_member(batch: &mut Batch, id: &str, version: u64, member: &Member) {
         batch.put(key, version + 1, write(member));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_keeps_the_newest_and_each_offer_once() {
+        let mut open = Open { part: Part::default(), version: 0, is_changed: false };
+        for (id, micros) in [("a", 1), ("b", 2), ("a", 3), ("c", 4), ("d", 5)] {
+            open.put("bikes", id, micros, 3);
+        }
+        let kept: Vec<(&str, i64)> = open.part.samples.iter().map(|(id, micros)| (&**id, *micros)).collect();
+        assert_eq!(kept, [("a", 3), ("c", 4), ("d", 5)]);
+        open.is_changed = false;
+        open.put("bikes", "c", 4, 3);
+        open.remove("b");
+        assert!(!open.is_changed, "nothing of that is new");
+        open.remove("c");
+        assert!(open.is_changed && open.part.samples.len() == 2);
+    }
+}

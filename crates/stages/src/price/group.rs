@@ -71,7 +71,7 @@ fn traits_of(catalogue: &Catalogue, offer: &Offer) -> Vec<Common> {
 
 /// The attributes that say most about a price: those that name a brand, a make or a model; in a category without them, the required ones that choose one value.
 fn key_attributes(category: Category<'_>) -> Vec<&str> {
-    let names = |used: &Use<'_>| {
+    let tells_what = |used: &Use<'_>| {
         let last = used.attribute().id().rsplit('-').next().unwrap_or_default();
         NAMING.contains(&last) && matches!(used.kind(), Kind::Text { .. } | Kind::One)
     };
@@ -83,7 +83,7 @@ fn key_attributes(category: Category<'_>) -> Vec<&str> {
         ids.truncate(PRICE_ATTRIBUTES_MAX);
         ids
     };
-    let named = ids(&names);
+    let named = ids(&tells_what);
     if named.is_empty() { ids(&chooses) } else { named }
 }
 

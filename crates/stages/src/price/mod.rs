@@ -133,6 +133,10 @@ impl Stage<StoredOffer> for PriceStage {
         if offer.status() == Status::Active { Wish::Now } else { Wish::No }
     }
 
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(self.visit_after_change(&subject.entity, subject.now))
+    }
+
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (offer, now) = (&subject.entity, subject.now);
         if offer.status() != Status::Active {

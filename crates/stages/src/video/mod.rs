@@ -112,6 +112,10 @@ impl Stage<StoredOffer> for VideoCheck {
         }
     }
 
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(self.visit_after_change(&subject.entity, subject.now))
+    }
+
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (offer, now) = (&subject.entity, subject.now);
         let Some(video) = shown_video(offer) else { return Ok(Answer::untouched()) };

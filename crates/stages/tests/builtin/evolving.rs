@@ -1,5 +1,6 @@
 //! Offers of earlier catalogues.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalog::{Catalogue, Migration};
@@ -162,7 +163,7 @@ pub(crate) async fn an_offer_that_its_seller_mends_is_of_the_present_catalogue(g
     market.eventually("it says why not", id, |offer| !offer.obstacles.is_empty()).await;
     let mended = market
         .change(id, |offer| {
-            *offer = Offer { category: "cycles".to_owned(), attributes: Default::default(), ..offer.clone() };
+            *offer = Offer { category: "cycles".to_owned(), attributes: BTreeMap::new(), ..offer.clone() };
         })
         .await;
     assert_eq!((mended.catalogue_version, mended.obstacles.len()), (3, 0));
@@ -189,6 +190,8 @@ fn a_lineage_is_read_from_a_folder_with_the_past() {
     write("1-2.toml", FIRST_TO_SECOND);
     let stages::Evolved::Moved(moved) = read().unwrap().evolve(&old) else { panic!("it is moved") };
     assert_eq!((&*moved.category, moved.catalogue_version), ("cycles", 3));
+    let unknown = Offer { catalogue_version: 0, ..old.clone() };
+    assert_eq!(read().unwrap().evolve(&unknown), stages::Evolved::Moved(moved), "it is as old as can be");
     let fresh = Offer { catalogue_version: 3, ..old };
     assert_eq!(read().unwrap().evolve(&fresh), stages::Evolved::Already);
     write("1-2.toml", &FIRST_TO_SECOND.replace("[[attribute]]\nfrom = \"code\"\nremove = true\n", ""));

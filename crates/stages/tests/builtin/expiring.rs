@@ -83,7 +83,7 @@ pub(crate) async fn a_seller_is_warned_then_the_offer_expires_and_both_are_told(
         time: time::from_time(warning),
         expire_time: Some(time::from_time(end)),
     };
-    assert_eq!(events, [expected.clone()]);
+    assert_eq!(events, std::slice::from_ref(&expected));
     assert_eq!(market.standing(id, "expiry").await.waits, Waits::Until(end, Lane::Timer));
 
     ground.pass(WARNING);

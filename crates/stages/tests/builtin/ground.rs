@@ -95,8 +95,9 @@ impl Ground {
     /// All messages of a topic, partition by partition.
     pub(crate) async fn messages(&self, topic: &str) -> Vec<Delivered> {
         let mut all = Vec::new();
-        for partition in 0..PARTITIONS {
-            all.extend(self.topics.read(topic, partition, 0, ReadLimit::default()).await.unwrap().messages);
+        for info in self.topics.describe(topic).await.unwrap().partitions {
+            let page = self.topics.read(topic, info.partition, info.first, ReadLimit::default()).await;
+            all.extend(page.unwrap().messages);
         }
         all
     }

@@ -49,6 +49,7 @@ suite! {
     pricing::a_prediction_changes_only_when_it_moves,
     pricing::what_is_kept_of_prices_is_what_a_look_at_every_offer_finds,
     pricing::offers_that_were_there_before_count_too,
+    pricing::processes_that_follow_at_once_count_each_change_once,
     watching_videos::a_video_is_looked_at_and_looked_at_again_in_time,
     watching_videos::a_host_that_is_busy_is_asked_again_and_one_that_is_not_known_never,
     watching_videos::a_host_without_oembed_is_asked_for_the_page,

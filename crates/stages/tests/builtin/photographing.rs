@@ -20,12 +20,13 @@ async fn open(ground: &Ground) -> Market<'_> {
     Market::open(ground, catalogue(), vec![Arc::new(take), Arc::new(order)]).await
 }
 
-/// A picture with something in it, as a file.
+/// A picture with large patches, by which it is told from others, and small squares, which make it sharp.
 fn scene(width: u32, height: u32, seed: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
-        let square = if (x * 20 / width + y * 20 / height * seed).is_multiple_of(3) { 120 } else { 10 };
-        let value = |base: u32| (base + square + (x * 60 / width) + (y * 50 / height)).min(255) as u8;
-        Rgb([value(seed * 37 % 90), value(30), value(seed * 11 % 50)])
+        let (column, row) = (x * 6 / width, y * 6 / height);
+        let patch = ((column + 7 * row + 49 * seed).wrapping_mul(2_654_435_761) >> 16) % 11 * 18;
+        let square = if (x / 8 + y / 8).is_multiple_of(2) { 40 } else { 0 };
+        Rgb([patch + square, patch + 10, square + 20].map(|value| value as u8))
     })
 }
 

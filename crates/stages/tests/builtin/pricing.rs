@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::torg::offers::v1::predicted_price::Confidence;
-use contract::torg::offers::v1::{Condition, Offer, Status};
+use contract::torg::offers::v1::{Condition, Money, Offer, Price, Status};
 use offers::OfferId;
 use stages::limits::PRICE_COUNT_MIN;
 use stages::{PriceConfig, PriceModel, PriceStage, Prices};
 use store::Read;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use topics::{Message, Retention, TopicSpec};
 
 use crate::ground::{DAY, Ground, PARTITIONS, SHARDS, TOPIC, eventually};
 use crate::market::Market;
-use crate::shop::{bike, catalogue, fixed, placed, with};
+use crate::shop::{bike, catalogue, fixed, money, placed, with};
 
 async fn prices(ground: &Ground) -> Prices {
     Prices::open(&ground.store, &ground.topics, TOPIC, catalogue(), PRICE_COUNT_MIN).await.unwrap()
@@ -84,6 +86,10 @@ pub(crate) async fn an_offer_says_what_offers_like_it_cost(ground: Ground) {
         assert!(found.low.micros <= found.median.micros && found.median.micros <= found.high.micros);
         market.move_to(id, Status::Removed).await;
     }
+    let dollars = Money { currency: "USD".to_owned(), ..money(700) };
+    let price = Price { kind: Some(dollars.into()), ..Price::default() };
+    let foreign = market.publish(&Offer { price: Some(price).into(), ..bike(1) }).await;
+    assert!(!market.settled(foreign).await.predicted_price.is_set(), "euros say nothing about dollars");
     let toy = market.publish(&Offer { category: "toys".to_owned(), ..bike(5) }).await;
     assert!(!market.settled(toy).await.predicted_price.is_set(), "too little is known of toys");
     market.close().await;
@@ -249,6 +255,62 @@ pub(crate) async fn offers_that_were_there_before_count_too(ground: Ground) {
     for table in ["price_groups", "price_members"] {
         let rows = ground.store.scan(&ground.store.schema().table(table).unwrap().scan()).await.unwrap().rows;
         assert!(rows.is_empty(), "{table} keeps nothing of offers that are not live: {rows:?}");
+    }
+    market.close().await;
+}
+
+/// Everything that follows prices, in two processes.
+fn run(prices: [Prices; 2]) -> (watch::Sender<bool>, Vec<JoinHandle<()>>) {
+    let (stop, _) = watch::channel(false);
+    let mut running = Vec::new();
+    for prices in prices {
+        for partition in 0..prices.partitions() {
+            let (prices, stopped) = (prices.clone(), stop.subscribe());
+            running.push(tokio::spawn(async move { prices.follow(partition, SHARDS, stopped).await }));
+        }
+    }
+    (stop, running)
+}
+
+async fn eventually_counted(prices: &Prices, wanted: u32) {
+    eventually("all are counted", async || {
+        let found = prices.predict(&bike(1)).await.unwrap();
+        found.filter(|found| found.count == wanted)
+    })
+    .await;
+}
+
+pub(crate) async fn processes_that_follow_at_once_count_each_change_once(ground: Ground) {
+    let market = Market::open(&ground, catalogue(), Vec::new()).await;
+    let both = [prices(&ground).await, prices(&ground).await];
+    let (stop, running) = run(both.clone());
+    let mut ids = Vec::new();
+    for n in 0..40 {
+        ids.push(market.publish(&bike(100 + n)).await);
+        if n % 3 == 0 {
+            market.change(ids[0], |offer| offer.price = Some(fixed(500 + n)).into()).await;
+        }
+    }
+    eventually_counted(&both[0], 40).await;
+    stop.send_replace(true);
+    for task in running {
+        task.await.unwrap();
+    }
+
+    // While nobody followed, changes were made and trimmed.
+    for id in &ids[..10] {
+        market.move_to(*id, Status::Sold).await;
+    }
+    exported(&ground, &market, &ids).await;
+    let short = TopicSpec::new(TOPIC, PARTITIONS).retention(Retention::of_time(DAY));
+    ground.topics.create(&short).await.unwrap();
+    ground.pass(DAY * 3);
+    ground.topics.trim(TOPIC, ground.now().as_ms()).await.unwrap();
+    let (stop, running) = run(both.clone());
+    eventually_counted(&both[1], 30).await;
+    stop.send_replace(true);
+    for task in running {
+        task.await.unwrap();
     }
     market.close().await;
 }

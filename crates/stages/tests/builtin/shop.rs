@@ -58,8 +58,11 @@ pub(crate) fn bike(euros: i64) -> Offer {
 }
 
 pub(crate) fn fixed(euros: i64) -> Price {
-    let money = Money { micros: euros * 1_000_000, currency: "EUR".to_owned(), ..Money::default() };
-    Price { kind: Some(money.into()), ..Price::default() }
+    Price { kind: Some(money(euros).into()), ..Price::default() }
+}
+
+pub(crate) fn money(euros: i64) -> Money {
+    Money { micros: euros * 1_000_000, currency: "EUR".to_owned(), ..Money::default() }
 }
 
 /// The same offer in a place.
