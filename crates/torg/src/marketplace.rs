@@ -11,7 +11,7 @@ use catalog::{Catalogue, Sources};
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use stages::Expiry;
+use stages::{Evolution, Expiry, Lineage, TopicEvents};
 use store::Store;
 use tokio::sync::watch;
 use topics::{Retention, TopicSpec, Topics};
@@ -25,6 +25,8 @@ use crate::stages_file;
 
 pub(crate) use crate::tasks::Running;
 
+/// Hears what sellers should know of: that an offer is about to expire, or has.
+const EVENTS_TOPIC: &str = "offers.events";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -53,15 +55,17 @@ impl Marketplace {
         for topic in [&opinions.topic, &opinions.dead_letters] {
             ensure_topic(topics, topic, config.moderation.topic_partitions, kept).await?;
         }
+        ensure_topic(topics, EVENTS_TOPIC, config.offers.topic_partitions, kept).await?;
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics).await?;
+        let built_in = built_in(topics, &catalogue);
         let (store, topics) = (store.clone(), topics.clone());
         let parts = Parts { store, topics, watcher, catalogue, config: offers_config(&config.offers) };
         let mut seed = [0; 32];
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
         let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file)?);
-        let workshop = Workshop::open(&offers, registry, built_in()).await.map_err(parts::store_error)?;
+        let workshop = Workshop::open(&offers, registry, built_in).await.map_err(parts::store_error)?;
         Ok(Marketplace { market: Market { offers, topic, opinions, workshop, closing }, partitions })
     }
 
@@ -94,8 +98,10 @@ impl Marketplace {
 }
 
 /// The stages that Torg brings along.
-fn built_in() -> Vec<BuiltIn> {
-    vec![(Arc::new(Expiry), None)]
+fn built_in(topics: &Topics, catalogue: &Arc<Catalogue>) -> Vec<BuiltIn> {
+    let events = Arc::new(TopicEvents::new(topics.clone(), EVENTS_TOPIC));
+    let evolution = Evolution::new(Lineage::of(Arc::clone(catalogue)));
+    vec![(Arc::new(Expiry::default().telling(events)), None), (Arc::new(evolution), None)]
 }
 
 async fn open_watcher(
@@ -103,10 +109,10 @@ async fn open_watcher(
     store: &Store,
     topics: &Topics,
 ) -> anyhow::Result<Watcher<StoredOffer>> {
-    let stages = built_in().into_iter().map(|(stage, _)| stage).collect();
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
-    let setup = Setup { topic, stages, config: limits, ..Setup::default() };
+    // The workshop gives it its stages.
+    let setup = Setup { topic, config: limits, ..Setup::default() };
     Watcher::open(store, setup).await.context("cannot open the offers")
 }
 

@@ -9,7 +9,6 @@ fn torg(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-#[ignore = "until `torg stages new` is in cli.rs"]
 fn a_project_is_written_out_once_and_says_what_to_do_next() {
     let folder = tempfile::tempdir().unwrap();
     let made = torg(folder.path(), &["stages", "new", "--lang", "python", "price-watch"]);
@@ -26,7 +25,6 @@ fn a_project_is_written_out_once_and_says_what_to_do_next() {
 }
 
 #[test]
-#[ignore = "until `torg stages new` is in cli.rs"]
 fn a_name_that_no_stage_can_have_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = torg(folder.path(), &["stages", "new", "price watch"]);

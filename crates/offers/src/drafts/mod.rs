@@ -47,7 +47,7 @@ impl Offers {
     /// The draft of an owner, by the three rules ([`decide`]).
     pub async fn open_draft(&self, owner: &Owner, category: Option<&str>) -> Result<Draft> {
         for _ in 0..ATTEMPTS_MAX {
-            let places = self.draft_places(owner).await?;
+            let places = Box::pin(self.draft_places(owner)).await?;
             let of = |place: &Option<Place>| place.as_ref().and_then(|place| place.draft.as_ref()).map(seen);
             let decision = decide(category, of(&places.logged_in).as_ref(), of(&places.anonymous).as_ref());
             let now_ms = self.now().as_ms();
@@ -66,7 +66,7 @@ impl Offers {
                     }
                 }
             };
-            if let Some(draft) = self.settle(places, draft).await? {
+            if let Some(draft) = Box::pin(self.settle(places, draft)).await? {
                 return Ok(draft);
             }
         }

@@ -158,7 +158,7 @@ async fn offers(plan: &Plan, store: &Store, topics: &Topics, clock: &Clock) -> O
         topic: Some((topics, TOPIC)),
         clock: clock.clone(),
         config: watcher::Config { shards: SHARDS, ..watcher::Config::default() },
-        stages: vec![Arc::new(Expiry)],
+        stages: vec![Arc::new(Expiry::new(Duration::ZERO))],
         seed: seed_of(plan.seed, "watcher"),
     };
     let watcher: Watcher<StoredOffer> = Watcher::open(store, setup).await.unwrap();

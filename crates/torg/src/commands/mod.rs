@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod keys;
 mod remote;
 pub(crate) mod stages;
+mod stages_new;
 pub(crate) mod store;
 pub(crate) mod topic;
 mod topic_server;

@@ -16,11 +16,14 @@ use serde::Serialize;
 
 use super::print;
 use super::remote::{Place, said};
+use super::stages_new::{self, NewStage};
 use crate::config::{Config, Secret};
 
 /// What can be done with stages.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StagesCommand {
+    /// Writes out a project for a stage of your own.
+    New(NewStage),
     /// All stages: what they are, what waits, how they fare.
     List {
         #[command(flatten)]
@@ -199,6 +202,7 @@ type Client = StageAdminServiceClient<SharedHttp2Connection>;
 /// Runs the command.
 pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Result<()> {
     match command {
+        StagesCommand::New(new) => stages_new::run(&new),
         StagesCommand::List { asked } => {
             let client = asked.client(config).await?;
             let answer = answered(client.list_stages(wire::ListStagesRequest::default()).await)?.into_owned();
