@@ -14,7 +14,7 @@ use crate::limits::{JPEG_SCANS_MAX, SIDE_MAX};
 
 /// Bytes of a decoded pixel.
 const RGB_BYTES: u64 = 3;
-/// Bytes of one coefficient, which progressive files keep for each component of each pixel.
+/// Bytes of one coefficient. Files in several passes need all of them at once, one for each component of each pixel.
 const COEFFICIENT_BYTES: u64 = 2;
 
 pub(super) fn head(bytes: &[u8]) -> Result<Head, Refusal> {
@@ -22,11 +22,9 @@ pub(super) fn head(bytes: &[u8]) -> Result<Head, Refusal> {
     decoder.decode_headers().map_err(damaged)?;
     let info = decoder.info().ok_or_else(|| damaged("it has no head"))?;
     let (width, height) = (u32::from(info.width), u32::from(info.height));
-    // Whether the file is progressive or not, the coefficients are counted: it is what the worst file needs.
-    let by_pixel = RGB_BYTES + COEFFICIENT_BYTES * u64::from(info.components);
-    let baseline = if is_progressive(bytes) { by_pixel } else { RGB_BYTES };
-    let decode_bytes =
-        u64::from(width.next_multiple_of(16)) * u64::from(height.next_multiple_of(16)) * baseline;
+    let kept = if keeps_coefficients(bytes) { COEFFICIENT_BYTES * u64::from(info.components) } else { 0 };
+    let pixels = u64::from(width.next_multiple_of(16)) * u64::from(height.next_multiple_of(16));
+    let decode_bytes = pixels * (RGB_BYTES + kept);
     Ok(Head { kind: Kind::Jpeg, width, height, decode_bytes })
 }
 
@@ -44,7 +42,7 @@ pub(super) fn picture(bytes: &[u8]) -> Result<Picture, Refusal> {
 }
 
 fn open(bytes: &[u8]) -> JpegDecoder<ZCursor<&[u8]>> {
-    // One pixel more than allowed, so that it is our own refusal that the seller reads.
+    // As large as the format allows, so that it is our own refusal that the seller reads.
     let side = SIDE_MAX as usize * 4;
     let options = DecoderOptions::default()
         .set_max_width(side)
@@ -70,9 +68,18 @@ fn segments(bytes: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
 
 const START_OF_SCAN: u8 = 0xDA;
 
-fn is_progressive(bytes: &[u8]) -> bool {
-    let mut until_scan = segments(bytes).take_while(|(marker, ..)| *marker != START_OF_SCAN);
-    until_scan.any(|(marker, ..)| matches!(marker, 0xC2 | 0xC6 | 0xCA | 0xCE))
+/// Whether the picture comes in several passes: progressive, or with fewer components in the first scan than there are.
+fn keeps_coefficients(bytes: &[u8]) -> bool {
+    let mut components = 0;
+    for (marker, from, _) in segments(bytes) {
+        match marker {
+            0xC2 | 0xC6 | 0xCA | 0xCE => return true,
+            0xC0 | 0xC1 => components = bytes.get(from + 5).copied().unwrap_or_default(),
+            START_OF_SCAN => return bytes.get(from).is_none_or(|in_scan| *in_scan < components),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether the marker of the end follows the first scan. The decoder fills up with grey what is missing, which is no photo to show.

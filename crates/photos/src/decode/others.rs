@@ -17,19 +17,21 @@ const WORK_BYTES: u64 = 8;
 /// Bytes of a pixel of the result: red, green, blue.
 const RGB_BYTES: u64 = 3;
 
+/// Bytes that a file's packed metadata may unpack to: a colour profile can be a bomb as well as a picture.
+const METADATA_BYTES: u64 = 4 * 1024 * 1024;
+
 type Decoder<'a> = Box<dyn ImageDecoder + 'a>;
 
 pub(super) fn head(kind: Kind, bytes: &[u8]) -> Result<Head, Refusal> {
-    let decoder = open(kind, bytes, Limits::no_limits())?;
+    let decoder = open(kind, bytes, METADATA_BYTES)?;
     let (width, height) = decoder.dimensions();
     let by_pixel = u64::from(decoder.color_type().bytes_per_pixel()) + WORK_BYTES + RGB_BYTES;
-    Ok(Head { kind, width, height, decode_bytes: u64::from(width) * u64::from(height) * by_pixel })
+    let decode_bytes = u64::from(width) * u64::from(height) * by_pixel + METADATA_BYTES;
+    Ok(Head { kind, width, height, decode_bytes })
 }
 
 pub(super) fn picture(kind: Kind, bytes: &[u8], head: &Head) -> Result<Picture, Refusal> {
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(head.decode_bytes);
-    let mut decoder = open(kind, bytes, limits)?;
+    let mut decoder = open(kind, bytes, head.decode_bytes)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let pixels = DynamicImage::from_decoder(decoder).map_err(told)?;
     let pixels = match pixels {
@@ -40,10 +42,12 @@ pub(super) fn picture(kind: Kind, bytes: &[u8], head: &Head) -> Result<Picture, 
     Ok(Picture { pixels, orientation })
 }
 
-fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Result<Decoder<'_>, Refusal> {
+fn open(kind: Kind, bytes: &[u8], bytes_max: u64) -> Result<Decoder<'_>, Refusal> {
     let input = Cursor::new(bytes);
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(bytes_max);
     let mut decoder: Decoder<'_> = match kind {
-        Kind::Png => Box::new(PngDecoder::new(input).map_err(told)?),
+        Kind::Png => return Ok(Box::new(PngDecoder::with_limits(input, limits).map_err(told)?)),
         Kind::WebP => Box::new(WebPDecoder::new(input).map_err(told)?),
         Kind::Gif => Box::new(GifDecoder::new(input).map_err(told)?),
         other => return Err(Refusal::Kind(other)),

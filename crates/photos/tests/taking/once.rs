@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use image::ImageFormat;
+use object_store::ObjectStoreExt;
 use photos::Config;
 
 use crate::studio::{NOW, Studio, file, scene};
@@ -44,6 +45,10 @@ pub(crate) async fn the_same_bytes_are_stored_once_whatever_their_url(studio: St
     named.dedup();
     assert_eq!(files, named, "three files: the two sizes larger than the photo share one");
     assert_eq!(files.len(), 3);
+    studio.photos.files().delete(&files[0].as_str().into()).await.unwrap();
+    studio.site.file("/d", &bytes);
+    assert_eq!(&studio.photos.take("http://example.com/d", NOW).await.unwrap(), photo);
+    assert_eq!(studio.files().await.len(), 2, "nothing was written again");
 }
 
 pub(crate) async fn other_sizes_are_made_when_the_configuration_changes(studio: Studio) {

@@ -1,6 +1,7 @@
 //! Serving files.
 
 use image::ImageFormat;
+use object_store::ObjectStoreExt;
 use photos::NotServed;
 
 use crate::studio::{NOW, Studio, file, scene};
@@ -25,7 +26,11 @@ pub(crate) async fn a_file_is_served_with_headers_for_ever(studio: Studio) {
     for known in [tag.to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
         assert_eq!(studio.photos.serve(path, Some(&known)).await.unwrap().bytes, None, "{known}");
     }
-    for wrong in ["../store", "etc/passwd", &path.replace("-1600", "-1601"), &format!("{path}/../x")] {
+    let other = object_store::path::Path::from("secret.txt");
+    studio.photos.files().put(&other, b"not a photo".to_vec().into()).await.unwrap();
+    for wrong in
+        ["secret.txt", "../store", "etc/passwd", &path.replace("-1600", "-1601"), &format!("{path}/../x")]
+    {
         assert!(matches!(studio.photos.serve(wrong, None).await, Err(NotServed::NotFound)), "{wrong}");
     }
 }
