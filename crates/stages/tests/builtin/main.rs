@@ -10,6 +10,7 @@ mod photographing;
 mod pricing;
 mod shop;
 mod site;
+mod together;
 mod watching_videos;
 
 use ground::{Engine, Ground};
@@ -50,6 +51,7 @@ suite! {
     pricing::what_is_kept_of_prices_is_what_a_look_at_every_offer_finds,
     pricing::offers_that_were_there_before_count_too,
     pricing::processes_that_follow_at_once_count_each_change_once,
+    together::all_stages_together_settle_an_offer_and_do_not_fight,
     watching_videos::a_video_is_looked_at_and_looked_at_again_in_time,
     watching_videos::a_host_that_is_busy_is_asked_again_and_one_that_is_not_known_never,
     watching_videos::a_host_without_oembed_is_asked_for_the_page,

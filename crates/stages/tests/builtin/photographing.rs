@@ -21,7 +21,7 @@ async fn open(ground: &Ground) -> Market<'_> {
 }
 
 /// A picture with large patches, by which it is told from others, and small squares, which make it sharp.
-fn scene(width: u32, height: u32, seed: u32) -> RgbImage {
+pub(crate) fn scene(width: u32, height: u32, seed: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let (column, row) = (x * 6 / width, y * 6 / height);
         let patch = ((column + 7 * row + 49 * seed).wrapping_mul(2_654_435_761) >> 16) % 11 * 18;
@@ -30,13 +30,13 @@ fn scene(width: u32, height: u32, seed: u32) -> RgbImage {
     })
 }
 
-fn file(picture: &RgbImage) -> Vec<u8> {
+pub(crate) fn file(picture: &RgbImage) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
     bytes.into_inner()
 }
 
-fn url(name: &str) -> String {
+pub(crate) fn url(name: &str) -> String {
     format!("http://photos.example.com/{name}")
 }
 
