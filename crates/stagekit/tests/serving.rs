@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use connectrpc::Protocol;
 use connectrpc::client::{ClientConfig, HttpClient};
@@ -9,6 +10,7 @@ use contract::torg::offers::v1::Offer;
 use contract::torg::stages::v1::__buffa::oneof::answer::Change;
 use contract::torg::stages::v1::{ProcessRequest, StageServiceClient};
 use stagekit::{Answer, Description, Error, Failure, Options, Server, Stage, Subject, wire};
+use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, oneshot};
 
 /// Does what an offer's title says.
@@ -94,17 +96,37 @@ async fn a_call_that_runs_ends_before_the_server_does() {
     let stage = obedient("obedient");
     let (begun, go_on) = (Arc::clone(&stage.begun), Arc::clone(&stage.go_on));
     let server = Server::bind(vec![Arc::new(stage)], options()).await.unwrap();
+    let (client, address) = (client(&server), server.address());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+    let calling = tokio::spawn(async move { client.process(request(&["wait"])).await });
+    begun.acquire().await.unwrap().forget();
+    stop.send(()).unwrap();
+    // It hears of the end when it gets a turn; from then on nobody else is let in. So many times give a server that does not wait the turns to end.
+    while TcpStream::connect(address).await.is_ok() {}
+    for _ in 0..1000 {
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+    assert!(!running.is_finished());
+    go_on.add_permits(1);
+    assert_eq!(calling.await.unwrap().unwrap().into_owned().answers.len(), 1);
+    running.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_that_takes_longer_than_the_grace_is_cut() {
+    let stage = obedient("obedient");
+    let begun = Arc::clone(&stage.begun);
+    let options = Options { grace: Duration::ZERO, ..options() };
+    let server = Server::bind(vec![Arc::new(stage)], options).await.unwrap();
     let client = client(&server);
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(server.run(async { drop(stopped.await) }));
     let calling = tokio::spawn(async move { client.process(request(&["wait"])).await });
     begun.acquire().await.unwrap().forget();
     stop.send(()).unwrap();
-    tokio::task::yield_now().await;
-    assert!(!running.is_finished());
-    go_on.add_permits(1);
-    assert_eq!(calling.await.unwrap().unwrap().into_owned().answers.len(), 1);
     running.await.unwrap();
+    assert!(calling.await.unwrap().is_err());
 }
 
 #[tokio::test]

@@ -197,22 +197,28 @@ pub(crate) async fn serves_nobody_without_the_token(it: Process) {
     Process::refuses(health.check(request).await, ErrorCode::NotFound);
 }
 
+fn long_request(stage: &str, bytes: usize) -> ProcessRequest {
+    let mut shown = subject("1", 1, "Red bicycle", None);
+    shown.offer.modify(|offer| offer.description = "x".repeat(bytes));
+    let subjects = vec![shown];
+    ProcessRequest { stage: stage.to_owned(), now: at(NOW_S).into(), subjects, ..ProcessRequest::default() }
+}
+
 pub(crate) async fn refuses_a_message_over_the_limit_and_goes_on(it: Process) {
     let client = it.torg();
-    let long = |bytes: usize| {
-        let mut shown = subject("1", 1, "Red bicycle", None);
-        shown.offer.modify(|offer| offer.description = "x".repeat(bytes));
-        ProcessRequest {
-            stage: it.stage.to_owned(),
-            now: at(NOW_S).into(),
-            subjects: vec![shown],
-            ..ProcessRequest::default()
-        }
-    };
-    let refused = client.process(long(MESSAGE_BYTES_MAX)).await;
+    let refused = client.process(long_request(it.stage, MESSAGE_BYTES_MAX)).await;
     Process::refuses(refused, ErrorCode::ResourceExhausted);
-    let served = client.process(long(MESSAGE_BYTES_MAX / 2)).await.unwrap().into_owned();
+    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap().into_owned();
     assert_eq!(served.answers.len(), 1);
+}
+
+pub(crate) async fn refuses_a_message_that_unpacks_to_more_than_the_limit(it: Process) {
+    let config = it.config().with_default_header("authorization", format!("Bearer {TOKEN}"));
+    let client = Client::new(HttpClient::plaintext_http2_only(), config.compress_requests("gzip"));
+    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap().into_owned();
+    assert_eq!(served.answers.len(), 1);
+    let refused = client.process(long_request(it.stage, 2 * MESSAGE_BYTES_MAX)).await;
+    Process::refuses(refused, ErrorCode::ResourceExhausted);
 }
 
 pub(crate) async fn ends_in_order_when_it_is_told_to(mut it: Process) {

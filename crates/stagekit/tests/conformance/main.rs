@@ -36,6 +36,7 @@ conformance! {
     knows_no_other_stage,
     serves_nobody_without_the_token,
     refuses_a_message_over_the_limit_and_goes_on,
+    refuses_a_message_that_unpacks_to_more_than_the_limit,
     ends_in_order_when_it_is_told_to,
 }
 
