@@ -5,6 +5,7 @@
 //! Commands that do one thing and end are in `commands`, measurements in `bench`.
 
 mod bench;
+mod built_in;
 mod cli;
 mod commands;
 mod config;

@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use api::Market;
-use bridge::{BuiltIn, Registry, Workshop};
+use bridge::{Registry, Workshop};
 use catalog::{Catalogue, Sources};
 use offers::{Offers, Opinions, Parts, StoredOffer};
+use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use stages::{Evolution, Expiry, Lineage, TopicEvents};
+use stages::Prices;
+use stages::limits::EVENTS_TOPIC;
 use store::Store;
 use tokio::sync::watch;
 use topics::{Retention, TopicSpec, Topics};
 use watcher::{Setup, Watcher};
 
+use crate::built_in::BuiltInStages;
 use crate::commands::topic::retention;
 use crate::config::{self, Config};
 use crate::errors::advised;
@@ -25,14 +28,15 @@ use crate::stages_file;
 
 pub(crate) use crate::tasks::Running;
 
-/// Hears what sellers should know of: that an offer is about to expire, or has.
-const EVENTS_TOPIC: &str = "offers.events";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The ad store, and what it takes to keep it going.
 pub(crate) struct Marketplace {
     pub(crate) market: Market,
+    /// The photos of offers, if they are taken.
+    pub(crate) photos: Option<Photos>,
+    prices: Option<Prices>,
     partitions: u32,
 }
 
@@ -58,15 +62,17 @@ impl Marketplace {
         ensure_topic(topics, EVENTS_TOPIC, config.offers.topic_partitions, kept).await?;
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics).await?;
-        let built_in = built_in(topics, &catalogue);
+        let BuiltInStages { stages, photos, prices } =
+            BuiltInStages::open(config, store, topics, &catalogue).await?;
         let (store, topics) = (store.clone(), topics.clone());
         let parts = Parts { store, topics, watcher, catalogue, config: offers_config(&config.offers) };
         let mut seed = [0; 32];
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
         let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file)?);
-        let workshop = Workshop::open(&offers, registry, built_in).await.map_err(parts::store_error)?;
-        Ok(Marketplace { market: Market { offers, topic, opinions, workshop, closing }, partitions })
+        let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
+        let market = Market { offers, topic, opinions, workshop, closing };
+        Ok(Marketplace { market, photos, prices, partitions })
     }
 
     /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores. None of it ends before it is closed; what does has
@@ -78,6 +84,16 @@ impl Marketplace {
     fn run_as(self, instance: String) -> Running {
         let Market { offers, opinions, workshop, .. } = self.market;
         let mut running = Running::new();
+        if let Some(prices) = self.prices {
+            let shards = offers.watcher().shards();
+            for partition in 0..prices.partitions() {
+                let (prices, stopped) = (prices.clone(), running.stopped());
+                running.start("what offers cost is not followed any more", async move {
+                    prices.follow(partition, shards, stopped).await;
+                    Ok(())
+                });
+            }
+        }
         let (name, stopped) = (instance.clone(), running.stopped());
         running
             .start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
@@ -95,13 +111,6 @@ impl Marketplace {
         });
         running
     }
-}
-
-/// The stages that Torg brings along.
-fn built_in(topics: &Topics, catalogue: &Arc<Catalogue>) -> Vec<BuiltIn> {
-    let events = Arc::new(TopicEvents::new(topics.clone(), EVENTS_TOPIC));
-    let evolution = Evolution::new(Lineage::of(Arc::clone(catalogue)));
-    vec![(Arc::new(Expiry::default().telling(events)), None), (Arc::new(evolution), None)]
 }
 
 async fn open_watcher(

@@ -19,7 +19,13 @@ pub(crate) fn schema() -> store::Result<Schema> {
     let (topics, watcher) = (topics::tables().into_iter(), watcher::tables());
     Schema::new(
         SCHEMA_VERSION,
-        topics.chain(access::tables()).chain(watcher).chain(offers::tables()).chain(bridge::tables()),
+        topics
+            .chain(access::tables())
+            .chain(watcher)
+            .chain(offers::tables())
+            .chain(bridge::tables())
+            .chain(photos::tables())
+            .chain(stages::price_tables()),
     )
 }
 

@@ -21,7 +21,7 @@ use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::Marketplace;
 use crate::parts;
-use crate::server::{self, Info, Metrics, Readiness, RpcParts, RpcSlot, Server};
+use crate::server::{self, Info, Metrics, PhotosSlot, Readiness, RpcParts, RpcSlot, Server};
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
@@ -43,6 +43,7 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
         app.readiness.clone(),
         app.metrics.clone(),
         Arc::clone(&rpc),
+        Arc::clone(&app.photos),
         Duration::from_secs(limits.request_timeout_s.into()),
         gatekeeper.gate.clone(),
     );
@@ -77,6 +78,7 @@ struct App {
     started: Instant,
     readiness: Readiness,
     metrics: Metrics,
+    photos: PhotosSlot,
     /// Tells streams that the process stops.
     closing: watch::Sender<bool>,
     closers: Vec<Closer>,
@@ -97,6 +99,7 @@ impl App {
             started: Instant::now(),
             readiness: Readiness::new(),
             metrics: Metrics::new(),
+            photos: PhotosSlot::default(),
             closing: watch::Sender::new(false),
             closers: Vec::new(),
             failure: Box::pin(std::future::pending()),
@@ -183,6 +186,10 @@ impl App {
     async fn open_marketplace(&mut self, store: &Store, topics: &Topics) -> anyhow::Result<api::Market> {
         let marketplace = Marketplace::open(&self.config, store, topics, self.closing.subscribe()).await?;
         let market = marketplace.market.clone();
+        if let Some(photos) = &marketplace.photos {
+            // Set once: `open` runs once.
+            let _ = self.photos.set(photos.clone());
+        }
         if self.config.roles.contains(&Role::Scheduler) {
             let running = marketplace.run();
             self.failure = Box::pin(running.failure());

@@ -29,9 +29,11 @@ fn the_lines_of_the_page_lead_to_a_stage_that_changes_offers() {
     let server = Server::start(&[]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     // Whatever becomes of it, the stage ends with the shell.
-    let script = format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\npython3() {{ /usr/bin/python3 \"$@\"; }}\n{lines}");
+    let script = format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{lines}");
+    let path = format!("/usr/bin:{}", std::env::var("PATH").unwrap_or_default());
     let output = Command::new("timeout")
         .args(["120", "bash", "-euo", "pipefail", "-c", &script])
+        .env("PATH", path)
         .env("torg", env!("CARGO_BIN_EXE_torg"))
         .env("server", server.url())
         .env("port", port.to_string())

@@ -223,12 +223,37 @@ pub(crate) struct Moderation {
     pub(crate) topic_partitions: u32,
 }
 
-/// The outside stages.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// The stages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stages {
+    /// Which of the built-in ones work (`docs/builtin-stages.md`). `photos` and `video` ask hosts of the internet.
+    pub(crate) built_in: Vec<BuiltInStage>,
     /// A file that declares outside stages (`docs/stages.md`), beside those that are registered while Torg runs. None by default.
     pub(crate) file: PathBuf,
+}
+
+/// A stage that Torg brings along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BuiltInStage {
+    Expiry,
+    Evolution,
+    Photos,
+    PhotoOrder,
+    Video,
+    Price,
+}
+
+impl BuiltInStage {
+    const ALL: [BuiltInStage; 6] = [
+        BuiltInStage::Expiry,
+        BuiltInStage::Evolution,
+        BuiltInStage::Photos,
+        BuiltInStage::PhotoOrder,
+        BuiltInStage::Video,
+        BuiltInStage::Price,
+    ];
 }
 
 /// What the process says about itself on stderr.
@@ -288,7 +313,7 @@ impl Default for Config {
             files: Files { url: Url::from("file:./data/files") },
             offers: Offers::default(),
             moderation: Moderation::default(),
-            stages: Stages::default(),
+            stages: Stages { built_in: BuiltInStage::ALL.to_vec(), file: PathBuf::new() },
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
             access: access::Config::default(),

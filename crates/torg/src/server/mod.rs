@@ -15,5 +15,5 @@ mod rpc;
 pub(crate) use health::Readiness;
 pub(crate) use listen::{Server, bind};
 pub(crate) use metrics::Metrics;
-pub(crate) use router::{RpcSlot, router};
+pub(crate) use router::{PhotosSlot, RpcSlot, router};
 pub(crate) use rpc::{Info, RpcParts, key_from_wire, message_from_wire, message_to_wire, rpc_service};

@@ -6,11 +6,12 @@ use std::time::Duration;
 use access::{Action, Caller, Code, Denial, Gate, GateLayer, Verdict};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Extension, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use connectrpc::{ConnectError, ConnectRpcService, ErrorCode};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use photos::{NotServed, Photos};
 use serde_json::json;
 use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -21,15 +22,18 @@ use crate::logging::panic_message;
 
 /// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
 pub(crate) type RpcSlot = Arc<OnceLock<ConnectRpcService>>;
+/// The photos, once they can be served; never filled if they are not taken.
+pub(crate) type PhotosSlot = Arc<OnceLock<Photos>>;
 
-/// What is served to everybody, uncounted: whoever probes for health has no token.
-const OPEN: &[&str] = &["/healthz", "/readyz", "/grpc.health.v1.Health/"];
+/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo.
+const OPEN: &[&str] = &["/healthz", "/readyz", "/grpc.health.v1.Health/", "/photos/"];
 
 #[derive(Clone)]
 struct Shared {
     readiness: Readiness,
     metrics: Metrics,
     rpc: RpcSlot,
+    photos: PhotosSlot,
 }
 
 /// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
@@ -37,6 +41,7 @@ pub(crate) fn router(
     readiness: Readiness,
     metrics: Metrics,
     rpc: RpcSlot,
+    photos: PhotosSlot,
     request_timeout: Duration,
     gate: Gate,
 ) -> Router {
@@ -49,6 +54,7 @@ pub(crate) fn router(
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(show_metrics))
+        .route("/photos/{*path}", get(show_photo))
         .method_not_allowed_fallback(method_not_allowed)
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
         .fallback(rpc_or_nothing)
@@ -57,7 +63,7 @@ pub(crate) fn router(
             tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
             failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
         }))
-        .with_state(Shared { readiness, metrics, rpc })
+        .with_state(Shared { readiness, metrics, rpc, photos })
 }
 
 /// The process runs and its event loop turns.
@@ -92,6 +98,30 @@ async fn show_metrics(State(shared): State<Shared>, Extension(caller): Extension
         }
         Err(error) => failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string()),
     }
+}
+
+/// A file of a photo, which never changes under its name.
+async fn show_photo(State(shared): State<Shared>, Path(path): Path<String>, headers: HeaderMap) -> Response {
+    let missing = || failure(StatusCode::NOT_FOUND, "not_found", "there is no such photo");
+    let Some(photos) = shared.photos.get() else { return missing() };
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    let served = match photos.serve(&path, known).await {
+        Ok(served) => served,
+        Err(NotServed::NotFound) => return missing(),
+        Err(NotServed::Unavailable(error)) => {
+            tracing::error!(%error, path, "a photo cannot be read");
+            return failure(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "photos cannot be read now");
+        }
+    };
+    let status = if served.bytes.is_some() { StatusCode::OK } else { StatusCode::NOT_MODIFIED };
+    let mut answer = Response::new(served.bytes.map_or_else(Body::empty, Body::from));
+    *answer.status_mut() = status;
+    for (name, value) in served.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            answer.headers_mut().insert(name, value);
+        }
+    }
+    answer
 }
 
 async fn method_not_allowed(request: Request) -> Response {
@@ -157,7 +187,7 @@ mod tests {
     fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
         let fetch = Arc::new(access::HttpsFetch::default());
         let gate = Gate::new(&access::Config::default(), fetch, access::Clock::system()).unwrap();
-        router(readiness, Metrics::new(), RpcSlot::default(), request_timeout, gate)
+        router(readiness, Metrics::new(), RpcSlot::default(), PhotosSlot::default(), request_timeout, gate)
     }
 
     async fn ask(router: &Router, request: Request) -> (StatusCode, String) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::bench::{folder, postgres_url};
-use crate::config::{Config, Url};
+use crate::config::{BuiltInStage, Config, Url};
 
 /// The schema of PostgreSQL that a run makes and removes again.
 const SCHEMA: &str = "bench_offers";
@@ -105,10 +105,12 @@ impl OffersBench {
         }
     }
 
-    /// What the server runs with: the defaults, but for places.
+    /// What the server runs with: the defaults, but for places and for stages that look at what the offers of a benchmark do not have.
     pub(super) fn config(&self) -> Config {
         let mut config = Config { data_dir: self.folder(), ..Config::default() };
         config.store.url = Url::from(&*self.store_url());
+        // Offers of a benchmark have photos that are nowhere, and prices that say nothing.
+        config.stages.built_in = vec![BuiltInStage::Expiry, BuiltInStage::Evolution];
         config
     }
 

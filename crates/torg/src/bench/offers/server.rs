@@ -55,6 +55,7 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--data", "."])
             .env("TORG_STORE_URL", url)
             .env("TORG_LOG_FORMAT", "json")
+            .env("TORG_STAGES_BUILT_IN", "expiry,evolution")
             .current_dir(args.folder())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
