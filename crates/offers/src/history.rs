@@ -115,6 +115,6 @@ fn is_short(value: &str) -> bool {
 /// A value as JSON; `None` if it is not set.
 pub(crate) fn json(value: &impl Serialize) -> Option<String> {
     let text = serde_json::to_string(value).ok()?;
-    let is_none = matches!(&*text, "null" | "\"\"" | "[]" | "{}") || text.ends_with("_UNSPECIFIED\"");
+    let is_none = matches!(&*text, "null" | "\"\"" | "[]" | "{}" | "0") || text.ends_with("_UNSPECIFIED\"");
     (!is_none).then_some(text)
 }
