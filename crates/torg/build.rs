@@ -16,6 +16,8 @@ const DESCRIBED: &[&str] = &[
     "torg/offers/v1/cabinet.proto",
     "torg/offers/v1/moderation.proto",
     "torg/catalog/v1/catalog.proto",
+    "torg/stages/v1/admin.proto",
+    "torg/stages/v1/state.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
