@@ -53,7 +53,7 @@ pub const REHEARSED: usize = 100;
 /// Offers that a dry run looks at, at most.
 pub const REHEARSED_MAX: usize = 1000;
 /// Offers among which those of a category are looked for.
-pub const REHEARSED_SEEN_MAX: usize = 10_000;
+pub const REHEARSED_SEEN_MAX: usize = 2_000;
 /// Differences that a dry run shows.
 pub const DIFFERENCES_SHOWN: usize = 100;
 /// Notes, and kinds of promotion, that billing keeps beside one offer.

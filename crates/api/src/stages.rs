@@ -5,7 +5,7 @@ mod shown;
 mod states;
 
 use access::{Action, Caller};
-use bridge::{Outside, RegistryError, Workshop};
+use bridge::{RegistryError, Workshop};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::torg::stages::v1 as wire;
 
@@ -67,8 +67,7 @@ impl StagesRpc {
         if self.0.built_in().any(|id| id == declared.id) {
             return Err(RegistryError::Taken(declared.id).into());
         }
-        let outside =
-            Outside::check(&declared).map_err(|wrong| Refusal::from(RegistryError::Wrong(wrong)))?;
+        let outside = self.0.registry().complete(&declared).await?;
         let plugin = self.0.plugin(&outside, None);
         let described = plugin.describe(&outside).await.map_err(|why| {
             Refusal::new(
@@ -79,10 +78,7 @@ impl StagesRpc {
         })?;
         let now = self.0.offers().watcher().clock().now();
         if !request.validate_only {
-            // First: whoever hears of the stage knows at once what it wants.
-            let registry = self.0.registry();
-            registry.remember(&outside.id, &described, now).await.map_err(RegistryError::from)?;
-            registry.register(&declared, &caller.subject, now).await?;
+            self.0.registry().register(&outside, &described, &caller.subject, now).await?;
         }
         let stage = wire::Stage {
             id: outside.id.clone(),

@@ -153,6 +153,9 @@ impl Reader {
         if let Some(path) = self.allowed.first_forbidden(paths.iter().map(String::as_str)) {
             return lasting(format!("it may not change `{path}`: add it to may_change, or leave it alone"));
         }
+        if paths.iter().any(|path| path == "status_reason") && !paths.iter().any(|path| path == "status") {
+            return lasting("its patch gives a reason for a status and no status: name both");
+        }
         let values = patch.values.into_option().unwrap_or_default();
         if !values.id.is_empty() && values.id != subject.entity.offer.id {
             return lasting(format!(

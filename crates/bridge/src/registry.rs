@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use buffa::Message as _;
 use contract::torg::stages::v1::{OutsideStage, StoredDescription, StoredStage};
 use offers::time;
-use store::{Batch, Key, Outcome, Read, Row, Scan, Store, Table, TableDef};
+use store::{Batch, Outcome, Read, Row, Scan, Store, Table, TableDef};
 use watcher::Time;
 
 use crate::limits::STAGES_MAX;
@@ -123,36 +123,51 @@ impl Registry {
         Ok(known.into_iter().map(with_description).collect())
     }
 
-    /// Keeps a stage, in place of one of the same id. A token or a key that is shown as `***` stays what it was.
+    /// A declaration with what was registered in place of a token or a key that is given as `***`: as the stage is to be called. Checked.
+    pub async fn complete(&self, declared: &OutsideStage) -> Result<Outside, RegistryError> {
+        let before = self.store.get_one(&STAGES.key((SHARD, &*declared.id))).await?;
+        let old = before.as_ref().and_then(|row| StoredStage::decode_from_slice(&row.value).ok());
+        let declared = with_secrets(declared, old.and_then(|old| old.stage.into_option()));
+        Outside::check(&declared).map_err(RegistryError::Wrong)
+    }
+
+    /// Keeps a stage and what it says of itself, in place of one of the same id.
     pub async fn register(
         &self,
-        declared: &OutsideStage,
+        outside: &Outside,
+        described: &Described,
         author: &str,
         now: Time,
-    ) -> Result<Outside, RegistryError> {
-        if self.configured.iter().any(|outside| outside.id == declared.id) {
-            return Err(RegistryError::Taken(declared.id.clone()));
+    ) -> Result<(), RegistryError> {
+        let id = &outside.id;
+        if self.configured.iter().any(|configured| configured.id == *id) {
+            return Err(RegistryError::Taken(id.clone()));
         }
+        let stored = StoredStage {
+            stage: Some(outside.declared.clone()).into(),
+            author: author.to_owned(),
+            time: Some(time::from_time(now)).into(),
+            ..StoredStage::default()
+        };
+        let rows = [
+            (STAGES.key((SHARD, &**id)), stored.encode_to_vec()),
+            (DESCRIPTIONS.key((SHARD, &**id)), description(described, now)),
+        ];
         for _ in 0..ATTEMPTS_MAX {
-            let key = STAGES.key((SHARD, &*declared.id));
-            let before = self.store.get_one(&key).await?;
-            let old = before.as_ref().and_then(|row| StoredStage::decode_from_slice(&row.value).ok());
-            let declared = with_secrets(declared, old.and_then(|old| old.stage.into_option()));
-            let outside = Outside::check(&declared).map_err(RegistryError::Wrong)?;
-            if before.is_none() && self.all(STAGES.prefix((SHARD,))).await?.len() >= STAGES_MAX {
+            let before = self.store.get(&rows.clone().map(|(key, _)| key)).await?;
+            if before[0].is_none() && self.all(STAGES.prefix((SHARD,))).await?.len() >= STAGES_MAX {
                 return Err(RegistryError::TooMany);
             }
-            let stored = StoredStage {
-                stage: Some(declared).into(),
-                author: author.to_owned(),
-                time: Some(time::from_time(now)).into(),
-                ..StoredStage::default()
-            };
-            if self.put(key, before, stored.encode_to_vec()).await? {
-                return Ok(outside);
+            let mut batch = Batch::new();
+            for ((key, value), before) in rows.clone().into_iter().zip(before) {
+                let version = before.map_or(0, |row| row.version);
+                batch.check(key.clone(), version).put(key, version + 1, value);
+            }
+            if self.store.commit(batch).await?.is_applied() {
+                return Ok(());
             }
         }
-        Err(RegistryError::Contended(declared.id.clone()))
+        Err(RegistryError::Contended(id.clone()))
     }
 
     /// Forgets a stage that was registered.
@@ -174,22 +189,12 @@ impl Registry {
     /// Remembers what a stage says of itself, for a start at which it does not answer.
     pub async fn remember(&self, id: &str, described: &Described, now: Time) -> store::Result<()> {
         let key = DESCRIPTIONS.key((SHARD, id));
-        let before = self.store.get_one(&key).await?;
-        let stored = StoredDescription {
-            description: Some(described.as_message().clone()).into(),
-            time: Some(time::from_time(now)).into(),
-            ..StoredDescription::default()
-        };
-        // Whoever is faster has asked a moment later.
-        let _: bool = self.put(key, before, stored.encode_to_vec()).await?;
-        Ok(())
-    }
-
-    async fn put(&self, key: Key, before: Option<Row>, value: Vec<u8>) -> store::Result<bool> {
-        let version = before.map_or(0, |row| row.version);
+        let version = self.store.get_one(&key).await?.map_or(0, |row| row.version);
         let mut batch = Batch::new();
-        batch.check(key.clone(), version).put(key, version + 1, value);
-        Ok(matches!(self.store.commit(batch).await?, Outcome::Applied))
+        batch.check(key.clone(), version).put(key, version + 1, description(described, now));
+        // Whoever is faster has asked a moment later.
+        let _: Outcome = self.store.commit(batch).await?;
+        Ok(())
     }
 
     async fn all(&self, scan: Scan) -> store::Result<Vec<Row>> {
@@ -201,6 +206,16 @@ impl Registry {
             scan = scan.after(next);
         }
     }
+}
+
+fn description(described: &Described, now: Time) -> Vec<u8> {
+    let description = Some(described.as_message().clone()).into();
+    let stored = StoredDescription {
+        description,
+        time: Some(time::from_time(now)).into(),
+        ..StoredDescription::default()
+    };
+    stored.encode_to_vec()
 }
 
 fn read(row: &Row) -> Result<Outside, String> {

@@ -190,10 +190,10 @@ pub(crate) async fn workshop(offers: &Offers, stages: &[wire::OutsideStage]) -> 
 
 /// Registers a stage, as the API does: once it has said what it is.
 pub(crate) async fn register(workshop: &Workshop, stage: &wire::OutsideStage) {
-    let outside = Outside::check(stage).unwrap();
+    let registry = workshop.registry();
+    let outside = registry.complete(stage).await.unwrap();
     let described = workshop.plugin(&outside, None).describe(&outside).await.unwrap();
-    workshop.registry().remember(&stage.id, &described, Time::from_ms(1)).await.unwrap();
-    workshop.registry().register(stage, "test", Time::from_ms(1)).await.unwrap();
+    registry.register(&outside, &described, "test", Time::from_ms(1)).await.unwrap();
 }
 
 /// Somebody who sells.

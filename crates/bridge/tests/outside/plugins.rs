@@ -78,6 +78,8 @@ async fn what_a_plugin_may_not_do_fails_that_offer_with_words_that_say_what_it_d
     assert!(lasting(&[], title("x"), &["title"]).await.contains("may not change `title`"));
     assert!(lasting(&["title"], title("x"), &["seller"]).await.contains("set by Torg alone"));
     assert!(lasting(&["title"], title("x"), &[]).await.contains("names no fields"));
+    let reason = Offer { status_reason: Some(StatusReason::default()).into(), ..Offer::default() };
+    assert!(lasting(&["status_reason"], reason, &["status_reason"]).await.contains("name both"));
     assert!(lasting(&["title"], title("x"), &["titel"]).await.contains("no field"));
     assert!(lasting(&["title"], title(""), &["title"]).await.contains("cannot stand: title"));
     let other = Offer { id: "1".to_owned(), ..title("x") };

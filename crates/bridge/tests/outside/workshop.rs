@@ -4,7 +4,6 @@ use crate::common::{Script, ann, bike, declared, eventually, offers, register, s
 use contract::torg::stages::v1 as wire;
 use offers::Offers;
 use tokio::sync::watch;
-use watcher::Time;
 
 async fn title_of(offers: &Offers, id: &str, wanted: &str) {
     let id = id.parse().unwrap();
@@ -102,13 +101,12 @@ async fn a_secret_that_is_shown_as_stars_stays_when_a_stage_is_registered_again(
     let offers = offers().await;
     let workshop = workshop(&offers, &[]).await;
     let registry = workshop.registry();
-    let stage = wire::OutsideStage {
-        token: "hush".to_owned(),
-        ..declared("a", &["http://127.0.0.1:1".to_owned()], &[])
-    };
-    let shown = registry.register(&stage, "test", Time::from_ms(1)).await.unwrap().shown();
+    let serving = serve(Script::new("a", titles("x")), None).await;
+    let stage = wire::OutsideStage { token: "hush".to_owned(), ..declared("a", &[serving.url()], &[]) };
+    register(&workshop, &stage).await;
+    let shown = registry.load().await.unwrap()["a"].outside.shown();
     assert_eq!(shown.token, "***");
-    registry.register(&shown, "test", Time::from_ms(2)).await.unwrap();
+    register(&workshop, &shown).await;
     let known = registry.load().await.unwrap();
     assert!(known["a"].is_same(&{
         let mut same = known["a"].clone();

@@ -8,7 +8,7 @@ use super::Config;
 pub(super) const PREFIX: &str = "TORG_";
 
 /// Variables that the commands read themselves: they are no settings.
-pub(super) const OF_COMMANDS: &[&str] = &["TORG_CONFIG", "TORG_TOKEN", "TORG_CA_FILE"];
+pub(super) const OF_COMMANDS: &[&str] = &["TORG_CONFIG", "TORG_TOKEN", "TORG_CA_FILE", "TORG_STAGE_TOKEN"];
 
 /// The defaults as a table: the form in which layers are laid over each other.
 pub(super) fn defaults() -> Table {
