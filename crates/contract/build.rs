@@ -18,6 +18,12 @@ const FILES: &[&str] = &[
     "torg/stages/v1/state.proto",
     "torg/stages/v1/admin.proto",
     "torg/stages/v1/rows.proto",
+    "torg/feeds/v1/problem.proto",
+    "torg/feeds/v1/autoload.proto",
+    "torg/feeds/v1/load.proto",
+    "torg/feeds/v1/feed.proto",
+    "torg/feeds/v1/service.proto",
+    "torg/feeds/v1/rows.proto",
     "google/rpc/error_details.proto",
 ];
 

@@ -18,6 +18,7 @@ const DESCRIBED: &[&str] = &[
     "torg/catalog/v1/catalog.proto",
     "torg/stages/v1/admin.proto",
     "torg/stages/v1/state.proto",
+    "torg/feeds/v1/service.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -29,20 +29,36 @@ pub struct Peer(pub SocketAddr);
 pub struct GateLayer<A> {
     gate: Gate,
     open: &'static [&'static str],
+    files: &'static [&'static str],
     answer: A,
 }
 
 impl<A> GateLayer<A> {
     /// A layer whose denials are turned into answers by this function.
     pub fn new(gate: Gate, answer: A) -> Self {
-        Self { gate, open: &[], answer }
+        Self { gate, open: &[], files: &[], answer }
     }
 
-    /// Paths that start like one of these are open to everybody and are not counted: probes of health.
+    /// These paths, and those below one that ends with `/`, are open to everybody and are not counted: probes of health.
     #[must_use]
-    pub fn open(mut self, prefixes: &'static [&'static str]) -> Self {
-        self.open = prefixes;
+    pub fn open(mut self, paths: &'static [&'static str]) -> Self {
+        self.open = paths;
         self
+    }
+
+    /// Bodies sent to paths that start like one of these are not cut off here: files, which have a limit of their own.
+    #[must_use]
+    pub fn files(mut self, prefixes: &'static [&'static str]) -> Self {
+        self.files = prefixes;
+        self
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        self.open.iter().any(|open| path == *open || open.ends_with('/') && path.starts_with(open))
+    }
+
+    fn takes_files(&self, path: &str) -> bool {
+        self.files.iter().any(|prefix| path.starts_with(prefix))
     }
 }
 
@@ -154,11 +170,12 @@ where
         let mut inner = std::mem::replace(&mut self.inner, waiting);
         let layer = self.layer.clone();
         Box::pin(async move {
-            if layer.open.iter().any(|prefix| request.uri().path().starts_with(prefix)) {
+            if layer.is_open(request.uri().path()) {
                 let answer = inner.call(request.map(Capped::whole)).await?;
                 return Ok(answer.map(|body| Held { body, permit: None }));
             }
-            match pass(&layer.gate, request).await {
+            let takes_files = layer.takes_files(request.uri().path());
+            match pass(&layer.gate, request, takes_files).await {
                 Ok((request, permit)) => {
                     let cut = request.body().cut.clone();
                     let headers = cut.0.as_ref().map(|_| request.headers().clone()).unwrap_or_default();
@@ -176,7 +193,7 @@ where
 
 type Passed<B> = Result<(Request<Capped<B>>, Permit), (Denial, HeaderMap)>;
 
-async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
+async fn pass<B: Body>(gate: &Gate, request: Request<B>, takes_files: bool) -> Passed<B> {
     let (mut parts, body) = request.into_parts();
     name_host(&mut parts);
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
@@ -187,7 +204,7 @@ async fn pass<B: Body>(gate: &Gate, request: Request<B>) -> Passed<B> {
     parts.extensions.insert(caller);
     // What has served its purpose here is not handed on, so that nothing behind can log it.
     parts.headers.remove(header::AUTHORIZATION);
-    let Some(most) = request_bytes_max else {
+    let Some(most) = request_bytes_max.filter(|_| !takes_files) else {
         return Ok((Request::from_parts(parts, Capped::whole(body)), permit));
     };
     let size = body.size_hint();

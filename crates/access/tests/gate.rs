@@ -37,7 +37,7 @@ impl Bench {
         let schema = Schema::new(1, access::tables()).unwrap();
         let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
         let keys = ApiKeys::new(store, hands.clock(), Entropy::system());
-        let layer = GateLayer::new(gate.clone(), answer).open(&["/healthz"]);
+        let layer = GateLayer::new(gate.clone(), answer).open(&["/healthz", "/open/"]).files(&["/files/"]);
         let service = Router::new().fallback(who).layer(layer);
         Self { gate, keys, hands, service }
     }
@@ -191,6 +191,22 @@ async fn open_paths_ask_nobody() {
     let bench = Bench::new(strict());
     let request = Request::builder().uri("/healthz").body(Body::empty()).unwrap();
     assert_eq!(bench.ask(request).await.2, "nobody was asked");
+    for (path, status) in [("/open/x", 200), ("/open", 401), ("/healthz/x", 401), ("/healthzz", 401)] {
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        assert_eq!(bench.status(request).await, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn files_are_as_large_as_they_are_and_their_callers_are_known() {
+    let bench = Bench::new(tight(0, 0, 0));
+    let file = |request: Request| {
+        let mut request = request.map(|_| Body::from("0123456789 and more"));
+        *request.uri_mut() = "/files/x".parse().unwrap();
+        request
+    };
+    assert!(bench.ask(file(with_token(&token()))).await.2.ends_with("sent 19"));
+    assert_eq!(bench.status(file(call(&[]))).await, 401);
 }
 
 fn tight(rate_per_s: u32, burst: u32, concurrent_max: u32) -> Config {

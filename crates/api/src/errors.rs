@@ -4,6 +4,7 @@
 //! find them in `grpc-status-details-bin`, clients of JSON in `details`, where `debug` shows them in plain JSON.
 
 mod domain;
+mod feeds;
 mod ours;
 
 use std::collections::BTreeMap;

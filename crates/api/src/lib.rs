@@ -1,4 +1,4 @@
-//! The RPC layer over offers.
+//! The RPC layer over offers and feeds.
 //!
 //! A handler takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], and the masks and the
 //! validation of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
@@ -15,6 +15,7 @@ pub mod caller;
 mod catalogue;
 mod drafts;
 pub mod errors;
+mod feeds;
 pub mod limits;
 mod market;
 mod moderation;
@@ -23,5 +24,6 @@ pub mod offers;
 mod stages;
 pub mod tokens;
 
+pub use self::feeds::{FeedCalls, ProblemRow, Report, Upload, language_of};
 pub use errors::{FieldFault, Refusal};
-pub use market::{Market, register};
+pub use market::{Market, register, register_feeds};

@@ -25,7 +25,7 @@ pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
 /// Bytes of a page token or a token to resume from.
-pub const TOKEN_BYTES_MAX: usize = 512;
+pub const TOKEN_BYTES_MAX: usize = 1024;
 /// Bytes of a token from which a watch goes on: it has a place of every partition.
 pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the id of a category.
@@ -46,6 +46,8 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
 /// Changes that an explanation of an offer shows.
 pub const EXPLAINED_CHANGES: usize = 20;
+/// Visits that are counted in each lane of every stage, for a list of stages. A stage by itself is counted further.
+pub const LISTED_COUNTED_MAX: u64 = 10_000;
 /// Parked visits that are shown with a stage.
 pub const PARKED_SHOWN: usize = 20;
 /// Offers that a dry run looks at, if nothing is said.
@@ -60,6 +62,18 @@ pub const DIFFERENCES_SHOWN: usize = 100;
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.
 pub const BILLING_NOTE_CHARS_MAX: usize = 2000;
+/// Bytes of what offers of a feed have that do not say so themselves.
+pub const FEED_DEFAULTS_BYTES_MAX: usize = 16 * 1024;
+/// Paths of the mask of a change to a feed.
+pub const FEED_MASK_PATHS_MAX: usize = 20;
+/// Codes by which problems are filtered.
+pub const PROBLEM_CODES_MAX: usize = 100;
+/// Bytes of the id of an offer in a file.
+pub const EXTERNAL_ID_BYTES_MAX: usize = 256;
+/// Names in the path of a seller's category.
+pub const MAPPING_NAMES_MAX: usize = 20;
+/// Problems that a report as a file reads at a time.
+pub const REPORT_PAGE: usize = 500;
 
 /// The largest amount that anybody pays, in millionths: a million million of any currency.
 pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
@@ -77,6 +91,15 @@ pub struct PageSizes {
 pub const OFFERS_PAGE: PageSizes = PageSizes { default: 50, most: 200 };
 /// Pages of a history.
 pub const HISTORY_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
+
+/// Pages of feeds.
+pub const FEEDS_PAGE: PageSizes = PageSizes { default: 50, most: 100 };
+/// Pages of loads.
+pub const LOADS_PAGE: PageSizes = PageSizes { default: 20, most: 100 };
+/// Pages of problems.
+pub const PROBLEMS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
+/// Pages of sellers' categories.
+pub const MAPPINGS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
 
 /// The size of a page; zero is the default.
 pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {

@@ -17,6 +17,7 @@ use crate::caller::{self, Intent};
 use crate::catalogue::CatalogueRpc;
 use crate::drafts::DraftsRpc;
 use crate::errors::Refusal;
+use crate::feeds::FeedCalls;
 use crate::limits::idempotency_key;
 use crate::moderation::ModerationRpc;
 use crate::offers::OfferCalls;
@@ -48,6 +49,12 @@ pub fn register(router: Router, market: &Market) -> Router {
         .add_service(Arc::new(CatalogueRpc(market.clone())))
         .add_service(Arc::new(StagesRpc(market.workshop.clone())))
         .add_service(Arc::new(StatesRpc(market.workshop.clone())))
+}
+
+/// Adds the service of feeds.
+#[must_use]
+pub fn register_feeds(router: Router, feeds: &FeedCalls) -> Router {
+    router.add_service(Arc::new(feeds.clone()))
 }
 
 impl Market {

@@ -8,12 +8,13 @@ use access::{Action, Caller};
 use bridge::{RegistryError, Workshop};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::torg::stages::v1 as wire;
+use watcher::limits::DEPTH_COUNTED_MAX;
 
 pub(crate) use states::StatesRpc;
 
 use crate::caller::of_request;
 use crate::errors::{FieldFault, Refusal};
-use crate::limits::{NAME_BYTES_MAX, PARKED_SHOWN, REASON_TEXT_CHARS_MAX, name, text};
+use crate::limits::{LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN, REASON_TEXT_CHARS_MAX, name, text};
 use crate::offers::checks;
 
 /// The service.
@@ -38,7 +39,7 @@ impl StagesRpc {
         ids.sort();
         let mut stages = Vec::with_capacity(ids.len());
         for id in ids {
-            stages.push(shown::stage(&self.0, &id).await?);
+            stages.push(shown::stage(&self.0, &id, LISTED_COUNTED_MAX).await?);
         }
         Ok(wire::ListStagesResponse { stages, ..Default::default() })
     }
@@ -50,7 +51,7 @@ impl StagesRpc {
     ) -> Result<wire::GetStageResponse, Refusal> {
         may_look(caller)?;
         let id = self.known(&request.id)?;
-        let stage = shown::stage(&self.0, id).await?;
+        let stage = shown::stage(&self.0, id, DEPTH_COUNTED_MAX).await?;
         let parked = self.0.offers().watcher().parked(id, PARKED_SHOWN).await.map_err(offers::Error::from)?;
         let parked = parked.into_iter().map(shown::parked).collect();
         Ok(wire::GetStageResponse { stage: Some(stage).into(), parked, ..Default::default() })
@@ -67,6 +68,7 @@ impl StagesRpc {
         if self.0.built_in().any(|id| id == declared.id) {
             return Err(RegistryError::Taken(declared.id).into());
         }
+        self.0.registry().require_free(&declared.id)?;
         let outside = self.0.registry().complete(&declared).await?;
         let plugin = self.0.plugin(&outside, None);
         let described = plugin.describe(&outside).await.map_err(|why| {
@@ -185,6 +187,9 @@ impl From<RegistryError> for Refusal {
             }
             RegistryError::Taken(id) => {
                 Self::new(ErrorCode::AlreadyExists, "STAGE_ID_TAKEN", text).with("stage", &id)
+            }
+            RegistryError::Configured(id) => {
+                Self::new(ErrorCode::FailedPrecondition, "STAGE_CONFIGURED", text).with("stage", &id)
             }
             RegistryError::TooMany => Self::new(ErrorCode::ResourceExhausted, "TOO_MANY_STAGES", text),
             RegistryError::Unknown(id) => {

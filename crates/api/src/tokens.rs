@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use feeds::ProblemPlace;
 use offers::OfferId;
 use offers::cabinet::Place;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
@@ -49,7 +50,7 @@ impl About {
 
 /// A place in a list, as tokens carry it.
 pub trait PagePlace: Sized {
-    /// As bytes, at most 256.
+    /// As bytes, at most 512.
     fn to_bytes(&self) -> Vec<u8>;
     /// From bytes; `None` if they are no place.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
@@ -62,6 +63,36 @@ impl PagePlace for u64 {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self::from_be_bytes(bytes.try_into().ok()?))
+    }
+}
+
+impl PagePlace for String {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().into()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::from_utf8(bytes.into()).ok()
+    }
+}
+
+impl PagePlace for ProblemPlace {
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::InFile(batch, place) => [&[0], &batch.to_be_bytes()[..], &place.to_be_bytes()].concat(),
+            Self::Later(offer) => [&[1], offer.as_bytes()].concat(),
+        }
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        match bytes.split_first()? {
+            (0, rest) => {
+                let (batch, place) = rest.split_first_chunk()?;
+                Some(Self::InFile(u32::from_be_bytes(*batch), u32::from_be_bytes(place.try_into().ok()?)))
+            }
+            (1, offer) => Some(Self::Later(String::from_utf8(offer.to_vec()).ok()?)),
+            _ => None,
+        }
     }
 }
 
@@ -178,6 +209,11 @@ mod tests {
         assert_eq!(encode(&list(), None::<&Place>), "");
         assert_eq!(decode::<Place>(&list(), ""), Ok(None));
         assert_eq!(decode(&list(), &encode(&list(), Some(&7_u64))), Ok(Some(7_u64)));
+        for place in [ProblemPlace::InFile(7, 9), ProblemPlace::Later("sofa-1".to_owned())] {
+            assert_eq!(decode(&list(), &encode(&list(), Some(&place))), Ok(Some(place)));
+        }
+        let long = "ж".repeat(256);
+        assert_eq!(decode(&list(), &encode(&list(), Some(&long))), Ok(Some(long)));
     }
 
     #[test]

@@ -74,6 +74,16 @@ fn wrong_path(path: &str) -> Option<String> {
     (!known).then(|| format!("`{path}` is no field that a stage sets; name whole fields, or attributes.NAME"))
 }
 
+/// Fields that no stage sets and whose change may interest one all the same.
+const BY_TORG: [&str; 4] = ["seller", "source", "status_time", "catalogue_version"];
+
+/// Why nothing would ever come of an interest in a path; `None` if it is a field of offers.
+pub(crate) fn wrong_interest(path: &str) -> Option<String> {
+    let first = path.split('.').next().unwrap_or_default();
+    let known = BY_SELLERS.covers(first) || BY_STAGES.contains(&first) || BY_TORG.contains(&first);
+    (!known).then(|| format!("`{path}` is no field of offers whose change a stage can hear of"))
+}
+
 /// Reads the answers of one stage.
 #[derive(Clone)]
 pub(crate) struct Reader {

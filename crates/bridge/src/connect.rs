@@ -9,24 +9,33 @@ use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::limits::WAITING_MAX;
+use crate::secured::{OwnCertificate, Trouble, Watched};
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a connection that waits for answers is asked whether it is alive.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
-const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
 
 /// Makes connections.
 #[derive(Clone)]
 pub(crate) struct Dialler {
-    tls: Option<(TlsConnector, Option<ServerName<'static>>)>,
+    tls: Option<Secured>,
+}
+
+#[derive(Clone)]
+struct Secured {
+    connector: TlsConnector,
+    own: Arc<OwnCertificate>,
+    /// The name in the server's certificate, if it is not that of the address.
+    name: Option<ServerName<'static>>,
 }
 
 impl std::fmt::Debug for Dialler {
@@ -40,44 +49,54 @@ impl Dialler {
         Self { tls: None }
     }
 
-    /// `name` is that of the server's certificate, if it is not that of the address.
-    pub(crate) fn secured(config: Arc<ClientConfig>, name: Option<String>) -> Result<Self, String> {
+    /// Secured in this way, or by the system's authorities.
+    pub(crate) fn secured(tls: Option<&Tls>) -> Result<Self, String> {
+        let (config, own) = client_config(tls)?;
+        let name = tls.map(|tls| tls.server_name.clone()).filter(|name| !name.is_empty());
         let name = name.map(|name| {
             ServerName::try_from(name.clone())
                 .map_err(|_| format!("server_name: {name:?} is no name of a host"))
         });
-        Ok(Self { tls: Some((TlsConnector::from(config), name.transpose()?)) })
+        let (connector, name) = (TlsConnector::from(Arc::new(config)), name.transpose()?);
+        Ok(Self { tls: Some(Secured { connector, own, name }) })
     }
 
-    /// A connection that is made when it is needed, and made again when it broke.
-    pub(crate) fn dial(&self, address: &Uri) -> SharedHttp2Connection {
-        let secured = address.scheme_str() == Some("https");
-        let (host, port) =
-            (host(address), address.port_u16().unwrap_or(if secured { HTTPS_PORT } else { HTTP_PORT }));
-        let tls = self.tls.clone().filter(|_| secured);
+    /// A connection that is made when it is needed, and made again when it broke; and where it says why it cannot be used, if it knows better than the errors of calls.
+    pub(crate) fn dial(&self, address: &Uri) -> (SharedHttp2Connection, Trouble) {
+        let trouble = Trouble::default();
         let builder = Http2Connection::builder()
             .establishment_timeout(CONNECT_TIMEOUT)
             .keep_alive_interval(ALIVE_EVERY)
             .keep_alive_timeout(ALIVE_TIMEOUT);
-        let connection = match tls {
+        let secured = self.tls.clone().filter(|_| address.scheme_str() == Some("https"));
+        let connection = match secured {
             None => builder.lazy_plaintext(address.clone()),
-            Some((connector, name)) => {
+            Some(secured) => {
+                let (host, port) = (host(address), address.port_u16().unwrap_or(HTTPS_PORT));
+                let trouble = trouble.clone();
                 let dial = tower::service_fn(move |_: Uri| {
-                    let (connector, name, host) = (connector.clone(), name.clone(), host.clone());
-                    async move {
-                        let name = match name {
-                            Some(name) => name,
-                            None => ServerName::try_from(host.clone()).map_err(std::io::Error::other)?,
-                        };
-                        let stream = TcpStream::connect((&*host, port)).await?;
-                        stream.set_nodelay(true)?;
-                        connector.connect(name, stream).await.map(TokioIo::new)
-                    }
+                    let (secured, host, trouble) = (secured.clone(), host.clone(), trouble.clone());
+                    async move { secured.connect(&host, port, trouble).await.map(TokioIo::new) }
                 });
                 builder.lazy_with_connector(dial, address.clone())
             }
         };
-        connection.shared(WAITING_MAX)
+        (connection.shared(WAITING_MAX), trouble)
+    }
+}
+
+impl Secured {
+    async fn connect(self, host: &str, port: u16, trouble: Trouble) -> std::io::Result<Watched> {
+        trouble.forget();
+        let name = match self.name {
+            Some(name) => name,
+            None => ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?,
+        };
+        let stream = TcpStream::connect((host, port)).await?;
+        stream.set_nodelay(true)?;
+        let stream = self.connector.connect(name, stream).await;
+        let stream = stream.inspect_err(|error| trouble.note_handshake(error))?;
+        Ok(Watched::new(stream, self.own, trouble))
     }
 }
 
@@ -87,7 +106,7 @@ fn host(address: &Uri) -> String {
 }
 
 /// Whom to trust, and who we are.
-pub(crate) fn client_config(tls: Option<&Tls>) -> Result<ClientConfig, String> {
+fn client_config(tls: Option<&Tls>) -> Result<(ClientConfig, Arc<OwnCertificate>), String> {
     let mut roots = RootCertStore::empty();
     match tls.map(|tls| &*tls.ca_pem).filter(|pem| !pem.is_empty()) {
         Some(pem) => {
@@ -100,24 +119,25 @@ pub(crate) fn client_config(tls: Option<&Tls>) -> Result<ClientConfig, String> {
         }
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots);
     let own = tls.filter(|tls| !tls.certificate_pem.is_empty() || !tls.key_pem.is_empty());
-    let mut config = match own {
-        None => builder.with_no_client_auth(),
+    let key = match own {
+        None => None,
         Some(tls) => {
             let chain = certificates("certificate_pem", &tls.certificate_pem)?;
             let key = PrivateKeyDer::from_pem_slice(tls.key_pem.as_bytes())
                 .map_err(|_| "key_pem: no private key in PEM".to_owned())?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| format!("certificate_pem, key_pem: {error}"))?
+            let both = CertifiedKey::from_der(chain, key, &provider);
+            Some(both.map_err(|error| format!("certificate_pem, key_pem: {error}"))?)
         }
     };
+    let own = Arc::new(OwnCertificate::new(key));
+    let mut config = builder.with_client_cert_resolver(Arc::<OwnCertificate>::clone(&own));
     config.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(config)
+    Ok((config, own))
 }
 
 fn certificates(field: &str, pem: &str) -> Result<Vec<CertificateDer<'static>>, String> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use connectrpc::client::{CallOptions, ClientConfig, SharedHttp2Connection};
-use connectrpc::{ConnectError, Protocol};
+use connectrpc::{ConnectError, ErrorCode, Protocol};
 use contract::torg::stages::v1::{DescribeRequest, DescribeResponse, StageServiceClient};
 use http::Uri;
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use crate::limits::{
     DESCRIBE_TIMEOUT, FAILURES_MAX, MESSAGE_BYTES_MAX, PROBE_PAUSE, PROBE_PAUSE_MAX, RESPONSE_BYTES_MAX,
 };
 use crate::outside::Outside;
+use crate::secured::Trouble;
 
 /// How an endpoint fares, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,7 @@ pub(crate) type Client = StageServiceClient<SharedHttp2Connection>;
 pub(crate) struct Endpoint {
     address: String,
     client: Arc<Client>,
+    trouble: Trouble,
     under_way: AtomicUsize,
     health: Mutex<Health>,
 }
@@ -61,9 +63,10 @@ impl Endpoint {
             Some(token) => config.with_default_header("authorization", token.clone()),
             None => config,
         };
-        let client = Arc::new(StageServiceClient::new(outside.dialler.dial(address), config));
-        let address = address.to_string();
-        Self { address, client, under_way: AtomicUsize::new(0), health: Mutex::default() }
+        let (connection, trouble) = outside.dialler.dial(address);
+        let client = Arc::new(StageServiceClient::new(connection, config));
+        let address = address.to_string().trim_end_matches('/').to_owned();
+        Self { address, client, trouble, under_way: AtomicUsize::new(0), health: Mutex::default() }
     }
 
     /// Calls under way.
@@ -94,9 +97,19 @@ impl Endpoint {
         F: Future<Output = Result<T, ConnectError>>,
     {
         let _under_way = UnderWay::begin(&self.under_way);
-        let answer = call(Arc::clone(&self.client)).await;
+        let answer = call(Arc::clone(&self.client)).await.map_err(|error| self.explained(error));
         self.note(answer.as_ref().err());
         answer
+    }
+
+    /// The error, with what the connection knows of it.
+    fn explained(&self, mut error: ConnectError) -> ConnectError {
+        if error.code == ErrorCode::Unavailable
+            && let Some(trouble) = self.trouble.text()
+        {
+            error.message = Some(trouble);
+        }
+        error
     }
 
     /// What the stage says of itself.

@@ -19,6 +19,7 @@ mod outside;
 mod plugin;
 mod registry;
 mod requests;
+mod secured;
 mod shadow;
 mod workshop;
 

@@ -1,6 +1,5 @@
 //! An outside stage as it was declared, checked.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use buffa_types::google::protobuf::FieldMask;
@@ -8,8 +7,8 @@ use contract::torg::stages::v1::OutsideStage;
 use http::{HeaderValue, Uri};
 use watcher::{Fields, StageLimits};
 
-use crate::answers::Allowed;
-use crate::connect::{Dialler, client_config};
+use crate::answers::{Allowed, wrong_interest};
+use crate::connect::Dialler;
 use crate::limits::{
     ADDRESS_BYTES_MAX, ENDPOINTS_MAX, GRACE, ID_BYTES_MAX, PEM_BYTES_MAX, TIMEOUT, TIMEOUT_MAX,
     TOKEN_BYTES_MAX,
@@ -60,8 +59,7 @@ impl Outside {
         let limits = or_note(&mut wrong, "limits", limits(declared, timeout.unwrap_or(TIMEOUT)));
         let allowed = Allowed::check(paths(declared.may_change.as_option()));
         let allowed = or_note(&mut wrong, "may_change", allowed);
-        let interest = declared.interest.as_option().filter(|mask| !mask.paths.is_empty());
-        let interest = interest.map(|mask| Fields::of(mask.paths.iter().cloned()));
+        let interest = or_note(&mut wrong, "interest", interest(paths(declared.interest.as_option())));
         let shadow = declared.shadow.as_option().map(|shadow| {
             let share = shadow.share.unwrap_or(1.0);
             if !(0.0..=1.0).contains(&share) {
@@ -69,8 +67,16 @@ impl Outside {
             }
             (addresses(&mut wrong, "shadow.endpoints", &shadow.endpoints), share)
         });
-        let (Some(id), Some(token), Some(dialler), Some(timeout), Some(limits), Some(allowed), true) =
-            (id, token, dialler, timeout, limits, allowed, wrong.is_empty())
+        let (
+            Some(id),
+            Some(token),
+            Some(dialler),
+            Some(timeout),
+            Some(limits),
+            Some(allowed),
+            Some(interest),
+            true,
+        ) = (id, token, dialler, timeout, limits, allowed, interest, wrong.is_empty())
         else {
             return Err(wrong);
         };
@@ -175,9 +181,7 @@ fn dialler(declared: &OutsideStage) -> Result<Dialler, String> {
     if !all().any(|address| secured(&address)) {
         return Ok(Dialler::plain());
     }
-    let config = client_config(tls)?;
-    let name = tls.map(|tls| tls.server_name.clone()).filter(|name| !name.is_empty());
-    Dialler::secured(Arc::new(config), name)
+    Dialler::secured(tls)
 }
 
 fn timeout(declared: &OutsideStage) -> Result<Duration, String> {
@@ -186,6 +190,13 @@ fn timeout(declared: &OutsideStage) -> Result<Duration, String> {
     match given.map(|(seconds, nanos)| Duration::from_secs(seconds) + Duration::from_nanos(nanos.into())) {
         Some(given) if !given.is_zero() && given <= TIMEOUT_MAX => Ok(given),
         _ => Err(format!("more than nothing and at most {TIMEOUT_MAX:?}")),
+    }
+}
+
+fn interest(paths: &[String]) -> Result<Option<Fields>, String> {
+    match paths.iter().find_map(|path| wrong_interest(path)) {
+        Some(wrong) => Err(wrong),
+        None => Ok((!paths.is_empty()).then(|| Fields::of(paths.iter().cloned()))),
     }
 }
 

@@ -12,7 +12,7 @@ use futures::future::join_all;
 use offers::StoredOffer;
 use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Wish};
 
-use crate::answers::{Reader, read_failure};
+use crate::answers::{Reader, read_failure, wrong_interest};
 use crate::endpoint::{Standing, words};
 use crate::endpoints::Endpoints;
 use crate::outside::{Outside, paths};
@@ -34,10 +34,16 @@ impl Described {
             ));
         }
         let sets = paths(said.sets.as_option()).iter().map(String::as_str);
-        match allowed.first_forbidden(sets) {
-            Some(path) => Err(format!(
+        if let Some(path) = allowed.first_forbidden(sets) {
+            return Err(format!(
                 "the stage sets `{path}`, which it may not: add it to may_change, if that is right"
-            )),
+            ));
+        }
+        let interest = said.interest.as_option();
+        let fields = paths(interest.and_then(|interest| interest.fields.as_option()));
+        let inputs = paths(interest.and_then(|interest| interest.inputs.as_option()));
+        match fields.iter().chain(inputs).find_map(|path| wrong_interest(path)) {
+            Some(wrong) => Err(format!("what interests the stage: {wrong}")),
             None => Ok(Self(said)),
         }
     }
@@ -123,12 +129,12 @@ impl Plugin {
     }
 
     fn failed(&self, error: &ConnectError) -> StageError {
-        use connectrpc::ErrorCode::DeadlineExceeded;
-        StageError::Passing(if error.code == DeadlineExceeded {
-            format!("it did not answer within {:?}", self.timeout)
-        } else {
-            words(error)
-        })
+        use connectrpc::ErrorCode::{DeadlineExceeded, Unavailable};
+        match error.code {
+            DeadlineExceeded => StageError::Passing(format!("it did not answer within {:?}", self.timeout)),
+            Unavailable => StageError::Away(words(error)),
+            _ => StageError::Passing(words(error)),
+        }
     }
 }
 
@@ -139,15 +145,13 @@ pub(crate) async fn process(
     subjects: &[Subject<StoredOffer>],
 ) -> Result<Vec<Result<Answer<StoredOffer>, StageError>>, ConnectError> {
     let Some(first) = subjects.first() else { return Ok(Vec::new()) };
-    let (stage, now) = (reader.stage.to_string(), requests::timestamp(first.now));
-    let request = wire::ProcessRequest {
-        stage,
-        now: Some(now).into(),
-        subjects: subjects.iter().map(requests::subject).collect(),
-        ..wire::ProcessRequest::default()
-    };
     let answered = endpoints.call(|client| {
-        let request = request.clone();
+        let request = wire::ProcessRequest {
+            stage: reader.stage.to_string(),
+            now: Some(requests::timestamp(first.now)).into(),
+            subjects: subjects.iter().map(requests::subject).collect(),
+            ..wire::ProcessRequest::default()
+        };
         async move { Ok(client.process(request).await?.into_owned().answers) }
     });
     let answers = answered.await?;
@@ -182,19 +186,19 @@ impl Stage<StoredOffer> for Plugin {
         &self,
         subjects: &[Subject<StoredOffer>],
     ) -> Vec<Result<Answer<StoredOffer>, StageError>> {
-        let portions = requests::portions(subjects.to_vec(), bytes_of);
+        let portions = requests::portions(subjects, bytes_of);
         join_all(portions.iter().map(|subjects| self.visit(subjects))).await.concat()
     }
 
     async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
-        let portions = requests::portions(subjects.to_vec(), bytes_of);
+        let portions = requests::portions(subjects, bytes_of);
         join_all(portions.iter().map(|subjects| self.ask(subjects))).await.concat()
     }
 
     async fn on_saved_many(&self, saved: &[Saved<StoredOffer>]) -> Vec<Result<(), StageError>> {
         let bytes =
             |saved: &Saved<StoredOffer>| saved.entity.offer.encoded_len() as usize + saved.state.len();
-        let portions = requests::portions(saved.to_vec(), bytes);
+        let portions = requests::portions(saved, bytes);
         join_all(portions.iter().map(|saved| self.tell(saved))).await.concat()
     }
 }
@@ -212,14 +216,13 @@ impl Plugin {
 
     async fn ask(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
         let Some(first) = subjects.first() else { return Vec::new() };
-        let request = wire::ShouldProcessRequest {
-            stage: self.id.to_string(),
-            now: Some(requests::timestamp(first.now)).into(),
-            subjects: subjects.iter().map(requests::subject).collect(),
-            ..wire::ShouldProcessRequest::default()
-        };
         let asked = self.endpoints.call(|client| {
-            let request = request.clone();
+            let request = wire::ShouldProcessRequest {
+                stage: self.id.to_string(),
+                now: Some(requests::timestamp(first.now)).into(),
+                subjects: subjects.iter().map(requests::subject).collect(),
+                ..wire::ShouldProcessRequest::default()
+            };
             async move { Ok(client.should_process(request).await?.into_owned().wishes) }
         });
         match asked.await {
@@ -229,13 +232,12 @@ impl Plugin {
     }
 
     async fn tell(&self, saved: &[Saved<StoredOffer>]) -> Vec<Result<(), StageError>> {
-        let request = wire::OnSavedRequest {
-            stage: self.id.to_string(),
-            saved: saved.iter().map(told).collect(),
-            ..wire::OnSavedRequest::default()
-        };
         let told = self.endpoints.call(|client| {
-            let request = request.clone();
+            let request = wire::OnSavedRequest {
+                stage: self.id.to_string(),
+                saved: saved.iter().map(told).collect(),
+                ..wire::OnSavedRequest::default()
+            };
             async move { Ok(client.on_saved(request).await?.into_owned().failures) }
         });
         match told.await {

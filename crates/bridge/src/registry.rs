@@ -67,9 +67,12 @@ pub enum RegistryError {
     /// The declaration is wrong.
     #[error("the stage is declared wrongly: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Wrong(Vec<Wrong>),
-    /// A stage of this id is configured, or built in.
-    #[error("{0:?} is the id of a stage that is configured or built in: choose another")]
+    /// A stage of this id is built in.
+    #[error("{0:?} is the id of a built-in stage: choose another")]
     Taken(String),
+    /// A stage of this id is in the configuration, where alone it can be changed.
+    #[error("stage {0:?} is declared in the configuration (stages.file): change it there, and start again")]
+    Configured(String),
     /// There are too many.
     #[error("{STAGES_MAX} outside stages are registered already: remove one first")]
     TooMany,
@@ -140,9 +143,7 @@ impl Registry {
         now: Time,
     ) -> Result<(), RegistryError> {
         let id = &outside.id;
-        if self.configured.iter().any(|configured| configured.id == *id) {
-            return Err(RegistryError::Taken(id.clone()));
-        }
+        self.require_free(id)?;
         let stored = StoredStage {
             stage: Some(outside.declared.clone()).into(),
             author: author.to_owned(),
@@ -172,6 +173,7 @@ impl Registry {
 
     /// Forgets a stage that was registered.
     pub async fn remove(&self, id: &str) -> Result<(), RegistryError> {
+        self.require_free(id)?;
         for _ in 0..ATTEMPTS_MAX {
             let key = STAGES.key((SHARD, id));
             let Some(row) = self.store.get_one(&key).await? else {
@@ -184,6 +186,12 @@ impl Registry {
             }
         }
         Err(RegistryError::Contended(id.to_owned()))
+    }
+
+    /// Refuses the id of a stage of the configuration.
+    pub fn require_free(&self, id: &str) -> Result<(), RegistryError> {
+        let is_taken = self.configured.iter().any(|configured| configured.id == id);
+        if is_taken { Err(RegistryError::Configured(id.to_owned())) } else { Ok(()) }
     }
 
     /// Remembers what a stage says of itself, for a start at which it does not answer.

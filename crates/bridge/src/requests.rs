@@ -47,17 +47,17 @@ pub(crate) fn timestamp(now: Time) -> Timestamp {
 }
 
 /// Divides what has to be sent into requests that a stock server takes: by the number of bytes of each.
-pub(crate) fn portions<T>(items: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
-    let (mut portions, mut filled) = (vec![Vec::new()], 0);
-    for item in items {
-        let size = bytes(&item);
-        if filled > 0 && filled + size > REQUEST_BYTES_MAX {
-            portions.push(Vec::new());
-            filled = 0;
+pub(crate) fn portions<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> Vec<&[T]> {
+    let (mut portions, mut first, mut filled) = (Vec::new(), 0, 0);
+    for (at, item) in items.iter().enumerate() {
+        let size = bytes(item);
+        if at > first && filled + size > REQUEST_BYTES_MAX {
+            portions.push(&items[first..at]);
+            (first, filled) = (at, 0);
         }
         filled += size;
-        portions.last_mut().expect("there is one").push(item);
     }
+    portions.push(&items[first..]);
     portions
 }
 
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn requests_stay_below_what_a_stock_server_takes_and_one_large_offer_goes_alone() {
         let sizes = [1 << 20, 1 << 20, 1 << 20, 1, 5 << 20, 1];
-        let sent = portions(sizes.to_vec(), |size| *size);
-        let counts: Vec<usize> = sent.iter().map(Vec::len).collect();
+        let sent = portions(&sizes, |size| *size);
+        let counts: Vec<usize> = sent.iter().map(|portion| portion.len()).collect();
         assert_eq!(counts, [3, 1, 1, 1]);
         assert_eq!(sent.concat(), sizes);
     }

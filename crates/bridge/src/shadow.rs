@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offers::StoredOffer;
 use tokio::sync::Semaphore;
-use watcher::{Answer, Change, Entity as _, StageError, Subject};
+use watcher::{Answer, Change, Entity as _, StageError, Subject, Time};
 
 use crate::answers::Reader;
 use crate::endpoint::words;
@@ -40,6 +40,10 @@ pub struct Example {
     pub stage: StoredOffer,
     /// What the shadow made of it, or why it made nothing of it.
     pub shadow: Result<StoredOffer, String>,
+    /// Whether the shadow would keep another state.
+    pub state_differs: bool,
+    /// When the shadow would visit the offer again, if that is another time than the stage's.
+    pub visit_at: Option<Time>,
 }
 
 /// Another version of a stage. Cheap to clone.
@@ -116,7 +120,10 @@ impl Shadow {
             }
         };
         let Ok(ours) = ours else { return };
+        let answered = theirs.as_ref().ok();
         let example = Example {
+            state_differs: answered.is_some_and(|theirs| theirs.state != ours.state),
+            visit_at: answered.and_then(|theirs| theirs.next).filter(|next| Some(*next) != ours.next),
             stage: after(&subject, ours),
             shadow: theirs.as_ref().map(|theirs| after(&subject, theirs)).map_err(ToString::to_string),
             version: subject.version,

@@ -6,5 +6,7 @@
 mod common;
 #[path = "outside/plugins.rs"]
 mod plugins;
+#[path = "outside/tls.rs"]
+mod tls;
 #[path = "outside/workshop.rs"]
 mod workshop;

@@ -168,6 +168,8 @@ pub(crate) struct CategorySource {
     pub(crate) parent: Option<Reference>,
     pub(crate) names: Names,
     pub(crate) synonyms: Names,
+    /// Offers can stand in it even if others stand below it, unless it says otherwise.
+    pub(crate) takes_offers: bool,
     /// What few categories have.
     pub(crate) own: Option<Box<OwnSource>>,
 }

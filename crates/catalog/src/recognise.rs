@@ -1,6 +1,6 @@
 //! Reads attributes and their values from what people and feeds write.
 
-use crate::attribute::{Attribute, Unit, Use};
+use crate::attribute::{Attribute, Choice, Unit, Use};
 use crate::catalogue::Category;
 use crate::decimal::Decimal;
 use crate::kind::Kind;
@@ -41,6 +41,22 @@ impl<'c> Category<'c> {
             }
         }
         read
+    }
+}
+
+impl<'c> Use<'c> {
+    /// The choice of this attribute that is called so, by its id, name or synonym; `None` too if it has no choices. Nothing is suggested, so that
+    /// many words can be tried.
+    #[must_use]
+    pub fn find_choice(self, text: &str) -> Option<Choice<'c>> {
+        let attribute = self.attribute();
+        let data = attribute.data();
+        let id = |number: u16| &*data.choices[usize::from(number)].id;
+        let known = data.choice(text).or_else(|| {
+            let normal = normalise(text);
+            self.catalogue.search_index().choices_named(self.slot.attribute, &normal).next()
+        });
+        known.and_then(|number| attribute.choice(id(number)))
     }
 }
 

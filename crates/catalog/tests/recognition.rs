@@ -169,6 +169,18 @@ fn values_are_read_as_people_write_them() {
 }
 
 #[test]
+fn a_choice_is_found_without_a_suggestion() {
+    let cars = builtin().category("transport/cars").unwrap();
+    let found = |attribute: &str, text: &str| {
+        cars.attribute(attribute).unwrap().find_choice(text).map(|choice| choice.id().to_owned())
+    };
+    assert_eq!(found("gearbox", "АКПП").as_deref(), Some("automatic"));
+    assert_eq!(found("car-make", "bmw").as_deref(), Some("bmw"));
+    assert_eq!(found("fuel", "Дизл"), None);
+    assert_eq!(found("mileage", "100"), None);
+}
+
+#[test]
 fn pairs_of_name_and_value_are_read_from_a_text() {
     let cars = builtin().category("transport/cars").unwrap();
     let read = |text: &str| -> Vec<(String, Vec<OwnedValue>)> {

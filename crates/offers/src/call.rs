@@ -7,6 +7,7 @@ use store::{Batch, Key, Read};
 use watcher::{Time, shard_of};
 
 use crate::error::{Error, Result, damaged};
+use crate::limits::{ATTEMPTS_MAX, COMPLETE_PAUSE};
 use crate::offers::Offers;
 use crate::status::Mover;
 use crate::tables::ANSWERS;
@@ -87,6 +88,20 @@ impl Offers {
         if answer.fingerprint != fingerprint {
             return Err(Error::KeyReused { key: name.clone() });
         }
+        self.until_complete(&key).await?;
         Ok(Ticket::Done(answer.subject))
+    }
+
+    /// Waits until all of the commit that this row is of can be read. Of one that is being applied some rows show before others, and whoever asks for a call that is done
+    /// looks next at what it did; a snapshot has whole commits only.
+    async fn until_complete(&self, key: &Key) -> Result<()> {
+        for _ in 0..ATTEMPTS_MAX {
+            if self.store().snapshot().await?.get_one(key).await?.is_some() {
+                return Ok(());
+            }
+            tokio::time::sleep(COMPLETE_PAUSE).await;
+        }
+        let detail = format!("the commit that {key} is of is still being applied");
+        Err(store::Error::Unavailable { detail }.into())
     }
 }

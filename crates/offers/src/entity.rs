@@ -6,6 +6,7 @@ use contract::torg::offers::v1::{Offer, Status};
 use store::{Batch, Key, Scan};
 use watcher::{Entity, Evolved, Fields, shard_of};
 
+use crate::autoload::troubles;
 use crate::id::OfferId;
 use crate::tables::{EXTERNALS, LEAVING, OFFERS};
 use crate::{counters, fields, history, lists, status};
@@ -73,6 +74,7 @@ impl Entity for StoredOffer {
             lists::replace(batch, listed(change.before), listed(change.after));
         }
         follow_external(change, batch);
+        troubles::follow(change, batch);
         counters::follow(change, batch);
         history::follow(change, batch);
     }
@@ -88,6 +90,10 @@ impl Entity for StoredOffer {
 
     fn scan(shard: u32) -> Scan {
         OFFERS.prefix((shard,))
+    }
+
+    fn random_id(random: u64) -> Option<OfferId> {
+        Some(OfferId::numbered(random))
     }
 }
 
@@ -106,7 +112,7 @@ fn leaving(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> Vec<(Key, 
     vec![(key, Bytes::new())]
 }
 
-fn seller_shard(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> u32 {
+pub(crate) fn seller_shard(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> u32 {
     shard_of(&offer.offer.seller, change.shards)
 }
 

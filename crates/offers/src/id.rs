@@ -45,7 +45,15 @@ pub enum WrongId {
 impl OfferId {
     /// A new one. That it is not in use is to be checked by whoever writes it first.
     pub fn random(random: &mut impl Rng) -> Self {
-        let digits: u64 = random.random_range(FIRST..10 * FIRST);
+        Self::of(random.random_range(FIRST..10 * FIRST))
+    }
+
+    /// One of all ids, by a number.
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self::of(FIRST + number % (9 * FIRST))
+    }
+
+    fn of(digits: u64) -> Self {
         Self(digits * 10 + u64::from(check_digit(digits)))
     }
 

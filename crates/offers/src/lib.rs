@@ -7,10 +7,12 @@
 //! - an offer: `id.rs`, `fields.rs` (by name), `status.rs` (the table of moves), `moves.rs` (what a move makes of an offer), `entity.rs` (what is saved with a change);
 //! - what follows: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
 //! - what callers hold: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: who, and idempotency keys), [`drafts`], [`cabinet`], `billing.rs`, `watch.rs`;
+//! - what feeds bring: [`autoload`] (loads from a topic, what they do not have any more, answers);
 //! - what goes on by itself: `moderation.rs` (the topic of opinions), [`chores`] (the archive, what is kept for a time only), `repair.rs` (counts that drifted);
 //! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
 mod archive;
+pub mod autoload;
 mod billing;
 pub mod cabinet;
 mod call;

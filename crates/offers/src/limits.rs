@@ -1,5 +1,7 @@
 //! Every limit of the crate.
 
+use std::time::Duration;
+
 /// Parts of a counter: writers of one seller rarely meet.
 pub const COUNTER_PARTS: u32 = 10;
 /// Characters of a title that lists keep.
@@ -12,6 +14,8 @@ pub const HISTORY_VALUE_BYTES_MAX: usize = 200;
 pub const OFFER_BYTES_MAX: usize = 256 * 1024;
 /// Times that a change is tried again because others came between.
 pub const ATTEMPTS_MAX: u32 = 20;
+/// How soon it is looked again whether a commit can be read as a whole.
+pub const COMPLETE_PAUSE: Duration = Duration::from_millis(1);
 /// Keys that are read at once.
 pub const READ_KEYS_MAX: usize = 256;
 /// Bytes that billing keeps beside an offer.
@@ -38,3 +42,15 @@ pub const WATCH_PAGE: usize = 200;
 pub const FACET_GUESSES_MAX: usize = 64;
 /// Index values that are gone through to find those that a filter merges.
 pub const FACET_LOOKS_MAX: usize = 1024;
+/// Messages of loads that are read at a time.
+pub const LOAD_PAGE: usize = 8;
+/// Times that a batch of a load is tried again because others changed its offers meanwhile.
+pub const LOAD_ATTEMPTS_MAX: u32 = 20;
+/// Offers of a feed that are looked at in one step when a load has ended.
+pub const SWEEP_PAGE: usize = 1000;
+/// Offers of a feed that are given up in one commit.
+pub const SWEEP_COMMIT_OFFERS: usize = 100;
+/// Feeds that are looked at in turn.
+pub const SWEEP_FEEDS: usize = 256;
+/// Answers about loads that go to the topic at a time.
+pub const ANSWER_PAGE: usize = 64;

@@ -142,12 +142,17 @@ impl Offers {
 
     /// Saves a new offer with what the batch has already; `None` if its id is taken, or something else that the batch checks is different by now.
     pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
-        batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
+        self.require_unarchived(&mut batch, &stored);
         let version = Box::pin(self.watcher().save(&mut batch, None, &stored)).await?;
         match self.store().commit(batch).await? {
             Outcome::Applied => Ok(Some(answer(stored, version))),
             Outcome::Conflict(keys) => self.why_in_conflict(&keys, &stored).await.map(|()| None),
         }
+    }
+
+    /// A new offer must not have the id of an archived one.
+    pub(crate) fn require_unarchived(&self, batch: &mut Batch, stored: &StoredOffer) {
+        batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
     }
 
     /// An offer, active or archived.

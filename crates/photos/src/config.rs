@@ -19,6 +19,8 @@ pub struct Config {
     pub pixels_max: u64,
     /// Downloads at a time. So many times [`bytes_max`](Self::bytes_max) may be held in memory.
     pub downloads_max: usize,
+    /// Downloads from one host at a time. What waits for its host takes no place of others.
+    pub downloads_per_host_max: usize,
     /// Pictures that are worked on at a time; zero: as many as there are processors.
     pub workers: usize,
     /// Bytes for pictures that are being worked on, all together.
@@ -40,6 +42,7 @@ impl Default for Config {
             download_time_max: limits::DOWNLOAD_TIME_MAX,
             pixels_max: limits::PIXELS_MAX,
             downloads_max: limits::DOWNLOADS_MAX,
+            downloads_per_host_max: limits::DOWNLOADS_PER_HOST_MAX,
             workers: 0,
             memory_bytes: limits::MEMORY_BYTES,
             tries_max: limits::TRIES_MAX,

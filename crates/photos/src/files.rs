@@ -11,10 +11,20 @@ use crate::error::{PhotoError, Result};
 /// Opens a place for files: `file:FOLDER` (made if it is not there), `memory:`, or, with the feature `s3`, `s3://BUCKET/PREFIX`, whose credentials and
 /// endpoint come from the variables `AWS_...` of the environment.
 pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>> {
+    // A variable that is no text is none of ours.
+    let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
+    open_with(place, texts.filter_map(|(name, value)| name.ok().zip(value.ok())))
+}
+
+/// The same with these variables in place of the environment.
+pub fn open_with(
+    place: &str,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<Arc<dyn ObjectStore>> {
     match place.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(InMemory::new())),
         Some(("file", folder)) if !folder.is_empty() => open_folder(folder),
-        Some(("s3", _)) => open_s3(place),
+        Some(("s3", _)) => open_s3(place, variables),
         _ => Err(PhotoError::BadPlace(place.to_owned(), "")),
     }
 }
@@ -27,18 +37,27 @@ fn open_folder(folder: &str) -> Result<Arc<dyn ObjectStore>> {
 }
 
 #[cfg(not(feature = "s3"))]
-fn open_s3(place: &str) -> Result<Arc<dyn ObjectStore>> {
+fn open_s3(place: &str, _: impl IntoIterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
     Err(PhotoError::BadPlace(place.to_owned(), " (this program was built without S3)"))
 }
 
 #[cfg(feature = "s3")]
-fn open_s3(place: &str) -> Result<Arc<dyn ObjectStore>> {
+fn open_s3(
+    place: &str,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<Arc<dyn ObjectStore>> {
     use object_store::aws::AmazonS3Builder;
     use object_store::prefix::PrefixStore;
 
     // If the program has chosen one already, it is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let bucket = AmazonS3Builder::from_env().with_url(place).build()?;
+    let mut builder = AmazonS3Builder::new().with_url(place);
+    for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("AWS_")) {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    let bucket = builder.build()?;
     let prefix = place.trim_start_matches("s3://").split_once('/').map_or("", |(_, prefix)| prefix);
     Ok(Arc::new(PrefixStore::new(bucket, prefix)))
 }

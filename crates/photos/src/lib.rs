@@ -19,6 +19,7 @@ mod decode;
 mod encode;
 mod error;
 pub mod files;
+mod hosts;
 mod judge;
 pub mod limits;
 mod make;

@@ -22,6 +22,8 @@ pub const MEMORY_BYTES: u64 = 640 * 1024 * 1024;
 pub const MEMORY_UNIT_BYTES: u64 = 64 * 1024;
 /// Downloads at a time, by default.
 pub const DOWNLOADS_MAX: usize = 16;
+/// Downloads from one host at a time, by default.
+pub const DOWNLOADS_PER_HOST_MAX: usize = 4;
 /// Times that a passing error is tried, by default.
 pub const TRIES_MAX: u32 = 8;
 /// The pause after the first failure, by default.

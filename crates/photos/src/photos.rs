@@ -8,10 +8,12 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use store::{Batch, Read, Row, Store};
 use tokio::sync::Semaphore;
+use url::Url;
 
 use crate::config::Config;
 use crate::decode::KINDS;
 use crate::error::{PhotoError, Result};
+use crate::hosts::Hosts;
 use crate::limits::ATTEMPTS_MAX;
 use crate::make::Made;
 use crate::record::{Photo, Size, UrlError, UrlRow};
@@ -34,6 +36,7 @@ struct Inner {
     config: Arc<Config>,
     recipe: String,
     workshop: Workshop,
+    hosts: Hosts,
     downloads: Semaphore,
     by_url: Singles,
     by_hash: Singles,
@@ -66,6 +69,7 @@ impl Photos {
             client,
             recipe: config.recipe(),
             workshop: Workshop::new(Arc::clone(&config)),
+            hosts: Hosts::new(config.downloads_per_host_max),
             downloads: Semaphore::new(config.downloads_max.max(1)),
             config,
             by_url: Singles::default(),
@@ -152,6 +156,9 @@ impl Photos {
     }
 
     async fn fetch(&self, url: &str, known: Known, now_ms: i64) -> Result<Photo> {
+        // First its host: what waits for that takes no place of others. Redirects go where they lead.
+        let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        let at_host = self.inner.hosts.enter(&host).await;
         // Held until the bytes are gone: what waits for the workshop takes memory too.
         let _slot = self.inner.downloads.acquire().await;
         let validators = match (&known.url, &known.photo) {
@@ -160,7 +167,9 @@ impl Photos {
             }
             _ => Validators::default(),
         };
-        let outcome = match self.download(url, validators).await {
+        let came = self.download(url, validators).await;
+        drop(at_host);
+        let outcome = match came {
             Ok(Came::NotModified) => return self.confirm(known, now_ms).await,
             Ok(Came::Bytes(bytes, validators)) => self.keep(url, &known, bytes, validators, now_ms).await?,
             Err(error) => Err(Failure::from(error)),

@@ -17,6 +17,7 @@ mod beside;
 mod guardian;
 mod kafka;
 mod postgres;
+mod s3;
 mod tls;
 
 use std::io::Write as _;
@@ -25,6 +26,7 @@ use std::net::{Ipv4Addr, TcpListener};
 pub use beside::run_beside;
 pub use kafka::{Kafka, KafkaOptions, kafka};
 pub use postgres::{Postgres, PostgresOptions, fresh_name, postgres};
+pub use s3::S3;
 pub use tls::TlsFiles;
 
 /// The environment variable that turns a skipped part into a failure.

@@ -10,8 +10,8 @@ use fetch::{Client, Rules};
 use photos::{BestFirst, Photos};
 use stages::limits::{EVENTS_TOPIC, PRICE_COUNT_MIN};
 use stages::{
-    Evolution, Expiry, Lineage, OrderPhotos, PhotosConfig, PriceConfig, PriceStage, Prices, TakePhotos,
-    TopicEvents, VideoCheck, VideoConfig,
+    Evolution, Expiry, OrderPhotos, PhotosConfig, PriceConfig, PriceStage, Prices, TakePhotos, TopicEvents,
+    VideoCheck, VideoConfig,
 };
 use store::Store;
 use topics::Topics;
@@ -19,6 +19,7 @@ use watcher::StageLimits;
 
 use crate::config::{BuiltInStage, Config};
 use crate::errors::advised;
+use crate::marketplace::read_lineage;
 
 /// Downloads take their time: few offers in a call, and minutes for it.
 const PHOTOS_TIMEOUT: Duration = Duration::from_secs(300);
@@ -52,7 +53,8 @@ impl BuiltInStages {
             stages.push((Arc::new(Expiry::default().telling(events)), None));
         }
         if wanted(BuiltInStage::Evolution) {
-            stages.push((Arc::new(Evolution::new(Lineage::of(Arc::clone(catalogue)))), None));
+            let lineage = read_lineage(&config.offers.catalogue_past_dir, Arc::clone(catalogue))?;
+            stages.push((Arc::new(Evolution::new(lineage)), None));
         }
         let photos = if wanted(BuiltInStage::Photos) || wanted(BuiltInStage::PhotoOrder) {
             Some(open_photos(config, store, &client)?)

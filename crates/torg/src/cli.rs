@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
 use crate::commands::{
-    self, catalog::CatalogCommand, explain::ExplainCommand, keys::KeysCommand, stages::StagesCommand,
-    store::StoreCommand, topic::TopicCommand,
+    self, catalog::CatalogCommand, explain::ExplainCommand, feed::FeedCommand, keys::KeysCommand,
+    stages::StagesCommand, store::StoreCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
@@ -56,7 +56,7 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
-    /// Finds and shows categories, checks catalogue files.
+    /// Finds and shows categories, checks catalogue files, surveys what a new version does to the offers.
     Catalog {
         #[command(subcommand)]
         command: CatalogCommand,
@@ -74,6 +74,13 @@ enum Command {
     Stages {
         #[command(subcommand)]
         command: StagesCommand,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Checks sellers' files, makes, loads and shows feeds.
+    Feed {
+        #[command(subcommand)]
+        command: FeedCommand,
         #[command(flatten)]
         settings: Settings,
     },
@@ -157,7 +164,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::keys::run(command, &effective.config))
         }
-        Command::Catalog { command, settings } => commands::catalog::run(command, &settings.load()?.config),
+        Command::Catalog { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::catalog::run(command, &effective.config))
+        }
         Command::Explain { command, settings } => {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
@@ -167,6 +178,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::stages::run(command, &effective.config))
+        }
+        Command::Feed { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::feed::run(command, &effective.config))
         }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }

@@ -12,17 +12,18 @@ use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use stages::Prices;
 use stages::limits::EVENTS_TOPIC;
+use stages::{Lineage, Prices};
 use store::Store;
 use tokio::sync::watch;
-use topics::{Retention, TopicSpec, Topics};
+use topics::{TopicSpec, Topics};
 use watcher::{Setup, Watcher};
 
 use crate::built_in::BuiltInStages;
 use crate::commands::topic::retention;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Role};
 use crate::errors::advised;
+use crate::feeding::Feeding;
 use crate::parts;
 use crate::stages_file;
 
@@ -36,8 +37,26 @@ pub(crate) struct Marketplace {
     pub(crate) market: Market,
     /// The photos of offers, if they are taken.
     pub(crate) photos: Option<Photos>,
+    pub(crate) feeding: Feeding,
     prices: Option<Prices>,
     partitions: u32,
+}
+
+/// Which work beside the calls a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Offers evolve, opinions and loads are applied, chores are done.
+    pub(crate) offers: bool,
+    /// Feeds are fetched and read.
+    pub(crate) feeds: bool,
+}
+
+impl Work {
+    /// The work of these roles.
+    pub(crate) fn of(roles: &[Role]) -> Work {
+        let feeds = roles.contains(&Role::Loader) || roles.contains(&Role::Processor);
+        Work { offers: roles.contains(&Role::Scheduler), feeds }
+    }
 }
 
 impl Marketplace {
@@ -53,37 +72,53 @@ impl Marketplace {
             topic: config.moderation.topic.clone(),
             dead_letters: config.moderation.dead_letter_topic.clone(),
         };
-        let config::Topics { retention_hours, retention_mb, .. } = config.topics;
-        let kept = |partitions| retention(retention_hours, retention_mb, partitions);
-        ensure_topic(topics, &config.offers.topic, config.offers.topic_partitions, kept).await?;
+        ensure_topic(config, topics, &config.offers.topic, config.offers.topic_partitions).await?;
         for topic in [&opinions.topic, &opinions.dead_letters] {
-            ensure_topic(topics, topic, config.moderation.topic_partitions, kept).await?;
+            ensure_topic(config, topics, topic, config.moderation.topic_partitions).await?;
         }
-        ensure_topic(topics, EVENTS_TOPIC, config.offers.topic_partitions, kept).await?;
+        ensure_topic(config, topics, EVENTS_TOPIC, config.offers.topic_partitions).await?;
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics).await?;
         let BuiltInStages { stages, photos, prices } =
             BuiltInStages::open(config, store, topics, &catalogue).await?;
-        let (store, topics) = (store.clone(), topics.clone());
-        let parts = Parts { store, topics, watcher, catalogue, config: offers_config(&config.offers) };
+        let parts = Parts {
+            store: store.clone(),
+            topics: topics.clone(),
+            watcher,
+            catalogue,
+            config: offers_config(&config.offers),
+        };
         let mut seed = [0; 32];
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
-        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file)?);
+        let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
+        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
         let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
+        let feeding = Feeding::open(config, store, topics, &offers).await?;
         let market = Market { offers, topic, opinions, workshop, closing };
-        Ok(Marketplace { market, photos, prices, partitions })
+        Ok(Marketplace { market, photos, feeding, prices, partitions })
     }
 
-    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores. None of it ends before it is closed; what does has
+    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores, feeds. None of it ends before it is closed; what does has
     /// failed.
-    pub(crate) fn run(self) -> Running {
-        self.run_as(instance_name())
+    pub(crate) fn run(self, work: Work) -> Running {
+        self.run_as(instance_name(), work)
     }
 
-    fn run_as(self, instance: String) -> Running {
-        let Market { offers, opinions, workshop, .. } = self.market;
+    fn run_as(self, instance: String, work: Work) -> Running {
         let mut running = Running::new();
+        if work.feeds {
+            self.feeding.run_feeds(&mut running, instance.clone());
+        }
+        if work.offers {
+            self.feeding.run_autoload(&mut running);
+            self.run_offers(&mut running, instance);
+        }
+        running
+    }
+
+    fn run_offers(self, running: &mut Running, instance: String) {
+        let Market { offers, opinions, workshop, .. } = self.market;
         if let Some(prices) = self.prices {
             let shards = offers.watcher().shards();
             for partition in 0..prices.partitions() {
@@ -109,7 +144,6 @@ impl Marketplace {
             offers.run_chores(&instance, stopped).await;
             Ok(())
         });
-        running
     }
 }
 
@@ -137,18 +171,33 @@ pub(crate) fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
     })
 }
 
+/// The catalogue with its past from a folder, or without any if the folder has no name.
+pub(crate) fn read_lineage(past: &Path, present: Arc<Catalogue>) -> anyhow::Result<Lineage> {
+    if past.as_os_str().is_empty() {
+        return Ok(Lineage::of(present));
+    }
+    let wrong = |error: &dyn std::fmt::Display| {
+        advised(format!("the catalogue's past: {error}"), "mend the files in offers.catalogue_past_dir")
+    };
+    // A name that is misspelt would be a past that is empty.
+    std::fs::read_dir(past).map_err(|error| wrong(&format!("{}: {error}", past.display())))?;
+    Lineage::read(past, present).map_err(|error| wrong(&error))
+}
+
 /// Makes a topic, unless it is there: its partitions and retention are its own then.
-async fn ensure_topic(
+pub(crate) async fn ensure_topic(
+    config: &Config,
     topics: &Topics,
     name: &str,
     partitions: u32,
-    kept: impl Fn(u32) -> Retention,
 ) -> anyhow::Result<()> {
+    let config::Topics { retention_hours, retention_mb, .. } = config.topics;
     match topics.partition_count(name).await {
-        Err(topics::Error::UnknownTopic { .. }) => topics
-            .create(&TopicSpec::new(name, partitions).retention(kept(partitions)))
-            .await
-            .map_err(parts::topics_error),
+        Err(topics::Error::UnknownTopic { .. }) => {
+            let kept = retention(retention_hours, retention_mb, partitions);
+            let topic = TopicSpec::new(name, partitions).retention(kept);
+            topics.create(&topic).await.map_err(parts::topics_error)
+        }
         known => known.map(|_| ()).map_err(parts::topics_error),
     }
 }
@@ -182,11 +231,14 @@ mod tests {
         let mut config = Config::default();
         config.store.url = "memory:".into();
         config.offers.shards = 4;
+        let folder = tempfile::tempdir().unwrap();
+        config.files.url = "memory:".into();
+        config.feeds.spool_dir = folder.path().to_owned();
         let store = parts::open_store(&config).await.unwrap();
         let topics = parts::open_topics(&config, &store).await.unwrap();
         let closing = watch::Sender::new(false);
         let marketplace = Marketplace::open(&config, &store, &topics, closing.subscribe()).await.unwrap();
-        let running = marketplace.run_as("host".repeat(1000));
+        let running = marketplace.run_as("host".repeat(1000), Work { offers: true, feeds: false });
         let text = report(&running.failure().await);
         assert!(text.starts_with("error: offers do not evolve any more: process \"hosthost"), "{text}");
         assert!(running.close().await.is_err());

@@ -23,6 +23,7 @@ pub(crate) fn schema() -> store::Result<Schema> {
             .chain(access::tables())
             .chain(watcher)
             .chain(offers::tables())
+            .chain(feeds::tables())
             .chain(bridge::tables())
             .chain(photos::tables())
             .chain(stages::price_tables()),

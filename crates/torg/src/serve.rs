@@ -4,7 +4,6 @@
 //! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order. Work beside the calls that fails
 //! ([`tasks`](crate::tasks)) ends the process as a signal does, with an error.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
@@ -19,9 +18,9 @@ use crate::config::{Config, Role};
 use crate::demo;
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
-use crate::marketplace::Marketplace;
+use crate::marketplace::{Marketplace, Work};
 use crate::parts;
-use crate::server::{self, Info, Metrics, PhotosSlot, Readiness, RpcParts, RpcSlot, Server};
+use crate::server::{self, FeedFiles, Info, Metrics, Readiness, RpcParts, Server, Slots};
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
@@ -38,12 +37,10 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
     let address = listener.local_addr().context("cannot read the address of the port")?;
     let mut app = App::new(config);
     let limits = &app.config.limits;
-    let rpc = RpcSlot::default();
     let router = server::router(
         app.readiness.clone(),
         app.metrics.clone(),
-        Arc::clone(&rpc),
-        Arc::clone(&app.photos),
+        app.slots.clone(),
         Duration::from_secs(limits.request_timeout_s.into()),
         gatekeeper.gate.clone(),
     );
@@ -53,7 +50,7 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&rpc, &gatekeeper, demo) => Ok(opened),
+        opened = app.open(&gatekeeper, demo) => Ok(opened),
     };
     let outcome = match opened {
         Ok(Ok(())) => {
@@ -78,7 +75,8 @@ struct App {
     started: Instant,
     readiness: Readiness,
     metrics: Metrics,
-    photos: PhotosSlot,
+    /// What the routes serve, as soon as it is there.
+    slots: Slots,
     /// Tells streams that the process stops.
     closing: watch::Sender<bool>,
     closers: Vec<Closer>,
@@ -99,7 +97,7 @@ impl App {
             started: Instant::now(),
             readiness: Readiness::new(),
             metrics: Metrics::new(),
-            photos: PhotosSlot::default(),
+            slots: Slots::default(),
             closing: watch::Sender::new(false),
             closers: Vec::new(),
             failure: Box::pin(std::future::pending()),
@@ -122,16 +120,17 @@ impl App {
     }
 
     /// Opens the parts from the bottom up, then lets RPC calls in.
-    async fn open(&mut self, rpc: &RpcSlot, gatekeeper: &Gatekeeper, demo: bool) -> anyhow::Result<()> {
+    async fn open(&mut self, gatekeeper: &Gatekeeper, demo: bool) -> anyhow::Result<()> {
         self.create_data_dir().await?;
         let store = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
-        let market = self.open_marketplace(&store, &topics).await?;
+        let (market, feeds) = self.open_marketplace(&store, &topics).await?;
         if demo {
             let made = demo::fill(&market.offers).await?;
             tracing::info!(offers = made, "the demo's offers are there");
         }
+        let serves_api = self.config.roles.contains(&Role::Api);
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),
@@ -144,10 +143,14 @@ impl App {
             topics,
             keys,
             offers_topic: self.config.offers.topic.clone(),
-            market: self.config.roles.contains(&Role::Api).then_some(market),
+            market: serves_api.then_some(market),
+            feeds: serves_api.then(|| feeds.clone()),
         })?;
         // Set once: `open` runs once.
-        let _ = rpc.set(service);
+        let _ = self.slots.rpc.set(service);
+        if serves_api {
+            let _ = self.slots.feeds.set(FeedFiles::new(feeds, &self.config.feeds));
+        }
         Ok(())
     }
 
@@ -183,22 +186,28 @@ impl App {
         Ok(topics)
     }
 
-    async fn open_marketplace(&mut self, store: &Store, topics: &Topics) -> anyhow::Result<api::Market> {
+    async fn open_marketplace(
+        &mut self,
+        store: &Store,
+        topics: &Topics,
+    ) -> anyhow::Result<(api::Market, api::FeedCalls)> {
         let marketplace = Marketplace::open(&self.config, store, topics, self.closing.subscribe()).await?;
-        let market = marketplace.market.clone();
+        let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.calls(&self.config));
         if let Some(photos) = &marketplace.photos {
             // Set once: `open` runs once.
-            let _ = self.photos.set(photos.clone());
+            let _ = self.slots.photos.set(photos.clone());
         }
-        if self.config.roles.contains(&Role::Scheduler) {
-            let running = marketplace.run();
+        let work = Work::of(&self.config.roles);
+        if work.offers || work.feeds {
+            let running = marketplace.run(work);
             self.failure = Box::pin(running.failure());
             self.on_close("marketplace", async move || running.close().await);
-        } else {
+        }
+        if !work.offers {
             let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
             tokio::spawn(async move { workshop.follow(closing).await });
         }
-        Ok(market)
+        Ok((market, feeds))
     }
 
     /// The folder of everything embedded; not made when nothing would go into it.
@@ -309,7 +318,7 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::tasks::Running;

@@ -47,6 +47,7 @@ fn the_lines_of_the_page_lead_to_a_stage_that_changes_offers() {
         "stage phone-numbers (version 0.1.0) is registered",
         "\"title\":\"Blue bicycle, call\"",
         "\"version\":\"",
+        "\"times\":1",
         "\"kind\":\"KIND_STAGE\",\"name\":\"phone-numbers\"",
         "phone-numbers: ",
         "registered",

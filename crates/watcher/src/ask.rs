@@ -53,8 +53,8 @@ impl<E: Entity> Watcher<E> {
     ) -> (Vec<Option<Wanted>>, Heard) {
         let unsure = Wanted { visit: self.now(), lane: cause.lane, why: Why::WHY_UNSURE };
         let not_asked = || (subjects.iter().map(|_| Some(unsure)).collect(), Heard::Nothing);
-        // Nobody waits for a stage that is known not to answer.
-        if self.board().is_down(stage.id()) {
+        // Nobody waits for a stage that is known not to answer, or only after a long time.
+        if self.board().is_down(stage.id()) || !self.board().may_ask(stage.id(), self.now()) {
             return not_asked();
         }
         let (asked, timeout) = (subjects.len(), self.limits_of(stage.id()).timeout);
@@ -64,6 +64,7 @@ impl<E: Entity> Watcher<E> {
         };
         let failed = match caught_within(timeout, stage.should_process_many(subjects)).await {
             Ok(answers) if answers.len() == asked => {
+                self.board().answered_in_time(stage.id(), true, self.now());
                 let heard = heard(&answers);
                 let wanted = |(answer, subject): (Result<Wish, StageError>, &Subject<E>)| match answer {
                     Ok(wish) => wanted(wish, subject, cause),
@@ -97,7 +98,7 @@ fn wanted<E>(wish: Wish, subject: &Subject<E>, cause: Cause) -> Option<Wanted> {
 
 fn heard(answers: &[Result<Wish, StageError>]) -> Heard {
     let passing = |answer: &Result<Wish, StageError>| match answer {
-        Err(error @ StageError::Passing(_)) => Some(error.clone()),
+        Err(error @ (StageError::Passing(_) | StageError::Away(_))) => Some(error.clone()),
         _ => None,
     };
     let errors: Option<Vec<StageError>> = answers.iter().map(passing).collect();

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::budget::Fight;
-use crate::limits::{FIGHTS_KEPT_MAX, INQUIRIES_MAX, INQUIRY_TIME_MAX};
+use crate::limits::{FIGHTS_KEPT_MAX, INQUIRIES_MAX, INQUIRY_TIME_MAX, LATE_PAUSE, LATE_PAUSE_MAX};
 use crate::rows::{Block, Line as LineRow, LineStatus, Status};
 use crate::schedule::{Blocked, Line};
 use crate::time::Time;
@@ -85,8 +86,20 @@ pub(crate) struct Board {
     said: Mutex<Said>,
     /// The last fights, the oldest first.
     fights: Mutex<VecDeque<SeenFight>>,
+    /// Stages that took too long to say whether they want an entity.
+    late: Mutex<BTreeMap<String, Late>>,
     /// Where the loop hears questions.
     inquiries: Mutex<Option<mpsc::Sender<Inquiry>>>,
+}
+
+/// A stage that took too long to answer a question.
+#[derive(Debug)]
+struct Late {
+    /// When it may be asked again, with one call.
+    until: Time,
+    pause: Duration,
+    /// That call is under way.
+    is_tried: bool,
 }
 
 #[derive(Debug, Default)]
@@ -103,6 +116,34 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Board {
     fn said(&self) -> MutexGuard<'_, Said> {
         locked(&self.said)
+    }
+
+    /// Whether a stage may be asked. One that took too long is asked again after a while, with one call first.
+    pub(crate) fn may_ask(&self, stage: &str, now: Time) -> bool {
+        match locked(&self.late).get_mut(stage) {
+            None => true,
+            Some(late) if now < late.until => false,
+            Some(late) => {
+                (late.until, late.is_tried) = (now + late.pause, true);
+                true
+            }
+        }
+    }
+
+    /// A stage answered a question in time, or not.
+    pub(crate) fn answered_in_time(&self, stage: &str, in_time: bool, now: Time) {
+        let mut late = locked(&self.late);
+        if in_time {
+            late.remove(stage);
+            return;
+        }
+        let pause = match late.get(stage) {
+            None => LATE_PAUSE,
+            Some(late) if late.is_tried => (late.pause * 2).min(LATE_PAUSE_MAX),
+            // It was asked about others at the same time.
+            Some(_) => return,
+        };
+        late.insert(stage.to_owned(), Late { until: now + pause, pause, is_tried: false });
     }
 
     /// Where the loop that begins to run is to hear questions.
@@ -335,5 +376,30 @@ mod tests {
         }
         drop(loop_that_hangs);
         assert_eq!(board.visitor(0, "a").await, None, "it has ended");
+    }
+}
+
+#[cfg(test)]
+mod late {
+    use super::*;
+
+    fn at(s: i64) -> Time {
+        Time::from_ms(s * 1000)
+    }
+
+    #[test]
+    fn a_stage_that_takes_too_long_to_answer_is_asked_again_with_one_call_after_a_growing_pause() {
+        let board = Board::default();
+        assert!(board.may_ask("slow", at(0)));
+        board.answered_in_time("slow", false, at(1));
+        // It was asked twice at the same time.
+        board.answered_in_time("slow", false, at(1));
+        assert!(!board.may_ask("slow", at(30)) && board.may_ask("quick", at(30)));
+        assert!(board.may_ask("slow", at(31)), "it is tried");
+        assert!(!board.may_ask("slow", at(31)), "by one call");
+        board.answered_in_time("slow", false, at(32));
+        assert!(!board.may_ask("slow", at(91)) && board.may_ask("slow", at(92)), "after twice as long");
+        board.answered_in_time("slow", true, at(93));
+        assert!(board.may_ask("slow", at(93)) && board.may_ask("slow", at(93)));
     }
 }

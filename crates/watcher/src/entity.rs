@@ -61,6 +61,13 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     fn scan(shard: u32) -> Scan {
         ENTITIES.prefix((shard, Self::KIND))
     }
+
+    /// An id as there may be one, as likely as any other, made of a random number: samples begin there. Without one they begin with the first of a shard.
+    #[must_use]
+    fn random_id(random: u64) -> Option<Self::Id> {
+        let _ = random;
+        None
+    }
 }
 
 /// A change of an entity that is about to be saved.

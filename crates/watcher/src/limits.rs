@@ -72,6 +72,18 @@ pub const TIMER_STEP_MIN: Duration = Duration::from_millis(10);
 pub const INSTANCE_BYTES_MAX: usize = 200;
 /// How long what some stages have answered to a question waits for the answers of the others.
 pub const ANSWER_PATIENCE: Duration = Duration::from_millis(50);
+/// A stage whose calls take longer than this, on average, is slow: it visits an entity when quicker ones are done with it.
+pub const SLOW_CALL: Duration = Duration::from_millis(250);
+/// Answers of one call of a slow stage that are saved at the same time. Its calls often end together, and quicker stages are not to wait for all of them.
+pub const SLOW_SAVES_AT_ONCE: usize = 1;
+/// How soon a slow stage looks again for an entity that no quicker one wants.
+pub const SLOW_PAUSE: Duration = Duration::from_millis(50);
+/// How long an answer to a question is waited for. A stage that takes longer sees the entity without having been asked.
+pub const ANSWER_TIME_MAX: Duration = Duration::from_millis(500);
+/// How long a stage that took too long to answer is not asked; twice as long each time that it does so again.
+pub const LATE_PAUSE: Duration = Duration::from_secs(30);
+/// The longest such pause.
+pub const LATE_PAUSE_MAX: Duration = Duration::from_secs(600);
 /// Times that changed entities are asked about at the same time.
 pub const QUESTIONS_AT_ONCE_MAX: usize = 64;
 /// One of so many calls of a stage is kept free for fresh work.

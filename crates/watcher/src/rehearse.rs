@@ -1,6 +1,6 @@
 //! Rehearsals: what a stage would make of entities. Nothing is saved, and nobody hears of it.
 
-use store::Read;
+use store::{Read, Row};
 
 use crate::answer::changed;
 use crate::call::caught_within;
@@ -36,22 +36,35 @@ pub struct Outcome<E> {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Entities from all over the base, about as many from each shard, at most `count`.
+    /// Entities from all over the base, about as many from each shard, at most `count`. In each shard they begin at a random place, if the entity knows of one
+    /// ([`Entity::random_id`]), so that two samples differ. Reads no more than it returns, but for a row or two a shard.
     pub async fn sample(&self, count: usize) -> Result<Vec<Found<E>>> {
         let shards = self.shards();
         let each = count.div_ceil(shards as usize).max(1);
-        let first = (self.now().as_ms().unsigned_abs() % u64::from(shards)) as u32;
+        let first = (self.random_number() % u64::from(shards)) as u32;
         let mut sample = Vec::new();
         for shard in (0..shards).map(|n| (first + n) % shards) {
-            let page = self.store().scan(&E::scan(shard).limit(each)).await?;
             // One that cannot be read is none for a rehearsal.
-            sample.extend(page.rows.iter().filter_map(|row| found(row).ok()));
+            sample.extend(self.some_of(shard, each).await?.iter().filter_map(|row| found(row).ok()));
             if sample.len() >= count {
                 break;
             }
         }
         sample.truncate(count);
         Ok(sample)
+    }
+
+    /// So many rows of a shard from a random place on, and from its beginning if there are not enough behind that.
+    async fn some_of(&self, shard: u32, count: usize) -> Result<Vec<Row>> {
+        let all = E::scan(shard);
+        let place = E::random_id(self.random_number()).map(|id| E::key(shard, &id));
+        let Some(place) = place else { return Ok(self.store().scan(&all.limit(count)).await?.rows) };
+        let mut rows = self.store().scan(&all.clone().after(place.clone()).limit(count)).await?.rows;
+        if rows.len() < count {
+            let before = self.store().scan(&all.limit(count - rows.len())).await?.rows;
+            rows.extend(before.into_iter().take_while(|row| row.key <= place));
+        }
+        Ok(rows)
     }
 
     /// What a stage would make of entities: one of this watcher, or another one that has the same id. They are called as it is usual for the stage: in batches, for a limited time.

@@ -21,7 +21,7 @@ use crate::config::StageLimits;
 use crate::crawl::Crawler;
 use crate::entity::Entity;
 use crate::keeping::{Leases, Order, keep};
-use crate::limits::{INSTANCE_BYTES_MAX, QUESTIONS_AT_ONCE_MAX};
+use crate::limits::{INSTANCE_BYTES_MAX, QUESTIONS_AT_ONCE_MAX, SLOW_PAUSE};
 use crate::queue::Place;
 use crate::relay::{Moving, Relay, Serving};
 use crate::schedule::{Blocked, Desk, Fit, Item, Line, NextCall, Schedule};
@@ -178,6 +178,7 @@ struct Call {
     stage: usize,
     line: Line,
     items: Vec<Item>,
+    began: Time,
 }
 
 impl<E: Entity> Runner<E> {
@@ -289,7 +290,17 @@ impl<E: Entity> Runner<E> {
         let trusted_until = leases.trusted_until.filter(|_| !self.serving.borrow().is_empty());
         let rested = self.resting.values().map(|rest| rest.until).min().map(wait);
         let blocked_until = blocked_until.map(wait);
-        let times = [Some(self.next_look), trusted_until, self.say_at, look, leaving, rested, blocked_until];
+        let gave_way = self.schedule.desks.iter().filter_map(|desk| desk.looks_at).min();
+        let times = [
+            Some(self.next_look),
+            trusted_until,
+            self.say_at,
+            look,
+            leaving,
+            rested,
+            blocked_until,
+            gave_way,
+        ];
         times.into_iter().flatten().min().unwrap_or(self.next_look)
     }
 
@@ -384,6 +395,11 @@ impl<E: Entity> Runner<E> {
         let count = self.names.len();
         self.first_stage = (self.first_stage + 1) % count;
         for stage in (self.first_stage..count).chain(0..self.first_stage) {
+            let looks_at = &mut self.schedule.desks[stage].looks_at;
+            looks_at.take_if(|at| *at <= Instant::now());
+            if looks_at.is_some() {
+                continue;
+            }
             loop {
                 let (busy, apart) = (if stage == 0 { &self.asked } else { &self.busy }, &self.apart);
                 let fit = |shard, entity: &Arc<str>| {
@@ -400,6 +416,10 @@ impl<E: Entity> Runner<E> {
                     // What is overdue waits for a call that is under way.
                     Err(Blocked::Rate(time) | Blocked::Down(time)) if time > now => {
                         until = Some(until.map_or(time, |until| until.min(time)));
+                        break;
+                    }
+                    Err(Blocked::Busy) if stage > 0 && self.schedule.desks[stage].is_slow() => {
+                        self.schedule.desks[stage].looks_at = Some(Instant::now() + SLOW_PAUSE);
                         break;
                     }
                     Err(_) => break,
@@ -433,7 +453,8 @@ impl<E: Entity> Runner<E> {
                 None => watcher.ask_stages(&due).await,
             }
         });
-        self.under_way.insert(visit.id(), Call { stage, line, items });
+        let began = self.watcher.now();
+        self.under_way.insert(visit.id(), Call { stage, line, items, began });
         self.changed();
     }
 

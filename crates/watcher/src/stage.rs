@@ -170,6 +170,9 @@ pub enum StageError {
     /// It may work later: the visit is tried again, with growing pauses.
     #[error("{0}")]
     Passing(String),
+    /// It cannot be reached at all, which is no matter of the entity: the stage is taken to be down at once, and the visit loses no attempt.
+    #[error("{0}")]
+    Away(String),
     /// It will not work with this entity: the visit is parked until somebody releases it or the entity changes.
     #[error("{0}")]
     Lasting(String),

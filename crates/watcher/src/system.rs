@@ -2,6 +2,7 @@
 //!
 //! A stage that is about to visit an entity anyway is not asked about it. All stages are asked at the same time, each about all entities at once.
 //! As a rule all of them answer soon, and one commit queues what they want. What is wanted by those who did answer does not wait for those who take long.
+//! One that takes very long is not waited for: it is taken to want the entities, and is not asked for a while.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -19,9 +20,9 @@ use crate::answer::shortened;
 use crate::ask::Cause;
 use crate::change::{SYSTEM, Versioned, changed_since, next_version};
 use crate::entity::Entity;
-use crate::limits::ANSWER_PATIENCE;
+use crate::limits::{ANSWER_PATIENCE, ANSWER_TIME_MAX};
 use crate::queue::{Lane, Wanted, leave, offer, park, waiting};
-use crate::rows::{Entry, Head, encode};
+use crate::rows::{Entry, Head, Why, encode};
 use crate::stage::{Stage, Subject};
 use crate::tables::STATES;
 use crate::time::Time;
@@ -170,50 +171,72 @@ impl<E: Entity> Watcher<E> {
         Ok(())
     }
 
-    /// Asks every stage about all entities that it is not about to visit anyway.
+    /// Asks every stage about all entities that it is not about to visit anyway. One that takes too long is taken to want them.
     async fn ask_all(&self, questions: &mut [Question<'_, E>]) -> Vec<(String, Heard)> {
-        let mut under_way: FuturesUnordered<_> =
-            self.stages().values().map(|stage| self.ask_about(stage, questions)).collect();
-        let (patience, mut all_heard) = (sleep(ANSWER_PATIENCE), Vec::new());
-        let (mut patience, mut is_late) = (pin!(patience), false);
+        let (mut under_way, mut thinking) = (FuturesUnordered::new(), BTreeMap::new());
+        for stage in self.stages().values() {
+            let (about, subjects) = self.to_ask(stage.id(), questions);
+            if !about.is_empty() {
+                under_way.push(self.ask_about(stage, about.clone(), subjects));
+                thinking.insert(stage.id(), about);
+            }
+        }
+        let (patience, all_patience) = (sleep(ANSWER_PATIENCE), sleep(ANSWER_TIME_MAX));
+        let (mut patience, mut all_patience, mut all_heard) =
+            (pin!(patience), pin!(all_patience), Vec::new());
+        let mut is_late = false;
         while !under_way.is_empty() {
             tokio::select! {
                 biased;
                 Some(Answered { stage, wishes, heard }) = under_way.next() => {
+                    thinking.remove(stage);
                     all_heard.push((stage.to_owned(), heard));
                     for (number, wish) in wishes {
                         questions[number].wishes.insert(stage.to_owned(), wish);
                     }
                 }
                 () = &mut patience, if !is_late => is_late = true,
+                () = &mut all_patience => break,
             }
             if is_late && !under_way.is_empty() {
                 join_all(questions.iter_mut().map(|question| self.queue_early(question))).await;
             }
         }
+        drop(under_way);
+        for (stage, about) in thinking {
+            self.board().answered_in_time(stage, false, self.now());
+            let unsure = Wanted { visit: self.now(), lane: Cause::CHANGE.lane, why: Why::WHY_UNSURE };
+            for number in about {
+                questions[number].wishes.insert(stage.to_owned(), unsure);
+            }
+        }
         all_heard
     }
 
-    /// Asks one stage.
-    fn ask_about<'s>(
-        &'s self,
-        stage: &'s Arc<dyn Stage<E>>,
-        questions: &[Question<'_, E>],
-    ) -> impl Future<Output = Answered<'s>> + use<'s, E> {
+    /// The entities about which a stage is asked, by their numbers.
+    fn to_ask(&self, stage: &str, questions: &[Question<'_, E>]) -> (Vec<usize>, Vec<Subject<E>>) {
         let (now, mut about, mut subjects) = (self.now(), Vec::new(), Vec::new());
         for (number, question) in questions.iter().enumerate() {
-            let Some((entry, state)) = question.stages.get(stage.id()) else { continue };
+            let Some((entry, state)) = question.stages.get(stage) else { continue };
             if waiting(&entry.content).is_none_or(|waits| waits.visit > now) {
                 let Found { entity, version, .. } = question.found.clone();
                 about.push(number);
                 subjects.push(Subject { entity, version, state: state.clone(), now });
             }
         }
-        async move {
-            let (wishes, heard) = self.ask(stage, &subjects, Cause::CHANGE).await;
-            let wishes = about.into_iter().zip(wishes).filter_map(|(number, wish)| Some((number, wish?)));
-            Answered { stage: stage.id(), wishes: wishes.collect(), heard }
-        }
+        (about, subjects)
+    }
+
+    /// Asks one stage.
+    async fn ask_about<'s>(
+        &'s self,
+        stage: &'s Arc<dyn Stage<E>>,
+        about: Vec<usize>,
+        subjects: Vec<Subject<E>>,
+    ) -> Answered<'s> {
+        let (wishes, heard) = self.ask(stage, &subjects, Cause::CHANGE).await;
+        let wishes = about.into_iter().zip(wishes).filter_map(|(number, wish)| Some((number, wish?)));
+        Answered { stage: stage.id(), wishes: wishes.collect(), heard }
     }
 
     /// Queues what stages wish so far; the entity goes on waiting for the others. If that fails, it is done with what they wish.

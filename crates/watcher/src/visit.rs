@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::future::join_all;
+use futures::{StreamExt as _, stream};
 use store::{Batch, Key, Outcome, Read, Row};
 
 use crate::answer::{changed, fits};
@@ -17,7 +17,7 @@ use crate::budget::Fight;
 use crate::call::caught_within;
 use crate::change::{SYSTEM, Standing, Versioned, Which};
 use crate::entity::Entity;
-use crate::limits::FITS_MAX;
+use crate::limits::{FITS_MAX, SLOW_CALL, SLOW_SAVES_AT_ONCE};
 use crate::queue::waiting;
 use crate::rows::{Entry, encode};
 use crate::shards::Fence;
@@ -100,7 +100,7 @@ pub(crate) struct Before<E> {
 type Answers<E> = Vec<Result<Answer<E>, StageError>>;
 
 impl<E: Entity> Watcher<E> {
-    /// Visits several entities with one call of a stage. A `probe` that fails is not counted as an attempt.
+    /// Visits several entities with one call of a stage. A `probe` that fails, and a call of a stage that cannot be reached, is not counted as an attempt.
     pub(crate) async fn visit(&self, stage: &Arc<dyn Stage<E>>, due: &[Due], probe: bool) -> Visited {
         let befores = match self.befores(stage.id(), due).await {
             Ok(befores) => befores,
@@ -129,10 +129,14 @@ impl<E: Entity> Watcher<E> {
         };
         let subjects: Vec<Subject<E>> = ready.iter().map(subject).collect();
         let (answers, heard) = self.call(stage, &subjects).await;
+        let is_slow = self.now().since(now) > SLOW_CALL;
+        let is_no_attempt = match heard {
+            Heard::Silence(StageError::Away(_)) => true,
+            Heard::Silence(_) => probe,
+            Heard::Nothing | Heard::Answer => false,
+        };
         let mut finished = match answers {
-            Some(answers) if !(probe && matches!(heard, Heard::Silence(_))) => {
-                self.finish(stage, ready, answers).await
-            }
+            Some(answers) if !is_no_attempt => self.finish(stage, ready, answers, is_slow).await,
             _ => subjects.iter().map(|_| Ok(End::Left)).collect(),
         }
         .into_iter();
@@ -220,12 +224,13 @@ impl<E: Entity> Watcher<E> {
         (answers, Heard::Silence(failed))
     }
 
-    /// Saves what came of visits, all of them at the same time.
+    /// Saves what came of visits: all of them at the same time, or a few if the stage is slow.
     async fn finish(
         &self,
         stage: &Arc<dyn Stage<E>>,
         ready: Vec<(&Due, Before<E>)>,
         answers: Answers<E>,
+        is_slow: bool,
     ) -> Vec<Result<End>> {
         let answers: Answers<E> = ready
             .iter()
@@ -246,7 +251,9 @@ impl<E: Entity> Watcher<E> {
             let standing = changes.then(|| standings.next()).flatten();
             self.save_outcome(stage, due, before, answer, standing)
         });
-        join_all(saves.collect::<Vec<_>>()).await
+        let saves: Vec<_> = saves.collect();
+        let at_once = if is_slow { SLOW_SAVES_AT_ONCE } else { saves.len().max(1) };
+        stream::iter(saves).buffered(at_once).collect().await
     }
 
     /// Saves what came of one visit, fitted to what changed meanwhile as far as that is right.
@@ -292,7 +299,7 @@ fn heard<E>(answers: &[Result<Answer<E>, StageError>]) -> Heard {
     let mut silence = None;
     for answer in answers {
         match answer {
-            Err(error @ StageError::Passing(_)) => silence = Some(error),
+            Err(error @ (StageError::Passing(_) | StageError::Away(_))) => silence = Some(error),
             Ok(_) | Err(StageError::Lasting(_)) => return Heard::Answer,
         }
     }

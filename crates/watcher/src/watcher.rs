@@ -354,6 +354,10 @@ impl<E: Entity> Watcher<E> {
         shard_of(id, self.inner.rules.config.shards)
     }
 
+    pub(crate) fn random_number(&self) -> u64 {
+        self.inner.random.lock().unwrap_or_else(PoisonError::into_inner).random()
+    }
+
     pub(crate) fn random_part(&self, most: Duration) -> Duration {
         let mut random = self.inner.random.lock().unwrap_or_else(PoisonError::into_inner);
         most.mul_f64(random.random_range(0.0..1.0))

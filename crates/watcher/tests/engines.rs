@@ -73,6 +73,7 @@ suite! {
     crawling::a_recrawl_rests_and_goes_on_where_it_was_after_restarts_too,
     crawling::a_recrawl_that_is_cancelled_stays_where_it_is_and_another_may_follow,
     down::a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_is_back,
+    down::an_entity_loses_no_attempt_while_its_stage_cannot_be_reached,
     evolving::one_stage_answers_to_the_change_of_another,
     evolving::a_state_is_kept_beside_the_entity_and_can_be_seen_and_set,
     evolving::a_timer_fires_after_a_restart_and_not_before_its_time,

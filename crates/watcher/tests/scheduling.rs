@@ -510,3 +510,44 @@ async fn an_entry_that_cannot_be_read_holds_up_nobody_else_in_its_queue() {
     assert_eq!(stage.visits().len(), 200, "and it is visited when it was mended");
     running.stop().await;
 }
+
+/// A stage whose visits take two seconds.
+struct Slow;
+
+#[async_trait]
+impl Stage<Thing> for Slow {
+    fn id(&self) -> &'static str {
+        "slow"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::visit_on(Fields::of(["price"]))
+    }
+
+    async fn process(&self, _: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
+        tokio::time::sleep(2 * SECOND).await;
+        Ok(Answer::untouched().with_state("seen"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_stage_visits_an_entity_when_quicker_ones_are_done_with_it() {
+    let quick: Vec<Arc<Doing>> =
+        ["a", "b", "z"].map(|id| Doing::on(id, "price", |_| Ok(Answer::untouched()))).into();
+    let mut stages: Vec<Arc<dyn Stage<Thing>>> = quick.iter().map(|stage| Arc::clone(stage) as _).collect();
+    stages.push(Arc::new(Slow));
+    let running = Running::start_on(memory(), Clock::starting_at(START), config(), stages, "one").await;
+    // It has to be seen once how long each takes.
+    running.save(&Thing::new("first", 1)).await;
+    running.pass(10 * SECOND).await;
+    for round in 0..10 {
+        let id = format!("e{round}");
+        running.save(&Thing::new(&id, 1)).await;
+        running.pass(SECOND / 2).await;
+        let visits: Vec<usize> = quick.iter().map(|stage| stage.visits_of(&id).len()).collect();
+        assert_eq!(visits, [1, 1, 1], "nobody waits for the slow one, round {round}");
+        running.pass(5 * SECOND).await;
+        assert_eq!(running.watcher.state(&id, "slow").await.unwrap().bytes, "seen");
+    }
+    running.stop().await;
+}

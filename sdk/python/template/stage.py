@@ -21,8 +21,8 @@ PATIENCE = 3
 
 
 def print_notice(key: str, text: str) -> None:
-    """Put your mail or your webhook here. A key that comes twice is the same notice."""
-    print(f"notice {key}: {text}", flush=True)
+    """Put your mail or your webhook here. A key that comes twice is the same notice. Called by several threads at once."""
+    print(f"notice {key}: {text}\n", end="", flush=True)
 
 
 class PhoneNumbers(Stage):

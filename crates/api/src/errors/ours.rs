@@ -27,7 +27,7 @@ impl Refusal {
     }
 
     /// Something that is away for a while.
-    fn away(reason: &'static str, text: &str, error: &impl Display) -> Self {
+    pub(super) fn away(reason: &'static str, text: &str, error: &impl Display) -> Self {
         Self::new(ErrorCode::Unavailable, reason, text)
             .logged("a call could not be served now", error)
             .passing()
@@ -105,4 +105,4 @@ impl Refusal {
     }
 }
 
-const AWAY: &str = "this cannot be served now: try again later";
+pub(super) const AWAY: &str = "this cannot be served now: try again later";

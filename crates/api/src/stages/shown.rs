@@ -9,10 +9,10 @@ use watcher::{Depth, Lane, Parked, Recrawl, StageReport, StageStatus};
 
 use crate::errors::Refusal;
 
-/// A stage: what it is, what waits for it, how it fares.
-pub(super) async fn stage(workshop: &Workshop, id: &str) -> Result<wire::Stage, Refusal> {
+/// A stage: what it is, what waits for it, counted up to a limit in each lane, how it fares.
+pub(super) async fn stage(workshop: &Workshop, id: &str, counted_max: u64) -> Result<wire::Stage, Refusal> {
     let watcher = workshop.offers().watcher();
-    let report = watcher.report(id).await.map_err(offers::Error::from)?;
+    let report = watcher.report_up_to(id, counted_max).await.map_err(offers::Error::from)?;
     let outside = workshop.outside();
     let mut stage = wire::Stage {
         id: id.to_owned(),
@@ -92,6 +92,8 @@ fn compared(compared: &Compared) -> wire::ShadowReport {
             .map(|shadow| differences(&example.stage.offer, &shadow.offer))
             .unwrap_or_default(),
         failure: example.shadow.as_ref().err().cloned().unwrap_or_default(),
+        state_changes: example.state_differs,
+        visit_at: example.visit_at.map(from_time).into(),
         ..wire::Difference::default()
     };
     wire::ShadowReport {

@@ -155,6 +155,15 @@ pub(crate) async fn serve(script: Script, address: Option<SocketAddr>) -> Servin
     Serving { address, task }
 }
 
+/// Has a plug-in served over TLS on a free port.
+pub(crate) async fn serve_secured(script: Script, config: rustls::ServerConfig) -> Serving {
+    let bound = Server::bind("127.0.0.1:0").await.unwrap().with_tls(Arc::new(config));
+    let address = bound.local_addr().unwrap();
+    let router = Router::new().add_service(Arc::new(script));
+    let task = tokio::spawn(async move { _ = bound.serve(router).await });
+    Serving { address, task }
+}
+
 /// A declaration with some fields that it may change.
 pub(crate) fn declared(id: &str, endpoints: &[String], may_change: &[&str]) -> wire::OutsideStage {
     wire::OutsideStage {

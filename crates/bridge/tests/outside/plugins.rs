@@ -176,7 +176,7 @@ async fn an_address_that_was_taken_out_is_used_again_once_it_answers() {
     drop(first);
     let plugin = plugin(url, &["title"]);
     for _ in 0..3 {
-        assert!(matches!(plugin.process(&subject()).await, Err(StageError::Passing(_))));
+        assert!(matches!(plugin.process(&subject()).await, Err(StageError::Away(_))));
     }
     assert!(plugin.standings()[0].out);
     let _again = eventually("the port", async || std::net::TcpListener::bind(address).ok().map(drop)).await;
@@ -207,6 +207,13 @@ async fn a_stage_says_what_it_is_and_is_held_to_it() {
     };
     assert_eq!(refused("titles", &["title", "price"]).await.as_deref(), Ok("1.0"));
     assert!(refused("titles", &["title"]).await.unwrap_err().contains("`price`"));
+    let mut curious = Script::new("titles", titles("x"));
+    curious.description.interest =
+        Some(wire::Interest { fields: mask(&["titel"]), ..Default::default() }).into();
+    let curious = serve(curious, None).await;
+    let outside = Outside::check(&declared("titles", &[curious.url()], &["title"])).unwrap();
+    let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+    assert!(plugin.describe(&outside).await.unwrap_err().contains("`titel` is no field of offers"));
     assert!(refused("other", &["title", "price"]).await.unwrap_err().contains("not \"other\""));
 }
 
@@ -216,13 +223,14 @@ fn everything_that_is_wrong_with_a_declaration_is_said_at_once_and_no_secret_is_
         id: "a stage".to_owned(),
         endpoints: vec!["ftp://x".to_owned(), "http://user@host:1".to_owned()],
         may_change: mask(&["seller"]),
+        interest: mask(&["title", "titel"]),
         rate: -1.0,
         token: "a\nb".to_owned(),
         ..Default::default()
     };
     let fields: Vec<String> =
         Outside::check(&wrong).unwrap_err().into_iter().map(|wrong| wrong.field).collect();
-    assert_eq!(fields, ["id", "endpoints[0]", "endpoints[1]", "token", "limits", "may_change"]);
+    assert_eq!(fields, ["id", "endpoints[0]", "endpoints[1]", "token", "limits", "may_change", "interest"]);
     let secret =
         wire::OutsideStage { token: "hush".to_owned(), ..declared("a", &["http://h:1".to_owned()], &[]) };
     let outside = Outside::check(&secret).unwrap();

@@ -115,3 +115,28 @@ async fn a_secret_that_is_shown_as_stars_stays_when_a_stage_is_registered_again(
     }));
     assert!(registry.remove("b").await.is_err());
 }
+
+#[tokio::test]
+async fn a_sample_is_spread_over_the_base_and_is_another_one_each_time() {
+    let offers = offers().await;
+    let mut all = std::collections::BTreeSet::new();
+    for n in 0..48 {
+        all.insert(offers.create(&ann(), &bike(&format!("Bike {n}"))).await.unwrap().id);
+    }
+    let sample = async |count| -> Vec<String> {
+        let found = offers.watcher().sample(count).await.unwrap();
+        found.into_iter().map(|found| found.entity.offer.id).collect()
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        let sampled = sample(8).await;
+        assert_eq!(sampled.len(), 8);
+        let once: std::collections::BTreeSet<_> = sampled.into_iter().collect();
+        assert_eq!(once.len(), 8, "none comes twice");
+        seen.extend(once);
+    }
+    assert_eq!(seen, all, "every offer has its turn");
+    let mut whole = sample(1000).await;
+    whole.sort();
+    assert_eq!(whole, all.into_iter().collect::<Vec<_>>(), "each once, wherever it began");
+}

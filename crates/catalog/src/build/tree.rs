@@ -228,7 +228,9 @@ pub(crate) fn plant(
             rules: rules_of[number],
             instead: instead.unwrap_or(NOTHING),
             depth: shape.depths[number],
-            accepts_offers: own.and_then(|own| own.offers).unwrap_or(children.0 == children.1),
+            accepts_offers: own
+                .and_then(|own| own.offers)
+                .unwrap_or(category.takes_offers || children.0 == children.1),
             closed: own.is_some_and(|own| own.closed),
         });
     }

@@ -60,6 +60,7 @@ fn read_fields(
         parent: None,
         names: Names::new(),
         synonyms: Names::new(),
+        takes_offers: false,
         own: None,
     };
     let mut own = OwnSource::default();

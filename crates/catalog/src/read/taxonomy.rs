@@ -1,5 +1,6 @@
 //! The plain form of a large tree: a line by category, fields between tabs, `id name name ...`. The line `id en ru ...` before them
-//! says which languages the names are in. The parent of `ap-2-1` is `ap-2`.
+//! says which languages the names are in. The parent of `ap-2-1` is `ap-2`. Offers can stand in all of them
+//! but the roots: such a tree is so fine that people, and feeds, often know no more than "Sofas".
 
 use crate::declared::{CategorySource, Declared, Language, Names};
 use crate::error::{At, Problems};
@@ -63,5 +64,6 @@ fn read_category(line: &str, at: At, languages: &[Language]) -> Result<CategoryS
         return Err(format!("`{id}` has more names than there are languages"));
     }
     let parent = id.rsplit_once('-').map(|(parent, _)| (parent.into(), at));
-    Ok(CategorySource { id: id.into(), at, parent, names, synonyms: Names::new(), own: None })
+    let takes_offers = parent.is_some();
+    Ok(CategorySource { id: id.into(), at, parent, names, synonyms: Names::new(), takes_offers, own: None })
 }

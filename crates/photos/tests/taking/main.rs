@@ -43,6 +43,7 @@ suite! {
     once::many_callers_at_once_cause_one_fetch,
     once::the_same_bytes_are_stored_once_whatever_their_url,
     once::other_sizes_are_made_when_the_configuration_changes,
+    once::a_slow_host_is_asked_for_few_at_a_time_and_holds_up_no_other,
     again::an_unchanged_photo_is_confirmed_and_a_changed_one_is_taken,
     again::a_check_that_fails_leaves_the_photo,
     failing::passing_errors_are_tried_again_after_growing_pauses,

@@ -64,3 +64,29 @@ pub(crate) async fn other_sizes_are_made_when_the_configuration_changes(studio: 
     assert_eq!(other.take(url, NOW + 2).await.unwrap(), after);
     assert_eq!(studio.site.requests(), 2);
 }
+
+pub(crate) async fn a_slow_host_is_asked_for_few_at_a_time_and_holds_up_no_other(studio: Studio) {
+    let picture = file(&scene(100, 80, 1), ImageFormat::Jpeg);
+    for n in 0..6 {
+        studio.site.held(&format!("/slow-{n}.jpg"), &picture);
+    }
+    studio.site.file("/quick.jpg", &picture);
+    let photos =
+        studio.configured(Config { downloads_max: 3, downloads_per_host_max: 2, ..Config::default() });
+    let slow = (0..6).map(|n| {
+        let photos = photos.clone();
+        tokio::spawn(async move { photos.take(&format!("http://slow.example/slow-{n}.jpg"), NOW).await })
+    });
+    let slow: Vec<_> = slow.collect();
+    while studio.site.requests() < 2 {
+        tokio::task::yield_now().await;
+    }
+    // Four wait for their host: were they counted among the downloads, none of another would begin.
+    photos.take("http://quick.example/quick.jpg", NOW).await.unwrap();
+    assert_eq!(studio.site.requests(), 3, "two of the slow host, and the quick one");
+    studio.site.let_go();
+    for taken in join_all(slow).await {
+        taken.unwrap().unwrap();
+    }
+    assert_eq!(studio.site.requests(), 7);
+}

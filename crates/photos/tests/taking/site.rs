@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use fetch::{Network, Pipe};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::Semaphore;
 
 /// The address behind every name, unless told otherwise.
 const PUBLIC: &str = "93.184.216.34";
@@ -19,18 +20,27 @@ enum Page {
     Says(Vec<u8>),
     /// Sends bytes until nobody wants them any more.
     Endless(Vec<u8>),
+    /// Sends this answer once somebody lets it.
+    Held(Vec<u8>),
 }
 
 /// A site. Cheap to clone; all clones are one site.
 #[derive(Clone, Default)]
 pub(crate) struct Site(Arc<Mutex<Inside>>);
 
-#[derive(Default)]
 struct Inside {
     names: BTreeMap<String, IpAddr>,
     pages: BTreeMap<String, Page>,
     heads: Vec<String>,
     dialled: Vec<IpAddr>,
+    let_go: Arc<Semaphore>,
+}
+
+impl Default for Inside {
+    fn default() -> Self {
+        let (names, pages) = (BTreeMap::new(), BTreeMap::new());
+        Self { names, pages, heads: Vec::new(), dialled: Vec::new(), let_go: Arc::new(Semaphore::new(0)) }
+    }
 }
 
 impl Site {
@@ -41,9 +51,17 @@ impl Site {
 
     /// Puts an answer with this head at a path.
     pub(crate) fn says(&self, path: &str, head: &str, bytes: &[u8]) {
-        let mut answer = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n", bytes.len()).into_bytes();
-        answer.extend_from_slice(bytes);
-        self.page(path, Page::Says(answer));
+        self.page(path, Page::Says(answer(head, bytes)));
+    }
+
+    /// Puts a file at a path that does not come before [`let_go`](Self::let_go).
+    pub(crate) fn held(&self, path: &str, bytes: &[u8]) {
+        self.page(path, Page::Held(answer("200 OK", bytes)));
+    }
+
+    /// Lets come everything that was held.
+    pub(crate) fn let_go(&self) {
+        self.0.lock().unwrap().let_go.close();
     }
 
     /// Puts a stream without an end at a path, which begins like this.
@@ -83,14 +101,18 @@ impl Site {
         }
         let head = String::from_utf8(head).unwrap();
         let path = head.split(' ').nth(1).unwrap().to_owned();
-        let page = {
+        let (page, let_go) = {
             let mut inside = self.0.lock().unwrap();
             inside.heads.push(head);
-            inside.pages.get(&path).cloned()
+            (inside.pages.get(&path).cloned(), Arc::clone(&inside.let_go))
         };
         // Whoever has seen enough hangs up.
         match page {
             Some(Page::Says(answer)) => drop(pipe.write_all(&answer).await),
+            Some(Page::Held(answer)) => {
+                assert!(let_go.acquire().await.is_err(), "it is closed, or waited for");
+                drop(pipe.write_all(&answer).await);
+            }
             Some(Page::Endless(start)) => {
                 let _ = pipe.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
                 let _ = pipe.write_all(&start).await;
@@ -99,6 +121,12 @@ impl Site {
             None => drop(pipe.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await),
         }
     }
+}
+
+fn answer(head: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut answer = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n", bytes.len()).into_bytes();
+    answer.extend_from_slice(bytes);
+    answer
 }
 
 #[async_trait]

@@ -118,7 +118,9 @@ impl Lineage {
         self.first() + self.migrations.len() as u32
     }
 
-    fn first(&self) -> u32 {
+    /// The oldest version that offers are moved from.
+    #[must_use]
+    pub fn first(&self) -> u32 {
         self.catalogues[0].version()
     }
 
@@ -155,8 +157,9 @@ impl Lineage {
         Evolved::Moved(Box::new(moved))
     }
 
-    /// Obstacles as an offer keeps them.
-    pub(super) fn kept(&self, obstacles: &[Obstacle]) -> Vec<WireObstacle> {
+    /// Obstacles as an offer keeps them, with words for its seller.
+    #[must_use]
+    pub fn kept(&self, obstacles: &[Obstacle]) -> Vec<WireObstacle> {
         let kept = |obstacle: &Obstacle| WireObstacle {
             field: obstacle.field.to_string(),
             code: obstacle.hindrance.code().to_owned(),

@@ -3,10 +3,19 @@
 //! Figures of one machine mean little; the ratios travel. Every benchmark prints a table for people and, as its last line, one
 //! JSON object for machines, whose first key is `bench`.
 
+mod at_work;
 mod data;
+mod feeds;
+mod figure;
+mod home;
 mod machine;
 mod measure;
+mod observe;
 mod offers;
+mod process;
+mod processor;
+mod resting;
+mod stages;
 mod store;
 mod topics;
 mod watcher;
@@ -26,6 +35,10 @@ pub(crate) enum Bench {
     Watcher(watcher::WatcherBench),
     /// Offers through the RPC port of a serving process, beside the same without RPC and beside a hand-made service on PostgreSQL.
     Offers(Box<offers::OffersBench>),
+    /// Stages behind gRPC, beside the same in process, beside stages that are dead or slow, beside Restate; photos beside `ImageMagick`.
+    Stages(stages::StagesBench),
+    /// Files of feeds checked, beside `xmllint`; loaded to live offers, beside writes of offers; small sellers beside a big one.
+    Feeds(feeds::FeedsBench),
 }
 
 /// The store's benchmark.
@@ -116,5 +129,7 @@ pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
         Bench::Topics(args) => topics::run(args).await,
         Bench::Watcher(args) => watcher::run(args).await,
         Bench::Offers(args) => offers::run(*args).await,
+        Bench::Stages(args) => stages::run(args).await,
+        Bench::Feeds(args) => feeds::run(args).await,
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 pub(crate) mod catalog;
 pub(crate) mod explain;
+pub(crate) mod feed;
 pub(crate) mod keys;
 mod remote;
 pub(crate) mod stages;

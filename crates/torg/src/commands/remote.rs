@@ -5,9 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use buffa::Message as _;
 use clap::Args;
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
-use connectrpc::{ConnectError, ErrorCode, Protocol};
+use connectrpc::{ConnectError, ErrorCode, ErrorDetail, Protocol};
+use contract::google::rpc::BadRequest;
 use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -155,9 +159,20 @@ fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
     advised(format!("no server answers at {url}: {words}"), hint)
 }
 
+/// Every field that the server found wrong, if there are several.
+fn faults(error: &ConnectError) -> Option<String> {
+    let is_it = |detail: &&ErrorDetail| detail.type_url.ends_with("google.rpc.BadRequest");
+    let packed = error.details.iter().find(is_it)?.value.as_ref()?;
+    let bytes = STANDARD_NO_PAD.decode(packed.trim_end_matches('=')).ok()?;
+    let faults = BadRequest::decode_from_slice(&bytes).ok()?.field_violations;
+    let each = faults.iter().map(|fault| format!("{}: {}", fault.field, fault.description));
+    (faults.len() > 1).then(|| each.collect::<Vec<_>>().join("; "))
+}
+
 /// The server's words, without the protocol's.
 pub(super) fn said(error: &ConnectError) -> anyhow::Error {
-    let words = error.message.as_deref().unwrap_or("the server gives no reason");
+    let faults = faults(error);
+    let words = faults.as_deref().or(error.message.as_deref()).unwrap_or("the server gives no reason");
     match error.code {
         ErrorCode::Unauthenticated => {
             advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")

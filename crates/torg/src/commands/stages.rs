@@ -2,15 +2,11 @@
 
 mod words;
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::Path;
 
-use anyhow::Context as _;
-use buffa_types::google::protobuf::FieldMask;
 use clap::{Args, Subcommand};
 use connectrpc::ConnectError;
 use connectrpc::client::SharedHttp2Connection;
-use contract::torg::stages::v1::outside_stage::{Shadow, Tls};
 use contract::torg::stages::v1::{self as wire, StageAdminServiceClient};
 use serde::Serialize;
 
@@ -18,6 +14,7 @@ use super::print;
 use super::remote::{Place, said};
 use super::stages_new::{self, NewStage};
 use crate::config::{Config, Secret};
+use crate::declaration::Declaration;
 
 /// What can be done with stages.
 #[derive(Debug, Subcommand)]
@@ -38,7 +35,7 @@ pub(crate) enum StagesCommand {
     /// Makes an outside stage known, or changes how it is called.
     Register {
         #[command(flatten)]
-        stage: Box<Declared>,
+        stage: Box<Registration>,
         #[command(flatten)]
         asked: Asked,
     },
@@ -150,48 +147,20 @@ pub(crate) struct Asked {
 
 /// A stage, as it is registered.
 #[derive(Debug, Args)]
-pub(crate) struct Declared {
+pub(crate) struct Registration {
     /// Letters, digits, - and _; the same for ever.
     id: String,
-    /// Where it is: http://host:port or https://host:port. May be given several times.
-    #[arg(long, required = true, value_name = "URL")]
-    endpoint: Vec<String>,
-    /// A field that it may change: `title`, `attributes.colour`, `status`. May be given several times.
-    #[arg(long, value_name = "FIELD")]
-    may_change: Vec<String>,
-    /// A field whose change it hears of, instead of what it asks for itself. May be given several times.
-    #[arg(long, value_name = "FIELD")]
-    interest: Vec<String>,
+    #[command(flatten)]
+    declaration: Declaration,
     /// What is sent to it as a bearer token. Others on this machine can see arguments: rather set the variable.
-    #[arg(long, value_name = "TOKEN", env = "TORG_STAGE_TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "TORG_STAGE_TOKEN",
+        hide_env_values = true,
+        conflicts_with = "stage_token_file"
+    )]
     stage_token: Option<Secret>,
-    /// Authorities to trust instead of the system's, PEM.
-    #[arg(long, value_name = "FILE")]
-    stage_ca_file: Option<PathBuf>,
-    /// Our certificate, PEM, for a stage that asks for one.
-    #[arg(long, value_name = "FILE", requires = "stage_key_file")]
-    stage_cert_file: Option<PathBuf>,
-    /// Its key, PEM.
-    #[arg(long, value_name = "FILE", requires = "stage_cert_file")]
-    stage_key_file: Option<PathBuf>,
-    /// How long one call may take.
-    #[arg(long, value_name = "MS")]
-    timeout_ms: Option<u64>,
-    /// Offers in one call.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    batch_max: u32,
-    /// Calls at the same time.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    calls_max: u32,
-    /// Visits in a second.
-    #[arg(long, value_name = "N", default_value_t = 0.0, hide_default_value = true)]
-    rate: f64,
-    /// Another version of it that is shown the same and only compared.
-    #[arg(long, value_name = "URL")]
-    shadow: Vec<String>,
-    /// The part of the visits that the shadow sees.
-    #[arg(long, value_name = "PART", requires = "shadow")]
-    shadow_share: Option<f64>,
     /// Only looks whether it would work.
     #[arg(long)]
     check: bool,
@@ -215,7 +184,7 @@ pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Resu
         }
         StagesCommand::Register { stage, asked } => {
             let validate_only = stage.check;
-            let stage = Some(stage.declare()?).into();
+            let stage = Some(stage.stage()?).into();
             let request = wire::RegisterStageRequest { stage, validate_only, ..Default::default() };
             let answer = answered(asked.client(config).await?.register_stage(request).await)?.into_owned();
             asked.say(&answer, || words::registered(&answer, validate_only))
@@ -300,41 +269,12 @@ impl Asked {
     }
 }
 
-impl Declared {
-    fn declare(&self) -> anyhow::Result<wire::OutsideStage> {
-        let read = |file: &Option<PathBuf>| match file {
-            None => Ok(String::new()),
-            Some(file) => {
-                std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
-            }
-        };
-        let tls = Tls {
-            ca_pem: read(&self.stage_ca_file)?,
-            certificate_pem: read(&self.stage_cert_file)?,
-            key_pem: read(&self.stage_key_file)?,
-            ..Tls::default()
-        };
-        let mask =
-            |paths: &[String]| Some(FieldMask { paths: paths.to_vec(), ..FieldMask::default() }).into();
-        let (endpoints, share) = (self.shadow.clone(), self.shadow_share);
-        let shadow = (!endpoints.is_empty()).then(|| Shadow { endpoints, share, ..Shadow::default() });
-        Ok(wire::OutsideStage {
-            id: self.id.clone(),
-            endpoints: self.endpoint.clone(),
-            tls: (tls != Tls::default()).then_some(tls).into(),
-            token: self
-                .stage_token
-                .as_ref()
-                .map(|token| token.expose().trim().to_owned())
-                .unwrap_or_default(),
-            timeout: self.timeout_ms.map(|ms| Duration::from_millis(ms).into()).into(),
-            batch_max: self.batch_max,
-            calls_max: self.calls_max,
-            rate: self.rate,
-            may_change: mask(&self.may_change),
-            interest: mask(&self.interest),
-            shadow: shadow.into(),
-            ..wire::OutsideStage::default()
-        })
+impl Registration {
+    fn stage(self) -> anyhow::Result<wire::OutsideStage> {
+        let mut stage = self.declaration.stage(&self.id, Path::new(""))?;
+        if let Some(token) = &self.stage_token {
+            token.expose().trim().clone_into(&mut stage.token);
+        }
+        Ok(stage)
     }
 }

@@ -28,6 +28,12 @@ const RANGES: &[(&str, i64, i64)] = &[
     ("offers.drafts_days", 1, 3_650),
     ("offers.idempotency_hours", 1, 720),
     ("moderation.topic_partitions", 1, 1_024),
+    ("feeds.shards", 1, 4_096),
+    ("feeds.topic_partitions", 1, 1_024),
+    ("feeds.loads_kept", 1, 10_000),
+    ("feeds.batches_ahead", 1, 1_000),
+    ("feeds.upload_mb_max", 1, 1_024),
+    ("feeds.geocoder_interval_ms", 0, 60_000),
     ("limits.request_bytes_max", 1_024, 1_073_741_824),
     ("limits.concurrent_requests_max", 1, 1_000_000),
     ("limits.request_timeout_s", 1, 86_400),
@@ -65,7 +71,7 @@ pub(super) fn complaint(key: &str, value: &Value) -> Option<String> {
         "store.url" => wrong_url(key, text, STORE_URLS),
         "topics.url" => wrong_url(key, text, TOPICS_URLS),
         "files.url" => wrong_url(key, text, FILES_URLS),
-        "data_dir" if text.is_empty() => Some("an empty path".to_owned()),
+        "data_dir" | "feeds.spool_dir" if text.is_empty() => Some("an empty path".to_owned()),
         "roles" if value.as_array().is_some_and(Vec::is_empty) => {
             Some("empty: a process without a role does nothing".to_owned())
         }
@@ -113,6 +119,7 @@ pub(super) fn check_together(config: &Config) -> Result<(), Error> {
     if topics.url.scheme() == "kafka" && sasl && kafka.sasl_password.is_empty() {
         return Err(Error::Together { key: "kafka.sasl_password", why: "SASL needs a password".into() });
     }
+    config.feeds.rules()?;
     config.access.validate().map_err(access_error)?;
     config.tls.is_on().map_err(access_error)?;
     Ok(())

@@ -227,15 +227,19 @@ impl Layers {
         Ok(())
     }
 
-    /// The embedded store and files move with the data folder unless they were placed elsewhere.
+    /// The embedded store, the files and the spool move with the data folder unless they were placed elsewhere.
     fn follow_data_dir(&mut self) {
         let Some(data_dir) = keys::get(&self.table, "data_dir").and_then(Value::as_str).map(str::to_owned)
         else {
             return;
         };
-        for (key, url) in [("store.url", "fjall:"), ("files.url", "file:")] {
+        let followers = [
+            ("store.url", "fjall:", "store"),
+            ("files.url", "file:", "files"),
+            ("feeds.spool_dir", "", "spool"),
+        ];
+        for (key, url, folder) in followers {
             if self.origins.contains_key("data_dir") && !self.origins.contains_key(key) {
-                let folder = if key == "store.url" { "store" } else { "files" };
                 let place = Path::new(&data_dir).join(folder);
                 keys::set(&mut self.table, key, Value::from(format!("{url}{}", place.display())));
                 self.origins.insert(key.to_owned(), Origin::Follows("data_dir"));

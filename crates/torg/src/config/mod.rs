@@ -6,10 +6,12 @@
 
 mod bounds;
 mod error;
+mod feeds;
 mod keys;
 mod load;
 mod print;
 mod secret;
+mod stages;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +21,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use error::Error;
+pub(crate) use feeds::Feeds;
 pub(crate) use load::{Effective, Flag, Sources, load};
 pub(crate) use secret::{Secret, Url};
+pub(crate) use stages::{BuiltInStage, Stages};
 
 /// The effective configuration of one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) files: Files,
     pub(crate) offers: Offers,
     pub(crate) moderation: Moderation,
+    pub(crate) feeds: Feeds,
     pub(crate) stages: Stages,
     pub(crate) log: Log,
     pub(crate) limits: Limits,
@@ -196,6 +201,8 @@ pub(crate) struct Offers {
     pub(crate) topic_partitions: u32,
     /// A folder of catalogue files; the built-in catalogue if left out.
     pub(crate) catalogue_dir: PathBuf,
+    /// A folder with the earlier versions of that catalogue and the migrations from each to the next: offers are moved along them. Without one they stay of their version.
+    pub(crate) catalogue_past_dir: PathBuf,
     /// How long an offer is shown before it expires.
     pub(crate) exposure_days: u32,
     /// How long offers stay in the active tables once they are removed, expired, sold or banned.
@@ -221,39 +228,6 @@ pub(crate) struct Moderation {
     pub(crate) dead_letter_topic: String,
     /// Partitions of these topics, when they are made.
     pub(crate) topic_partitions: u32,
-}
-
-/// The stages.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Stages {
-    /// Which of the built-in ones work (`docs/builtin-stages.md`). `photos` and `video` ask hosts of the internet.
-    pub(crate) built_in: Vec<BuiltInStage>,
-    /// A file that declares outside stages (`docs/stages.md`), beside those that are registered while Torg runs. None by default.
-    pub(crate) file: PathBuf,
-}
-
-/// A stage that Torg brings along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum BuiltInStage {
-    Expiry,
-    Evolution,
-    Photos,
-    PhotoOrder,
-    Video,
-    Price,
-}
-
-impl BuiltInStage {
-    const ALL: [BuiltInStage; 6] = [
-        BuiltInStage::Expiry,
-        BuiltInStage::Evolution,
-        BuiltInStage::Photos,
-        BuiltInStage::PhotoOrder,
-        BuiltInStage::Video,
-        BuiltInStage::Price,
-    ];
 }
 
 /// What the process says about itself on stderr.
@@ -313,7 +287,8 @@ impl Default for Config {
             files: Files { url: Url::from("file:./data/files") },
             offers: Offers::default(),
             moderation: Moderation::default(),
-            stages: Stages { built_in: BuiltInStage::ALL.to_vec(), file: PathBuf::new() },
+            feeds: Feeds::default(),
+            stages: Stages::default(),
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
             access: access::Config::default(),
@@ -329,6 +304,7 @@ impl Default for Offers {
             topic: "offers".to_owned(),
             topic_partitions: 16,
             catalogue_dir: PathBuf::new(),
+            catalogue_past_dir: PathBuf::new(),
             exposure_days: 180,
             archive_removed_days: 7,
             archive_expired_days: 60,

@@ -2,18 +2,21 @@
 //!
 //! - `listen`: sockets, TLS, connections, draining;
 //! - `router`: which path goes where, behind the gate (`access`);
+//! - `feeds`: files of feeds that come in, and reports about them as files;
 //! - `health`: `/healthz`, `/readyz` and gRPC's health service, over one list of readiness checks;
 //! - `metrics`: `/metrics`;
 //! - `rpc`: the RPC services and what surrounds every call.
 
+mod feeds;
 mod health;
 mod listen;
 mod metrics;
 mod router;
 mod rpc;
 
+pub(crate) use feeds::FeedFiles;
 pub(crate) use health::Readiness;
 pub(crate) use listen::{Server, bind};
 pub(crate) use metrics::Metrics;
-pub(crate) use router::{PhotosSlot, RpcSlot, router};
+pub(crate) use router::{Slots, router};
 pub(crate) use rpc::{Info, RpcParts, key_from_wire, message_from_wire, message_to_wire, rpc_service};

@@ -6,9 +6,10 @@ use std::time::Duration;
 use access::{Action, Caller, Code, Denial, Gate, GateLayer, Verdict};
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use connectrpc::{ConnectError, ConnectRpcService, ErrorCode};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use photos::{NotServed, Photos};
@@ -17,31 +18,39 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
+use super::feeds::{self, FeedFiles};
 use super::{Metrics, Readiness};
 use crate::logging::panic_message;
 
-/// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
-pub(crate) type RpcSlot = Arc<OnceLock<ConnectRpcService>>;
-/// The photos, once they can be served; never filled if they are not taken.
-pub(crate) type PhotosSlot = Arc<OnceLock<Photos>>;
+/// What is served as soon as it is open. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct Slots {
+    /// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
+    pub(crate) rpc: Arc<OnceLock<ConnectRpcService>>,
+    /// The photos, once they can be served; never filled if they are not taken.
+    pub(crate) photos: Arc<OnceLock<Photos>>,
+    /// Feeds, once their files can be taken; never filled without the role `api`.
+    pub(crate) feeds: Arc<OnceLock<FeedFiles>>,
+}
 
 /// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo.
-const OPEN: &[&str] = &["/healthz", "/readyz", "/grpc.health.v1.Health/", "/photos/"];
+const OPEN: &[&str] =
+    &["/healthz", "/readyz", "/grpc.health.v1.Health/", "/photos/", feeds::SCHEMA_PATH, feeds::ERRORS_PATH];
+/// Where files come in: they may be larger than calls.
+const FILES: &[&str] = &["/feeds/"];
 
 #[derive(Clone)]
-struct Shared {
+pub(super) struct Shared {
     readiness: Readiness,
     metrics: Metrics,
-    rpc: RpcSlot,
-    photos: PhotosSlot,
+    pub(super) slots: Slots,
 }
 
 /// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
 pub(crate) fn router(
     readiness: Readiness,
     metrics: Metrics,
-    rpc: RpcSlot,
-    photos: PhotosSlot,
+    slots: Slots,
     request_timeout: Duration,
     gate: Gate,
 ) -> Router {
@@ -55,15 +64,20 @@ pub(crate) fn router(
         .route("/readyz", get(readyz))
         .route("/metrics", get(show_metrics))
         .route("/photos/{*path}", get(show_photo))
-        .method_not_allowed_fallback(method_not_allowed)
+        .route(feeds::SCHEMA_PATH, get(feeds::schema))
+        .route(feeds::ERRORS_PATH, get(feeds::errors))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
+        // Files take the time that they take: each has limits of its own.
+        .route("/feeds/{seller}/{namespace}/upload", post(feeds::upload))
+        .route("/feeds/{seller}/{namespace}/loads/{number}/{file}", get(feeds::report))
+        .method_not_allowed_fallback(method_not_allowed)
         .fallback(rpc_or_nothing)
-        .layer(GateLayer::new(gate, answer).open(OPEN))
+        .layer(GateLayer::new(gate, answer).open(OPEN).files(FILES))
         .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
             tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
             failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
         }))
-        .with_state(Shared { readiness, metrics, rpc, photos })
+        .with_state(Shared { readiness, metrics, slots })
 }
 
 /// The process runs and its event loop turns.
@@ -101,9 +115,14 @@ async fn show_metrics(State(shared): State<Shared>, Extension(caller): Extension
 }
 
 /// A file of a photo, which never changes under its name.
-async fn show_photo(State(shared): State<Shared>, Path(path): Path<String>, headers: HeaderMap) -> Response {
+async fn show_photo(
+    State(shared): State<Shared>,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
     let missing = || failure(StatusCode::NOT_FOUND, "not_found", "there is no such photo");
-    let Some(photos) = shared.photos.get() else { return missing() };
+    // A path that is no text is the name of nothing.
+    let (Some(photos), Ok(Path(path))) = (shared.slots.photos.get(), path) else { return missing() };
     let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
     let served = match photos.serve(&path, known).await {
         Ok(served) => served,
@@ -131,7 +150,7 @@ async fn method_not_allowed(request: Request) -> Response {
 
 async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Response {
     let method = request.uri().path().trim_start_matches('/');
-    match shared.rpc.get() {
+    match shared.slots.rpc.get() {
         Some(rpc) if rpc.dispatcher().has_method(method) || speaks_rpc(&request) => {
             // Its error type has no values.
             let Ok(answer) = rpc.clone().oneshot(request).await;
@@ -169,11 +188,11 @@ fn speaks_rpc(request: &Request) -> bool {
 }
 
 /// An error in the form that RPC errors have in JSON too.
-fn failure(status: StatusCode, code: &str, message: &str) -> Response {
+pub(super) fn failure(status: StatusCode, code: &str, message: &str) -> Response {
     json_answer(status, &json!({"code": code, "message": message}))
 }
 
-fn json_answer(status: StatusCode, value: &serde_json::Value) -> Response {
+pub(super) fn json_answer(status: StatusCode, value: &serde_json::Value) -> Response {
     let mut answer = Response::new(Body::from(format!("{value}\n")));
     *answer.status_mut() = status;
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -187,7 +206,7 @@ mod tests {
     fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
         let fetch = Arc::new(access::HttpsFetch::default());
         let gate = Gate::new(&access::Config::default(), fetch, access::Clock::system()).unwrap();
-        router(readiness, Metrics::new(), RpcSlot::default(), PhotosSlot::default(), request_timeout, gate)
+        router(readiness, Metrics::new(), Slots::default(), request_timeout, gate)
     }
 
     async fn ask(router: &Router, request: Request) -> (StatusCode, String) {

@@ -22,6 +22,7 @@ pub fn torg(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
     }
     // No test asks the internet; the stages that do have tests of their own.
     command.env("TORG_STAGES_BUILT_IN", "expiry,evolution,photo_order,price");
+    command.env("TORG_FEEDS_ALLOW_HOSTS", "127.0.0.1");
     command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
     command
 }
@@ -192,23 +193,32 @@ pub fn post_json(path: &str, body: &str) -> String {
 pub struct Answer {
     pub status: u16,
     pub head: String,
+    /// As text.
     pub body: String,
+    /// As it came.
+    pub bytes: Vec<u8>,
 }
 
 impl Answer {
     /// Reads to the end of the connection.
     pub fn read(mut stream: TcpStream) -> Answer {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let mut whole = Vec::new();
+        stream.read_to_end(&mut whole).unwrap();
+        Answer::of(&whole)
+    }
+
+    /// The answer in these bytes.
+    pub fn of(whole: &[u8]) -> Answer {
+        const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+        let end = whole.windows(END_OF_HEAD.len()).position(|bytes| bytes == END_OF_HEAD);
+        let (head, bytes) =
+            end.map_or((whole, &[][..]), |end| (&whole[..end], &whole[end + END_OF_HEAD.len()..]));
+        let head = String::from_utf8_lossy(head).to_ascii_lowercase();
         let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();
-        let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-        Answer {
-            status,
-            head: head.to_ascii_lowercase(),
-            body: if chunked { dechunked(body) } else { body.to_owned() },
-        }
+        let chunked = head.contains("transfer-encoding: chunked");
+        let bytes = if chunked { dechunked(bytes) } else { bytes.to_owned() };
+        Answer { status, head, body: String::from_utf8_lossy(&bytes).into_owned(), bytes }
     }
 
     pub fn json(&self) -> serde_json::Value {
@@ -216,11 +226,12 @@ impl Answer {
     }
 }
 
-fn dechunked(mut body: &str) -> String {
-    let mut whole = String::new();
-    while let Some((length, rest)) = body.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        whole.push_str(&rest[..length]);
+fn dechunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
+        let length = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();
+        let rest = &body[end + 2..];
+        whole.extend_from_slice(&rest[..length]);
         body = &rest[length + 2..];
     }
     whole

@@ -75,6 +75,28 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         "ReadMessages" => json!({"topic": "fuzz", "limit": 10}),
         "CreateKey" => json!({"name": "fuzz", "roles": ["support"], "lifetimeS": "60"}),
         "RevokeKey" => json!({"id": "00000000"}),
+        "CreateFeed" => json!({"feed": feed("fuzz")}),
+        "UpdateFeed" => json!({"feed": feed("fuzz"), "updateMask": "title,link,defaults", "version": "1"}),
+        "DeleteFeed" => json!({"seller": "ann", "namespace": "fuzz", "offers": "MISSING_MAKE_MANUAL"}),
+        "GetFeed" | "FetchNow" | "ListLoads" => json!({"seller": "ann", "namespace": "fuzz"}),
+        "GetLoad" | "ConfirmLoad" => json!({"seller": "ann", "namespace": "fuzz", "number": "1"}),
+        "ListProblems" => json!({
+            "seller": "ann", "namespace": "fuzz", "number": "1", "codes": ["bad_price"], "severity": "SEVERITY_ERROR",
+            "externalId": "1", "pageSize": 5, "language": "ru",
+        }),
+        "SummarizeProblems" => json!({"seller": "ann", "namespace": "fuzz", "number": "1", "language": "en"}),
+        "ListFeeds" | "ListMappings" => json!({"seller": "ann", "pageSize": 5}),
+        "SetMapping" => json!({"seller": "ann", "path": ["Sofas", "Corner"], "category": "transport/cars"}),
         _ => json!({}),
     }
+}
+
+/// A feed that is never fetched.
+fn feed(namespace: &str) -> Value {
+    let link = json!({"url": "https://feeds.example/a.xml", "user": "u", "password": "p", "period": "3600s"});
+    let defaults = json!({"currency": "EUR", "country": "DE", "place": {"address": "Berlin"}});
+    json!({
+        "seller": "ann", "namespace": namespace, "title": "Fuzz", "link": link, "paused": true,
+        "missing": "MISSING_REMOVE", "guard": {"share": 0.5, "least": 20}, "defaults": defaults,
+    })
 }

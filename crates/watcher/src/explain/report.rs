@@ -45,8 +45,15 @@ impl<E: Entity> Watcher<E> {
     /// What waits for a stage in all shards, and how it fares in every process. Counts rows: not for every second.
     /// [`NotFound`](crate::Error::NotFound) if there is no such stage.
     pub async fn report(&self, stage: &str) -> Result<StageReport> {
+        self.report_up_to(stage, DEPTH_COUNTED_MAX).await
+    }
+
+    /// The same, with no more than `counted_max` rows of each lane counted: for lists of many stages.
+    pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> Result<StageReport> {
         let stage = self.require_stage(stage)?;
-        let (count, mut depth, mut oldest) = (self.counting(stage), BTreeMap::new(), None);
+        let max = counted_max.min(DEPTH_COUNTED_MAX);
+        let (count, mut depth, mut oldest) =
+            (Counting { max, ..self.counting(stage) }, BTreeMap::new(), None);
         for lane in Lane::ALL {
             let (counted, first) = count.lane(lane).await?;
             oldest = [oldest, first].into_iter().flatten().min();

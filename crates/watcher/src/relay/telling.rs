@@ -158,7 +158,7 @@ impl<E: Entity> Telling<E> {
                 Err(StageError::Lasting(error)) => {
                     tracing::error!(stage, entity, version, error, "a stage refused to hear of its change");
                 }
-                Err(StageError::Passing(error)) => {
+                Err(StageError::Passing(error) | StageError::Away(error)) => {
                     if planted!(Untold) {
                         done.push(key.clone());
                     }

@@ -32,8 +32,8 @@ impl<E: Entity> Runner<E> {
                 (error.id(), None)
             }
         };
-        let Some(Call { stage, line, items }) = self.under_way.remove(&id) else { return };
-        self.schedule.call_ended(stage, line);
+        let Some(Call { stage, line, items, began }) = self.under_way.remove(&id) else { return };
+        self.schedule.call_ended(stage, line, self.watcher.now().since(began));
         let several = items.len() > 1;
         let Some(visited) = visited else {
             return self.finish_lost(stage, line, items);
@@ -166,7 +166,7 @@ impl<E: Entity> Runner<E> {
             Heard::Answer => self.schedule.answered(stage, now),
             Heard::Silence(error) => {
                 let entities = items.iter().map(|item| &item.entity);
-                self.schedule.desks[stage].health.silent(entities, &error.to_string(), now);
+                self.schedule.desks[stage].health.silent(entities, error, now);
             }
         }
         let is_down = self.schedule.desks[stage].health.down().is_some();

@@ -343,6 +343,22 @@ impl Agenda {
         taken
     }
 
+    /// The entities at hand of those stages for which `of` says so.
+    pub(crate) fn at_hand(&self, of: &[bool]) -> BTreeSet<(u32, Arc<str>)> {
+        let mut entities = BTreeSet::new();
+        for ((stage, line), shards) in &self.turns {
+            if of.get(*stage).copied().unwrap_or(false) {
+                let queues = shards.iter().filter_map(|shard| {
+                    Some((*shard, self.queues.get(&QueueId { shard: *shard, stage: *stage, line: *line })?))
+                });
+                entities.extend(queues.flat_map(|(shard, queue)| {
+                    queue.due.iter().map(move |(_, entity)| (shard, Arc::clone(entity)))
+                }));
+            }
+        }
+        entities
+    }
+
     /// Whether anything is at hand in a line of a stage.
     pub(crate) fn has_due(&self, stage: usize, line: Line) -> bool {
         self.turns.contains_key(&(stage, line))

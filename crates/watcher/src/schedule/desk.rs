@@ -1,10 +1,13 @@
 //! A stage's desk: what the stage may do, what it is doing, and how it fares.
 
 use std::mem;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::bucket::Bucket;
 use crate::config::StageLimits;
-use crate::limits::{BACKGROUND_BATCH_PART, BACKGROUND_CALLS_PART, FRESH_CALLS_PART};
+use crate::limits::{BACKGROUND_BATCH_PART, BACKGROUND_CALLS_PART, FRESH_CALLS_PART, SLOW_CALL};
 use crate::schedule::health::Health;
 use crate::schedule::shares::Shares;
 use crate::schedule::{Blocked, Line};
@@ -23,6 +26,10 @@ pub(crate) struct Desk {
     pub(crate) late_before: Time,
     /// Calls under way, by line.
     calls: [usize; Line::ALL.len()],
+    /// How long a call takes, on average over the last ones; `None` if none has ended yet.
+    pace: Option<Duration>,
+    /// Slow as it is, it gave way to others and looks for entities again then. Not a time of the clock that entities go by: that one may stand still.
+    pub(crate) looks_at: Option<Instant>,
     shares: Shares,
     rate: Option<Bucket>,
     catch_up: Option<Bucket>,
@@ -46,6 +53,8 @@ impl Desk {
             blocked_lines: [const { None }; Line::ALL.len()],
             late_before: Time::default(),
             calls: [0; Line::ALL.len()],
+            pace: None,
+            looks_at: None,
             shares: Shares::default(),
             rate: None,
             catch_up: None,
@@ -168,10 +177,24 @@ impl Desk {
         self.shares = shares;
     }
 
-    /// A call has ended.
-    pub(crate) fn ended(&mut self, line: Line) {
+    /// A call has ended that took so long.
+    pub(crate) fn ended(&mut self, line: Line, took: Duration) {
         let calls = &mut self.calls[line as usize];
         *calls = calls.saturating_sub(1);
+        self.pace = Some(self.pace.map_or(took, |pace| (pace * 3 + took) / 4));
+    }
+
+    /// Whether its calls take long, or how long they take is not known yet: then it gives way to quicker stages, for an entity is visited by one at a time.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.pace.is_none_or(|pace| pace > SLOW_CALL)
+    }
+
+    /// Whether others give way to it: it is quick, and nothing keeps it from its visits.
+    pub(crate) fn is_quick(&self) -> bool {
+        let is_free = !self.paused && self.health.down().is_none();
+        is_free
+            && self.pace.is_some_and(|pace| pace <= SLOW_CALL)
+            && !matches!(self.blocked, Some(Blocked::Rate(_)))
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::answer::shortened;
 use crate::limits::{DOWN_AFTER_CALLS, DOWN_AFTER_ENTITIES, PROBE_PAUSE, PROBE_PAUSE_MAX};
+use crate::stage::StageError;
 use crate::time::Time;
 
 /// What a stage's calls have come to lately.
@@ -40,11 +41,11 @@ impl Health {
     pub(crate) fn silent<'a>(
         &mut self,
         entities: impl Iterator<Item = &'a Arc<str>>,
-        error: &str,
+        error: &StageError,
         now: Time,
     ) {
         self.silent_calls += 1;
-        let error = &shortened(error);
+        let (is_away, error) = (matches!(error, StageError::Away(_)), &shortened(&error.to_string()));
         for entity in entities {
             if self.silent_over.len() < DOWN_AFTER_ENTITIES {
                 self.silent_over.insert(Arc::clone(entity));
@@ -57,7 +58,9 @@ impl Health {
                 down.pause = (down.pause * 2).min(PROBE_PAUSE_MAX);
                 down.probe = now + down.pause;
             }
-        } else if self.silent_calls >= DOWN_AFTER_CALLS && self.silent_over.len() >= DOWN_AFTER_ENTITIES {
+        } else if is_away
+            || self.silent_calls >= DOWN_AFTER_CALLS && self.silent_over.len() >= DOWN_AFTER_ENTITIES
+        {
             let (pause, error) = (PROBE_PAUSE, error.clone());
             self.down = Some(Down { since: now, error, probe: now + pause, pause });
         }
@@ -78,7 +81,7 @@ mod tests {
     }
 
     fn silent(health: &mut Health, entity: &str, s: i64) {
-        health.silent([Arc::from(entity)].iter(), "gone", at(s));
+        health.silent([Arc::from(entity)].iter(), &StageError::Passing("gone".to_owned()), at(s));
     }
 
     fn dead() -> Health {
@@ -92,6 +95,13 @@ mod tests {
         let mut health = Health::default();
         (0..100).for_each(|s| silent(&mut health, "poison", s));
         assert_eq!(health.down(), None);
+    }
+
+    #[test]
+    fn a_stage_that_cannot_be_reached_is_down_whatever_it_was_called_for() {
+        let mut health = Health::default();
+        health.silent([Arc::from("only")].iter(), &StageError::Away("nobody is there".to_owned()), at(0));
+        assert_eq!(health.down().unwrap().error, "nobody is there");
     }
 
     #[test]
@@ -113,7 +123,8 @@ mod tests {
         for n in 0..8 {
             let probe = health.down().unwrap().probe;
             probes.push(probe.since(at(0)).as_secs());
-            health.silent([Arc::from(format!("p{n}"))].iter(), "still gone", probe);
+            let error = StageError::Passing("still gone".to_owned());
+            health.silent([Arc::from(format!("p{n}"))].iter(), &error, probe);
         }
         assert_eq!(probes, [1, 3, 7, 15, 31, 61, 91, 121]);
         assert_eq!(health.down().unwrap().error, "still gone");

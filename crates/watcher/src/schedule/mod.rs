@@ -9,6 +9,7 @@ mod shares;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use agenda::{Agenda, Fit, Item, Peeked, QueueId};
 pub(crate) use desk::Desk;
@@ -113,7 +114,14 @@ impl Schedule {
         now: Time,
         mut fit: impl FnMut(u32, &Arc<str>) -> Fit,
     ) -> Result<NextCall, Blocked> {
+        // An entity is visited by one stage at a time: one whose visits take long gives way to those that are soon done.
         let Self { agenda, desks, .. } = self;
+        let quick: Vec<bool> = if stage > 0 && desks[stage].is_slow() {
+            let others = desks.iter().enumerate();
+            others.map(|(other, desk)| other > 0 && other != stage && desk.is_quick()).collect()
+        } else {
+            Vec::new()
+        };
         let desk = &mut desks[stage];
         desk.clear_blocked();
         if !Line::ALL.into_iter().any(|line| agenda.has_due(stage, line)) {
@@ -127,6 +135,11 @@ impl Schedule {
                 }
                 return Err(why);
             }
+        };
+        let wanted = agenda.at_hand(&quick);
+        let mut fit = |shard: u32, entity: &Arc<str>| {
+            let gives_way = !wanted.is_empty() && wanted.contains(&(shard, Arc::clone(entity)));
+            if gives_way { Fit::Busy } else { fit(shard, entity) }
         };
         let mut blocked = Blocked::Nothing;
         for line in desk.order() {
@@ -153,9 +166,9 @@ impl Schedule {
         Err(blocked)
     }
 
-    /// A call has ended.
-    pub(crate) fn call_ended(&mut self, stage: usize, line: Line) {
-        self.desks[stage].ended(line);
+    /// A call has ended that took so long.
+    pub(crate) fn call_ended(&mut self, stage: usize, line: Line, took: Duration) {
+        self.desks[stage].ended(line, took);
     }
 
     /// A stage gave an answer.

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::config::StageLimits;
+use crate::stage::StageError;
 
 fn at(ms: i64) -> Time {
     Time::from_ms(ms)
@@ -50,14 +51,14 @@ fn every_answer_but_a_call_has_a_name() {
     told.fill(Line::Fresh, 60);
     assert_eq!(told.next(0), Ok((Line::Fresh, 10)));
     assert_eq!(told.next(0), Err(Blocked::Calls));
-    told.schedule.call_ended(0, Line::Fresh);
+    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Ok((Line::Fresh, 10)));
-    told.schedule.call_ended(0, Line::Fresh);
+    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Ok((Line::Fresh, 5)), "a quarter of a second's visits may come at once");
-    told.schedule.call_ended(0, Line::Fresh);
+    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Err(Blocked::Rate(at(11))));
     assert_eq!(told.next(11), Ok((Line::Fresh, 1)));
-    told.schedule.call_ended(0, Line::Fresh);
+    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
     told.schedule.set_paused(0, true, at(20));
     assert_eq!(told.next(99), Err(Blocked::Paused));
     told.schedule.set_paused(0, false, at(99));
@@ -90,7 +91,7 @@ fn the_background_has_its_share_beside_fresh_work_that_never_ends() {
         told.fill(Line::Background, 60);
         let (line, count) = told.next(0).unwrap();
         *visits.entry(line).or_default() += count;
-        told.schedule.call_ended(0, line);
+        told.schedule.call_ended(0, line, Duration::ZERO);
     }
     let part = visits[&Line::Background] as f64 / 10_000.0;
     assert!((0.05..0.15).contains(&part), "{visits:?}");
@@ -113,13 +114,13 @@ fn a_stage_that_is_down_is_probed_with_one_entity_at_a_time() {
     told.fill(Line::Fresh, 60);
     let entities: Vec<Arc<str>> = (0..9).map(|n| Arc::from(format!("e{n}"))).collect();
     for _ in 0..9 {
-        told.schedule.desks[0].health.silent(entities.iter(), "gone", at(0));
+        told.schedule.desks[0].health.silent(entities.iter(), &StageError::Passing("gone".to_owned()), at(0));
     }
     assert_eq!(told.next(500), Err(Blocked::Down(at(1000))));
     let probe = told.schedule.next_call(0, at(1000), |_, _| Fit::Free).unwrap();
     assert!(probe.probe && probe.items.len() == 1);
     assert!(matches!(told.next(1000), Err(Blocked::Down(_))), "one probe at a time");
-    told.schedule.call_ended(0, probe.line);
+    told.schedule.call_ended(0, probe.line, Duration::ZERO);
     told.schedule.answered(0, at(1500));
     assert_eq!(told.next(1500), Ok((Line::Fresh, 10)));
     assert_eq!(
@@ -141,7 +142,7 @@ fn a_process_has_the_part_of_the_limits_that_its_shards_are_of_all() {
         visits += desk.room(now).map_or(0, |room| room.visits);
         if let Ok(room) = desk.room(now) {
             desk.took(Line::Fresh, room.visits, |_| false);
-            desk.ended(Line::Fresh);
+            desk.ended(Line::Fresh, Duration::ZERO);
         }
         now = now + Duration::from_millis(10);
     }

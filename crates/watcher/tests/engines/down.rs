@@ -28,7 +28,7 @@ pub(crate) async fn a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_i
     for id in &ids {
         running.save(&Thing::new(id, 1)).await;
     }
-    let down = async || running.watcher.statuses()["broken"].down.clone();
+    let down = async || running.watcher.statuses().get("broken").and_then(|status| status.down.clone());
     let error = eventually("it is noticed that the stage does not answer", down).await.error;
     assert_eq!(error, "out of order");
     ids.push("late".to_owned());
@@ -51,5 +51,31 @@ pub(crate) async fn a_stage_that_does_not_answer_is_probed_and_goes_on_when_it_i
     running.eventually_idle().await;
     let up = async || running.watcher.statuses()["broken"].down.is_none().then_some(());
     eventually("it is noticed that the stage answers", up).await;
+    running.stop().await;
+}
+
+pub(crate) async fn an_entity_loses_no_attempt_while_its_stage_cannot_be_reached(place: Place) {
+    let works = Arc::new(AtomicBool::new(false));
+    let away = {
+        let works = Arc::clone(&works);
+        Doing::on("away", "price", move |_| {
+            let done = Answer::untouched().with_state("done");
+            works.load(Ordering::SeqCst).then_some(done).ok_or(StageError::Away("nobody is there".to_owned()))
+        })
+    };
+    // The first attempt that counts is the last.
+    let config = Config { stages: StageLimits { attempts_max: 1, ..config().stages }, ..config() };
+    let running = Running::start_with(place.open().await, None, config, vec![away.clone() as _], "one").await;
+    running.save(&Thing::new("only", 1)).await;
+    // Nothing is said of a stage before the watcher has looked at it.
+    let down = async || running.watcher.statuses().get("away").and_then(|status| status.down.clone());
+    assert_eq!(eventually("one call shows that nobody is there", down).await.error, "nobody is there");
+    let probed = async || (away.visits().len() >= 2).then_some(());
+    eventually("it is probed", probed).await;
+    assert_eq!(running.report("away").await.parked.rows, 0);
+
+    works.store(true, Ordering::SeqCst);
+    let done = async || (running.state("only", "away").await == "done").then_some(());
+    eventually("it goes on", done).await;
     running.stop().await;
 }

@@ -66,7 +66,7 @@ pub(crate) async fn a_stage_that_panics_or_hangs_fails_and_the_others_go_on(plac
     eventually("the entity over which a stage panics is parked", parked).await;
     assert_eq!(panicking.visits_of("t13").len(), 3);
     assert_eq!(running.title("t13").await, "a thing");
-    let down = async || running.watcher.statuses()["hanging"].down.clone();
+    let down = async || running.watcher.statuses().get("hanging").and_then(|status| status.down.clone());
     let error = eventually("the stage that always hangs is down", down).await.error;
     assert_eq!(error, "it did not answer within 100ms");
     assert_eq!(

@@ -30,7 +30,7 @@ const CENTS: i64 = 100;
 
 /// Makes offers.
 #[derive(Clone)]
-pub(super) struct Ads(Arc<Inner>);
+pub(in crate::bench) struct Ads(Arc<Inner>);
 
 struct Inner {
     texts: Texts,
@@ -53,7 +53,7 @@ struct Attribute {
 
 impl Ads {
     /// Offers of as many sellers as so many offers have.
-    pub(super) fn new(catalogue: &Catalogue, offers: u64) -> anyhow::Result<Self> {
+    pub(in crate::bench) fn new(catalogue: &Catalogue, offers: u64) -> anyhow::Result<Self> {
         let (texts, mut numbers) = (Texts::new(), Numbers::new(5));
         let categories = CATEGORIES
             .into_iter()
@@ -78,7 +78,7 @@ impl Ads {
     }
 
     /// An offer of about 2 KB.
-    pub(super) fn typical(&self, n: u64, seller: String) -> Offer {
+    pub(in crate::bench) fn typical(&self, n: u64, seller: String) -> Offer {
         let Inner { texts, categories, .. } = &*self.0;
         let mut numbers = Numbers::new(mix(n));
         let numbers = &mut numbers;

@@ -1,20 +1,18 @@
 //! The ad store inside this process: as the server has it, without RPC.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use offers::Offers;
-use store::{Read as _, Store};
+use store::Store;
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
 use topics::Topics;
 
 use super::options::OffersBench;
-use crate::marketplace::{Marketplace, Running};
+use crate::bench::resting;
+use crate::marketplace::{Marketplace, Running, Work};
 use crate::parts;
-
-/// How long nothing may happen before a run is given up.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The ad store with everything that goes on beside calls.
 pub(super) struct Base {
@@ -34,30 +32,23 @@ impl Base {
         let closing = watch::Sender::new(false);
         let marketplace = Marketplace::open(&config, &store, &topics, closing.subscribe()).await?;
         let offers = marketplace.market.offers.clone();
-        Ok(Self { offers, store, topics, running: marketplace.run(), _closing: closing })
+        Ok(Self {
+            offers,
+            store,
+            topics,
+            running: marketplace.run(Work { offers: true, feeds: false }),
+            _closing: closing,
+        })
     }
 
     /// Waits until the topic has every change, so that a measurement does not begin with them; says how long it took.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
-        let start = Instant::now();
-        let tables = watcher::tables();
-        let outbox = tables.iter().find(|def| def.name == "watcher_outbox").context("there is no outbox")?;
-        while !self.store.scan(&outbox.scan().limit(1)).await?.rows.is_empty() {
-            anyhow::ensure!(start.elapsed() < PATIENCE, "the changes do not reach the topic");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Ok(start.elapsed())
+        resting::until_exported(&self.store).await
     }
 
     /// Waits until the engine has put away what was written.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
-        let mut quiet = 0;
-        while quiet < 5 {
-            let gauges = self.store.gauges();
-            let busy = gauges.iter().any(|(name, value)| *name == "store_compactions_active" && *value > 0.0);
-            quiet = if busy { 0 } else { quiet + 1 };
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        resting::until_settled(&self.store).await;
         Ok(())
     }
 

@@ -94,7 +94,7 @@ fn mask(fields: &[&str]) -> FieldMask {
 }
 
 /// Somebody who may do all this.
-pub(super) fn by_seller() -> Call {
+pub(in crate::bench) fn by_seller() -> Call {
     let name = "bench".to_owned();
     let author = Author { kind: author::Kind::KIND_SELLER.into(), name, ..Author::default() };
     Call::by(author, Mover::Seller)

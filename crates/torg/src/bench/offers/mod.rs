@@ -4,16 +4,16 @@
 //! *reads*, both together (*mixed*), both at the rates that a marketplace wants, the *cabinet* of a seller with very many offers. Then the server ends, and
 //! the same calls are made without it. The hand-made service takes turns with the writes.
 
-mod ads;
+pub(super) mod ads;
 mod base;
 mod book;
 mod cabinet;
-mod door;
+pub(super) mod door;
 mod drive;
 mod handmade;
 mod load;
 mod options;
-mod processor;
+
 mod report;
 mod server;
 mod texts;
@@ -26,10 +26,11 @@ use self::door::Door;
 use self::drive::{Load, Pace, Reached};
 use self::handmade::Handmade;
 pub(crate) use self::options::OffersBench;
-use self::processor::{Look, Spent, peak_mb};
+
 use self::report::{Report, figure, over};
 use self::server::Server;
 use crate::bench::measure::Measure;
+use crate::bench::processor::{Look, Spent, peak_mb};
 
 /// Offers of the big seller that are too few to be measured.
 const BIG_SELLER_MIN: u64 = 1000;

@@ -108,6 +108,8 @@ impl OffersBench {
     /// What the server runs with: the defaults, but for places and for stages that look at what the offers of a benchmark do not have.
     pub(super) fn config(&self) -> Config {
         let mut config = Config { data_dir: self.folder(), ..Config::default() };
+        config.feeds.spool_dir = config.data_dir.join("spool");
+        config.files.url = Url::from(&*format!("file:{}", config.data_dir.join("files").display()));
         config.store.url = Url::from(&*self.store_url());
         // Offers of a benchmark have photos that are nowhere, and prices that say nothing.
         config.stages.built_in = vec![BuiltInStage::Expiry, BuiltInStage::Evolution];

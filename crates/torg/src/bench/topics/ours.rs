@@ -12,6 +12,7 @@ use topics::{KafkaOptions, Message, ReadLimit, Retention, TopicSpec, Topics};
 use super::{Load, PAGE_MESSAGES, READERS};
 use crate::bench::data::{Numbers, looked_at_all, offer_id};
 use crate::bench::measure::{Measure, join};
+use crate::bench::resting;
 
 /// The topic is left behind where it is not removed with its folder; its messages are not.
 const RETENTION: Duration = Duration::from_secs(3600);
@@ -149,13 +150,7 @@ impl Ours {
 
     /// Waits until the engine's own threads have nothing to do.
     pub(super) async fn settle(&self) {
-        let mut quiet = 0;
-        while quiet < 5 {
-            let gauges = self.store.gauges();
-            let busy = gauges.iter().any(|(name, value)| *name == "store_compactions_active" && *value > 0.0);
-            quiet = if busy { 0 } else { quiet + 1 };
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        resting::until_settled(&self.store).await;
     }
 
     pub(super) async fn close(self) -> anyhow::Result<()> {

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use store::{Batch, Read, Scan, Store, TableDef};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use watcher::{Config, Setup, Stage, Watcher};
 
 use super::ad::Ad;
-use super::home::Home;
-use super::observe::BenchClock;
+use crate::bench::at_work::AtWork;
+use crate::bench::home::Home;
 use crate::bench::measure::Measure;
+use crate::bench::observe::BenchClock;
 
 /// Batches on their way while ads are saved.
 const SAVERS: u64 = 64;
@@ -124,26 +123,4 @@ fn table(name: &str) -> anyhow::Result<&'static TableDef> {
         .into_iter()
         .find(|def| def.name == name)
         .with_context(|| format!("there is no table {name}"))
-}
-
-/// A watcher that runs.
-pub(super) struct AtWork {
-    stop: watch::Sender<bool>,
-    running: JoinHandle<watcher::Result<()>>,
-}
-
-impl AtWork {
-    pub(super) fn start(watcher: &Watcher<Ad>) -> Self {
-        static STARTED: AtomicU64 = AtomicU64::new(0);
-        let instance = format!("bench-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        let stop = watch::Sender::new(false);
-        let (watcher, stopped) = (watcher.clone(), stop.subscribe());
-        Self { stop, running: tokio::spawn(async move { watcher.run(instance, stopped).await }) }
-    }
-
-    /// Waits until the watcher has ended what it had begun.
-    pub(super) async fn stop(self) -> anyhow::Result<()> {
-        self.stop.send_replace(true);
-        Ok(self.running.await??)
-    }
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::ad::BODY_BYTES;
-use super::base::{AtWork, Base, PATIENCE};
-use super::observe::Log;
+use super::base::{Base, PATIENCE};
 use super::options::{SHARDS, WatcherBench};
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::Noop;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
 use crate::bench::machine::usage;
 use crate::bench::measure::Measure;
+use crate::bench::observe::Log;
 
 /// Leaves a store whose ads are all visited.
 pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow::Result<Base> {

@@ -4,11 +4,11 @@ use std::process::Stdio;
 
 use anyhow::Context as _;
 use clap::ValueEnum as _;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;
 
 use super::options::{Child, WatcherBench};
+use crate::bench::process::last_line;
 
 /// Runs a part to its end.
 pub(super) async fn run<T: DeserializeOwned>(args: &WatcherBench, part: Child) -> anyhow::Result<T> {
@@ -32,16 +32,4 @@ pub(super) async fn run<T: DeserializeOwned>(args: &WatcherBench, part: Child) -
     let output = command.stderr(Stdio::inherit()).kill_on_drop(true).output().await?;
     anyhow::ensure!(output.status.success(), "the process for {name} failed: {}", output.status);
     last_line(&output.stdout).with_context(|| format!("the process for {name} gave no answer"))
-}
-
-/// The answer of a process: its last line.
-pub(super) fn last_line<T: DeserializeOwned>(stdout: &[u8]) -> anyhow::Result<T> {
-    let text = std::str::from_utf8(stdout)?;
-    Ok(serde_json::from_str(text.lines().next_back().context("it printed nothing")?)?)
-}
-
-/// Gives the answer of this process.
-pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string(answer)?);
-    Ok(())
 }

@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::ad::SMALL_BODY_BYTES;
-use super::base::{AtWork, Base};
+use super::base::Base;
 use super::child;
-use super::observe::Log;
 use super::options::{Child, SHARDS, WatcherBench};
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::Noop;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
 use crate::bench::machine::{RssPeak, rss_mb};
+use crate::bench::observe::Log;
+use crate::bench::process::answer;
 
 /// The watcher works for so many times the seconds of a measurement, or until nothing is due.
 const TIMES: u32 = 3;
@@ -52,7 +55,7 @@ pub(super) async fn fill_in_child(args: &WatcherBench) -> anyhow::Result<()> {
     let saves_per_s = base.save(&watcher, 0..args.deep, SMALL_BODY_BYTES).await?.per_s();
     base.settle().await?;
     base.store.close().await?;
-    child::answer(&Filled { saves_per_s })
+    answer(&Filled { saves_per_s })
 }
 
 /// The process that visits.
@@ -73,5 +76,5 @@ pub(super) async fn work_in_child(args: &WatcherBench) -> anyhow::Result<()> {
     let peak_mb = peak.mb();
     anyhow::ensure!(log.count() > 0, "nothing was visited");
     base.store.close().await?;
-    child::answer(&Depth { before_mb, peak_mb, visits_per_s })
+    answer(&Depth { before_mb, peak_mb, visits_per_s })
 }

@@ -10,7 +10,7 @@ use watcher::Watcher;
 
 use super::ad::{Ad, BODY_BYTES};
 use super::base::{Base, PATIENCE};
-use super::observe::{BenchClock, Log, Times};
+use crate::bench::observe::{BenchClock, Log, Times};
 
 /// Saves a second.
 pub(super) const SAVES_PER_S: u64 = 300;

@@ -7,13 +7,16 @@ use serde::{Deserialize, Serialize};
 use watcher::Stage;
 
 use super::ad::Ad;
-use super::base::{AtWork, Base};
+use super::base::Base;
 use super::child;
-use super::observe::Log;
 use super::options::{Child, WatcherBench};
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::Noop;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
 use crate::bench::machine::usage;
+use crate::bench::observe::Log;
+use crate::bench::process::answer;
 
 const SHARDS: u32 = 256;
 const STAGES: u32 = 20;
@@ -48,5 +51,5 @@ pub(super) async fn in_child(args: &WatcherBench) -> anyhow::Result<()> {
     let cpu_pct = (usage().0 - before.0) * 100.0 / SECONDS as f64;
     at_work.stop().await?;
     base.store.close().await?;
-    child::answer(&Idle { cpu_pct })
+    answer(&Idle { cpu_pct })
 }

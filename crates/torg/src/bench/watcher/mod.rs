@@ -12,9 +12,9 @@ mod burndown;
 mod child;
 mod depth;
 mod fresh;
-mod home;
+
 mod idle;
-mod observe;
+
 mod options;
 mod peer;
 mod pickup;

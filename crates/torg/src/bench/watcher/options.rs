@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use store::{StoreOptions, StoreUrl};
 use watcher::{Config, StageLimits};
 
-use super::home::Home;
+use crate::bench::home::Home;
 use crate::bench::{folder, postgres_url};
 
 /// Shards of all measurements but that of an idle watcher.

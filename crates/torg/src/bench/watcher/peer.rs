@@ -1,24 +1,20 @@
 //! The peer: graphile-worker, a job queue on PostgreSQL, in a process of Node beside this one. `bench/peers/graphile-worker` has its runner and gets it.
 
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Deserialize;
-use tokio::process::Command;
 
 use super::ad::BODY_BYTES;
-use super::child::last_line;
 use super::fresh::SAVES_PER_S;
 use super::options::WatcherBench;
-use super::report::{Figure, Report};
+use super::report::Report;
+use crate::bench::figure::Figure;
 use crate::bench::measure::Measure;
+use crate::bench::process::NodePeer;
 
 /// The peer, ready to run.
 pub(super) struct Peer {
-    node: PathBuf,
-    folder: PathBuf,
+    peer: NodePeer,
     url: String,
 }
 
@@ -46,13 +42,10 @@ impl Peer {
             None
         };
         let Some(url) = args.postgres_url() else { return skipped("it needs --store postgres://...") };
-        let Some(cache) = cache_folder() else { return skipped("neither TORG_CACHE nor HOME is set") };
-        let folder = cache.join("peers/graphile-worker");
-        let node = folder.join("node_modules/.bin/node");
-        if !node.exists() || !folder.join("run.mjs").exists() {
-            return skipped("it is not installed: run bench/peers/graphile-worker/install");
+        match NodePeer::find("graphile-worker") {
+            Ok(peer) => Some(Self { peer, url: url.to_owned() }),
+            Err(why) => skipped(&why),
         }
-        Some(Self { node, folder, url: url.to_owned() })
     }
 
     /// Jobs that do what a stateful visit does, all queued before they are worked on.
@@ -75,17 +68,7 @@ impl Peer {
     }
 
     async fn run<T: serde::de::DeserializeOwned>(&self, what: &[&str]) -> anyhow::Result<T> {
-        let mut command = Command::new(&self.node);
         let bytes = BODY_BYTES.to_string();
-        command.arg(self.folder.join("run.mjs")).args(what).args(["--url", &self.url, "--bytes", &bytes]);
-        let output = command.stderr(Stdio::inherit()).kill_on_drop(true).output().await?;
-        anyhow::ensure!(output.status.success(), "the peer failed: {}", output.status);
-        last_line(&output.stdout).context("the peer gave no answer")
+        self.peer.run(&[what, &["--url", &self.url, "--bytes", &bytes]].concat()).await
     }
-}
-
-/// Where things are kept that a checkout does not hold.
-fn cache_folder() -> Option<PathBuf> {
-    let given = std::env::var_os("TORG_CACHE").map(PathBuf::from);
-    given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/torg")))
 }

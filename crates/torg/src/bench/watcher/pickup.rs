@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::base::{AtWork, Base};
+use super::base::Base;
 use super::fresh::{SAVES_PER_S, Saves, Waits};
-use super::observe::Log;
 use super::options::WatcherBench;
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::Noop;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
+use crate::bench::observe::Log;
 
 /// The first saves, while the watcher takes its shards, do not count.
 pub(super) const WARM_UP_S: u64 = 2;

@@ -12,10 +12,10 @@ use watcher::{Entity, Time, shard_of};
 
 use super::ad::{Ad, BODY_BYTES};
 use super::base::Base;
-use super::home::Home;
 use super::options::{SHARDS, WatcherBench};
 use super::stages::{Stateful, state_of, timer_of};
 use crate::bench::data::mix;
+use crate::bench::home::Home;
 use crate::bench::measure::Measure;
 
 static ENTITIES: Table<(u32, String, String)> =

@@ -4,13 +4,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::base::{AtWork, Base, PATIENCE};
+use super::base::{Base, PATIENCE};
 use super::fresh::{SAVES_PER_S, Saves};
-use super::observe::Log;
 use super::options::WatcherBench;
 use super::pickup::{WARM_UP_S, waits};
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::Noop;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
+use crate::bench::observe::Log;
 
 /// Saves go on for so many seconds at most.
 const SECONDS_MAX: u64 = 900;

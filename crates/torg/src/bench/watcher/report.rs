@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::bench::measure::round;
+use crate::bench::figure::Figure;
 
 /// All figures of a run; what was not measured is null.
 #[derive(Debug, Default, Serialize)]
@@ -48,28 +48,6 @@ pub(super) struct Report {
     pub(super) peer_settings: Option<String>,
 }
 
-/// A figure that may not have been measured.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub(super) struct Figure(Option<f64>);
-
-impl Figure {
-    pub(super) fn of(figure: f64) -> Self {
-        Self(Some(round(figure)))
-    }
-
-    /// As a number; zero if there is none.
-    pub(super) fn or_zero(self) -> f64 {
-        self.0.unwrap_or_default()
-    }
-
-    /// This figure over another; none if one of them is missing.
-    pub(super) fn over(self, reference: Self) -> Self {
-        let (Some(figure), Some(reference)) = (self.0, reference.0) else { return Self(None) };
-        if reference == 0.0 { Self(None) } else { Self::of(figure / reference) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,14 +67,5 @@ mod tests {
             r#""timer_late_p99_ms":null,"fresh_p99_ratio":null,"idle_cpu_pct":null,"rss_mb":null,"#,
         ];
         assert!(line.starts_with(&keys.concat()), "{line}");
-    }
-
-    #[test]
-    fn a_ratio_needs_both_figures() {
-        let (one, two, none) = (Figure::of(1.0), Figure::of(2.0), Figure::default());
-        assert!((one.over(two).or_zero() - 0.5).abs() < 0.001);
-        assert!(
-            one.over(none).0.is_none() && none.over(one).0.is_none() && one.over(Figure::of(0.0)).0.is_none()
-        );
     }
 }

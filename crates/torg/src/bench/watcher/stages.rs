@@ -7,7 +7,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time};
 
 use super::ad::Ad;
-use super::observe::Log;
+use crate::bench::observe::Log;
 
 /// Bytes of the private state of [`Stateful`].
 const STATE_BYTES: usize = 64;

@@ -7,16 +7,18 @@ use anyhow::Context as _;
 use watcher::{Time, Watcher};
 
 use super::ad::{Ad, BODY_BYTES};
-use super::base::{AtWork, Base, PATIENCE};
-use super::observe::Log;
+use super::base::{Base, PATIENCE};
 use super::options::{SHARDS, WatcherBench};
 use super::peer::Peer;
 use super::plain::Plain;
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::{Stateful, state_of};
+use crate::bench::at_work::AtWork;
 use crate::bench::data::mix;
+use crate::bench::figure::Figure;
 use crate::bench::machine::usage;
 use crate::bench::measure::Measure;
+use crate::bench::observe::Log;
 
 /// How far ahead the timers are.
 const TIMERS_AHEAD: Duration = Duration::from_secs(24 * 3600);

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use watcher::Time;
 
-use super::base::{AtWork, PATIENCE};
+use super::base::PATIENCE;
 use super::fresh::{SAVES_PER_S, Saves};
-use super::observe::{Log, Times};
 use super::options::WatcherBench;
-use super::report::{Figure, Report};
+use super::report::Report;
 use super::stages::{Noop, Stateful, timer_of};
 use super::stateful::Visited;
+use crate::bench::at_work::AtWork;
+use crate::bench::figure::Figure;
+use crate::bench::observe::{Log, Times};
 
 /// How long before the first timer the watcher starts and saves begin.
 const BEFORE_MS: i64 = 5000;

@@ -60,6 +60,10 @@ fn state(stage: &wire::Stage) -> String {
     match down {
         Some(process) => format!("down since {}: {}", moment(process.down_since.as_option()), process.error),
         None if stage.processes.is_empty() => "no process serves it".to_owned(),
+        None if !stage.endpoints.is_empty() && stage.endpoints.iter().all(|endpoint| endpoint.out) => {
+            let error = stage.endpoints.first().map(|endpoint| &*endpoint.last_error);
+            format!("no endpoint answers: {}", error.unwrap_or_default())
+        }
         None => "well".to_owned(),
     }
 }
@@ -105,8 +109,10 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
         ));
     }
     if let Some(shadow) = stage.shadow.as_option() {
+        let outside = stage.outside.as_option().and_then(|outside| outside.shadow.as_option());
+        let at = outside.map(|shadow| shadow.endpoints.join(", ")).unwrap_or_default();
         lines.push(format!(
-            "shadow: {} same, {} different, {} failed, {} not compared",
+            "shadow at {at}: {} same, {} different, {} failed, {} not compared",
             shadow.same, shadow.different, shadow.failed, shadow.left_out
         ));
         lines.extend(shadow.examples.iter().take(DIFFERENCES_MAX).flat_map(difference));
@@ -163,6 +169,9 @@ fn difference(difference: &wire::Difference) -> Vec<String> {
             value(field.before.as_deref()),
             value(field.after.as_deref())
         ));
+    }
+    if difference.state_changes {
+        lines.push("  keeps another state".to_owned());
     }
     if difference.visit_at.is_set() {
         lines.push(format!("  visits again at {}", moment(difference.visit_at.as_option())));

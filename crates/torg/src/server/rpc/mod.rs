@@ -7,6 +7,7 @@ mod admin;
 mod callers;
 mod guard;
 mod keys;
+mod states;
 mod strict_json;
 mod topics;
 mod watches;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use ::topics::Topics;
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::Market;
+use api::{FeedCalls, Market};
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
 use connectrpc_health::HealthService;
@@ -46,11 +47,14 @@ pub(crate) struct RpcParts {
     pub(crate) offers_topic: String,
     /// Only in a process with the role `api`.
     pub(crate) market: Option<Market>,
+    /// The same.
+    pub(crate) feeds: Option<FeedCalls>,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
-    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market } = parts;
+    states::write_out();
+    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -63,6 +67,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
         .add_service(Arc::new(keys::KeysRpc::new(keys)))
         .add_service(health);
     let router = market.iter().fold(router, api::register);
+    let router = feeds.iter().fold(router, api::register_feeds);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

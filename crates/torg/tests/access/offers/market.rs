@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
 use serde_json::{Value, json};
 
 use super::table::Caller;
@@ -93,6 +96,27 @@ impl Market {
         let reply = self.call_with(&path, Some(token), None, Protocol::Json, &request).await;
         assert_eq!(reply.code(), "ok", "{path}: {}", reply.text());
         serde_json::from_slice(&reply.body).unwrap()
+    }
+
+    /// Sends a file that is no feed.
+    pub(super) async fn upload(&mut self, token: Option<&str>, path: &str) -> Reply {
+        self.plain("POST", token, path, "no feed at all").await
+    }
+
+    pub(super) async fn get(&mut self, token: Option<&str>, path: &str) -> Reply {
+        self.plain("GET", token, path, "").await
+    }
+
+    /// A request beside RPC.
+    async fn plain(&mut self, method: &str, token: Option<&str>, path: &str, body: &'static str) -> Reply {
+        let mut request = Request::builder().method(method).uri(format!("http://localhost{path}"));
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        if self.wire.is_closed() {
+            self.wire = Wire::connect(self.server.address).await;
+        }
+        self.wire.send(request.body(Full::new(Bytes::from_static(body.as_bytes()))).unwrap()).await.unwrap()
     }
 
     /// A new offer and a complete draft of ann's.

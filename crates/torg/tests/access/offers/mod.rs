@@ -1,5 +1,6 @@
-//! Every method of the services over offers and of the catalogue, by every kind of caller, over JSON and gRPC.
+//! Every method of the services over offers, of feeds and of the catalogue, by every kind of caller, over JSON and gRPC.
 
+mod feeds;
 mod forged;
 mod market;
 mod missing;
@@ -23,8 +24,8 @@ fn every_method_of_every_service_has_a_line_in_one_of_the_tables() {
     let mut described: Vec<String> =
         Described::new().methods().into_iter().map(|method| method.path).collect();
     let others = roles::METHODS.iter().map(|(path, ..)| *path).chain(OF_GRPC);
-    let mut listed: Vec<String> =
-        METHODS.iter().map(table::Line::path).chain(others.map(str::to_owned)).collect();
+    let lines = METHODS.iter().chain(feeds::METHODS);
+    let mut listed: Vec<String> = lines.map(table::Line::path).chain(others.map(str::to_owned)).collect();
     described.sort();
     listed.sort();
     assert_eq!(listed, described);

@@ -84,7 +84,7 @@ impl Line {
     }
 }
 
-const fn line(
+pub(super) const fn line(
     service: &'static str,
     method: &'static str,
     outcomes: [Outcome; 10],

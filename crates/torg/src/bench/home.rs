@@ -1,10 +1,10 @@
 //! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement has its own.
 
-use std::time::Duration;
-
 use anyhow::Context as _;
 use store::{Schema, Store, StoreOptions, StoreUrl, TableDef};
 use tokio_postgres::NoTls;
+
+use crate::bench::resting;
 
 /// A place for a store.
 #[derive(Clone)]
@@ -42,13 +42,7 @@ impl Home {
         if self.postgres.is_some() {
             return self.execute(&["vacuum analyze", "checkpoint"]).await;
         }
-        let mut quiet = 0;
-        while quiet < 5 {
-            let gauges = store.gauges();
-            let busy = gauges.iter().any(|(name, value)| *name == "store_compactions_active" && *value > 0.0);
-            quiet = if busy { 0 } else { quiet + 1 };
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        resting::until_settled(store).await;
         // What a checkpoint is to PostgreSQL: the system's own late writes are over, too.
         tokio::task::spawn_blocking(rustix::fs::sync).await?;
         Ok(())

@@ -1,0 +1,5 @@
+//! Prints the page `docs/feed-errors.md`.
+
+fn main() {
+    print!("{}", feedfile::errors_page());
+}

@@ -1,0 +1,127 @@
+//! Characters by the names that HTML has for them.
+
+/// The names that shops use, in the order of the alphabet.
+const NAMED: [(&str, char); 85] = [
+    ("Auml", 'Ä'),
+    ("Eacute", 'É'),
+    ("Ouml", 'Ö'),
+    ("Uuml", 'Ü'),
+    ("aacute", 'á'),
+    ("acirc", 'â'),
+    ("aelig", 'æ'),
+    ("agrave", 'à'),
+    ("alpha", 'α'),
+    ("amp", '&'),
+    ("apos", '\''),
+    ("aring", 'å'),
+    ("asymp", '≈'),
+    ("atilde", 'ã'),
+    ("auml", 'ä'),
+    ("bdquo", '„'),
+    ("beta", 'β'),
+    ("bull", '•'),
+    ("ccedil", 'ç'),
+    ("cent", '¢'),
+    ("copy", '©'),
+    ("darr", '↓'),
+    ("deg", '°'),
+    ("divide", '÷'),
+    ("eacute", 'é'),
+    ("ecirc", 'ê'),
+    ("egrave", 'è'),
+    ("emsp", '\u{2003}'),
+    ("ensp", '\u{2002}'),
+    ("euml", 'ë'),
+    ("euro", '€'),
+    ("frac12", '½'),
+    ("frac14", '¼'),
+    ("gamma", 'γ'),
+    ("ge", '≥'),
+    ("gt", '>'),
+    ("hellip", '…'),
+    ("iacute", 'í'),
+    ("icirc", 'î'),
+    ("infin", '∞'),
+    ("iuml", 'ï'),
+    ("laquo", '«'),
+    ("larr", '←'),
+    ("ldquo", '“'),
+    ("le", '≤'),
+    ("lsaquo", '‹'),
+    ("lsquo", '‘'),
+    ("lt", '<'),
+    ("mdash", '—'),
+    ("micro", 'µ'),
+    ("middot", '·'),
+    ("minus", '−'),
+    ("nbsp", '\u{A0}'),
+    ("ndash", '–'),
+    ("ne", '≠'),
+    ("ntilde", 'ñ'),
+    ("oacute", 'ó'),
+    ("ocirc", 'ô'),
+    ("omega", 'ω'),
+    ("oslash", 'ø'),
+    ("otilde", 'õ'),
+    ("ouml", 'ö'),
+    ("para", '¶'),
+    ("plusmn", '±'),
+    ("pound", '£'),
+    ("quot", '"'),
+    ("raquo", '»'),
+    ("rarr", '→'),
+    ("rdquo", '”'),
+    ("reg", '®'),
+    ("rsaquo", '›'),
+    ("rsquo", '’'),
+    ("sbquo", '‚'),
+    ("sect", '§'),
+    ("shy", '\u{AD}'),
+    ("sup2", '²'),
+    ("sup3", '³'),
+    ("szlig", 'ß'),
+    ("thinsp", '\u{2009}'),
+    ("times", '×'),
+    ("trade", '™'),
+    ("uacute", 'ú'),
+    ("ucirc", 'û'),
+    ("ugrave", 'ù'),
+    ("uuml", 'ü'),
+];
+/// Bytes of the longest reference.
+const REFERENCE_BYTES_MAX: usize = 12;
+
+/// The character of the reference that begins a text, and how many bytes that has: `&nbsp;`, `&#8217;`, `&#x2019;`.
+pub(crate) fn reference(text: &str) -> Option<(char, usize)> {
+    let body = text.strip_prefix('&')?;
+    let end = body.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';')?;
+    let body = &body[..end];
+    let found = match body.strip_prefix('#') {
+        Some(number) => {
+            let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |digits| (digits, 16));
+            char::from_u32(u32::from_str_radix(digits, radix).ok()?).filter(|found| !found.is_control())?
+        }
+        None => NAMED[NAMED.binary_search_by_key(&body, |(name, _)| name).ok()?].1,
+    };
+    Some((found, end + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_known_by_name_and_by_number() {
+        assert_eq!(reference("&nbsp;x"), Some(('\u{A0}', 6)));
+        assert_eq!(reference("&#8217;s"), Some(('’', 7)));
+        assert_eq!(reference("&#x2019;s"), Some(('’', 8)));
+        for wrong in ["&", "&;", "&nothing;", "& b;", "&#0;", "&#xD800;", "&#+5;;", "nbsp;", "&ещё;"] {
+            assert_eq!(reference(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_stand_in_order() {
+        assert!(NAMED.is_sorted_by_key(|(name, _)| name));
+    }
+}

@@ -1,0 +1,123 @@
+//! What the splitting of a file hands on: pieces of text in batches.
+
+use crate::header::Header;
+use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX};
+use crate::position::Position;
+use crate::{Code, Problem};
+use std::sync::Arc;
+
+/// Why splitting ends before the end of the file.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The file cannot be read further.
+    Broken(Box<Problem>),
+    /// Nobody wants more.
+    Unwanted,
+}
+
+impl From<Box<Problem>> for Stop {
+    fn from(problem: Box<Problem>) -> Self {
+        Self::Broken(problem)
+    }
+}
+
+/// What the splitter knows of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// Nothing is wrong so far.
+    None,
+    /// A bare `<` stands in it.
+    BareLess,
+    /// It is no offer that can be read: why.
+    Broken(Code, &'static str),
+}
+
+/// One offer in the text of a batch.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) at: Position,
+    pub(crate) flaw: Flaw,
+}
+
+/// Offers that one thread parses.
+#[derive(Debug)]
+pub(crate) struct RawBatch {
+    pub(crate) text: String,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) header: Arc<Header>,
+}
+
+/// Where a splitter puts what it finds.
+pub(crate) struct Sink<'s> {
+    /// What the file says beside its offers; after the first batch it does not reach later ones.
+    pub(crate) header: Header,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) offers: u64,
+    /// Names of elements that a dialect wants to remember.
+    pub(crate) seen: Vec<String>,
+    offers_max: u64,
+    shared: Option<Arc<Header>>,
+    text: String,
+    pieces: Vec<Piece>,
+    send: Box<dyn FnMut(RawBatch) -> Result<(), Stop> + 's>,
+}
+
+impl<'s> Sink<'s> {
+    pub(crate) fn new(offers_max: u64, send: impl FnMut(RawBatch) -> Result<(), Stop> + 's) -> Self {
+        Self {
+            header: Header::default(),
+            problems: Vec::new(),
+            offers: 0,
+            seen: Vec::new(),
+            offers_max,
+            shared: None,
+            text: String::new(),
+            pieces: Vec::new(),
+            send: Box::new(send),
+        }
+    }
+
+    /// Takes an offer; sends the batch if it is full.
+    pub(crate) fn offer(&mut self, text: &str, at: Position, flaw: Flaw) -> Result<(), Stop> {
+        self.offers += 1;
+        if self.offers > self.offers_max {
+            let message = format!("more than {} offers", self.offers_max);
+            return Err(Box::new(Problem::of_file(Code::TooLarge, at, message)).into());
+        }
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.pieces.push(Piece { start, end: self.text.len(), at, flaw });
+        if self.text.len() >= BATCH_BYTES || self.pieces.len() >= BATCH_OFFERS {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Sends what is there.
+    pub(crate) fn flush(&mut self) -> Result<(), Stop> {
+        if self.pieces.is_empty() {
+            return Ok(());
+        }
+        let header = Arc::clone(self.shared.get_or_insert_with(|| {
+            self.header.resolve();
+            Arc::new(self.header.clone())
+        }));
+        let text = std::mem::replace(&mut self.text, String::with_capacity(BATCH_BYTES + BATCH_BYTES / 4));
+        (self.send)(RawBatch { text, pieces: std::mem::take(&mut self.pieces), header })
+    }
+
+    /// The header has been handed on: what is added now comes late.
+    pub(crate) fn is_late(&self) -> bool {
+        self.offers > 0
+    }
+
+    /// Notes a problem of the file itself.
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        if self.problems.len() < FILE_PROBLEMS_MAX {
+            self.problems.push(problem);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The elements of one offer, in the order of the text, borrowing from it.
+
+use super::build::{Builder, broken};
+use super::local;
+use crate::Code;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use std::borrow::Cow;
+
+/// Why there is no tree.
+#[derive(Debug)]
+pub(crate) struct TreeError {
+    pub(crate) code: Code,
+    pub(crate) offset: usize,
+    pub(crate) message: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Node<'t> {
+    pub(super) name: &'t str,
+    pub(super) offset: u32,
+    pub(super) attributes: (u32, u32),
+    /// Text of its own, trimmed at its start; where it begins.
+    pub(super) text: Cow<'t, str>,
+    pub(super) text_offset: u32,
+    /// White space before the text that is not part of it.
+    pub(super) spaces: u32,
+    /// Where its content ends.
+    pub(super) inner_end: u32,
+    /// The first node that is not inside it.
+    pub(super) end: u32,
+}
+
+/// An attribute: its whole name, its value, and where the value begins.
+#[derive(Debug)]
+pub(crate) struct Attribute<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) value: Cow<'t, str>,
+    pub(crate) offset: usize,
+}
+
+/// An element with all that is inside it.
+#[derive(Debug)]
+pub(crate) struct Tree<'t> {
+    pub(super) source: &'t str,
+    pub(super) nodes: Vec<Node<'t>>,
+    pub(super) attributes: Vec<Attribute<'t>>,
+    /// Elements of HTML whose end is missing or stands alone.
+    pub(crate) unclosed: Vec<usize>,
+    /// There are instructions, odd comments, text outside, or attributes without a space before them.
+    pub(super) unusual: bool,
+    /// How many sections of CDATA there are.
+    pub(super) sections: usize,
+}
+
+/// One element of a tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Element<'t, 'a> {
+    tree: &'a Tree<'t>,
+    index: usize,
+}
+
+impl<'t> Tree<'t> {
+    /// Reads the one element that `source` is. Ends of HTML elements may be missing; of others, not.
+    pub(crate) fn parse(source: &'t str) -> Result<Self, TreeError> {
+        let mut builder = Builder {
+            tree: Self {
+                source,
+                nodes: Vec::with_capacity(32),
+                attributes: Vec::new(),
+                unclosed: Vec::new(),
+                unusual: false,
+                sections: 0,
+            },
+            open: Vec::with_capacity(8),
+        };
+        let mut reader = Reader::from_str(source);
+        let config = reader.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        loop {
+            let start = reader.buffer_position() as usize;
+            let event = reader.read_event().map_err(|error| broken(start, error.to_string()))?;
+            let end = reader.buffer_position() as usize;
+            if matches!(event, Event::Eof) {
+                break;
+            }
+            builder.event(&event, start, end)?;
+        }
+        builder.finish()
+    }
+
+    /// Nothing in it may be ill-formed in a way that only a strict parser sees.
+    pub(crate) fn is_plain(&self) -> bool {
+        let count = |mark: &str| memchr::memmem::find_iter(self.source.as_bytes(), mark).count();
+        !self.unusual && self.unclosed.is_empty() && count("]]>") == self.sections
+    }
+
+    /// How many elements and attributes there are.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len() + self.attributes.len()
+    }
+
+    /// The element itself.
+    pub(crate) fn root(&self) -> Element<'t, '_> {
+        Element { tree: self, index: 0 }
+    }
+}
+
+impl<'t, 'a> Element<'t, 'a> {
+    fn node(&self) -> &'a Node<'t> {
+        &self.tree.nodes[self.index]
+    }
+
+    /// The name as it stands, with its prefix.
+    pub(crate) fn name(&self) -> &'t str {
+        self.node().name
+    }
+
+    /// The name without its prefix.
+    pub(crate) fn local(&self) -> &'t str {
+        local(self.node().name)
+    }
+
+    /// Where its start tag begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.node().offset as usize
+    }
+
+    /// What stands before an offset.
+    pub(crate) fn source_before(&self, offset: usize) -> &'t [u8] {
+        &self.tree.source.as_bytes()[..offset.min(self.tree.source.len())]
+    }
+
+    /// Where its text begins; if it has none, where its tag does.
+    pub(crate) fn text_offset(&self) -> usize {
+        self.node().text_offset as usize
+    }
+
+    /// Its own text, trimmed, references resolved.
+    pub(crate) fn text(&self) -> &'a str {
+        self.node().text.trim()
+    }
+
+    /// How many characters its own text has, white space included; line ends count once.
+    pub(crate) fn text_chars(&self) -> usize {
+        let node = self.node();
+        let returns = memchr::memmem::find_iter(node.text.as_bytes(), "\r\n").count();
+        node.spaces as usize + node.text.chars().count() - returns
+    }
+
+    /// At least as many bytes as its text has.
+    pub(crate) fn text_bytes_at_most(&self) -> usize {
+        let node = self.node();
+        node.spaces as usize
+            + (node.inner_end - node.text_offset.min(node.inner_end)) as usize
+            + node.text.len()
+    }
+
+    /// Its text if it has no elements inside, else all that stands in it, as it stands.
+    pub(crate) fn content(&self) -> Cow<'a, str> {
+        let node = self.node();
+        if self.has_children() {
+            Cow::Borrowed(self.tree.source[node.text_offset as usize..node.inner_end as usize].trim())
+        } else {
+            Cow::Borrowed(self.text())
+        }
+    }
+
+    pub(crate) fn has_children(&self) -> bool {
+        self.node().end as usize > self.index + 1
+    }
+
+    /// The elements directly inside.
+    pub(crate) fn children(&self) -> impl Iterator<Item = Element<'t, 'a>> + use<'t, 'a> {
+        let (tree, end) = (self.tree, self.node().end as usize);
+        let mut next = self.index + 1;
+        std::iter::from_fn(move || {
+            let index = next;
+            if index >= end {
+                return None;
+            }
+            next = tree.nodes[index].end as usize;
+            Some(Element { tree, index })
+        })
+    }
+
+    /// The first element of that name directly inside.
+    pub(crate) fn child(&self, name: &str) -> Option<Element<'t, 'a>> {
+        self.children().find(|child| child.local() == name)
+    }
+
+    pub(crate) fn attributes(&self) -> &'a [Attribute<'t>] {
+        let (from, to) = self.node().attributes;
+        &self.tree.attributes[from as usize..to as usize]
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'a Attribute<'t>> {
+        self.attributes().iter().find(|attribute| attribute.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_attributes_and_texts_are_found_with_their_places() {
+        let source = "<offer id='1&amp;2'>\n <name>A &amp; <![CDATA[<b>]]></name><p x=\"y\"/></offer>";
+        let tree = Tree::parse(source).unwrap();
+        let root = tree.root();
+        assert_eq!(root.attribute("id").unwrap().value, "1&2");
+        assert_eq!(root.child("name").unwrap().text(), "A & <b>");
+        assert_eq!(root.child("name").unwrap().text_offset(), source.find("A &").unwrap());
+        assert_eq!(root.children().map(|child| child.name()).collect::<Vec<_>>(), ["name", "p"]);
+        assert_eq!(root.child("p").unwrap().attribute("x").unwrap().value, "y");
+    }
+
+    #[test]
+    fn open_html_is_forgiven_and_other_open_elements_are_not() {
+        let tree = Tree::parse("<o><d>one<br>two<p>three</d><e/></o>").unwrap();
+        assert_eq!(tree.root().child("d").unwrap().content(), "one<br>two<p>three");
+        assert_eq!(tree.unclosed.len(), 2);
+        assert!(Tree::parse("<o><price>1<d>x</d></o>").is_err());
+        assert!(Tree::parse("<o></x></o>").is_err());
+        assert!(Tree::parse("<o a=1></o>").is_err());
+    }
+
+    #[test]
+    fn depth_and_attributes_are_limited() {
+        assert!(Tree::parse(&format!("{}{}", "<a>".repeat(100), "</a>".repeat(100))).is_err());
+        let many = (0..300).map(|i| format!(" a{i}=''")).collect::<Vec<_>>().concat();
+        assert!(Tree::parse(&format!("<o{many}/>")).is_err());
+    }
+}

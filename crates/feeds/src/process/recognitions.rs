@@ -1,0 +1,70 @@
+//! What the seller's own categories were taken for in one file: support looks at it, and corrects it.
+
+use std::collections::BTreeMap;
+
+use unify::path_key;
+
+use crate::limits::MAPPINGS_MAX;
+
+/// By the key of the seller's category.
+#[derive(Default)]
+pub(crate) struct Recognitions(BTreeMap<String, OwnCategory>);
+
+/// One of the seller's categories.
+#[derive(Default)]
+pub(crate) struct OwnCategory {
+    /// Its names, from the top down.
+    pub(crate) path: Vec<String>,
+    offers: u64,
+    taken_for: BTreeMap<String, u64>,
+}
+
+impl Recognitions {
+    /// An offer of a seller's category was taken to be of this one, or of none.
+    pub(super) fn note(&mut self, path: &[&str], category: Option<&str>) {
+        let key = path_key(path);
+        if key.is_empty() || self.0.len() >= MAPPINGS_MAX && !self.0.contains_key(&key) {
+            return;
+        }
+        let own = self.0.entry(key).or_insert_with(|| OwnCategory {
+            path: path.iter().map(ToString::to_string).collect(),
+            ..OwnCategory::default()
+        });
+        own.offers += 1;
+        if let Some(category) = category {
+            match own.taken_for.get_mut(category) {
+                Some(count) => *count += 1,
+                None => drop(own.taken_for.insert(category.to_owned(), 1)),
+            }
+        }
+    }
+
+    /// All of them, by their keys.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &OwnCategory)> {
+        self.0.iter()
+    }
+}
+
+impl OwnCategory {
+    /// What most of its offers were taken for, and which part of them, from 0 to 1.
+    pub(crate) fn mostly(&self) -> Option<(&str, f64)> {
+        let (category, count) = self.taken_for.iter().max_by_key(|(_, count)| **count)?;
+        Some((category, *count as f64 / self.offers as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_category_is_what_most_of_its_offers_were_taken_for() {
+        let mut recognitions = Recognitions::default();
+        for category in [Some("sofas"), Some("chairs"), Some("sofas"), None] {
+            recognitions.note(&["Мебель", "Диваны"], category);
+        }
+        recognitions.note(&[], Some("sofas"));
+        let all: Vec<_> = recognitions.all().map(|(_, own)| (own.path.join("/"), own.mostly())).collect();
+        assert_eq!(all, [("Мебель/Диваны".to_owned(), Some(("sofas", 0.5)))]);
+    }
+}

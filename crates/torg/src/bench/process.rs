@@ -1,0 +1,55 @@
+//! Processes beside this one that answer with a line of JSON: parts of a run, and peers in Node.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::Context as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::process::Command;
+
+/// The answer of a process: its last line.
+pub(super) fn last_line<T: DeserializeOwned>(stdout: &[u8]) -> anyhow::Result<T> {
+    let text = std::str::from_utf8(stdout)?;
+    Ok(serde_json::from_str(text.lines().next_back().context("it printed nothing")?)?)
+}
+
+/// Gives the answer of this process.
+pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(answer)?);
+    Ok(())
+}
+
+/// A peer of `bench/peers` in Node, installed.
+pub(super) struct NodePeer {
+    node: PathBuf,
+    folder: PathBuf,
+}
+
+impl NodePeer {
+    /// The peer of this name; or why it cannot run.
+    pub(super) fn find(name: &str) -> Result<Self, String> {
+        let cache = cache_folder().ok_or("neither TORG_CACHE nor HOME is set")?;
+        let folder = cache.join("peers").join(name);
+        let node = folder.join("node_modules/.bin/node");
+        if !node.exists() || !folder.join("run.mjs").exists() {
+            return Err(format!("it is not installed: run bench/peers/{name}/install"));
+        }
+        Ok(Self { node, folder })
+    }
+
+    /// Has it measure something.
+    pub(super) async fn run<T: DeserializeOwned>(&self, arguments: &[&str]) -> anyhow::Result<T> {
+        let mut command = Command::new(&self.node);
+        command.arg(self.folder.join("run.mjs")).args(arguments);
+        let output = command.stderr(Stdio::inherit()).kill_on_drop(true).output().await?;
+        anyhow::ensure!(output.status.success(), "the peer failed: {}", output.status);
+        last_line(&output.stdout).context("the peer gave no answer")
+    }
+}
+
+/// Where things are kept that a checkout does not hold.
+fn cache_folder() -> Option<PathBuf> {
+    let given = std::env::var_os("TORG_CACHE").map(PathBuf::from);
+    given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/torg")))
+}

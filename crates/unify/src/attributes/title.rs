@@ -1,0 +1,123 @@
+//! What a title says about attributes that the category requires and the feed does not give: a make, a model, a number with its unit, a year.
+
+use std::collections::BTreeMap;
+
+use catalog::{Category, Kind, OwnedValue, Use};
+use smallvec::SmallVec;
+
+use crate::limits::{TITLE_CHARS_MAX, WORDS_MAX};
+use crate::output::Unified;
+use crate::unifier::cut;
+use crate::words::normal;
+
+/// Words of the longest name of a choice that is looked for.
+const CHOICE_WORDS_MAX: usize = 3;
+const YEARS: std::ops::RangeInclusive<i64> = 1950..=2035;
+
+pub(super) fn read(
+    category: Category<'_>,
+    makers: &BTreeMap<String, &'static str>,
+    title: &str,
+    unified: &mut Unified,
+) {
+    let wanted = category.attributes().filter(|used| used.required());
+    let missing: SmallVec<[Use<'_>; 8]> =
+        wanted.filter(|used| !unified.attributes.contains_key(used.attribute().id())).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let title = cut(title, TITLE_CHARS_MAX);
+    let words: SmallVec<[&str; 24]> = title
+        .split([' ', ',', ';', '\u{a0}', '(', ')'])
+        .filter(|word| !word.is_empty())
+        .take(WORDS_MAX)
+        .collect();
+    for used in missing {
+        let found = match used.attribute().id() {
+            "brand" => maker(makers, &words),
+            "model" => text(used, title),
+            "vehicle-model" => words_after_make(category, &words).and_then(|model| text(used, &model)),
+            _ => find(used, &words),
+        };
+        if let Some(values) = found {
+            unified.attributes.insert(used.attribute().id().to_owned(), values);
+        }
+    }
+}
+
+/// Who makes a thing whose title names the maker, or one of the maker's lines: "iPhone 12".
+fn maker(makers: &BTreeMap<String, &'static str>, words: &[&str]) -> Option<Vec<OwnedValue>> {
+    let known = |run: &[&str]| makers.get(&normal(&run.join(" "))).map(|maker| vec![(*maker).into()]);
+    words.windows(2).find_map(known).or_else(|| words.chunks(1).find_map(known))
+}
+
+/// What a thing is called is its model, if the feed has no other word for it.
+fn text(used: Use<'_>, text: &str) -> Option<Vec<OwnedValue>> {
+    let Kind::Text { max_length, .. } = used.kind() else { return None };
+    used.read(cut(text.trim(), *max_length as usize).trim_end()).ok()
+}
+
+/// "Продам Volvo V90 2018": "V90".
+fn words_after_make(category: Category<'_>, words: &[&str]) -> Option<String> {
+    let make = ["car-make", "moto-make", "truck-make"].iter().find_map(|id| category.attribute(id))?;
+    let at = words.iter().position(|word| make.find_choice(word).is_some())?;
+    let model = words.get(at + 1).filter(|word| year(&[word]).is_none())?;
+    Some((*model).to_owned())
+}
+
+fn find(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
+    match used.kind() {
+        Kind::One => choice(used, words),
+        Kind::Whole { .. } | Kind::Decimal { .. } if used.attribute().unit().is_some() => {
+            measure(used, words)
+        }
+        Kind::Whole { .. } if used.attribute().id() == "year" => year(words),
+        _ => None,
+    }
+}
+
+/// The choice whose name stands in the title, the longer names first.
+fn choice(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
+    let mut text = String::new();
+    for length in (1..=CHOICE_WORDS_MAX).rev() {
+        for run in words.windows(length) {
+            text.clear();
+            for word in run {
+                text.extend([word, " "]);
+            }
+            // A bare number is too little: it may count anything.
+            let says_something = text.chars().any(char::is_alphabetic);
+            if let Some(choice) = used.find_choice(text.trim_end()).filter(|_| says_something) {
+                return Some(vec![choice.id().into()]);
+            }
+        }
+    }
+    None
+}
+
+/// A number with a unit of the attribute's quantity: "54 м²", "95 000 км".
+fn measure(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let mut place = 0;
+    while place < words.len() {
+        let run = words[place..].iter().take_while(|word| is_number(word)).count();
+        // With the unit in the last number itself, or in the next word.
+        for end in [place + run, place + run + 1] {
+            if run > 0 && end <= words.len() {
+                let text = words[place..end].join(" ");
+                if let Ok(values) = used.read(&text)
+                    && text.chars().any(char::is_alphabetic)
+                {
+                    return Some(values);
+                }
+            }
+        }
+        place += run.max(1);
+    }
+    None
+}
+
+fn year(words: &[&str]) -> Option<Vec<OwnedValue>> {
+    let year = |word: &&str| word.parse().ok().filter(|year| word.len() == 4 && YEARS.contains(year));
+    words.iter().find_map(year).map(|year| vec![OwnedValue::Whole(year)])
+}

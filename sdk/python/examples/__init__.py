@@ -1,0 +1,1 @@
+"""Stages of some use, as examples. Each is one file with its test beside it."""
