@@ -41,12 +41,12 @@ impl Offers {
             .map(|(offer, _)| offer)
             .collect();
         let known = self.known(feed, offers.iter().map(|offer| &*offer.external_id)).await?;
-        let noted = offers.iter().zip(&known).map(|(loaded, known)| {
+        let wanted = offers.iter().zip(&known).map(|(loaded, known)| {
             let is_missing = loaded.verdict.as_known() == Some(Verdict::VERDICT_UNCHANGED);
             let has_notes = known.seen.as_ref().is_some_and(|seen| seen.noted);
             (is_missing && has_notes).then_some(&*loaded.external_id)
         });
-        let notes = self.notes(feed, noted).await?;
+        let notes = self.notes(feed, wanted).await?;
         let cases: Vec<Case<'_>> = offers
             .iter()
             .zip(&known)
