@@ -48,6 +48,11 @@ pub struct Outside {
 }
 
 impl Outside {
+    /// Whether a stage can have this id.
+    pub(crate) fn is_id(text: &str) -> bool {
+        id(text).is_ok()
+    }
+
     /// Checks a declaration; everything that is wrong at once.
     pub fn check(declared: &OutsideStage) -> Result<Self, Vec<Wrong>> {
         let mut wrong = Vec::new();

@@ -38,6 +38,7 @@ pub(crate) struct Node {
 pub struct Catalogue {
     pub(crate) name: Box<str>,
     pub(crate) version: u32,
+    pub(crate) digest: u64,
     pub(crate) languages: Box<[Box<str>]>,
     pub(crate) currencies: Box<[Box<str>]>,
     pub(crate) conditions: Vec<(Box<str>, Labels)>,
@@ -68,6 +69,12 @@ impl Catalogue {
     #[must_use]
     pub fn version(&self) -> u32 {
         self.version
+    }
+
+    /// Tells it from every other catalogue, also from one of the same version: another text of its files is another digest.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.digest
     }
 
     /// Codes of the languages that everything has a name in; the first stands in for languages that are not among them.

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::build::build;
 use crate::catalogue::Catalogue;
@@ -54,6 +55,7 @@ const OWN: [(&str, &str); 8] = [
 pub struct Sources {
     declared: Declared,
     problems: Problems,
+    digest: u64,
 }
 
 impl Sources {
@@ -68,6 +70,7 @@ impl Sources {
     #[must_use]
     pub fn builtin(mut self) -> Self {
         for (name, text) in OWN {
+            self.note(text);
             read_toml(name, text, true, &mut self.declared, &mut self.problems);
         }
         self.packed("shopify.tsv.gz", TAXONOMY);
@@ -77,6 +80,7 @@ impl Sources {
     /// Adds a text in the format of people (TOML). `name` is what problems are reported under.
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
+        self.note(text);
         read_toml(name, text, false, &mut self.declared, &mut self.problems);
         self
     }
@@ -84,6 +88,7 @@ impl Sources {
     /// Adds a large tree in the plain form: a line by category, `id` and names with tabs between them.
     #[must_use]
     pub fn taxonomy(mut self, name: &str, text: &str) -> Self {
+        self.note(text);
         read_taxonomy(name, text, &mut self.declared, &mut self.problems);
         self
     }
@@ -130,7 +135,11 @@ impl Sources {
 
     /// Checks everything and makes the catalogue.
     pub fn load(self) -> Result<Catalogue> {
-        build(self.declared, self.problems)
+        Ok(Catalogue { digest: self.digest, ..build(self.declared, self.problems)? })
+    }
+
+    fn note(&mut self, text: &str) {
+        self.digest = xxh3_64_with_seed(text.as_bytes(), self.digest);
     }
 
     fn packed(&mut self, name: &str, bytes: &[u8]) {
@@ -139,7 +148,10 @@ impl Sources {
         match unpacked {
             Err(error) => self.unreadable(name, &format!("the file cannot be unpacked: {error}")),
             Ok(length) if length > FILE_BYTES_MAX => self.unreadable(name, "the file is too large"),
-            Ok(_) => read_taxonomy(name, &text, &mut self.declared, &mut self.problems),
+            Ok(_) => {
+                self.note(&text);
+                read_taxonomy(name, &text, &mut self.declared, &mut self.problems);
+            }
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::header::CategoryPath;
 use crate::position::{At, Position};
+use std::hash::{Hash, Hasher};
 
 /// An amount of money.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Money {
     /// In millionths of the currency: 12.50 is 12500000.
     pub micros: i64,
@@ -13,7 +14,7 @@ pub struct Money {
 }
 
 /// What an offer costs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Price {
     /// So much.
     Fixed(Money),
@@ -26,7 +27,7 @@ pub enum Price {
 }
 
 /// What state a thing is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// Never used.
     New,
@@ -41,7 +42,7 @@ pub enum Condition {
 }
 
 /// Whether a thing can be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Availability {
     /// Now.
     InStock,
@@ -54,7 +55,7 @@ pub enum Availability {
 }
 
 /// Where a category text comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CategoryKind {
     /// The seller's own words.
     Own,
@@ -67,7 +68,7 @@ pub enum CategoryKind {
 }
 
 /// What the file says about the category.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct FeedCategory {
     /// The id of a category of the file's own tree.
     pub id: Option<At<String>>,
@@ -102,7 +103,7 @@ pub struct Coordinates {
 }
 
 /// Whom to ask.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct Contacts {
     /// A person.
     pub name: Option<At<String>>,
@@ -161,6 +162,31 @@ pub struct FeedOffer {
     pub kind: Option<At<String>>,
     /// The site on which it was found (parsed profiles).
     pub source: Option<At<String>>,
+}
+
+/// What it says counts, not where it says it: an offer that has moved in its file has the same hash.
+impl Hash for FeedOffer {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { external_id, at: _, title, description, price, old_price, category, params, .. } = self;
+        (external_id, title, description, price, old_price, category, params).hash(state);
+        let Self { photos, video, address, coordinates, contacts, condition, availability, url, .. } = self;
+        (photos, video, address, coordinates, contacts, condition, availability, url).hash(state);
+        let Self { vendor, model, vendor_code, barcodes, group_id, kind, source, .. } = self;
+        (vendor, model, vendor_code, barcodes, group_id, kind, source).hash(state);
+    }
+}
+
+impl Hash for Param {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { name, value, unit, at: _, is_own } = self;
+        (name, value, unit, is_own).hash(state);
+    }
+}
+
+impl Hash for Coordinates {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.latitude.to_bits(), self.longitude.to_bits()).hash(state);
+    }
 }
 
 impl Default for At<String> {

@@ -1,6 +1,7 @@
 //! Places in a file, in lines and characters as its author counts them.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// A place in a file. Both numbers begin at one; columns are counted in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +61,13 @@ pub struct At<T> {
     pub value: T,
     /// Where.
     pub at: Position,
+}
+
+/// What stands there counts, not where.
+impl<T: Hash> Hash for At<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
 }
 
 impl<T> At<T> {

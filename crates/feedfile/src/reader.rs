@@ -72,6 +72,13 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// An offer as it stands in the file; it is told by its number in the batch.
+    #[must_use]
+    pub fn text(&self, item: usize) -> &str {
+        let piece = self.source.pieces.get(item);
+        piece.map(|piece| &self.source.text[piece.start..piece.end]).unwrap_or_default()
+    }
+
     /// The line around a place of an offer, which is told by its number in the batch; empty if the place is none of that offer's.
     #[must_use]
     pub fn excerpt(&self, item: usize, at: Position) -> Excerpt {

@@ -32,6 +32,8 @@ pub struct Config {
     pub results_topic: String,
     /// Loads of a feed that are kept.
     pub loads_kept: u64,
+    /// Offers in one message to the ad store, at most. A load that has begun goes on as it began.
+    pub batch_offers: u32,
     /// How many offers of a load may be on their way, in batches.
     pub batches_ahead: u32,
 }

@@ -26,12 +26,12 @@ pub const FILE_BYTES_MAX: u64 = 1 << 30;
 pub const DOWNLOAD_TIME_MAX: Duration = Duration::from_secs(3600);
 /// Loads of a feed that wait to be read. Of more, the oldest are given up: a later file wins anyway.
 pub const QUEUE_MAX: usize = 16;
-/// Offers in one message to the ad store.
-pub const BATCH_OFFERS: usize = 50;
+/// Offers in one message to the ad store, at most.
+pub const BATCH_OFFERS: u32 = 200;
 /// Bytes of offers in one message to the ad store, about; a topic takes messages of 1 MiB.
 pub const BATCH_BYTES: usize = 512 * 1024;
 /// Batches of one load that the ad store has not answered for yet: so much can stand before another seller's batch.
-pub const BATCHES_AHEAD: u32 = 16;
+pub const BATCHES_AHEAD: u32 = 4;
 /// Files above this size are large: they are read by a stage of their own.
 pub const LARGE_FILE_BYTES: u64 = 4 << 20;
 /// Small files that are read at the same time.
@@ -44,6 +44,8 @@ pub const PROCESS_TIME_MAX: Duration = Duration::from_secs(6 * 3600);
 pub const OFFER_PROBLEMS_MAX: usize = 50;
 /// Problems of one load that reports keep; all are counted.
 pub const LOAD_PROBLEMS_MAX: u64 = 1_000_000;
+/// Problems in one row of a report.
+pub const ROW_PROBLEMS: usize = 50;
 /// Loads of a feed that are kept.
 pub const LOADS_KEPT: u64 = 20;
 /// Problems that one call looks at.

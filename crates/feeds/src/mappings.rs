@@ -60,6 +60,7 @@ impl Feeds {
         for (key, own) in found.all() {
             let Some((category, score)) = own.mostly() else { continue };
             let is_news = match known.get(key) {
+                Some(_) if found.is_partial() => false,
                 Some(known) => {
                     !known.by_hand && (known.category != category || known.score.to_bits() != score.to_bits())
                 }

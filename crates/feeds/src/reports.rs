@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use buffa::Message as _;
 use contract::torg::feeds::v1::problem::Severity;
-use contract::torg::feeds::v1::{Load, OfferProblem};
+use contract::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
 use offers::autoload::{FeedName, Troubled};
 use store::Read as _;
 
 use crate::error::{Result, damaged};
 use crate::feeds::Feeds;
-use crate::limits::{EXAMPLES, LATER_PROBLEMS_MAX, PROBLEM_LOOKS_MAX};
+use crate::limits::{EXAMPLES, LATER_PROBLEMS_MAX, PROBLEM_LOOKS_MAX, ROW_PROBLEMS};
 use crate::tables::PROBLEMS;
 
 /// Which problems are wanted; what is empty does not matter.
@@ -89,28 +89,40 @@ impl Feeds {
         limit: usize,
     ) -> Result<ProblemPage> {
         let prefix = (self.seller_shard(&name.seller), &*name.seller, &*name.namespace, load.cast_signed());
-        let mut scan = PROBLEMS.prefix(prefix).limit(PROBLEM_LOOKS_MAX);
+        let mut scan = PROBLEMS.prefix(prefix).limit(PROBLEM_LOOKS_MAX / ROW_PROBLEMS);
         if let Some((batch, place)) = after {
-            scan = scan.after(PROBLEMS.key((prefix.0, prefix.1, prefix.2, prefix.3, batch, place)));
+            // The row before the one in which the place is: that one may have more.
+            let row = place - place % ROW_PROBLEMS as u32;
+            let before = match (batch, row.checked_sub(1)) {
+                (batch, Some(place)) => Some((batch, place)),
+                (batch, None) => batch.checked_sub(1).map(|batch| (batch, u32::MAX)),
+            };
+            if let Some((batch, place)) = before {
+                scan = scan.after(PROBLEMS.key((prefix.0, prefix.1, prefix.2, prefix.3, batch, place)));
+            }
         }
         let mut page = ProblemPage::default();
         let rows = self.store().scan(&scan).await?.rows;
-        // What the store gave may be less than was asked for; only an empty answer is the end.
-        if rows.is_empty() {
-            let is_last = self.loads(name, None, 1).await?.first().is_some_and(|last| last.number == load);
-            page.next = is_last.then(|| ProblemPlace::Later(String::new()));
-            return Ok(page);
-        }
         for row in &rows {
-            let (_, _, _, _, batch, place) = PROBLEMS.parts(&row.key)?;
-            let problem = OfferProblem::decode_from_slice(&row.value).map_err(|error| damaged(row, error))?;
-            page.next = Some(ProblemPlace::InFile(batch, place));
-            if filter.takes(&problem) {
-                page.problems.push(problem);
-                if page.problems.len() == limit {
-                    break;
+            let (_, _, _, _, batch, first) = PROBLEMS.parts(&row.key)?;
+            let kept = OfferProblems::decode_from_slice(&row.value).map_err(|error| damaged(row, error))?;
+            for (place, problem) in (first..).zip(kept.problems) {
+                if after.is_some_and(|after| (batch, place) <= after) {
+                    continue;
+                }
+                page.next = Some(ProblemPlace::InFile(batch, place));
+                if filter.takes(&problem) {
+                    page.problems.push(problem);
+                    if page.problems.len() == limit {
+                        return Ok(page);
+                    }
                 }
             }
+        }
+        // What the store gave may be less than was asked for; only if it had nothing more is that the end.
+        if page.next.is_none() {
+            let is_last = self.loads(name, None, 1).await?.first().is_some_and(|last| last.number == load);
+            page.next = is_last.then(|| ProblemPlace::Later(String::new()));
         }
         Ok(page)
     }

@@ -9,7 +9,7 @@ use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::offer_result::Outcome;
 use contract::torg::feeds::v1::problem::Severity;
 use contract::torg::feeds::v1::result_message::{BatchResult, EndResult};
-use contract::torg::feeds::v1::{Load, OfferProblem, OfferResult, ResultMessage};
+use contract::torg::feeds::v1::{Load, OfferProblem, OfferProblems, OfferResult, ResultMessage};
 use offers::autoload::FeedName;
 use store::Batch;
 use tokio::sync::watch;
@@ -17,7 +17,7 @@ use topics::{Delivered, Position, ReadLimit};
 
 use crate::error::{Error, Result};
 use crate::feeds::Feeds;
-use crate::limits::{ATTEMPTS_MAX, LOAD_PROBLEMS_MAX, QUEUE_MAX};
+use crate::limits::{ATTEMPTS_MAX, LOAD_PROBLEMS_MAX, QUEUE_MAX, ROW_PROBLEMS};
 use crate::loads::{counts, is_over, keep};
 use crate::tables::PROBLEMS;
 
@@ -142,7 +142,8 @@ impl Feeds {
             return;
         }
         keep(load).answered_batches = answered.number + 1;
-        let (shard, mut place) = (self.seller_shard(&name.seller), 0);
+        counts(load).unchanged += u64::from(answered.unchanged);
+        let mut kept = Vec::new();
         for offer in &answered.offers {
             count_outcome(load, offer);
             for problem in &offer.problems {
@@ -152,19 +153,21 @@ impl Feeds {
                 if counts(load).errors + counts(load).warnings > LOAD_PROBLEMS_MAX {
                     continue;
                 }
-                let row = OfferProblem {
+                kept.push(OfferProblem {
                     external_id: offer.external_id.clone(),
                     title: offer.title.clone(),
                     offer: offer.offer.clone(),
                     problem: Some(problem.clone()).into(),
                     ..OfferProblem::default()
-                };
-                let number = load.number.cast_signed();
-                let key =
-                    PROBLEMS.key((shard, &*name.seller, &*name.namespace, number, answered.number, place));
-                batch.set(key, row.encode_to_vec());
-                place += 1;
+                });
             }
+        }
+        let (shard, number) = (self.seller_shard(&name.seller), load.number.cast_signed());
+        for (row, problems) in kept.chunks(ROW_PROBLEMS).enumerate() {
+            let place = (row * ROW_PROBLEMS) as u32;
+            let key = PROBLEMS.key((shard, &*name.seller, &*name.namespace, number, answered.number, place));
+            let row = OfferProblems { problems: problems.to_vec(), ..OfferProblems::default() };
+            batch.set(key, row.encode_to_vec());
         }
     }
 

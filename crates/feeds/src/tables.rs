@@ -13,7 +13,7 @@ pub(crate) static NAMES: Table<(u32, String, String)> =
 pub(crate) static LOADS: Table<(u32, String, String, i64)> =
     Table::versioned("feed_loads", &["shard", "seller", "namespace", "number"]);
 
-/// The problems of a load, in the order of the file: by batch, and by their number in it.
+/// The problems of a load, in the order of the file, some in a row: by batch, and by the number of the row's first in it.
 pub(crate) static PROBLEMS: Table<(u32, String, String, i64, u32, u32)> =
     Table::plain("feed_problems", &["shard", "seller", "namespace", "number", "batch", "place"]);
 

@@ -57,7 +57,7 @@ async fn a_wrong_offer_costs_one_offer_and_what_there_is_of_it_stays() {
     assert_eq!(problem.title, "Диван синий");
     let problem = problem.problem.as_option().unwrap();
     assert_eq!((problem.code.as_str(), problem.value.as_str()), ("bad_price", "дорого"));
-    assert!(problem.line > 1 && problem.column > 1 && !problem.remedy.is_empty(), "{problem:?}");
+    assert!(problem.line > 1 && problem.column > 1, "{problem:?}");
     market.stop().await;
 }
 

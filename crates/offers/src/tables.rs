@@ -51,9 +51,14 @@ pub(crate) static CHORES: Table<(u32, String)> = Table::versioned("offer_chores"
 pub(crate) static LEAVING: Table<(u32, String, i64, String)> =
     Table::plain("offer_leaving", &["shard", "status", "since", "offer"]).queue();
 
-/// Offers that feeds have published, and the last load that had each. By the shard of the seller, as all that follows.
+/// Offers that feeds have published, and the last load that had each. By the shard of the seller, as all that follows. Whoever writes them checks the feed's row of
+/// [`FEED_PROGRESS`] in the same commit.
 pub(crate) static FEED_SEEN: Table<(u32, String, String, String)> =
-    Table::versioned("feed_seen", &["shard", "seller", "namespace", "external"]);
+    Table::plain("feed_seen", &["shard", "seller", "namespace", "external"]);
+
+/// What was reported about offers that feeds have published, as long as they say the same.
+pub(crate) static FEED_NOTES: Table<(u32, String, String, String)> =
+    Table::plain("feed_notes", &["shard", "seller", "namespace", "external"]);
 
 /// How far the loads of feeds are.
 pub(crate) static FEED_PROGRESS: Table<(u32, String, String)> =
@@ -90,6 +95,7 @@ pub fn tables() -> Vec<&'static TableDef> {
         REPAIRS.def(),
         LEAVING.def(),
         FEED_SEEN.def(),
+        FEED_NOTES.def(),
         FEED_PROGRESS.def(),
         FEED_SWEEPS.def(),
         FEED_TROUBLES.def(),

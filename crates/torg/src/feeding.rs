@@ -70,6 +70,7 @@ impl Feeding {
                 offers_topic: offers_topic.clone(),
                 results_topic: results_topic.clone(),
                 loads_kept: config.feeds.loads_kept.into(),
+                batch_offers: feeds::limits::BATCH_OFFERS,
                 batches_ahead: config.feeds.batches_ahead,
             },
         };

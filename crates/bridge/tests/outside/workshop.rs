@@ -117,6 +117,17 @@ async fn a_secret_that_is_shown_as_stars_stays_when_a_stage_is_registered_again(
 }
 
 #[tokio::test]
+async fn an_id_that_no_key_can_have_is_refused_by_name() {
+    let offers = offers().await;
+    let workshop = workshop(&offers, &[]).await;
+    for id in ["a\0b", "", &"x".repeat(10_000)] {
+        let refused = workshop.registry().complete(&declared(id, &["http://127.0.0.1:1"], &[])).await;
+        let Err(bridge::RegistryError::Wrong(wrong)) = refused else { panic!("{id:?}: {refused:?}") };
+        assert_eq!(wrong[0].field, "id");
+    }
+}
+
+#[tokio::test]
 async fn a_sample_is_spread_over_the_base_and_is_another_one_each_time() {
     let offers = offers().await;
     let mut all = std::collections::BTreeSet::new();

@@ -43,6 +43,7 @@ pub(crate) fn build(declared: Declared, mut problems: Problems) -> Result<Catalo
     Ok(Catalogue {
         name: header.name.unwrap_or_else(|| "catalogue".into()),
         version,
+        digest: 0,
         languages: languages.into(),
         currencies,
         conditions,

@@ -5,6 +5,7 @@ mod problems;
 mod reading;
 pub(crate) mod recognitions;
 mod sending;
+mod unchanged;
 pub(crate) mod unifying;
 
 use std::time::Duration;

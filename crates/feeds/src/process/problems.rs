@@ -1,8 +1,8 @@
-//! Problems as reports have them.
+//! Problems as reports have them, without remedies: whoever shows them knows those.
 
 use contract::torg::feeds::v1::Problem;
 use contract::torg::feeds::v1::problem::Severity;
-use feedfile::{Code, Language, Position};
+use feedfile::{Code, Position};
 
 /// Characters of a message or a value.
 const TEXT_CHARS_MAX: usize = 300;
@@ -17,7 +17,6 @@ pub(super) fn of_file(problem: &feedfile::Problem) -> Problem {
         line: problem.at.line,
         column: problem.at.column,
         message: cut(&problem.message),
-        remedy: problem.code.texts(Language::English).remedy.to_owned(),
         ..Problem::default()
     }
 }
@@ -29,7 +28,6 @@ pub(super) fn of_code(code: Code, field: &str, message: &str) -> Problem {
         severity: severity(code.severity()).into(),
         field: field.to_owned(),
         message: cut(message),
-        remedy: code.texts(Language::English).remedy.to_owned(),
         ..Problem::default()
     }
 }

@@ -1,6 +1,7 @@
 //! Reads the file of a load, and sends what is in it.
 
 use std::io::Read;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
 use contract::torg::feeds::v1::load::State;
@@ -11,11 +12,12 @@ use tokio::sync::mpsc;
 
 use super::problems;
 use super::recognitions::Recognitions;
+use super::unchanged::{Asking, Fingerprints, Judged};
 use super::unifying::Unifying;
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;
 use crate::feeds::Feeds;
-use crate::limits::{BATCH_BYTES, BATCH_OFFERS, GUARD_LEAST, GUARD_SHARE};
+use crate::limits::{BATCH_BYTES, GUARD_LEAST, GUARD_SHARE};
 use crate::loads::{counts, is_over, keep};
 
 /// Batches that are ready to be sent.
@@ -55,22 +57,27 @@ impl Feeds {
     /// Nothing is sent of a load that is over.
     async fn try_to_read(&self, feed: &StoredFeed, queued: &QueuedLoad) -> Result<()> {
         let (name, number, now) = (feed.name(), queued.number, self.timestamp());
+        let usual = self.parts.config.batch_offers;
         let begun = self
             .rewrite_load(&name, number, |load| {
                 if !is_over(load.state.as_known().unwrap_or_default()) {
                     load.state = State::STATE_READING.into();
                     load.start_time = Some(now.clone()).into();
+                    let batch_offers = &mut keep(load).batch_offers;
+                    *batch_offers = NonZeroU32::new(*batch_offers).map_or(usual, NonZeroU32::get);
                 }
             })
             .await?;
-        if begun.is_none_or(|load| is_over(load.state.as_known().unwrap_or_default())) {
-            return Ok(());
-        }
+        let is_running = |load: &Load| !is_over(load.state.as_known().unwrap_or_default());
+        let Some(mut load) = begun.filter(is_running) else { return Ok(()) };
+        let batch = Gathering::of(keep(&mut load).batch_offers);
         let input = self.parts.files.fetch(&queued.file).await?;
         let mappings = self.mappings(&name.seller).await?;
         let (sender, mut ready) = mpsc::channel(READY);
         let unifying = Unifying::new(&self.parts, &feed.0, mappings);
-        let reading = tokio::task::spawn_blocking(move || read(input, &unifying, &sender));
+        let asking = Asking::about(self, &name).await?;
+        let reading =
+            tokio::task::spawn_blocking(move || read(input, &unifying, asking.as_ref(), batch, &sender));
         let mut batches = 0;
         while let Some(Ready { offers, read_bytes }) = ready.recv().await {
             if !self.send_batch(&name, number, batches, offers, read_bytes).await? {
@@ -152,22 +159,29 @@ fn note_summary(load: &mut Load, summary: &Summary, failure: Option<&Problem>) {
 }
 
 /// Reads on this thread, and on others that it starts.
-fn read(input: impl Read + Send + 'static, unifying: &Unifying, ready: &mpsc::Sender<Ready>) -> Ended {
+fn read(
+    input: impl Read + Send + 'static,
+    unifying: &Unifying,
+    asking: Option<&Asking>,
+    mut batch: Gathering,
+    ready: &mpsc::Sender<Ready>,
+) -> Ended {
     let options = Options { currency: unifying.currency().to_owned(), ..Options::default() };
     let reader = match Reader::open(input, options) {
         Ok(reader) => reader,
         Err(problem) => return Ended::Unreadable(problem),
     };
-    let mut session = unifying.session();
-    let mut batch = Gathering::default();
-    let mut summary = reader.read(|items| {
-        for item in items.items {
+    let (mut session, fingerprints) = (unifying.session(), Fingerprints::new(unifying));
+    let mut summary = reader.read(|part| {
+        let judged = Judged::new(&part, &fingerprints, asking);
+        let (header, bytes_read) = (&part.header, part.bytes_read);
+        for (number, item) in part.items.into_iter().enumerate() {
             let bytes = size_of(&item);
-            if batch.is_full_with(bytes) && !batch.send(ready, items.bytes_read) {
+            if batch.is_full_with(bytes) && !batch.send(ready, bytes_read) {
                 return ControlFlow::Break(());
             }
             batch.bytes += bytes;
-            batch.offers.push(session.unify(item, &items.header));
+            batch.offers.push(judged.loaded(number, item, header, &mut session));
         }
         ControlFlow::Continue(())
     });
@@ -178,16 +192,20 @@ fn read(input: impl Read + Send + 'static, unifying: &Unifying, ready: &mpsc::Se
     Ended::Read(Box::new(summary), session.recognitions)
 }
 
-/// A batch that is being filled. Where it ends follows from the file alone: whoever reads it again makes the same batches.
-#[derive(Default)]
+/// A batch that is being filled. Where it ends follows from the file and the load alone: whoever reads it again makes the same batches.
 struct Gathering {
+    offers_max: usize,
     offers: Vec<LoadedOffer>,
     bytes: usize,
 }
 
 impl Gathering {
+    fn of(offers_max: u32) -> Self {
+        Self { offers_max: offers_max as usize, offers: Vec::new(), bytes: 0 }
+    }
+
     fn is_full_with(&self, bytes: usize) -> bool {
-        self.offers.len() == BATCH_OFFERS || !self.offers.is_empty() && self.bytes + bytes > BATCH_BYTES
+        self.offers.len() >= self.offers_max || !self.offers.is_empty() && self.bytes + bytes > BATCH_BYTES
     }
 
     /// False if nobody listens any more.

@@ -8,7 +8,10 @@ use crate::limits::MAPPINGS_MAX;
 
 /// By the key of the seller's category.
 #[derive(Default)]
-pub(crate) struct Recognitions(BTreeMap<String, OwnCategory>);
+pub(crate) struct Recognitions {
+    own: BTreeMap<String, OwnCategory>,
+    is_partial: bool,
+}
 
 /// One of the seller's categories.
 #[derive(Default)]
@@ -23,10 +26,10 @@ impl Recognitions {
     /// An offer of a seller's category was taken to be of this one, or of none.
     pub(super) fn note(&mut self, path: &[&str], category: Option<&str>) {
         let key = path_key(path);
-        if key.is_empty() || self.0.len() >= MAPPINGS_MAX && !self.0.contains_key(&key) {
+        if key.is_empty() || self.own.len() >= MAPPINGS_MAX && !self.own.contains_key(&key) {
             return;
         }
-        let own = self.0.entry(key).or_insert_with(|| OwnCategory {
+        let own = self.own.entry(key).or_insert_with(|| OwnCategory {
             path: path.iter().map(ToString::to_string).collect(),
             ..OwnCategory::default()
         });
@@ -39,9 +42,19 @@ impl Recognitions {
         }
     }
 
+    /// An offer was not looked at, because it is as it was.
+    pub(super) fn pass_over(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// Whether some offers were not looked at: then what is known of a category already says more.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
     /// All of them, by their keys.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &OwnCategory)> {
-        self.0.iter()
+        self.own.iter()
     }
 }
 

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use buffa::Message as _;
 use catalog::{Catalogue, OwnedValue, PriceKind};
 use contract::torg::feeds::v1::loaded_offer::Verdict;
 use contract::torg::feeds::v1::problem::Severity;
@@ -29,11 +28,11 @@ use crate::limits::OFFER_PROBLEMS_MAX;
 /// What it takes to unify the offers of one feed.
 pub(crate) struct Unifying {
     unifier: Arc<Unifier>,
-    catalogue: Arc<Catalogue>,
-    seller: String,
-    namespace: String,
-    defaults: Defaults,
-    mappings: BTreeMap<String, String>,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) seller: String,
+    pub(super) namespace: String,
+    pub(super) defaults: Defaults,
+    pub(super) mappings: BTreeMap<String, String>,
     /// Who knows places, beside the built-in ones; asked from the thread that reads.
     geocoder: Option<(Arc<dyn Geocoder>, Handle)>,
 }
@@ -81,7 +80,7 @@ impl Unifying {
 }
 
 impl Unification<'_> {
-    /// What the ad store is told of an offer.
+    /// What the ad store is told of an offer, without its fingerprint.
     pub(crate) fn unify(&mut self, item: Item, header: &Header) -> LoadedOffer {
         let mut problems: Vec<Problem> = item.problems.iter().map(of_file).collect();
         let title = item.offer.as_ref().map_or(item.title, |offer| offer.title.value.clone());
@@ -153,7 +152,7 @@ impl Unification<'_> {
     }
 
     /// The seller's own category, from the top down.
-    fn path(offer: &FeedOffer, header: &Header) -> Vec<String> {
+    pub(super) fn path(offer: &FeedOffer, header: &Header) -> Vec<String> {
         let known = offer.category.path.clone();
         let later = || header.category_path(&offer.category.id.as_ref()?.value);
         if let Some(path) = known.or_else(later) {
@@ -236,20 +235,14 @@ fn loaded(
     // Errors are never left out for warnings.
     problems.sort_by_key(|problem| problem.severity.as_known() != Some(Severity::SEVERITY_ERROR));
     problems.truncate(OFFER_PROBLEMS_MAX);
-    let fingerprint = offer.as_ref().map(fingerprint).unwrap_or_default();
     LoadedOffer {
         external_id,
-        fingerprint,
         offer: offer.into(),
         problems,
         verdict: verdict.into(),
         title,
         ..LoadedOffer::default()
     }
-}
-
-fn fingerprint(offer: &Offer) -> Vec<u8> {
-    blake3::hash(&offer.encode_to_vec()).as_bytes()[..16].to_vec()
 }
 
 fn text_of(value: &OwnedValue) -> String {

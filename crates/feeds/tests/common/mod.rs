@@ -82,6 +82,7 @@ pub(crate) async fn open(
             offers_topic: "feed.offers".to_owned(),
             results_topic: "feed.results".to_owned(),
             loads_kept,
+            batch_offers: 50,
             batches_ahead: 2,
         },
     };

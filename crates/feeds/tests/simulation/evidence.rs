@@ -140,6 +140,7 @@ impl Inside {
         let happened = self.loads.entry(id.clone()).or_default();
         let is_new = happened.batches.insert(number);
         let is_next = happened.batches.len() == number as usize + 1;
+        happened.counts.unchanged += u64::from(result.unchanged);
         for offer in &result.offers {
             count(&mut happened.counts, offer.outcome.as_known().unwrap());
         }

@@ -4,25 +4,15 @@ use std::collections::BTreeSet;
 
 use buffa::Message as _;
 use contract::torg::feeds::v1::load_message::Batch as Loaded;
+use contract::torg::feeds::v1::loaded_offer::Verdict;
 use contract::torg::feeds::v1::result_message::BatchResult;
-use contract::torg::feeds::v1::{
-    LoadProgress, LoadedOffer, OfferResult, Problem, SeenOffer, load_progress::State,
-};
-use store::{Batch, Key, Read as _};
+use contract::torg::feeds::v1::{LoadProgress, LoadedOffer, OfferResult, Problem, load_progress::State};
+use store::Batch;
 
-use super::decide::{Case, Decision, Outcome, matched};
+use super::decide::{Case, Decision, Outcome};
 use super::progress::{FeedName, Progress};
-use crate::error::{Result, damaged};
+use crate::error::Result;
 use crate::offers::Offers;
-use crate::tables::{EXTERNALS, FEED_SEEN};
-
-/// What is known of an offer before it is decided upon.
-struct Known {
-    key: Key,
-    version: u64,
-    seen: Option<SeenOffer>,
-    matched: Option<crate::OfferId>,
-}
 
 impl Offers {
     /// Adds to a batch what becomes of the offers of a load's batch, and says it. Nothing is added if it was applied before.
@@ -50,29 +40,37 @@ impl Offers {
             .filter(|(_, is_first)| **is_first)
             .map(|(offer, _)| offer)
             .collect();
-        let known = self.known(feed, &offers).await?;
+        let known = self.known(feed, offers.iter().map(|offer| &*offer.external_id)).await?;
+        let wanted = offers.iter().zip(&known).map(|(loaded, known)| {
+            let is_missing = loaded.verdict.as_known() == Some(Verdict::VERDICT_UNCHANGED);
+            let has_notes = known.seen.as_ref().is_some_and(|seen| seen.noted);
+            (is_missing && has_notes).then_some(&*loaded.external_id)
+        });
+        let notes = self.notes(feed, wanted).await?;
         let cases: Vec<Case<'_>> = offers
             .iter()
             .zip(&known)
-            .map(|(loaded, known)| Case {
-                feed,
-                load,
-                loaded,
-                matched: known.matched,
-                seen: known.seen.clone(),
+            .zip(notes)
+            .map(|((loaded, known), notes)| {
+                Ok(Case { feed, load, loaded, known, notes, matched: known.matched()? })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let decided = futures::future::try_join_all(cases.iter().map(|case| self.decide(case))).await?;
-        let (mut results, mut decided) =
-            (Vec::with_capacity(loaded.offers.len()), decided.into_iter().zip(known));
+        let mut answer = BatchResult { number: loaded.number, ..BatchResult::default() };
+        let mut decided = decided.into_iter().zip(&cases);
         for (offer, is_first) in loaded.offers.iter().zip(is_first) {
             let next = if is_first { decided.next() } else { None };
-            results.push(match next {
-                Some((decision, known)) => self.carry_out(batch, decision, known, offer).await?,
+            let result = match next {
+                Some((decision, case)) => self.carry_out(batch, decision, case).await?,
                 None => result(offer, Outcome::OUTCOME_REJECTED, offer.problems.clone()),
-            });
+            };
+            if result.outcome.as_known() == Some(Outcome::OUTCOME_UNCHANGED) && result.problems.is_empty() {
+                answer.unchanged += 1;
+            } else {
+                answer.offers.push(result);
+            }
         }
-        Ok(Some(BatchResult { number: loaded.number, offers: results, ..BatchResult::default() }))
+        Ok(Some(answer))
     }
 
     fn move_on(&self, batch: &mut Batch, feed: &FeedName, progress: &Progress, load: u64, number: u32) {
@@ -93,37 +91,9 @@ impl Offers {
         }
     }
 
-    async fn known(&self, feed: &FeedName, offers: &[&LoadedOffer]) -> Result<Vec<Known>> {
-        let (shard, seller, namespace) =
-            (self.shard_of_seller(&feed.seller), &*feed.seller, &*feed.namespace);
-        let seen_key = |offer: &&LoadedOffer| FEED_SEEN.key((shard, seller, namespace, &*offer.external_id));
-        let external = |offer: &&LoadedOffer| EXTERNALS.key((shard, seller, namespace, &*offer.external_id));
-        let keys: Vec<Key> = offers.iter().map(seen_key).chain(offers.iter().map(external)).collect();
-        let mut rows = self.store().get(&keys).await?;
-        let externals = rows.split_off(offers.len());
-        let known = rows.into_iter().zip(externals).zip(keys).map(|((row, external), key)| {
-            let seen = row
-                .as_ref()
-                .map(|row| SeenOffer::decode_from_slice(&row.value).map_err(|error| damaged(row, error)));
-            Ok(Known {
-                key,
-                version: row.as_ref().map_or(0, |row| row.version),
-                seen: seen.transpose()?,
-                matched: external.map(|row| matched(&row.value)).transpose()?,
-            })
-        });
-        known.collect()
-    }
-
-    async fn carry_out(
-        &self,
-        batch: &mut Batch,
-        decision: Decision,
-        known: Known,
-        loaded: &LoadedOffer,
-    ) -> Result<OfferResult> {
-        let Decision { outcome, save, seen, problems } = decision;
-        let offer = match (&save, known.matched) {
+    async fn carry_out(&self, batch: &mut Batch, decision: Decision, case: &Case<'_>) -> Result<OfferResult> {
+        let Decision { outcome, save, seen, notes, problems } = decision;
+        let offer = match (&save, case.matched) {
             (Some((_, after)), _) => after.id.to_string(),
             (None, Some(id)) => id.to_string(),
             (None, None) => String::new(),
@@ -135,11 +105,19 @@ impl Offers {
             Box::pin(self.watcher().save(batch, found.as_ref(), after)).await?;
         }
         if let Some(seen) = seen {
-            let Known { key, version, .. } = known;
-            batch.check(key.clone(), version).put(key, version + 1, seen.encode_to_vec());
+            batch.set(case.known.key.clone(), seen.encode_to_vec());
         }
-        let problems = loaded.problems.iter().cloned().chain(problems).collect();
-        Ok(OfferResult { offer, ..result(loaded, outcome, problems) })
+        if let Some(notes) = notes {
+            let had_notes = case.known.seen.as_ref().is_some_and(|seen| seen.noted);
+            let key = self.notes_key(case.feed, &case.loaded.external_id);
+            if !notes.problems.is_empty() {
+                batch.set(key, notes.encode_to_vec());
+            } else if had_notes {
+                batch.delete(key);
+            }
+        }
+        let problems = case.loaded.problems.iter().cloned().chain(problems).collect();
+        Ok(OfferResult { offer, ..result(case.loaded, outcome, problems) })
     }
 }
 

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use contract::torg::feeds::v1::{LoadedOffer, Problem, SeenOffer, loaded_offer::Verdict, problem::Severity};
+use contract::torg::feeds::v1::{
+    LoadedOffer, OfferNotes, Problem, SeenOffer, loaded_offer::Verdict, problem::Severity,
+};
 use contract::torg::offers::v1::{Offer, Source, Status, source};
 use watcher::{Entity as _, Fields, Found};
 
 use super::by_feed;
+use super::known::Known;
+use super::notes::{note, recall};
 use super::progress::FeedName;
 use crate::entity::StoredOffer;
 use crate::error::{Error, Result};
 use crate::id::OfferId;
 use crate::masks::UpdateMask;
 use crate::moves::{Move, keep};
-use crate::offers::{Offers, parse};
+use crate::offers::Offers;
 use crate::validation::Violation;
 use crate::{status, time};
 
@@ -28,10 +31,11 @@ pub(super) struct Case<'a> {
     pub(super) feed: &'a FeedName,
     pub(super) load: u64,
     pub(super) loaded: &'a LoadedOffer,
+    pub(super) known: &'a Known,
+    /// What was reported about it, if it comes without that.
+    pub(super) notes: OfferNotes,
     /// The offer that has this external id now.
     pub(super) matched: Option<OfferId>,
-    /// What the last load saw; with the version of its row.
-    pub(super) seen: Option<SeenOffer>,
 }
 
 /// What becomes of it.
@@ -41,6 +45,8 @@ pub(super) struct Decision {
     pub(super) save: Option<(Option<Found<StoredOffer>>, StoredOffer)>,
     /// What is known of it from now on.
     pub(super) seen: Option<SeenOffer>,
+    /// What is noted of it from now on; what there was stays if this is nothing.
+    pub(super) notes: Option<OfferNotes>,
     /// Beside those that it came with.
     pub(super) problems: Vec<Problem>,
 }
@@ -48,9 +54,26 @@ pub(super) struct Decision {
 impl Decision {
     /// Nothing but that the load had it.
     fn noted(outcome: Outcome, case: &Case<'_>) -> Self {
-        let known = case.matched.and_then(|_| case.seen.clone());
+        let known = case.matched.and_then(|_| case.known.seen.clone());
         let seen = known.map(|seen| SeenOffer { load: case.load, ..seen });
-        Self { outcome, save: None, seen, problems: Vec::new() }
+        Self { outcome, save: None, seen, notes: None, problems: Vec::new() }
+    }
+
+    /// That it is published, and what the load said of it.
+    fn seen(outcome: Outcome, case: &Case<'_>, stored: &StoredOffer) -> Self {
+        let notes = note(case.loaded);
+        // Without a fingerprint, it is looked at each time.
+        let fingerprint = notes.as_ref().map(|_| case.loaded.fingerprint.clone()).unwrap_or_default();
+        let notes = notes.unwrap_or_default();
+        let seen = SeenOffer {
+            offer: stored.id.to_string(),
+            load: case.load,
+            fingerprint,
+            look_at_ms: look_at_ms(stored),
+            noted: !notes.problems.is_empty(),
+            ..SeenOffer::default()
+        };
+        Self { outcome, save: None, seen: Some(seen), notes: Some(notes), problems: Vec::new() }
     }
 
     fn rejected(case: &Case<'_>, violations: &[Violation]) -> Self {
@@ -73,8 +96,19 @@ fn problem_of(violation: &Violation) -> Problem {
 impl Offers {
     /// Decides what becomes of an offer of a load. Reads, and changes nothing.
     pub(super) async fn decide(&self, case: &Case<'_>) -> Result<Decision> {
-        let Case { loaded, seen, matched, .. } = case;
+        let Case { loaded, known, matched, .. } = case;
+        let same = known.same(&loaded.fingerprint, self.now().as_ms());
         match loaded.verdict.as_known() {
+            Some(Verdict::VERDICT_UNCHANGED) => {
+                return Ok(match same {
+                    Some(_) => Decision {
+                        problems: recall(&case.notes, loaded),
+                        ..Decision::noted(Outcome::OUTCOME_UNCHANGED, case)
+                    },
+                    // Somebody came between the reader's question and this: the next load says what becomes of it.
+                    None => Decision::noted(Outcome::OUTCOME_POSTPONED, case),
+                });
+            }
             Some(Verdict::VERDICT_POSTPONED) => return Ok(Decision::noted(Outcome::OUTCOME_POSTPONED, case)),
             Some(Verdict::VERDICT_WITHDRAWN) => {
                 return Ok(Decision { seen: None, ..Decision::noted(Outcome::OUTCOME_WITHDRAWN, case) });
@@ -84,13 +118,7 @@ impl Offers {
         }
         let Some(offer) = loaded.offer.as_option() else { return Ok(Decision::rejected(case, &[])) };
         let Some(id) = *matched else { return self.publish(case, offer) };
-        let says_the_same = seen.as_ref().is_some_and(|seen| {
-            seen.offer == id.to_string()
-                && !seen.fingerprint.is_empty()
-                && seen.fingerprint == loaded.fingerprint
-                && self.now().as_ms() < seen.look_at_ms
-        });
-        if says_the_same {
+        if same.is_some() {
             return Ok(Decision::noted(Outcome::OUTCOME_UNCHANGED, case));
         }
         match self.watcher().load_to_change(&id, &Fields::all()).await? {
@@ -108,9 +136,8 @@ impl Offers {
         }
         let call = by_feed(&case.feed.namespace, case.load);
         let stored = self.fresh(&call, self.new_id(), offer)?;
-        let seen = Some(seen_as(case, &stored));
-        let save = Some((None, stored));
-        Ok(Decision { outcome: Outcome::OUTCOME_CREATED, save, seen, problems: Vec::new() })
+        let seen = Decision::seen(Outcome::OUTCOME_CREATED, case, &stored);
+        Ok(Decision { save: Some((None, stored)), ..seen })
     }
 
     fn renew(&self, case: &Case<'_>, found: Found<StoredOffer>, offer: &Offer) -> Result<Decision> {
@@ -122,8 +149,7 @@ impl Offers {
         })?;
         self.prolong(&mut after, &call)?;
         if StoredOffer::changed_fields(&found.entity, &after).is_empty() {
-            let seen = Some(seen_as(case, &found.entity));
-            return Ok(Decision { seen, ..Decision::noted(Outcome::OUTCOME_UNCHANGED, case) });
+            return Ok(Decision::seen(Outcome::OUTCOME_UNCHANGED, case, &found.entity));
         }
         match self.require_valid(&after.offer) {
             Err(Error::Invalid(violations)) => return Ok(Decision::rejected(case, &violations)),
@@ -133,9 +159,8 @@ impl Offers {
         after.offer.obstacles.clear();
         after.offer.update_time = Some(time::from_time(self.now())).into();
         keep(&mut after.offer).author = Some(call.author).into();
-        let seen = Some(seen_as(case, &after));
-        let save = Some((Some(found), after));
-        Ok(Decision { outcome: Outcome::OUTCOME_CHANGED, save, seen, problems: Vec::new() })
+        let seen = Decision::seen(Outcome::OUTCOME_CHANGED, case, &after);
+        Ok(Decision { save: Some((Some(found), after)), ..seen })
     }
 
     /// What is in the feed is for sale: it does not expire, and one that has expired is shown again.
@@ -168,16 +193,6 @@ fn look_at_ms(stored: &StoredOffer) -> i64 {
     expires.map_or(i64::MAX, |expires| expires.saturating_sub(before))
 }
 
-fn seen_as(case: &Case<'_>, stored: &StoredOffer) -> SeenOffer {
-    SeenOffer {
-        offer: stored.id.to_string(),
-        load: case.load,
-        fingerprint: case.loaded.fingerprint.clone(),
-        look_at_ms: look_at_ms(stored),
-        ..SeenOffer::default()
-    }
-}
-
 /// The offer with the seller and the source that the load says.
 fn of_feed(case: &Case<'_>, offer: Offer) -> Offer {
     let feed = source::Feed {
@@ -187,11 +202,6 @@ fn of_feed(case: &Case<'_>, offer: Offer) -> Offer {
     };
     let source = Source { kind: Some(feed.into()), ..Source::default() };
     Offer { seller: case.feed.seller.clone(), source: Some(source).into(), ..offer }
-}
-
-/// The id in a row of external ids.
-pub(super) fn matched(value: &Bytes) -> Result<OfferId> {
-    parse(&String::from_utf8_lossy(value))
 }
 
 /// Gives an offer up that its feed does not have any more: what it becomes. `None` if there is nothing to do.

@@ -2,7 +2,7 @@
 //!
 //! - A batch is applied in one commit, with the consumer's place in the topic and with the answer: once, whatever crashes, and however often it is sent.
 //! - Offers are matched by their external id among those that are not removed, banned ones included. A ban stays. Those without a match are published.
-//! - An offer that says what it said before gets no new version, and nobody hears of it.
+//! - An offer that says what it said before gets no new version, and nobody hears of it. Whoever reads the feed can ask which ones these are, and need not send them whole.
 //! - A load is left alone once a later one of the same feed has begun. Feeds of one seller never see each other's offers.
 //! - When a load has ended and its file was whole, offers that it did not have are removed or made manual, in portions that can be broken off and taken up by
 //!   any process. If they are too many by the load's guard, nothing is touched until somebody confirms.
@@ -10,7 +10,7 @@
 //! - What goes wrong with an offer of a feed later (a ban, a photo that cannot be had) is noted by its external id in the commit in which it happens (`troubles.rs`).
 //!
 //! ```text
-//! feed.offers ──► follow.rs ──► batch.rs (what becomes of each offer: decide.rs)
+//! feed.offers ──► follow.rs ──► batch.rs (what becomes of each offer: known.rs, decide.rs)
 //!                          └──► sweep.rs (what the load does not have any more)
 //! feed.results ◄── answers.rs ◄── rows that were committed with what they tell of
 //! ```
@@ -19,6 +19,8 @@ mod answers;
 mod batch;
 mod decide;
 mod follow;
+mod known;
+mod notes;
 mod progress;
 mod sweep;
 pub(crate) mod troubles;

@@ -239,7 +239,10 @@ impl Offers {
             if offer.load >= after.load {
                 continue;
             }
-            batch.check(row.key.clone(), row.version).delete(row.key.clone());
+            batch.delete(row.key.clone());
+            if offer.noted {
+                batch.delete(self.notes_key(feed, external));
+            }
             let found = self.watcher().load_to_change(&parse(&offer.offer)?, &Fields::all()).await?;
             let Some(found) = found else { continue };
             if let Some(gone) = give_up(self, feed, after.load, &found, makes_manual)? {
