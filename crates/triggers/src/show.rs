@@ -1,0 +1,3 @@
+//! Triggers and verdicts as sentences that a data engineer understands.
+
+mod trigger;

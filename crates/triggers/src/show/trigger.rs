@@ -1,0 +1,121 @@
+//! Triggers and what they are made of.
+
+use std::fmt::{self, Display};
+
+use crate::duration::show_duration;
+use crate::trigger::{Aggregate, Amount, Check, Group, Leaf, Scale, Trigger};
+
+impl Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => out.write_str(&show_duration(*time)),
+            Self::Number(number) => write!(out, "{number}"),
+        }
+    }
+}
+
+/// One chunk: `day`, `30m chunk`.
+impl Display for Scale {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Minutes(minutes) => write!(out, "{} chunk", minutes_of(*minutes)),
+            Self::Hour => out.write_str("hour"),
+            Self::Day => out.write_str("day"),
+            Self::Week => out.write_str("week"),
+            Self::Month => out.write_str("month"),
+            Self::Year => out.write_str("year"),
+        }
+    }
+}
+
+impl Scale {
+    /// So many chunks: `2 calendar days`, `1 chunk of 30m`. The word tells them from exact durations.
+    pub(crate) fn count(self, chunks: i64) -> String {
+        let plural = if chunks.unsigned_abs() == 1 { "" } else { "s" };
+        match self {
+            Self::Minutes(minutes) => format!("{chunks} chunk{plural} of {}", minutes_of(minutes)),
+            _ => format!("{chunks} calendar {self}{plural}"),
+        }
+    }
+}
+
+fn minutes_of(minutes: u16) -> String {
+    if minutes == 0 {
+        return "0m".to_owned();
+    }
+    show_duration(jiff::SignedDuration::from_mins(i64::from(minutes)))
+}
+
+impl Display for Leaf {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = &self.of;
+        let count = |scale: &Scale, chunks: &u32| scale.count(i64::from(*chunks));
+        match &self.check {
+            Check::Delta { by } => write!(out, "{of} grew by {by} or more"),
+            Check::Delay { within } => {
+                write!(out, "{of} is at most {} behind the time", show_duration(*within))
+            }
+            Check::RefDelay { with, within } => write!(out, "{of} is at most {within} behind {with}"),
+            Check::ChunkDelta { scale, by: None } => write!(out, "{of} came into a new {scale}"),
+            Check::ChunkDelta { scale, by: Some(by) } => {
+                write!(out, "{of} grew by {} or more", count(scale, by))
+            }
+            Check::ChunkDelay { scale, within: None } => {
+                write!(out, "{of} is in the same {scale} as the time")
+            }
+            Check::ChunkDelay { scale, within: Some(within) } => {
+                write!(out, "{of} is at most {} behind the time", count(scale, within))
+            }
+            Check::ChunkRefDelay { with, scale, within: None } => {
+                write!(out, "{of} is in the same {scale} as {with}")
+            }
+            Check::ChunkRefDelay { with, scale, within: Some(within) } => {
+                write!(out, "{of} is at most {} behind {with}", count(scale, within))
+            }
+        }
+    }
+}
+
+impl Display for Trigger {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leaf(leaf) => leaf.fmt(out),
+            Self::All(groups) => join_groups(out, groups, Aggregate::All),
+            Self::Any(groups) => join_groups(out, groups, Aggregate::Any),
+        }
+    }
+}
+
+fn join_groups(out: &mut fmt::Formatter<'_>, groups: &[Group], how: Aggregate) -> fmt::Result {
+    join(out, groups, how, |out, group| match group {
+        Group::Leaf(leaf) => leaf.fmt(out),
+        Group::Of(leaves) if leaves.len() == 1 => leaves[0].fmt(out),
+        Group::Of(leaves) => {
+            out.write_str("(")?;
+            join(out, leaves, how.inner(), |out, leaf| leaf.fmt(out))?;
+            out.write_str(")")
+        }
+    })
+}
+
+/// Members with `and` or `or` between them.
+pub(super) fn join<T>(
+    out: &mut fmt::Formatter<'_>,
+    members: &[T],
+    how: Aggregate,
+    mut show: impl FnMut(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    if members.is_empty() {
+        return write!(out, "{how} of nothing, which never holds");
+    }
+    for (place, member) in members.iter().enumerate() {
+        if place > 0 {
+            out.write_str(match how {
+                Aggregate::All => " and ",
+                Aggregate::Any => " or ",
+            })?;
+        }
+        show(out, member)?;
+    }
+    Ok(())
+}
