@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use crate::duration::show_duration;
 use crate::limits::{DAY_MINUTES, DURATION_MAX, LEAVES_MAX, NAME_BYTES_MAX};
 use crate::trigger::Path;
+use crate::value::Parameter;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -69,6 +70,14 @@ pub enum Error {
         threshold: String,
         /// What may be given.
         needed: &'static str,
+    },
+    /// It is never behind itself.
+    #[error("{parameter} is compared with itself{}: name another parameter", at(Some(*.place)))]
+    WithItself {
+        /// In which leaf.
+        place: Path,
+        /// Which parameter.
+        parameter: Parameter,
     },
     /// More than [`LEAVES_MAX`].
     #[error("{count} conditions are too many for one trigger: at most {LEAVES_MAX}")]
