@@ -3,6 +3,8 @@
 use crate::limits::{ERRORS_MAX, EXCERPT_CHARS_MAX, WARNINGS_MAX};
 use crate::place::Place;
 use crate::problem::{Code, Excerpt, Problem, Related, Severity};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A problem whose line was not looked up yet.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub(crate) struct Notes {
     warnings: Vec<Note>,
     more_errors: usize,
     more_warnings: usize,
+    /// Places of secrets that are written into files: no excerpt shows them.
+    hidden: BTreeSet<Place>,
     /// Takes what is beyond the limits.
     spare: Option<Note>,
 }
@@ -64,6 +68,11 @@ impl Notes {
         self.spare.insert(note)
     }
 
+    /// Never shows what stands at a place.
+    pub(crate) fn hide(&mut self, place: Place) {
+        self.hidden.insert(place);
+    }
+
     pub(crate) fn errors(&self) -> usize {
         self.errors.len() + self.more_errors
     }
@@ -88,7 +97,7 @@ impl Notes {
 
     /// Errors and warnings, each in the order of files, lines and columns.
     pub(crate) fn into_problems(self, files: &[File]) -> (Vec<Problem>, Vec<Problem>) {
-        let mut lines = Lines { files, starts: vec![None; files.len()] };
+        let mut lines = Lines { files, starts: vec![None; files.len()], hidden: self.hidden };
         let mut finish = |mut notes: Vec<Note>| {
             notes.sort_by_key(|note| note.place);
             notes.into_iter().map(|note| lines.problem(note)).collect()
@@ -113,6 +122,7 @@ impl PushNote for Vec<Note> {
 struct Lines<'f> {
     files: &'f [File],
     starts: Vec<Option<Vec<usize>>>,
+    hidden: BTreeSet<Place>,
 }
 
 impl Lines<'_> {
@@ -148,11 +158,23 @@ impl Lines<'_> {
         let line = place.at.line as usize;
         let Some(start) = starts.get(line.wrapping_sub(1)) else { return Excerpt::default() };
         let end = starts.get(line).map_or(text.len(), |next| next - 1);
-        cut(
-            text[*start..end].trim_start_matches('\u{feff}'),
-            place.at.column as usize - 1,
-            place.width as usize,
-        )
+        let line = text[*start..end].trim_start_matches('\u{feff}');
+        let line = self.without_secrets(line, place);
+        cut(&line, place.at.column as usize - 1, place.width as usize)
+    }
+
+    /// The line of a place with secrets as asterisks; one that goes on in the next line is hidden up to the end of the line.
+    fn without_secrets<'l>(&self, line: &'l str, place: Place) -> Cow<'l, str> {
+        let (first, last) =
+            (Place::new(place.file, place.at.line, 0), Place::new(place.file, place.at.line + 1, 0));
+        let mut shown = Cow::Borrowed(line);
+        for hidden in self.hidden.range(first..last) {
+            let from = hidden.at.column as usize - 1;
+            let to = if hidden.width > 1 { from + hidden.width as usize } else { usize::MAX };
+            let masked = |(at, c): (usize, char)| if (from..to).contains(&at) { '*' } else { c };
+            shown = Cow::Owned(shown.chars().enumerate().map(masked).collect());
+        }
+        shown
     }
 }
 

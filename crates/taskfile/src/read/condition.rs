@@ -79,7 +79,8 @@ impl<'n, 't> Reader<'_, 'n, 't> {
             }
             Form::New(scale) => {
                 let (scale, by) = (self.scale(scale), self.count("by", 1));
-                Some(Check::ChunkDelta { scale: scale?, by: by? })
+                // One chunk later is a later chunk: it is said in one way.
+                Some(Check::ChunkDelta { scale: scale?, by: by?.filter(|by| *by > 1) })
             }
             Form::This(scale) => {
                 let (scale, within) = (self.scale(scale), self.count("within", 0));

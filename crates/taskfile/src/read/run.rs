@@ -256,6 +256,7 @@ fn template(notes: &mut Notes, node: &Node<'_>, name: &str) -> Option<Template> 
     match Template::parse(text) {
         Ok(template) => {
             if template.is_written_secret(name) {
+                notes.hide(node.place);
                 let message =
                     format!("`{}` seems to be a secret that is written into the file", crate::quote(name));
                 let remedy =

@@ -154,9 +154,14 @@ pub(super) fn positive(
 
 /// A duration, or a number for parameters that are numbers.
 pub(super) fn amount(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Amount> {
-    let number = node.as_plain().filter(|text| text.parse::<i64>().is_ok());
-    if number.is_some() {
-        return integer(notes, node, what, 0..=i64::MAX).map(Amount::Number);
+    let number = node.as_plain().and_then(|text| text.parse::<i64>().ok());
+    if let Some(number) = number {
+        if number < 0 {
+            let message = format!("{what} is {number}: it cannot be negative");
+            notes.error(Code::BadNumber, node.place, message).remedy("write it without the minus");
+            return None;
+        }
+        return Some(Amount::Number(number));
     }
     duration(notes, node, what, DURATION_MAX).map(Amount::Time)
 }
