@@ -96,7 +96,7 @@ fn text_of(path: &Path) -> Result<String, LoadError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+        let line = good.split(|byte| *byte == b'\n').count();
         LoadError::Encoding { path: path.to_owned(), line }
     })
 }

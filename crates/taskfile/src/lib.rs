@@ -1,5 +1,24 @@
 //! The language of reactive tasks: YAML files that say when a task runs, in terms of the data it reads, and what it runs. No store, no
-//! network, no clock.
+//! network, no clock; `docs/task-files.md` is the page for those who write such files.
+//!
+//! - [`TaskSet::read`] goes from files ([`load`] finds them on a disk) to checked [`Task`]s, or to [`Errors`] with everything that is
+//!   wrong: each with file, line, column, the line itself and a remedy, printed as a good compiler would, and as JSON.
+//! - [`TaskSet::warnings`] has what is allowed and perhaps not meant: tasks that may never run, or again and again, or in a circle.
+//! - [`TaskSet::tasks_of`] and [`TaskSet::makers_of`] are the index for a scheduler.
+//! - [`Task::fingerprint`] and [`difference`] tell what a change of the files changes; [`graph`] what reads and moves what.
+//! - [`json_schema`] is for editors.
+//!
+//! What is promised:
+//! - All or nothing: one error anywhere, and no task is taken.
+//! - Time and memory are bounded whatever is in a file ([`limits`]); anchors and aliases are refused, and shorthands cannot grow
+//!   without measure. Tasks are built one by one, so that memory is that of the tasks and not of the YAML.
+//! - No secret is shown: values of `${NAME}` are not known here at all, and a secret that is written into a file is hidden in lines of
+//!   code, JSON and debug output.
+//! - The same files give the same tasks, errors and warnings, in whatever order they are given.
+//!
+//! Where things are: `yaml/` makes trees with places; `words.rs` has every word of the language, for the reader, suggestions and the
+//! schema; `read/` reads, with one file for each part of the language; `notes.rs` collects problems and `render.rs` prints them; `warn/`
+//! looks at all tasks together; `definition.rs` writes tasks in the words of the language.
 
 mod definition;
 mod difference;

@@ -77,6 +77,11 @@ impl Notes {
         self.errors.len() + self.more_errors
     }
 
+    /// How many errors were kept.
+    pub(crate) const fn kept_errors(&self) -> usize {
+        self.errors.len()
+    }
+
     /// The errors that were kept from the `from`th on.
     pub(crate) fn errors_from(&mut self, from: usize) -> Vec<Note> {
         self.errors.split_off(from.min(self.errors.len()))

@@ -66,6 +66,7 @@ impl TaskSet {
     }
 
     /// The tasks, by name.
+    #[must_use]
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = &Arc<Task>> {
         self.tasks.values()
     }
@@ -113,6 +114,7 @@ impl TaskSet {
     }
 
     /// Every parameter that a trigger looks at.
+    #[must_use]
     pub fn parameters(&self) -> impl ExactSizeIterator<Item = &Parameter> {
         self.readers.keys()
     }

@@ -12,9 +12,13 @@ pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone
     if let Some(same) = known.clone().find(|known| known.to_lowercase().replace('-', "_") == lower) {
         return Some(same);
     }
-    let synonyms = SYNONYMS.iter().filter(|(wrong, _)| *wrong == lower);
-    if let Some(right) = synonyms.flat_map(|(_, right)| known.clone().find(|known| known == right)).next() {
+    let mut synonyms = SYNONYMS.iter().filter(|(wrong, _)| *wrong == lower);
+    if let Some(right) = synonyms.find_map(|(_, right)| known.clone().find(|known| known == right)) {
         return Some(right);
+    }
+    let mut longer = known.clone().filter(|known| lower.len() >= SHORT - 2 && known.starts_with(&lower));
+    if let (Some(one), None) = (longer.next(), longer.next()) {
+        return Some(one);
     }
     let length = lower.chars().count();
     if length > QUOTE_CHARS_MAX {
@@ -64,6 +68,8 @@ mod tests {
         assert_eq!(meant_of("Run"), Some("run"));
         assert_eq!(meant_of("new-day"), Some("new_day"));
         assert_eq!(meant_of("enviroment"), Some("environment"));
+        assert_eq!(meant_of("env"), Some("environment"));
+        assert_eq!(meant_of("time"), Some("timeout"));
         assert_eq!(meant_of("colour"), None);
         assert_eq!(meant_of(&"x".repeat(10_000)), None);
     }

@@ -65,14 +65,11 @@ pub(super) struct Zones {
 impl Zones {
     pub(super) fn read(&mut self, notes: &mut Notes, node: &Node<'_>) -> Option<TimeZone> {
         let name = scalar::line(notes, node, "`timezone`", LINE_CHARS_MAX)?;
-        let known = match self.zones.get(name) {
-            Some(known) => known.clone(),
-            None => {
-                let found = find_zone(name).ok();
-                self.zones.insert(name.to_owned(), found.clone());
-                found
-            }
-        };
+        let known = self.zones.get(name).cloned().unwrap_or_else(|| {
+            let found = find_zone(name).ok();
+            self.zones.insert(name.to_owned(), found.clone());
+            found
+        });
         if known.is_none() {
             let message = format!("there is no time zone `{}`", crate::quote(name));
             notes.error(Code::BadCalendar, node.place, message).remedy(zone_remedy(name));

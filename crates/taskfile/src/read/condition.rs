@@ -51,6 +51,9 @@ pub(super) fn read(notes: &mut Notes, condition: Condition, key: Place, node: &N
     Some(Leaf { of, check })
 }
 
+/// What is wrong has been noted.
+struct Noted;
+
 struct Reader<'r, 'n, 't> {
     notes: &'r mut Notes,
     fields: Fields<'n, 't>,
@@ -80,16 +83,16 @@ impl<'n, 't> Reader<'_, 'n, 't> {
             Form::New(scale) => {
                 let (scale, by) = (self.scale(scale), self.count("by", 1));
                 // One chunk later is a later chunk: it is said in one way.
-                Some(Check::ChunkDelta { scale: scale?, by: by?.filter(|by| *by > 1) })
+                Some(Check::ChunkDelta { scale: scale?, by: by.ok()?.filter(|by| *by > 1) })
             }
             Form::This(scale) => {
                 let (scale, within) = (self.scale(scale), self.count("within", 0));
-                Some(Check::ChunkDelay { scale: scale?, within: within? })
+                Some(Check::ChunkDelay { scale: scale?, within: within.ok()? })
             }
             Form::Same(scale) => {
                 let with = self.parameter("with");
                 let (scale, within) = (self.scale(scale), self.count("within", 0));
-                Some(Check::ChunkRefDelay { with: with?, scale: scale?, within: within? })
+                Some(Check::ChunkRefDelay { with: with?, scale: scale?, within: within.ok()? })
             }
         }
     }
@@ -106,7 +109,7 @@ impl<'n, 't> Reader<'_, 'n, 't> {
 
     fn growth(&mut self, node: &Node<'_>) -> Option<Amount> {
         if let Some(chunks) = in_chunks(node) {
-            let message = "`grew` counts exactly, in durations such as `2d`, which is 48 hours";
+            let message = "`grew` compares exact times, and knows no calendar";
             self.notes.error(Code::BadDuration, node.place, message).remedy(chunks);
             return None;
         }
@@ -122,8 +125,8 @@ impl<'n, 't> Reader<'_, 'n, 't> {
     }
 
     /// How many chunks, if it is said.
-    fn count(&mut self, key: &str, least: i64) -> Option<Option<u32>> {
-        let Some(node) = self.fields.get(key) else { return Some(None) };
+    fn count(&mut self, key: &str, least: i64) -> Result<Option<u32>, Noted> {
+        let Some(node) = self.fields.get(key) else { return Ok(None) };
         let is_duration = node.as_text().is_some_and(|text| parse_duration(text).is_ok());
         if is_duration {
             let message = format!("`{key}` counts whole chunks in `{}`, and is no duration", self.name);
@@ -134,10 +137,10 @@ impl<'n, 't> Reader<'_, 'n, 't> {
             };
             let remedy = format!("write a number, such as `{key}: 2`; `{exact}` compares durations");
             self.notes.error(Code::WrongType, node.place, message).remedy(remedy);
-            return None;
+            return Err(Noted);
         }
-        let count = scalar::integer(self.notes, node, &format!("`{key}`"), least..=CHUNKS_MAX)?;
-        Some(u32::try_from(count).ok())
+        let count = scalar::integer(self.notes, node, &format!("`{key}`"), least..=CHUNKS_MAX);
+        count.map(|count| u32::try_from(count).ok()).ok_or(Noted)
     }
 
     fn scale(&mut self, named: Option<Scale>) -> Option<Scale> {
@@ -153,9 +156,14 @@ impl<'n, 't> Reader<'_, 'n, 't> {
 fn in_chunks(node: &Node<'_>) -> Option<String> {
     let (number, unit) = node.as_text()?.split_once(' ')?;
     let unit = unit.trim().trim_end_matches('s');
-    let known = CHUNKS.iter().any(|(name, _)| *name == unit);
+    let known = CHUNKS.iter().any(|(name, scale)| *name == unit && *scale != Scale::Hour);
     number.parse::<u32>().ok().filter(|_| known)?;
-    Some(format!("for {unit}s of the calendar write `new_{unit}: {{of: ..., by: {number}}}`"))
+    let exact = match unit {
+        "day" => format!(", or `by: {number}d` for exact days of 24 hours"),
+        "week" => format!(", or `by: {number}w` for exact weeks of 168 hours"),
+        _ => String::new(),
+    };
+    Some(format!("for {unit}s of the calendar write `new_{unit}: {{of: ..., by: {number}}}`{exact}"))
 }
 
 /// The size of a chunk.

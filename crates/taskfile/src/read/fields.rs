@@ -7,9 +7,11 @@ use crate::suggest;
 use crate::words::Key;
 use crate::yaml::{Kind, Node};
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Fields<'n, 't> {
     entries: &'n [(Node<'t>, Node<'t>)],
+    /// Keys that were meant by keys that nobody knows: that they are missing need not be said.
+    misspelt: Vec<&'static str>,
     /// Where the mapping stands.
     pub(super) place: Place,
 }
@@ -23,13 +25,14 @@ impl<'n, 't> Fields<'n, 't> {
             notes.error(Code::WrongType, node.place, message).remedy(suggest::list(names, "its keys"));
             return None;
         };
+        let mut misspelt = Vec::new();
         for (key, value) in entries {
             let name = key.as_text().unwrap_or_default();
             if keys.iter().all(|(known, _)| *known != name) {
-                unknown(notes, key, value, what, keys);
+                misspelt.extend(unknown(notes, key, value, what, keys));
             }
         }
-        Some(Self { entries, place: node.place })
+        Some(Self { entries, misspelt, place: node.place })
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&'n Node<'t>> {
@@ -50,7 +53,7 @@ impl<'n, 't> Fields<'n, 't> {
         remedy: &str,
     ) -> Option<&'n Node<'t>> {
         let found = self.get(key);
-        if found.is_none() {
+        if found.is_none() && !self.misspelt.contains(&key) {
             notes.error(Code::MissingKey, at, format!("{what} has no `{key}`")).remedy(remedy);
         }
         found
@@ -65,15 +68,24 @@ pub(super) fn entries<'n, 't>(node: &'n Node<'t>) -> Option<&'n [(Node<'t>, Node
     }
 }
 
-fn unknown(notes: &mut Notes, key: &Node<'_>, value: &Node<'_>, what: &str, keys: &[Key]) {
+/// Notes a key that nobody knows. The answer is the key that was meant, if that is known.
+fn unknown(
+    notes: &mut Notes,
+    key: &Node<'_>,
+    value: &Node<'_>,
+    what: &str,
+    keys: &[Key],
+) -> Option<&'static str> {
     let name = key.as_text().unwrap_or_default();
     let known = keys.iter().map(|(known, _)| *known);
-    let glued =
-        name.split_once(':').filter(|(head, _)| value.is_null() && known.clone().any(|key| key == *head));
+    let glued = name.split_once(':').filter(|_| value.is_null());
+    let glued = glued.and_then(|(head, tail)| known.clone().find(|key| *key == head).map(|key| (key, tail)));
     let message = format!("{what} has no key `{}`", crate::quote(name));
-    let remedy = match glued {
-        Some((head, tail)) => format!("a space is missing behind the `:`: write `{head}: {tail}`"),
-        None => suggest::remedy(name, known, "its keys"),
-    };
-    notes.error(Code::UnknownKey, key.place, message).remedy(remedy);
+    let problem = notes.error(Code::UnknownKey, key.place, message);
+    if let Some((head, tail)) = glued {
+        problem.remedy(format!("a space is missing behind the `:`: write `{head}: {}`", crate::quote(tail)));
+        return Some(head);
+    }
+    problem.remedy(suggest::remedy(name, known.clone(), "its keys"));
+    suggest::meant(name, known)
 }

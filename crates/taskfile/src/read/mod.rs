@@ -32,22 +32,26 @@ pub(crate) fn read(mut files: Vec<File>) -> Result<TaskSet, Errors> {
         return Err(errors(notes, &files));
     }
     let mut head = Head::default();
-    let mut complete = true;
+    let mut whole = Vec::new();
     for (number, (_, text)) in (0..).zip(&files) {
-        complete &= yaml::walk(number, text, false, &mut notes, &mut head).is_ok();
+        whole.push(yaml::walk(number, text, false, &mut notes, &mut head).is_ok());
     }
     let mut shorthands = std::mem::take(&mut head.shorthands);
     // A shorthand that cannot be used has been noted; that it is missing where it is used need not be.
     let before = notes.errors();
     shorthand::refuse_recursion(&mut notes, &mut shorthands);
-    let known = complete && notes.errors() == before && !head.lost_shorthand;
+    let known = !whole.contains(&false) && notes.errors() == before && !head.lost_shorthand;
     let mut tasks = Tasks::new(&mut head, &shorthands, known);
-    for (number, (name, text)) in (0..).zip(&files) {
-        tasks.begin(name);
-        // What breaks a file here was noted when it was read first, or is noted now.
-        let _ = yaml::walk(number, text, true, &mut notes, &mut tasks);
+    for ((number, (name, text)), whole) in (0..).zip(&files).zip(whole) {
+        tasks.begin(name, &notes);
+        // What breaks a file was noted when it was read first, or is noted now.
+        let broken = yaml::walk(number, text, true, &mut notes, &mut tasks).is_err();
+        if broken && !whole {
+            // The task before the break may be cut short: what it seems to miss may stand behind.
+            notes.errors_from(tasks.before_last);
+        }
     }
-    let tasks = tasks.tasks;
+    let tasks = tasks.found;
     if notes.errors() > 0 {
         return Err(errors(notes, &files));
     }

@@ -15,7 +15,7 @@ use crate::template::{Template, TemplateError, is_variable};
 use crate::words::{DONE, GRPC, HTTP, METHODS, POLL, RUN, TLS};
 use crate::yaml::{Kind, Node};
 use jiff::SignedDuration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a run is looked at.
 const POLL_EVERY_DEFAULT: SignedDuration = SignedDuration::from_secs(30);
@@ -136,12 +136,11 @@ fn arguments(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Program> 
             .filter(|_| !node.is_null())
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(", "));
         let message = format!("{what} is a list of a program and its arguments, not {}", node.what());
-        let note = notes.error(Code::WrongType, node.place, message);
+        let problem = notes.error(Code::WrongType, node.place, message);
         match words {
-            Some(words) => {
-                note.remedy(format!("write `[{}]`, or `shell:` instead of `command:`", crate::quote(&words)))
-            }
-            None => note.remedy(EXAMPLE),
+            Some(words) => problem
+                .remedy(format!("write `[{}]`, or `shell:` instead of `command:`", crate::quote(&words))),
+            None => problem.remedy(EXAMPLE),
         };
         return None;
     };
@@ -156,7 +155,7 @@ fn arguments(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Program> 
         })
         .collect();
     let words = words?;
-    if words.first().is_none_or(|program| program.is_empty()) {
+    if words.first().is_none_or(String::is_empty) {
         notes
             .error(Code::MissingKey, node.place, format!("{what} names no program"))
             .remedy("write for example `[python3, report.py]`");
@@ -201,7 +200,7 @@ fn environment(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, Template>
 }
 
 fn headers(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, Template> {
-    let mut found = BTreeMap::new();
+    let (mut found, mut names) = (BTreeMap::new(), BTreeSet::new());
     for (key, value) in pairs(notes, node, "`headers`", "name: value") {
         let name = key.as_text().unwrap_or_default();
         let lower = name.to_ascii_lowercase();
@@ -215,7 +214,7 @@ fn headers(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, Template> {
             notes
                 .error(Code::BadName, key.place, format!("the header `{name}` is set by Torg"))
                 .remedy("remove it");
-        } else if found.contains_key(&lower) {
+        } else if !names.insert(lower.clone()) {
             let message = format!("the header `{name}` stands here twice: upper and lower case are the same");
             notes.error(Code::DuplicateKey, key.place, message).remedy("remove one of the two");
         } else if value.as_text().is_some_and(|text| text.contains(['\r', '\n'])) {
@@ -452,7 +451,7 @@ fn url(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<String> {
         return bad(notes, "it does not begin with `https://` or `http://`", "only these can be called");
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        // What is quoted would be shown with its password.
+        notes.hide(node.place);
         let message = format!("{what} has a user or a password in it");
         notes
             .error(Code::BadUrl, node.place, message)

@@ -64,11 +64,11 @@ pub(super) fn integer(
         let quoted = node.as_text().is_some_and(|text| text.parse::<i64>().is_ok());
         let bare = node.as_text().map(|text| text.replace(['_', ',', ' '], ""));
         let bare = bare.filter(|bare| bare.parse::<i64>().is_ok());
-        let note = notes.error(Code::WrongType, node.place, message);
+        let problem = notes.error(Code::WrongType, node.place, message);
         match bare {
-            Some(bare) if quoted => note.remedy(format!("write `{bare}` without quotes")),
-            Some(bare) => note.remedy(format!("write `{bare}`")),
-            None => note,
+            Some(bare) if quoted => problem.remedy(format!("write `{bare}` without quotes")),
+            Some(bare) => problem.remedy(format!("write `{bare}`")),
+            None => problem,
         };
         return None;
     };
@@ -93,9 +93,9 @@ pub(super) fn boolean(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<
         _ => None,
     };
     let message = format!("{what} must be `true` or `false`, not {}", node.what());
-    let note = notes.error(Code::WrongType, node.place, message);
+    let problem = notes.error(Code::WrongType, node.place, message);
     if let Some(meant) = meant {
-        note.remedy(format!("write `{meant}`"));
+        problem.remedy(format!("write `{meant}`"));
     }
     None
 }
@@ -177,12 +177,15 @@ pub(super) fn parameter(notes: &mut Notes, node: &Node<'_>, what: &str) -> Optio
                 triggers::Error::Parameter { what, .. } => (*what).to_owned(),
                 other => other.to_string(),
             };
-            let message = format!("{what} is `{shown}`, which is no name of a parameter: {why}");
-            let remedy = if text.contains('$') {
-                "`$name` stands for a parameter of a shorthand, and only inside of its `when`"
+            let (why, remedy) = if text.contains('$') {
+                (
+                    "there is no shorthand around it".to_owned(),
+                    "`$name` stands for a parameter of a shorthand, inside of its `when`",
+                )
             } else {
-                "write the entity, a dot and the name: `sales.loaded_to`"
+                (why, "write the entity, a dot and the name: `sales.loaded_to`")
             };
+            let message = format!("{what} is `{shown}`, which is no name of a parameter: {why}");
             notes.error(Code::BadParameter, node.place, message).remedy(remedy);
             None
         }
@@ -219,12 +222,12 @@ pub(super) fn name<'n>(notes: &mut Notes, node: &'n Node<'_>, what: &str) -> Opt
     }
     let message = format!("{what} is `{}`, which is no name", crate::quote(name));
     let better: String = name.trim().chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-    let note = notes.error(Code::BadName, node.place, message);
+    let problem = notes.error(Code::BadName, node.place, message);
     let rule = "names have letters, digits, `_`, `-`, `.` and `/`, and begin with a letter or a digit";
     if better.starts_with(|c: char| c.is_alphanumeric()) {
-        note.remedy(format!("{rule}: `{}`", crate::quote(&better)));
+        problem.remedy(format!("{rule}: `{}`", crate::quote(&better)));
     } else {
-        note.remedy(rule);
+        problem.remedy(rule);
     }
     None
 }

@@ -107,8 +107,7 @@ fn one(notes: &mut Notes, key: &Node<'_>, value: &Node<'_>) -> Option<Shorthand>
         parameters: parameters?,
         when: when.clone().into_owned(),
     };
-    check_uses(notes, &shorthand);
-    Some(shorthand)
+    check_uses(notes, &shorthand).then_some(shorthand)
 }
 
 fn parameters(notes: &mut Notes, node: &Node<'_>) -> Option<Vec<Parameter>> {
@@ -156,9 +155,9 @@ fn parameters(notes: &mut Notes, node: &Node<'_>) -> Option<Vec<Parameter>> {
     Some(found)
 }
 
-/// Notes what is used and not known, and what is known and not used.
-fn check_uses(notes: &mut Notes, shorthand: &Shorthand) {
-    let mut used = BTreeSet::new();
+/// Notes what is used and not known, and what is known and not used. The answer is whether it can be used.
+fn check_uses(notes: &mut Notes, shorthand: &Shorthand) -> bool {
+    let (mut used, before) = (BTreeSet::new(), notes.errors());
     walk(&shorthand.when, &mut |node| {
         for (name, _) in uses(node.as_text().unwrap_or_default()) {
             if shorthand.parameters.iter().any(|known| known.name == name) {
@@ -178,6 +177,7 @@ fn check_uses(notes: &mut Notes, shorthand: &Shorthand) {
         let remedy = format!("write `${}` in its `when`, or remove the parameter", parameter.name);
         notes.warning(Code::UnusedParameter, shorthand.place, message).remedy(remedy);
     }
+    notes.errors() == before
 }
 
 fn walk<'n>(node: &'n Node<'static>, visit: &mut impl FnMut(&'n Node<'static>)) {
@@ -196,14 +196,10 @@ fn uses(text: &str) -> Vec<(&str, std::ops::Range<usize>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('$') {
         let rest = &text[at + 1..];
-        let (name, end) = match rest.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
-            Some((name, _)) => (name, at + name.len() + 3),
-            None => {
-                let length =
-                    rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-                (&rest[..length], at + 1 + length)
-            }
-        };
+        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let bare = (&rest[..length], at + 1 + length);
+        let braced = rest.strip_prefix('{').and_then(|inside| inside.split_once('}'));
+        let (name, end) = braced.map_or(bare, |(name, _)| (name, at + name.len() + 3));
         found.push((name, at..end));
     }
     found
@@ -264,18 +260,19 @@ pub(super) fn refuse_recursion(notes: &mut Notes, shorthands: &mut Shorthands) {
             Ok(levels) if levels <= SHORTHAND_DEPTH_MAX => {}
             Ok(_) => bad.push(((*name).to_owned(), None)),
             Err(Recursion) => {
-                bad.push(((*name).to_owned(), Some(chain.into_iter().map(str::to_owned).collect())))
+                bad.push(((*name).to_owned(), Some(chain.into_iter().map(str::to_owned).collect())));
             }
         }
     }
     for (name, circle) in bad {
         let Some(shorthand) = shorthands.remove(&name) else { continue };
         match circle {
-            Some(chain) if chain.last() == Some(&name) => {
+            // Every member of a circle finds it: the first one tells.
+            Some(chain) if chain.last() == Some(&name) && chain.iter().min() == Some(&name) => {
                 let message = format!("the shorthand `{name}` uses itself: {}", chain.join(" -> "));
                 notes.error(Code::Recursion, shorthand.place, message).remedy("write out what it stands for");
             }
-            // It leads to a circle that it is no part of: that one is reported.
+            // That circle is told of by another of its members, or it leads to one that it is no part of.
             Some(_) => {}
             None => {
                 let message =

@@ -35,7 +35,11 @@ pub(super) struct Tasks<'h> {
     complete: bool,
     no_defaults: FileDefaults,
     file: Arc<str>,
-    pub(super) tasks: BTreeMap<TaskName, (Task, Spots)>,
+    pub(super) found: BTreeMap<TaskName, (Task, Spots)>,
+    /// How many errors were kept before the task that was read last.
+    pub(super) before_last: usize,
+    /// Whether there are more tasks than may be, which is told once.
+    full: bool,
     /// Every task that has a name, those with errors too.
     names: BTreeMap<TaskName, Place>,
 }
@@ -52,13 +56,16 @@ impl<'h> Tasks<'h> {
             complete,
             no_defaults: FileDefaults::default(),
             file: Arc::from(""),
-            tasks: BTreeMap::new(),
+            found: BTreeMap::new(),
+            before_last: 0,
+            full: false,
             names: BTreeMap::new(),
         }
     }
 
     /// The tasks that come now are those of this file.
-    pub(super) fn begin(&mut self, file: &str) {
+    pub(super) fn begin(&mut self, file: &str, notes: &Notes) {
+        self.before_last = notes.kept_errors();
         self.file = Arc::from(file);
     }
 
@@ -146,6 +153,7 @@ impl<'t> Visitor<'t> for Tasks<'_> {
     fn whole(&mut self, _: &mut Notes, _: &Node<'t>, _: Node<'t>) {}
 
     fn entry(&mut self, notes: &mut Notes, key: &Node<'t>, value: Node<'t>) {
+        self.before_last = notes.kept_errors();
         let Some(name) = scalar::name(notes, key, "the name of a task") else { return };
         if let Some(first) = self.names.get(name) {
             notes
@@ -155,7 +163,7 @@ impl<'t> Visitor<'t> for Tasks<'_> {
             return;
         }
         if self.names.len() >= TASKS_MAX {
-            if self.names.len() == TASKS_MAX {
+            if !std::mem::replace(&mut self.full, true) {
                 notes.error(Code::TooLarge, key.place, format!("there are more than {TASKS_MAX} tasks"));
             }
             return;
@@ -163,7 +171,7 @@ impl<'t> Visitor<'t> for Tasks<'_> {
         let name = TaskName::new(name);
         self.names.insert(name.clone(), key.place);
         if let Some(task) = self.task(notes, name.clone(), key.place, &value) {
-            self.tasks.insert(name, task);
+            self.found.insert(name, task);
         }
     }
 }

@@ -23,7 +23,9 @@ impl Built {
     fn move_to(&mut self, to: Place) {
         if let Self::Of(_, place, members) = self {
             *place = to;
-            members.iter_mut().for_each(|member| member.move_to(to));
+            for member in members {
+                member.move_to(to);
+            }
         }
     }
 }
@@ -51,6 +53,10 @@ impl<'s> Triggers<'s> {
     }
 
     fn condition(&mut self, notes: &mut Notes, node: &Node<'_>) -> Option<Built> {
+        // Shorthands that use others several times grow without measure: nothing is filled in any more.
+        if self.conditions > CONDITIONS_MAX {
+            return None;
+        }
         let entries = match &node.kind {
             Kind::Map(entries) => entries,
             Kind::Scalar { text, .. } if self.shorthands.contains_key(text.as_ref()) => {
@@ -148,7 +154,7 @@ impl<'s> Triggers<'s> {
         let definition = self.shorthands.get(key.as_text()?)?;
         let arguments = arguments(notes, definition, key, value)?;
         let filled = fill(&definition.when, &arguments);
-        let before = notes.errors() - notes.more_errors();
+        let before = notes.kept_errors();
         let built = self.condition(notes, &filled);
         let errors = notes.errors_from(before);
         let mut kept = Vec::new();
@@ -269,17 +275,12 @@ fn arguments<'d, 't>(
         if given.contains_key(parameter.name.as_str()) {
             continue;
         }
-        match &parameter.default {
-            Some(default) => given.insert(&parameter.name, default.clone()),
-            None => {
-                bad(
-                    notes,
-                    key.place,
-                    format!("the shorthand `{name}` needs its parameter `{}`", parameter.name),
-                );
-                return None;
-            }
+        let Some(default) = &parameter.default else {
+            let message = format!("the shorthand `{name}` needs its parameter `{}`", parameter.name);
+            bad(notes, key.place, message);
+            return None;
         };
+        given.insert(&parameter.name, default.clone());
     }
     Some(given)
 }
@@ -357,20 +358,20 @@ fn misplaced(notes: &mut Notes, names: &[&str], first: &Node<'_>, second: &Node<
 
 fn no_mapping(notes: &mut Notes, node: &Node<'_>, shorthands: &Shorthands) {
     let message = format!("a condition is a mapping with its name, not {}", node.what());
-    let note = notes.error(Code::WrongType, node.place, message);
+    let problem = notes.error(Code::WrongType, node.place, message);
     match &node.kind {
         Kind::List(_) => {
-            note.remedy("say whether all or one of them must hold: write `all:` or `any:` before the list")
+            problem.remedy("say whether all or one of them must hold: write `all:` or `any:` before the list")
         }
-        Kind::Scalar { text, .. } if text.contains(':') => note.remedy("put a space behind the `:`"),
+        Kind::Scalar { text, .. } if text.contains(':') => problem.remedy("put a space behind the `:`"),
         Kind::Scalar { text, .. } => {
             let meant = suggest::meant(text, shorthands.keys().map(String::as_str));
             match meant {
-                Some(meant) => note.remedy(format!("did you mean `{meant}`?")),
-                None => note.remedy("write for example `{new_day: sales.loaded_to}`"),
+                Some(meant) => problem.remedy(format!("did you mean `{meant}`?")),
+                None => problem.remedy("write for example `{new_day: sales.loaded_to}`"),
             }
         }
-        Kind::Map(_) => note,
+        Kind::Map(_) => problem,
     };
 }
 
@@ -378,10 +379,13 @@ fn unknown(notes: &mut Notes, key: &Node<'_>, name: &str, shorthands: &Shorthand
     let names = CONDITIONS.iter().map(|(name, ..)| *name).chain(["all", "any"]);
     let known = names.chain(shorthands.keys().map(String::as_str));
     let message = format!("there is no condition `{}`", crate::quote(name));
-    let note = notes.error(Code::UnknownCondition, key.place, message);
-    if matches!(name, "cron" | "every" | "at" | "interval" | "schedule") {
-        note.remedy("tasks run when data moves, not by the clock: wait for a parameter, such as `{new_day: sales.loaded_to}`");
+    let problem = notes.error(Code::UnknownCondition, key.place, message);
+    let glued = name.split_once(':').filter(|(head, _)| known.clone().any(|known| known == *head));
+    if let Some((head, tail)) = glued {
+        problem.remedy(format!("a space is missing behind the `:`: write `{head}: {}`", crate::quote(tail)));
+    } else if matches!(name, "cron" | "every" | "at" | "interval" | "schedule") {
+        problem.remedy("tasks run when data moves, not by the clock: wait for a parameter, such as `{new_day: sales.loaded_to}`");
     } else {
-        note.remedy(suggest::remedy(name, known, "conditions and shorthands"));
+        problem.remedy(suggest::remedy(name, known, "conditions and shorthands"));
     }
 }

@@ -126,7 +126,9 @@ impl<'d> Net<'d> {
                 if low[node] == order[node] {
                     let from = open.iter().rposition(|open| *open == node).unwrap_or_default();
                     let knot = open.split_off(from);
-                    knot.iter().for_each(|node| is_open[*node] = false);
+                    for node in &knot {
+                        is_open[*node] = false;
+                    }
                     if knot.len() > 1 {
                         knots.push(knot);
                     }

@@ -249,11 +249,11 @@ impl<'t> Walk<'t, '_> {
             return Err(self.broken(Code::TooLarge, span, &message, "split it into several files"));
         }
         let (anchor, tag) = match &event {
-            Event::Alias(_) => (true, None),
+            Event::Alias(_) => (true, false),
             Event::Scalar(_, _, anchor, tag)
             | Event::SequenceStart(anchor, tag)
-            | Event::MappingStart(anchor, tag) => (*anchor > 0, tag.as_ref()),
-            _ => (false, None),
+            | Event::MappingStart(anchor, tag) => (*anchor > 0, tag.is_some()),
+            _ => (false, false),
         };
         if anchor {
             let message = "anchors (`&name`) and aliases (`*name`) are not used in task files";
@@ -261,10 +261,10 @@ impl<'t> Walk<'t, '_> {
                           a text that begins with `&` or `*` needs quotes";
             return Err(self.broken(Code::NotUsed, span, message, remedy));
         }
-        if let Some(tag) = tag {
-            let message = format!("the tag `{}` is not used in task files", crate::quote(&tag.to_string()));
+        if tag {
+            let message = "tags (`!name`) are not used in task files";
             let remedy = "remove it; a text that begins with `!` needs quotes";
-            return Err(self.broken(Code::NotUsed, span, &message, remedy));
+            return Err(self.broken(Code::NotUsed, span, message, remedy));
         }
         Ok((event, span))
     }

@@ -8,6 +8,9 @@ use saphyr_parser::ScanError;
 /// Lines behind the place of an error in which a tab may be its cause.
 const TAB_LINES: usize = 3;
 
+/// What the parser says of a key without its `:`.
+const KEY_WITHOUT_COLON: &str = "simple key expect ':'";
+
 /// What is in the parser's message, what is said instead, and what to do.
 const SAYINGS: &[(&str, &str, &str)] = &[
     (
@@ -25,11 +28,7 @@ const SAYINGS: &[(&str, &str, &str)] = &[
         "a list ends here without the indentation of what goes on",
         "items of one list begin with `- ` in the same column; keys beside the list begin where its own key begins",
     ),
-    (
-        "simple key expect ':'",
-        "this line, or the one above, is no `key: value`",
-        "put a `:` and a space behind every key",
-    ),
+    (KEY_WITHOUT_COLON, "this line is no `key: value`", "put a `:` and a space behind every key"),
     (
         "expected ',' or '}'",
         "a `{` is not closed, or a `,` is missing",
@@ -75,6 +74,8 @@ pub(super) fn note(notes: &mut Notes, file: u32, text: &str, error: &ScanError) 
             .remedy("indent with two spaces, and have your editor insert spaces");
         return;
     }
+    // The parser finds out about a key without its `:` only where the next one begins.
+    let place = if info.contains(KEY_WITHOUT_COLON) { line_before(file, text, place) } else { place };
     let said = SAYINGS.iter().find(|(part, ..)| info.contains(part));
     match said {
         Some((_, message, remedy)) => notes.error(Code::Syntax, place, *message).remedy(*remedy),
@@ -82,6 +83,16 @@ pub(super) fn note(notes: &mut Notes, file: u32, text: &str, error: &ScanError) 
             .error(Code::Syntax, place, format!("this is no YAML: {info}"))
             .remedy("look at the indentation, the quotes and the brackets in this line and the one above"),
     };
+}
+
+/// Where the text begins in the last line before a place that is not empty.
+fn line_before(file: u32, text: &str, place: Place) -> Place {
+    let before = text.lines().enumerate().take(place.at.line as usize - 1);
+    let filled = before.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    filled.last().map_or(place, |(number, line)| {
+        let column = line.chars().take_while(|c| c.is_whitespace()).count();
+        Place::new(file, number as u32 + 1, column as u32 + 1)
+    })
 }
 
 /// The first tab in the indentation of a line, or of one of the next lines.
