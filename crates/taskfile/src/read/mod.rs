@@ -1,6 +1,8 @@
 //! From files to tasks: once through all files for what holds for all tasks, and once more for the tasks, one by one.
 
+mod arguments;
 mod calendar;
+mod calls;
 mod condition;
 mod fields;
 mod head;
@@ -9,6 +11,7 @@ mod scalar;
 mod settings;
 mod shorthand;
 mod task;
+mod texts;
 mod trigger;
 
 pub(crate) use task::Spots;

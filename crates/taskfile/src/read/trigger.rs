@@ -1,7 +1,8 @@
 //! Triggers: conditions, aggregates of them, and shorthands filled in.
 
+use super::arguments::arguments;
+use super::condition;
 use super::shorthand::{Shorthand, Shorthands, fill};
-use super::{condition, shorthand};
 use crate::limits::CONDITIONS_MAX;
 use crate::notes::Notes;
 use crate::place::Place;
@@ -9,7 +10,7 @@ use crate::problem::Code;
 use crate::suggest;
 use crate::words::CONDITIONS;
 use crate::yaml::{Kind, Node};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use triggers::{Aggregate, Group, Leaf, Trigger};
 
 /// A condition as it is written, before it is known how deep it is.
@@ -196,93 +197,6 @@ fn is_default(definition: &Shorthand, node: &Node<'_>) -> bool {
         .iter()
         .filter_map(|known| known.default.as_ref())
         .any(|default| default.place == node.place)
-}
-
-/// The arguments of a use, with defaults for those that are not given.
-fn arguments<'d, 't>(
-    notes: &mut Notes,
-    definition: &'d Shorthand,
-    key: &Node<'t>,
-    value: Option<&Node<'t>>,
-) -> Option<BTreeMap<&'d str, Node<'t>>> {
-    let name = &definition.name;
-    let mut given: BTreeMap<&str, Node<'t>> = BTreeMap::new();
-    let needed: Vec<&shorthand::Parameter> =
-        definition.parameters.iter().filter(|parameter| parameter.default.is_none()).collect();
-    let bad = |notes: &mut Notes, place, message: String| {
-        notes
-            .error(Code::BadArguments, place, message)
-            .related(definition.place, "the shorthand stands here")
-            .remedy(format!("write {}", definition.usage()));
-    };
-    match value {
-        None => {}
-        Some(value) if value.is_null() => {}
-        Some(value) => match &value.kind {
-            Kind::Scalar { .. } => {
-                // One value is the one parameter that must be given, or the first of those that may be.
-                let one = match needed.as_slice() {
-                    [one] => Some(*one),
-                    [] => definition.parameters.first(),
-                    _ => None,
-                };
-                let Some(one) = one else {
-                    let message = if definition.parameters.is_empty() {
-                        format!("the shorthand `{name}` has no parameters")
-                    } else {
-                        format!("the shorthand `{name}` needs {} values, each by its name", needed.len())
-                    };
-                    bad(notes, value.place, message);
-                    return None;
-                };
-                given.insert(&one.name, value.clone());
-            }
-            Kind::List(_) => {
-                bad(
-                    notes,
-                    value.place,
-                    format!("the parameters of the shorthand `{name}` are given by name, not as a list"),
-                );
-                return None;
-            }
-            Kind::Map(entries) => {
-                for (key, value) in entries {
-                    let word = key.as_text().unwrap_or_default();
-                    let Some(known) = definition.parameters.iter().find(|known| known.name == word) else {
-                        let names = definition.parameters.iter().map(|known| known.name.as_str());
-                        let message =
-                            format!("the shorthand `{name}` has no parameter `{}`", crate::quote(word));
-                        notes
-                            .error(Code::BadArguments, key.place, message)
-                            .related(definition.place, "the shorthand stands here")
-                            .remedy(suggest::remedy(word, names, "its parameters"));
-                        return None;
-                    };
-                    if value.as_text().is_none() {
-                        bad(
-                            notes,
-                            value.place,
-                            format!("`{word}` must be a single value, not {}", value.what()),
-                        );
-                        return None;
-                    }
-                    given.insert(&known.name, value.clone());
-                }
-            }
-        },
-    }
-    for parameter in &definition.parameters {
-        if given.contains_key(parameter.name.as_str()) {
-            continue;
-        }
-        let Some(default) = &parameter.default else {
-            let message = format!("the shorthand `{name}` needs its parameter `{}`", parameter.name);
-            bad(notes, key.place, message);
-            return None;
-        };
-        given.insert(&parameter.name, default.clone());
-    }
-    Some(given)
 }
 
 /// Aggregates of one member are that member, and members of an aggregate of the same kind are members of the outer one.
