@@ -158,13 +158,20 @@ proptest! {
         let at = at % characters.len();
         let end = (at + length).min(characters.len());
         let text: String = characters[..at].iter().copied().chain(put.chars()).chain(characters[end..].iter().copied()).collect();
-        if let Err(errors) = TaskSet::read(vec![("a".to_owned(), text.clone())]) {
+        match TaskSet::read(vec![("a".to_owned(), text.clone())]) {
+            // No task is lost without a word.
+            Ok(set) => {
+                let tasks = common::to_json(&text)["tasks"].as_object().map_or(0, serde_json::Map::len);
+                prop_assert_eq!(set.len(), tasks);
+            }
+            Err(errors) => {
             for error in &errors.errors {
                 let lines = text.lines().count() as u32 + 1;
                 prop_assert!(error.at.line >= 1 && error.at.line <= lines && error.at.column >= 1, "{error}");
                 prop_assert!(!error.message.is_empty());
             }
             prop_assert!(!errors.to_string().is_empty());
+            }
         }
     }
 }
