@@ -20,8 +20,8 @@
 
 pub mod actions;
 pub mod backfill;
-mod build;
 mod bugs;
+mod build;
 mod decide;
 mod decision;
 mod end;
@@ -88,7 +88,6 @@ pub struct Board {
     /// When the last decision was made.
     now: Timestamp,
     /// A bug that a test has planted.
-    #[cfg(test)]
     bug: Option<bugs::Bug>,
 }
 

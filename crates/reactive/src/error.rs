@@ -40,7 +40,9 @@ pub enum Error {
         by: String,
     },
     /// Only what is queued can be cancelled.
-    #[error("the task is not queued: a run that is under way has to be killed, a task that waits can be paused")]
+    #[error(
+        "the task is not queued: a run that is under way has to be killed, a task that waits can be paused"
+    )]
     NotQueued,
     /// There is nothing to delete.
     #[error("nothing is remembered of {0}: look at what is, and name one of those")]
@@ -62,7 +64,9 @@ pub enum Error {
         known: String,
     },
     /// Neither the caller nor the trigger says which chunks.
-    #[error("it is not clear which chunks to fill: the trigger has {found}; name one of minutes, hour, day, week, month, year")]
+    #[error(
+        "it is not clear which chunks to fill: the trigger has {found}; name one of minutes, hour, day, week, month, year"
+    )]
     NoScale {
         /// What the trigger has.
         found: String,

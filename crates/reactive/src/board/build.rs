@@ -42,6 +42,11 @@ impl Board {
     /// A board. Every task is looked at by the first [`Board::decide`].
     #[must_use]
     pub fn new(input: Input, now: Timestamp) -> Self {
+        Self::planted(input, now, None)
+    }
+
+    /// A board with a bug; outside of tests always without.
+    pub(super) fn planted(input: Input, now: Timestamp, bug: Option<Bug>) -> Self {
         let mut board = Self {
             entries: Vec::with_capacity(input.plans.len()),
             names: BTreeMap::new(),
@@ -51,8 +56,7 @@ impl Board {
             dirty: Vec::new(),
             touched: Vec::new(),
             now,
-            #[cfg(test)]
-            bug: None,
+            bug,
         };
         for (parameter, value) in &input.values {
             let id = board.catalogue.id(parameter);

@@ -3,6 +3,7 @@
 use std::mem;
 
 use jiff::Timestamp;
+use triggers::{Parameter, Value};
 
 use super::decision::{Act, Decision};
 use super::entry::Pending;
@@ -54,6 +55,12 @@ impl Board {
     #[must_use]
     pub fn seen(&self, task: &str) -> Option<Seen> {
         self.names.get(task).map(|task| self.entries[*task as usize].seen(&self.catalogue))
+    }
+
+    /// The current value of a parameter, as far as the board was told.
+    #[must_use]
+    pub fn value(&self, of: &Parameter) -> Option<Value> {
+        self.catalogue.value_of(of)
     }
 
     /// Looks at tasks until none is left, or as much is decided as is handed out at once.

@@ -51,7 +51,8 @@ impl Board {
         ended: Timestamp,
         (wrote, began): (&Seen, Timestamp),
     ) -> Seen {
-        let latest = self.has(Bug::LatestRemembered).then(|| self.entries[task as usize].seen(&self.catalogue));
+        let latest =
+            self.has(Bug::LatestRemembered).then(|| self.entries[task as usize].seen(&self.catalogue));
         self.touch(task).why.push(Why::Succeeded);
         let entry = &mut self.entries[task as usize];
         let plan = entry.plan.clone();

@@ -66,9 +66,6 @@ impl Board {
         if !matches!(entry.state.phase, Phase::Idle | Phase::Resting { .. }) || entry.is_paused() {
             return None;
         }
-        if self.has(Bug::NoHold) {
-            return None;
-        }
         // Of several runs the one that began last: it may last longest.
         let (since, Reverse(producer), slot) = entry
             .slots
@@ -81,7 +78,7 @@ impl Board {
         let began = entry.hold_began.filter(|began| now < over(*began, plan.hold_back));
         let mut until = after(since, plan.hold_back).min(after(began.unwrap_or(now), plan.hold_back));
         if self.has(Bug::EndlessHold) {
-            until = Timestamp::MAX;
+            until = after(now, SignedDuration::from_hours(1000));
         }
         if until <= now || !self.would_hold(task, entry, &plan.trigger, now) {
             return None;

@@ -71,11 +71,9 @@ impl Explanation {
                 let tried = attempts(self.attempts);
                 write!(out, "gave up at {} after {tried}, until one of its parameters changes", show(since))
             }
-            Standing::Resting { since, why: Rest::Cancelled(signed) } => write!(
-                out,
-                "cancelled at {} by {signed}, until one of its parameters changes",
-                show(since)
-            ),
+            Standing::Resting { since, why: Rest::Cancelled(signed) } => {
+                write!(out, "cancelled at {} by {signed}, until one of its parameters changes", show(since))
+            }
         }
     }
 
@@ -123,7 +121,11 @@ impl Explanation {
         if let Some(backfill) = &self.backfill {
             let next = self.calendar.show(&backfill.next);
             let to = self.calendar.show(&backfill.to);
-            write!(out, "\nbackfill by {}: {} done, next {next}, up to {to}", backfill.signed, backfill.done)?;
+            write!(
+                out,
+                "\nbackfill by {}: {} done, next {next}, up to {to}",
+                backfill.signed, backfill.done
+            )?;
             if let Some(error) = &backfill.stopped {
                 write!(out, "; stopped: {error}")?;
             }
