@@ -85,6 +85,8 @@ pub struct Board {
     dirty: Vec<TaskId>,
     /// Tasks whose decision is being made in this call.
     touched: Vec<TaskId>,
+    /// Those of them that start, in their order.
+    started: Vec<TaskId>,
     /// When the last decision was made.
     now: Timestamp,
     /// A bug that a test has planted.

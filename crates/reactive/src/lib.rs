@@ -12,9 +12,9 @@
 //! would start at once ([`deploy`]). Limits are in [`limits`].
 
 pub mod board;
-//pub mod deploy;
+pub mod deploy;
 mod error;
 pub mod limits;
-//pub mod simulate;
+pub mod simulate;
 
 pub use error::{Error, Result};

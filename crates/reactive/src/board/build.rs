@@ -55,6 +55,7 @@ impl Board {
             timers: Timers::default(),
             dirty: Vec::new(),
             touched: Vec::new(),
+            started: Vec::new(),
             now,
             bug,
         };
@@ -90,14 +91,11 @@ impl Board {
     }
 
     fn put(&mut self, plan: Plan, now: Timestamp) {
-        let task = match self.names.get(&plan.name) {
-            Some(task) => *task,
-            None => {
-                let task = self.add(&plan.name, TaskState::new(now));
-                self.entries[task as usize].fresh = true;
-                task
-            }
-        };
+        let known = self.names.get(&plan.name).copied();
+        let task = known.unwrap_or_else(|| self.add(&plan.name, TaskState::new(now)));
+        if known.is_none() {
+            self.entries[task as usize].fresh = true;
+        }
         self.define(task, Some(Arc::new(plan)));
     }
 

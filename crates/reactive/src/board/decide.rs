@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use triggers::{Parameter, Value};
 
 use super::decision::{Act, Decision};
-use super::entry::Pending;
+use super::entry::{Entry, Pending};
 use super::state::{Phase, TaskState};
 use super::{Board, Seen, TaskId, TaskName};
 use crate::limits::DECISIONS_MAX;
 
 impl Board {
     /// Looks at every task that an event has touched and at those that are due, then starts what can be started. Every decision has
-    /// to be answered by [`Board::commit`] or [`Board::refused`].
+    /// to be answered by [`Board::commit`] or [`Board::refused`]. Those that start a run stand last, in the order of the queue.
     pub fn decide(&mut self, now: Timestamp) -> Vec<Decision> {
         self.now = now;
         while let Some(task) = self.timers.take_due(now) {
@@ -36,12 +36,9 @@ impl Board {
 
     /// Every run that takes a place: the task, its number, what its check saw. After a restart somebody has to look after them.
     pub fn running(&self) -> impl Iterator<Item = (&TaskName, u64, &Seen)> {
-        let under_way = |state: &'_ TaskState| matches!(state.phase, Phase::Running { .. });
-        self.entries.iter().filter(move |entry| under_way(&entry.state)).filter_map(|entry| {
-            match &entry.state.phase {
-                Phase::Running { run, seen, .. } => Some((&entry.name, *run, seen)),
-                _ => None,
-            }
+        self.entries.iter().filter_map(|entry| match &entry.state.phase {
+            Phase::Running { run, seen, .. } => Some((&entry.name, *run, seen)),
+            _ => None,
         })
     }
 
@@ -85,7 +82,14 @@ impl Board {
 
     fn hand_out(&mut self) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(self.touched.len());
-        for task in mem::take(&mut self.touched) {
+        let starts = |entries: &[Entry], task: TaskId| {
+            let pending = &entries[task as usize].pending;
+            pending.as_ref().is_some_and(|pending| matches!(pending.act, Act::Start(_)))
+        };
+        let mut touched = mem::take(&mut self.touched);
+        touched.retain(|task| !starts(&self.entries, *task));
+        touched.append(&mut self.started);
+        for task in touched {
             let entry = &mut self.entries[task as usize];
             let Some(pending) = &mut entry.pending else { continue };
             if entry.state == pending.base && !pending.forced {

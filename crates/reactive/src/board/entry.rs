@@ -1,6 +1,6 @@
 //! A task on the board.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -147,15 +147,11 @@ impl Entry {
 
 /// The parameters of a trigger with their places.
 pub(super) fn slots_of(plan: &Plan, catalogue: &mut Catalogue) -> Box<[Slot]> {
-    let deltas: BTreeMap<&Parameter, ()> = plan
-        .trigger
-        .leaves()
-        .filter(|(_, leaf)| leaf.check.is_delta())
-        .map(|(_, leaf)| (&leaf.of, ()))
-        .collect();
+    let deltas: BTreeSet<&Parameter> =
+        plan.trigger.leaves().filter(|(_, leaf)| leaf.check.is_delta()).map(|(_, leaf)| &leaf.of).collect();
     let slot = |parameter: &Parameter| {
         let id = catalogue.id(parameter);
-        let delta = deltas.contains_key(parameter);
+        let delta = deltas.contains(parameter);
         Slot { parameter: Arc::clone(&catalogue.get(id).name), id, delta }
     };
     plan.trigger.parameters().into_iter().map(slot).collect()

@@ -113,9 +113,10 @@ impl Explanation {
         if let Some(silence) = &self.silence {
             let lasts = show_duration(silence.lasts);
             let allowed = show_duration(silence.allowed);
-            match silence.too_long {
-                true => write!(out, "\nsilent for {lasts}, which is too long: {allowed} is allowed")?,
-                false => write!(out, "\nno success for {lasts}; {allowed} is allowed")?,
+            if silence.too_long {
+                write!(out, "\nsilent for {lasts}, which is too long: {allowed} is allowed")?;
+            } else {
+                write!(out, "\nno success for {lasts}; {allowed} is allowed")?;
             }
         }
         if let Some(backfill) = &self.backfill {

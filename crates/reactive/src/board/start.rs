@@ -59,6 +59,7 @@ impl Board {
         pending.why.push(Why::TurnCame);
         pending.act = Act::Start(Start { run, seen: seen.clone(), attempt, cause: cause.clone() });
         pending.sealed = true;
+        self.started.push(task);
         let state = &mut self.entries[task as usize].state;
         state.runs = run;
         state.last_run = Some(now);

@@ -1,6 +1,6 @@
 //! When which task has to be looked at although nothing happens.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use super::TaskId;
 
 /// Moments, and the tasks to look at then. A task stands at one moment at most: its entry knows which.
 #[derive(Debug, Default)]
-pub(super) struct Timers(BTreeMap<(Timestamp, TaskId), ()>);
+pub(super) struct Timers(BTreeSet<(Timestamp, TaskId)>);
 
 impl Timers {
     /// Moves a task from one moment to another.
@@ -20,19 +20,18 @@ impl Timers {
             self.0.remove(&(from, task));
         }
         if let Some(to) = to {
-            self.0.insert((to, task), ());
+            self.0.insert((to, task));
         }
     }
 
     /// The first moment.
     pub(super) fn first(&self) -> Option<Timestamp> {
-        self.0.first_key_value().map(|((moment, _), ())| *moment)
+        self.0.first().map(|(moment, _)| *moment)
     }
 
     /// Takes out a task that is due.
     pub(super) fn take_due(&mut self, now: Timestamp) -> Option<TaskId> {
-        let due = self.0.first_entry().filter(|first| first.key().0 <= now)?;
-        let ((_, task), ()) = due.remove_entry();
-        Some(task)
+        self.0.first().filter(|(moment, _)| *moment <= now)?;
+        self.0.pop_first().map(|(_, task)| task)
     }
 }

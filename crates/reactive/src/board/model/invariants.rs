@@ -15,7 +15,7 @@ impl World {
             self.counts.rechecks += u64::from(decision.why.contains(&Why::NoLongerHolds));
             let Act::Start(start) = &decision.act else { continue };
             let Some(plan) = self.plans.get(task) else {
-                self.violated(format!("{task} starts though it is gone"));
+                self.violated(&format!("{task} starts though it is gone"));
                 continue;
             };
             let of_trigger = |(of, _): &(&Parameter, _)| plan.trigger.parameters().contains(of);
@@ -23,13 +23,13 @@ impl World {
             let holds = naive::fires(&plan.trigger, &told, &decision.after.remembered, self.now);
             let paused = decision.after.paused.is_some() || (plan.paused && !decision.after.resumed);
             if start.seen != told {
-                self.violated(format!("{task} saw {:?}, not {told:?}", start.seen));
+                self.violated(&format!("{task} saw {:?}, not {told:?}", start.seen));
             }
             if start.cause == Cause::Trigger && !holds {
-                self.violated(format!("{task} fires without a change"));
+                self.violated(&format!("{task} fires without a change"));
             }
             if !matches!(start.cause, Cause::Manual(_)) && paused {
-                self.violated(format!("{task} starts though it is paused"));
+                self.violated(&format!("{task} starts though it is paused"));
             }
         }
         self.check_order(decisions);
@@ -45,19 +45,19 @@ impl World {
                 self.counts.starts += 1;
                 self.counts.chunks += u64::from(matches!(start.cause, Cause::Chunk(_)));
                 if was_running.is_some() {
-                    self.violated(format!("{task} is started while it runs"));
+                    self.violated(&format!("{task} is started while it runs"));
                 }
                 if self.runs.contains_key(&(task.clone(), start.run)) {
-                    self.violated(format!("{task} uses the number {} twice", start.run));
+                    self.violated(&format!("{task} uses the number {} twice", start.run));
                 }
             }
             Act::End(end) => {
                 let real = self.runs.get(&(task.clone(), end.run)).cloned();
                 let Some((outcome, seen)) = real.and_then(|real| Some((real.ended?.0, real.seen))) else {
-                    return self.violated(format!("run {} of {task} has not ended", end.run));
+                    return self.violated(&format!("run {} of {task} has not ended", end.run));
                 };
                 if outcome != end.outcome || was_running.map(|(run, _)| run) != Some(end.run) {
-                    self.violated(format!("run {} of {task} has another end", end.run));
+                    self.violated(&format!("run {} of {task} has another end", end.run));
                 }
                 match (&outcome, &end.cause) {
                     (Outcome::Succeeded { .. }, Cause::Chunk(_)) => {
@@ -79,12 +79,12 @@ impl World {
             }
             Act::Nothing => {
                 if was_running != after.running() {
-                    self.violated(format!("{task} runs or does not without a start or an end"));
+                    self.violated(&format!("{task} runs or does not without a start or an end"));
                 }
             }
         }
         if after.remembered != remembered {
-            self.violated(format!("{task} remembers {:?}, not {remembered:?}", after.remembered));
+            self.violated(&format!("{task} remembers {:?}, not {remembered:?}", after.remembered));
         }
         self.check_alerts(before, decision);
     }
@@ -108,7 +108,7 @@ impl World {
             self.counts.regressions += u64::from(matches!(alert, Alert::Regressed { .. }));
             self.counts.gave_up += u64::from(matches!(alert, Alert::GaveUp { .. }));
             if odd {
-                self.violated(format!("{} is told twice: {alert}", decision.task));
+                self.violated(&format!("{} is told twice: {alert}", decision.task));
             }
         }
     }
@@ -130,7 +130,7 @@ impl World {
                 texts.push(format!("{} run in the pool {pool}", in_pool(pool)));
             }
         }
-        texts.into_iter().for_each(|text| self.violated(text));
+        self.violated_all(&texts);
     }
 
     fn pool_of(&self, task: &str) -> Option<&str> {
@@ -234,7 +234,7 @@ impl World {
             }
         }
         self.counts.held += held;
-        texts.into_iter().for_each(|text| self.violated(text));
+        self.violated_all(&texts);
     }
 
     /// Nobody has started before somebody who stands before it and could have started in its place.
@@ -258,7 +258,7 @@ impl World {
                 }
             }
         }
-        texts.into_iter().for_each(|text| self.violated(text));
+        self.violated_all(&texts);
     }
 
     /// At the end: no trigger holds, and what was moved back is noted.
@@ -269,7 +269,11 @@ impl World {
                 texts.push(format!("{name} is not known"));
                 continue;
             };
-            let holds = naive::fires(&plan.trigger, &self.values, &state.remembered, self.now);
+            // Neither now nor at any chunk of the day to come, for which the board has set no timer.
+            let quarter = |number: i64| self.now + SignedDuration::from_mins(15) * number as i32;
+            let holds = (0..96)
+                .map(quarter)
+                .any(|at| naive::fires(&plan.trigger, &self.values, &state.remembered, at));
             let rests = matches!(&state.phase, Phase::Resting { why: Rest::Cancelled(_) | Rest::GaveUp, .. });
             // A task that its definition pauses, and that became known after all others were resumed.
             let paused = plan.paused && !state.resumed;
@@ -291,6 +295,6 @@ impl World {
         if !self.values.values().all(World::is_plain) {
             texts.push("the model counts whole seconds".to_owned());
         }
-        texts.into_iter().for_each(|text| self.violated(text));
+        self.violated_all(&texts);
     }
 }

@@ -110,8 +110,14 @@ impl World {
         world
     }
 
-    pub(super) fn violated(&mut self, text: String) {
+    pub(super) fn violated(&mut self, text: &str) {
         self.violations.push(format!("{}: {text}", self.now));
+    }
+
+    pub(super) fn violated_all(&mut self, texts: &[String]) {
+        for text in texts {
+            self.violated(text);
+        }
     }
 
     /// A process comes up: all it knows is what was committed.
@@ -280,7 +286,7 @@ impl World {
         let other = self.runs.iter().find(|((other, _), real)| other == task && real.ended.is_none());
         if let Some(((_, other), _)) = other {
             let text = format!("run {run} of {task} starts while run {other} is under way");
-            self.violated(text);
+            self.violated(&text);
         }
         self.runs.insert((task.clone(), run), Real { seen: seen.clone(), ended: None });
     }
@@ -357,7 +363,7 @@ impl World {
         // Somebody commits what is committed already.
         for decision in late {
             if self.store(&decision) {
-                self.violated(format!("{} is committed twice", decision.task));
+                self.violated(&format!("{} is committed twice", decision.task));
             }
             self.board.commit(&decision);
             self.carry_out(&decision);
@@ -390,11 +396,11 @@ impl World {
             // What the time does to triggers has been seen after a day; silence goes on for ever.
             match self.board.next_moment() {
                 Some(next) if next < self.now + SignedDuration::from_hours(24) => {
-                    self.now = self.now.max(next)
+                    self.now = self.now.max(next);
                 }
                 _ => return self.check_rest(),
             }
         }
-        self.violated("it does not come to rest".to_owned());
+        self.violated("it does not come to rest");
     }
 }
