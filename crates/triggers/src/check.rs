@@ -9,8 +9,8 @@ use crate::trigger::{Aggregate, Group, Leaf, Path, Trigger};
 use crate::value::Values;
 use crate::verdict::{LeafVerdict, Verdict};
 
-/// Whether a task should run now. Says the same as [`check`], without explaining: it allocates nothing, stops at the leaf that
-/// decides, and asks the calendar for chunks alone.
+/// Whether a task should run now. Says the same as [`check`], without explaining: it stops at the leaf that decides, asks the calendar
+/// for chunks alone, and allocates nothing (but the calendar does when it is first asked for chunks of a size).
 ///
 /// An aggregate of nothing does not hold: neither `all` nor `any`.
 #[must_use]

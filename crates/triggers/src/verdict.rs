@@ -17,7 +17,8 @@ pub struct Verdict {
     /// What is to be remembered if the run succeeds: the current values of all parameters of the trigger that have one, references
     /// included.
     pub seen: BTreeMap<Parameter, Value>,
-    /// The next moment at which `fires` is another one if no value changes. `None`: only a value can change it.
+    /// The next moment at which `fires` is another one if no value changes. `None`: only a value can change it. It is exact to the
+    /// nanosecond: a timer that knows milliseconds has to round it up.
     pub next: Option<Timestamp>,
     /// If it fires: it does so before this moment and no longer at it, if no value changes. `None`: as long as no value changes, or
     /// it does not fire.

@@ -1,5 +1,7 @@
 //! How far the clock of a zone is from UTC, and when that changes.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -23,7 +25,7 @@ pub(super) struct Stretch {
 }
 
 /// The stretches of a zone in the order of time, at least one. Changes that leave the clock alone (of the name alone) are left out.
-pub(super) fn stretches(zone: &TimeZone) -> Box<[Stretch]> {
+pub(super) fn stretches(zone: &TimeZone) -> Arc<[Stretch]> {
     let first = i64::from(zone.to_offset(Timestamp::MIN).seconds());
     let mut all = vec![Stretch { from: i64::MIN, offset: first }];
     for change in zone.following(Timestamp::MIN) {
@@ -35,7 +37,7 @@ pub(super) fn stretches(zone: &TimeZone) -> Box<[Stretch]> {
             all.push(next);
         }
     }
-    all.into_boxed_slice()
+    all.into()
 }
 
 /// The stretch that a second is in.

@@ -1,6 +1,8 @@
 //! Chunks of a fixed length on the clock, counted through all changes of the clock.
 
-use super::offsets::{PERIOD, RULE_FROM, Stretch, stretch_at, stretches};
+use std::sync::Arc;
+
+use super::offsets::{PERIOD, RULE_FROM, Stretch, stretch_at};
 
 /// What becomes of chunks when the clock is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub(super) struct Track {
     length: i64,
     /// Seconds from midnight to the first border.
     phase: i64,
-    stretches: Box<[Stretch]>,
+    stretches: Arc<[Stretch]>,
     /// One for every stretch.
     steps: Box<[Step]>,
     /// The index at the beginning of the yearly rule.
@@ -38,8 +40,7 @@ struct Step {
 }
 
 impl Track {
-    pub(super) fn new(zone: &jiff::tz::TimeZone, length: i64, phase: i64, count: Count) -> Self {
-        let stretches = stretches(zone);
+    pub(super) fn new(stretches: Arc<[Stretch]>, length: i64, phase: i64, count: Count) -> Self {
         let steps = vec![Step { shift: 0, floor: i64::MIN, last: i64::MAX }; stretches.len()];
         let steps = steps.into_boxed_slice();
         let mut track = Self { length, phase, stretches, steps, base: 0, in_period: 1 };

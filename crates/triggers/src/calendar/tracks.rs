@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use jiff::tz::TimeZone;
 
+use super::offsets::{Stretch, stretches};
 use super::track::{Count, Track};
 use crate::limits::{DAY_MINUTES, DAY_SECONDS};
 
@@ -20,6 +21,7 @@ pub(super) struct Tracks {
     zone: TimeZone,
     /// Seconds from midnight to the beginning of the day.
     day_offset: i64,
+    stretches: OnceLock<Arc<[Stretch]>>,
     minutes: [OnceLock<Track>; DIVISORS.len()],
     hours: OnceLock<Track>,
     dates: OnceLock<Track>,
@@ -28,18 +30,24 @@ pub(super) struct Tracks {
 impl Tracks {
     fn new(zone: TimeZone, day_offset: i64) -> Self {
         let minutes = [const { OnceLock::new() }; DIVISORS.len()];
-        Self { zone, day_offset, minutes, hours: OnceLock::new(), dates: OnceLock::new() }
+        let (stretches, hours, dates) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { zone, day_offset, stretches, minutes, hours, dates }
+    }
+
+    fn track(&self, length: i64, phase: i64, count: Count) -> Track {
+        let stretches = self.stretches.get_or_init(|| stretches(&self.zone));
+        Track::new(Arc::clone(stretches), length, phase, count)
     }
 
     /// Chunks of minutes; of the next smaller divisor of a day if they do not divide it.
     pub(super) fn minutes(&self, minutes: u16) -> &Track {
         let place = DIVISORS.partition_point(|divisor| *divisor <= minutes).saturating_sub(1);
         let length = i64::from(DIVISORS[place]) * 60;
-        self.minutes[place].get_or_init(|| Track::new(&self.zone, length, self.day_offset, Count::Chunks))
+        self.minutes[place].get_or_init(|| self.track(length, self.day_offset, Count::Chunks))
     }
 
     pub(super) fn hours(&self) -> &Track {
-        self.hours.get_or_init(|| Track::new(&self.zone, 3600, 0, Count::Chunks))
+        self.hours.get_or_init(|| self.track(3600, 0, Count::Chunks))
     }
 
     pub(super) fn days(&self) -> &Track {
@@ -48,7 +56,7 @@ impl Tracks {
 
     /// Days by their dates, counted from 1970-01-01 on.
     pub(super) fn dates(&self) -> &Track {
-        self.dates.get_or_init(|| Track::new(&self.zone, DAY_SECONDS, self.day_offset, Count::Dates))
+        self.dates.get_or_init(|| self.track(DAY_SECONDS, self.day_offset, Count::Dates))
     }
 }
 

@@ -119,3 +119,41 @@ pub(super) fn join<T>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    #[test]
+    fn every_check_reads_as_a_sentence() {
+        let with = || "orders.loaded_to".parse().unwrap();
+        let hours = |hours| Amount::Time(SignedDuration::from_hours(hours));
+        let (day, half) = (Scale::Day, Scale::Minutes(30));
+        for (check, sentence) in [
+            (Check::Delta { by: hours(6) }, "a.b grew by 6h or more"),
+            (Check::Delta { by: Amount::Number(5) }, "a.b grew by 5 or more"),
+            (Check::Delay { within: SignedDuration::from_mins(90) }, "a.b is at most 1h 30m behind the time"),
+            (Check::RefDelay { with: with(), within: hours(1) }, "a.b is at most 1h behind orders.loaded_to"),
+            (Check::ChunkDelta { scale: day, by: None }, "a.b came into a new day"),
+            (Check::ChunkDelta { scale: half, by: None }, "a.b came into a new 30m chunk"),
+            (Check::ChunkDelta { scale: half, by: Some(2) }, "a.b grew by 2 chunks of 30m or more"),
+            (Check::ChunkDelay { scale: Scale::Week, within: None }, "a.b is in the same week as the time"),
+            (
+                Check::ChunkDelay { scale: day, within: Some(1) },
+                "a.b is at most 1 calendar day behind the time",
+            ),
+            (
+                Check::ChunkRefDelay { with: with(), scale: Scale::Month, within: None },
+                "a.b is in the same month as orders.loaded_to",
+            ),
+            (
+                Check::ChunkRefDelay { with: with(), scale: Scale::Year, within: Some(2) },
+                "a.b is at most 2 calendar years behind orders.loaded_to",
+            ),
+        ] {
+            assert_eq!(Leaf { of: "a.b".parse().unwrap(), check }.to_string(), sentence);
+        }
+    }
+}

@@ -95,7 +95,9 @@ impl Display for Shown<'_, Verdict> {
         match (verdict.fires, &verdict.next) {
             (true, Some(next)) => write!(out, "fires, until {}", calendar.show(next))?,
             (true, None) => out.write_str("fires")?,
-            (false, Some(next)) => write!(out, "does not fire before {}", calendar.show(next))?,
+            (false, Some(next)) => {
+                write!(out, "does not fire, but by the time alone at {}", calendar.show(next))?;
+            }
             (false, None) => out.write_str("does not fire")?,
         }
         verdict.leaves.iter().try_for_each(|leaf| write!(out, "\n{}", calendar.show(leaf)))
