@@ -44,6 +44,9 @@ pub enum Error {
         "the task is not queued: a run that is under way has to be killed, a task that waits can be paused"
     )]
     NotQueued,
+    /// The next chunk would be queued in its place.
+    #[error("a chunk of a backfill is queued: cancel the backfill, or pause the task")]
+    ChunkQueued,
     /// There is nothing to delete.
     #[error("nothing is remembered of {0}: look at what is, and name one of those")]
     NotRemembered(Parameter),

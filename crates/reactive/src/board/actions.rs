@@ -152,6 +152,9 @@ pub fn cancel(state: &TaskState, seen: Seen, signed: &Signed) -> Result<TaskStat
             Phase::Resting { since: signed.at, seen, why: Rest::Cancelled(signed.clone()) }
         }
         Phase::Queued { cause: Cause::Manual(_), .. } => Phase::Idle,
+        Phase::Queued { cause: Cause::Chunk(_), .. } if state.manual.is_none() => {
+            return Err(Error::ChunkQueued);
+        }
         _ if state.manual.is_some() => state.phase.clone(),
         _ => return Err(Error::NotQueued),
     };

@@ -135,7 +135,7 @@ impl Board {
                 *known = done.max(*known);
             }
         }
-        if self.next_chunk(task).is_none() {
+        if self.next_chunk(task).is_none() && self.entries[task as usize].plan.is_some() {
             self.entries[task as usize].state.backfill = None;
             self.touch(task).alerts.push(Alert::BackfillDone { chunks });
         }

@@ -85,6 +85,13 @@ impl Board {
         self.mark(task);
     }
 
+    /// Many decisions are committed.
+    pub fn commit_all<'a>(&mut self, decisions: impl IntoIterator<Item = &'a Decision>) {
+        for decision in decisions {
+            self.commit(decision);
+        }
+    }
+
     /// A decision was not committed, be it for a conflict or for a store that is away. The task is looked at again, on the state
     /// that is known to be committed: in a conflict [`Board::state_changed`] should be told the one that stood in the way.
     pub fn refused(&mut self, decision: &Decision) {

@@ -44,9 +44,9 @@ impl Board {
             }
             Phase::Waiting { .. } if entry.state.manual.is_some() => self.fire(task, now, None),
             Phase::Resting { seen, .. } => {
-                if entry.state.manual.is_some() || entry.state.backfill.is_some() {
+                if entry.sees(seen, &self.catalogue) {
                     self.fire(task, now, None);
-                } else if !entry.sees(seen, &self.catalogue) {
+                } else {
                     self.wake_up(task, now);
                 }
             }

@@ -7,7 +7,10 @@ mod naive;
 mod people;
 mod world;
 
+use triggers::{Known, fires, next_change};
+
 use super::bugs::Bug;
+use super::{Act, Board, Input, Plan, Seen};
 use world::{Flaw, World};
 
 const SEEDS: u64 = 150;
@@ -36,6 +39,41 @@ fn no_change_is_without_its_firing_and_no_firing_without_its_change_through_conf
         let violations = run(seed, Flaw::None);
         assert!(violations.is_empty(), "seed {seed}: {violations:#?}");
     }
+}
+
+#[test]
+fn the_computed_moment_is_the_one_at_which_the_time_makes_a_trigger_hold() {
+    let (mut by_time, mut never) = (0, 0);
+    for seed in 0..3000 {
+        let mut world = World::new(seed, Flaw::None);
+        (0..40).for_each(|_| world.change_value());
+        let Some(plan) = world.plans.values().next().cloned() else { continue };
+        let plan = Plan { paused: false, max_silence: None, ..plan };
+        let known = Known { current: world.values.clone(), remembered: Seen::new() };
+        if fires(&plan.trigger, &known, world.now, &plan.calendar) {
+            continue;
+        }
+        let expected = next_change(&plan.trigger, &known, world.now, &plan.calendar);
+        let plans = vec![plan];
+        let mut board =
+            Board::new(Input { plans, values: world.values.clone(), ..Input::default() }, world.now);
+        let mut now = world.now;
+        let started = loop {
+            let decisions = board.decide(now);
+            if decisions.iter().any(|decision| matches!(decision.act, Act::Start(_))) {
+                break Some(now);
+            }
+            board.commit_all(&decisions);
+            match board.next_moment() {
+                Some(next) => now = now.max(next),
+                None => break None,
+            }
+        };
+        assert_eq!(started, expected, "seed {seed}");
+        by_time += u32::from(started.is_some());
+        never += u32::from(started.is_none());
+    }
+    assert!(by_time > 5 && never > 5, "{by_time} by the time, {never} never");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::bugs::Bug;
 use super::decision::{Act, Start, Why};
 use super::state::{Cause, Phase};
 use super::{Board, TaskId};
+use crate::limits::DECISIONS_MAX;
 
 impl Board {
     /// Starts what can be started, in the order of the queue. A task whose place in the queue is being written is waited for:
@@ -14,7 +15,8 @@ impl Board {
     pub(super) fn start_ready(&mut self, now: Timestamp) {
         while let Some(key) = self.queue.next() {
             let task = key.task;
-            if self.entries[task as usize].is_sealed() {
+            // Who is left goes on when what is handed out is committed.
+            if self.entries[task as usize].is_sealed() || self.touched.len() >= DECISIONS_MAX {
                 return;
             }
             self.take_turn(task, now);

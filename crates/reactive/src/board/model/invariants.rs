@@ -5,7 +5,7 @@ use triggers::{Leaf, Parameter};
 
 use super::naive;
 use super::world::World;
-use crate::board::{Act, Alert, Cause, Decision, Outcome, Phase, Plan, Rest, TaskName, TaskState, Why};
+use crate::board::{Act, Alert, Cause, Decision, Outcome, Phase, Plan, Seen, TaskName, TaskState, Why};
 
 impl World {
     /// Every start is due to what the board was told, and saw just that.
@@ -274,7 +274,11 @@ impl World {
             let holds = (0..96)
                 .map(quarter)
                 .any(|at| naive::fires(&plan.trigger, &self.values, &state.remembered, at));
-            let rests = matches!(&state.phase, Phase::Resting { why: Rest::Cancelled(_) | Rest::GaveUp, .. });
+            // A task rests only as long as nothing has changed.
+            let of_trigger = |(of, _): &(&Parameter, _)| plan.trigger.parameters().contains(of);
+            let current = self.values.iter().filter(of_trigger).map(|(of, value)| (of.clone(), *value));
+            let current: Seen = current.collect();
+            let rests = matches!(&state.phase, Phase::Resting { seen, .. } if *seen == current);
             // A task that its definition pauses, and that became known after all others were resumed.
             let paused = plan.paused && !state.resumed;
             if holds && !rests && !paused {

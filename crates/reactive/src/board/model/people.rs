@@ -5,7 +5,7 @@ use rand::RngExt;
 use triggers::{Scale, Value};
 
 use super::world::World;
-use crate::board::{BackfillOrder, Phase, Signed, TaskName, actions, backfill};
+use crate::board::{BackfillOrder, Signed, TaskName, actions, backfill};
 
 impl World {
     /// Somebody does something to a task; what cannot be done is refused.
@@ -47,7 +47,7 @@ impl World {
         self.board.state_changed(&name, changed);
     }
 
-    /// Everything that people have stopped goes on.
+    /// What people have stopped goes on, but for some backfills.
     pub(super) fn release_all(&mut self) {
         let signed = Signed::new("ann", "all is well", self.now).unwrap();
         for (name, plan) in self.plans.clone() {
@@ -56,14 +56,10 @@ impl World {
             if let Ok(resumed) = actions::resume(&state, &plan, &signed) {
                 state = resumed;
             }
-            if let Ok(resumed) = backfill::resume(&state, &signed) {
-                state = resumed;
-            }
-            if matches!(state.phase, Phase::Resting { .. })
-                && let Some((of, value)) = state.remembered.clone().pop_first()
-                && let Ok(woken) = actions::set_remembered(&state, &plan, &of, value, &signed)
+            if self.dice.random_bool(0.5)
+                && let Ok(resumed) = backfill::resume(&state, &signed)
             {
-                state = woken;
+                state = resumed;
             }
             self.states.insert(name.clone(), state.clone());
             self.board.state_changed(&name, state);

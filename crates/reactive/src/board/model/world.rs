@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    fn change_value(&mut self) {
+    pub(super) fn change_value(&mut self) {
         let of = parameter(self.dice.random_range(0..PARAMETERS));
         let back = self.dice.random_bool(0.15);
         let by = if back { -self.dice.random_range(1..5_i64) } else { self.dice.random_range(1..5) };

@@ -80,11 +80,11 @@ fn so_much_is_decided_at_once_and_no_more() {
     let first = board.decide(now);
     assert_eq!(first.len(), crate::limits::DECISIONS_MAX);
     assert_eq!(board.next_moment(), Some(now), "there is more to do");
-    first.iter().for_each(|decision| board.commit(decision));
+    board.commit_all(&first);
     let mut rest = board.decide(now);
     assert!(rest.len() <= 10 && !rest.is_empty());
     while !rest.is_empty() {
-        rest.iter().for_each(|decision| board.commit(decision));
+        board.commit_all(&rest);
         rest = board.decide(now);
     }
     assert_eq!(board.next_moment(), None);

@@ -69,7 +69,7 @@ fn a_change_between_two_evaluations_and_one_in_the_moment_of_the_commit_are_not_
     kit.put("a.rows", Number(2));
     assert_eq!(kit.board.decide(kit.now), []);
     kit.put("a.rows", Number(3));
-    ended.iter().for_each(|decision| kit.board.commit(decision));
+    kit.board.commit_all(&ended);
     assert_eq!(kit.starts(), ["t"]);
     kit.succeed("t");
     assert_eq!(kit.remembered("t"), seen(&[("a.rows", Number(3))]));

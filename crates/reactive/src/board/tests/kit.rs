@@ -82,7 +82,7 @@ impl Kit {
             if decisions.is_empty() {
                 return all;
             }
-            decisions.iter().for_each(|decision| self.board.commit(decision));
+            self.board.commit_all(&decisions);
             all.extend(decisions);
         }
     }

@@ -83,7 +83,7 @@ fn nobody_overtakes_a_task_whose_place_in_the_queue_is_being_written() {
     let (run, _) = kit.state("x").running().unwrap();
     kit.board.run_ended("x", run, crate::board::Outcome::success(), kit.now);
     let ended = kit.board.decide(kit.now);
-    ended.iter().for_each(|decision| kit.board.commit(decision));
+    kit.board.commit_all(&ended);
     let low = queued.iter().find(|decision| &*decision.task == "low").unwrap();
     let high = queued.iter().find(|decision| &*decision.task == "high").unwrap();
     kit.board.commit(low);
