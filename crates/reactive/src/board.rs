@@ -12,7 +12,7 @@
 //!    after every event, and at [`Board::next_moment`].
 //! 4. The caller commits each decision as one (the task's new state, the row of a run, values that a success sets), then tells
 //!    [`Board::commit`], and starts the run if there is one to start; or [`Board::refused`] if it was not committed. A task that
-//!    has a decision under way is not decided upon again before that.
+//!    has a decision under way is not decided upon again before that. A run whose start is committed counts as started.
 //!
 //! What is promised: a task has one run at a time. Limits hold for what is committed, too: a run keeps its place until its end is
 //! committed. What is remembered is what the check saw that started the successful run. A task leaves the queue with a fresh

@@ -29,6 +29,8 @@ bugs! {
     PlaceFreeEarly,
     /// Others are held back for as long as the producing run takes.
     EndlessHold,
+    /// Nobody is ever held back.
+    NoHold,
     /// The newest goes first.
     NewestFirst,
     /// Priorities do not count.

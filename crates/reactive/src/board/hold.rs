@@ -66,6 +66,9 @@ impl Board {
         if !matches!(entry.state.phase, Phase::Idle | Phase::Resting { .. }) || entry.is_paused() {
             return None;
         }
+        if self.has(Bug::NoHold) {
+            return None;
+        }
         // Of several runs the one that began last: it may last longest.
         let (since, Reverse(producer), slot) = entry
             .slots

@@ -1,10 +1,13 @@
 //! The board under chance: random tasks, values, times, ends of runs, conflicts, people, and crashes, against a world that checks
 //! every commit with an evaluation of its own. One seed gives one trace.
 
+mod commits;
 mod generate;
 mod invariants;
 mod naive;
 mod people;
+mod places;
+mod runs;
 mod world;
 
 use triggers::{Known, fires, next_change};
@@ -96,6 +99,7 @@ fn words_of(bug: Bug) -> &'static str {
         Bug::LatestRemembered | Bug::FailureRemembered => "remembers",
         Bug::NoRecheck => "fires without a change",
         Bug::PlaceFreeEarly => "run at the same time",
+        Bug::NoHold => "takes a place that is kept",
         Bug::EndlessHold | Bug::RefusedKept => "nothing is in its way",
         Bug::NewestFirst | Bug::NoPriority => "starts before",
         Bug::AnyEnd => "has not ended",

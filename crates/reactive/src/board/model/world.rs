@@ -70,7 +70,7 @@ pub(super) struct World {
     pub(super) states: BTreeMap<TaskName, TaskState>,
     pub(super) values: Seen,
     /// Changes on their way to the board, and what it was told so far.
-    feed: VecDeque<(Parameter, Option<Value>)>,
+    pub(super) feed: VecDeque<(Parameter, Option<Value>)>,
     pub(super) told: Seen,
     pub(super) board: Board,
     /// Handed out and not answered.
@@ -215,118 +215,9 @@ impl World {
     pub(super) fn decide(&mut self) {
         let decisions = self.board.decide(self.now);
         self.check_decisions(&decisions);
-        self.in_flight.extend(decisions);
+        self.in_flight.extend(decisions.iter().cloned());
         self.check_queue();
-    }
-
-    /// One decision that is in flight is committed, or refused.
-    fn answer(&mut self) {
-        if self.in_flight.is_empty() {
-            return;
-        }
-        let at = self.dice.random_range(0..self.in_flight.len());
-        let decision = self.in_flight.swap_remove(at);
-        if self.dice.random_bool(0.1) {
-            self.board.refused(&decision);
-            return;
-        }
-        if self.store(&decision) {
-            self.board.commit(&decision);
-            self.carry_out(&decision);
-            return;
-        }
-        self.counts.conflicts += 1;
-        let known = self.states.get(&decision.task).cloned();
-        let first = self.dice.random_bool(0.5);
-        if first {
-            self.board.refused(&decision);
-        }
-        if let Some(known) = known {
-            self.board.state_changed(&decision.task, known);
-        }
-        if !first {
-            self.board.refused(&decision);
-        }
-    }
-
-    /// Commits a decision if it was made on what is committed.
-    fn store(&mut self, decision: &Decision) -> bool {
-        let before = self.states.get(&decision.task).cloned();
-        if before.as_ref().map_or(0, |before| before.version) + 1 != decision.after.version {
-            return false;
-        }
-        self.check_commit(before.as_ref(), decision);
-        self.states.insert(decision.task.clone(), decision.after.clone());
-        if matches!(decision.act, Act::End(_)) {
-            self.moved.remove(&decision.task);
-        }
-        if let Act::End(end) = &decision.act {
-            for (of, value) in &end.writes {
-                self.values.insert(of.clone(), *value);
-                self.feed.push_back((of.clone(), Some(*value)));
-            }
-        }
-        self.check_limits();
-        true
-    }
-
-    fn carry_out(&mut self, decision: &Decision) {
-        match &decision.act {
-            Act::Start(Start { run, seen, .. }) => self.start(&decision.task, *run, seen),
-            Act::End(end) => self.told.extend(end.writes.clone()),
-            Act::Nothing => {}
-        }
-    }
-
-    /// Starts a run; whoever starts it again finds the first.
-    fn start(&mut self, task: &TaskName, run: u64, seen: &Seen) {
-        if self.runs.contains_key(&(task.clone(), run)) {
-            return;
-        }
-        let other = self.runs.iter().find(|((other, _), real)| other == task && real.ended.is_none());
-        if let Some(((_, other), _)) = other {
-            let text = format!("run {run} of {task} starts while run {other} is under way");
-            self.violated(&text);
-        }
-        self.runs.insert((task.clone(), run), Real { seen: seen.clone(), ended: None });
-    }
-
-    fn end_a_run(&mut self) {
-        let under_way: Vec<_> =
-            self.runs.iter().filter(|(_, real)| real.ended.is_none()).map(|(id, _)| id.clone()).collect();
-        if under_way.is_empty() {
-            return;
-        }
-        let id = under_way[self.dice.random_range(0..under_way.len())].clone();
-        let outcome = match self.dice.random_range(0..10) {
-            0..6 => Outcome::success(),
-            6..9 => Outcome::Failed { error: "exit code 1".to_owned() },
-            _ => Outcome::Lost,
-        };
-        self.end(&id, outcome);
-    }
-
-    fn end(&mut self, id: &(TaskName, u64), outcome: Outcome) {
-        self.runs.get_mut(id).unwrap().ended = Some((outcome, self.now));
-        // Sometimes nobody hears of it before somebody asks.
-        if self.dice.random_bool(0.9) {
-            self.tell_end(&id.0, id.1);
-        }
-    }
-
-    fn tell_end(&mut self, task: &TaskName, run: u64) {
-        let ended = self.runs.get(&(task.clone(), run)).and_then(|real| real.ended.clone());
-        if let Some((outcome, at)) = ended {
-            self.board.run_ended(task, run, outcome, at);
-        }
-    }
-
-    /// Ends of runs are told a second time, also of runs that are long over.
-    fn tell_again(&mut self) {
-        let all: Vec<_> = self.runs.keys().cloned().collect();
-        for (task, run) in all {
-            self.tell_end(&task, run);
-        }
+        self.check_kept(&decisions);
     }
 
     fn change_plan(&mut self) {
