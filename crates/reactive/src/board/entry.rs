@@ -38,6 +38,8 @@ pub(super) struct Entry {
     pub(super) dirty: bool,
     pub(super) timer: Option<Timestamp>,
     pub(super) hold: Option<Hold>,
+    /// When to look whether others are to be held back for it.
+    pub(super) hold_look: Option<Timestamp>,
     /// When others were first held back for it since it fired last; see `hold.rs`.
     pub(super) hold_began: Option<Timestamp>,
 }
@@ -88,6 +90,7 @@ impl Entry {
             dirty: false,
             timer: None,
             hold: None,
+            hold_look: None,
             hold_began: None,
         }
     }

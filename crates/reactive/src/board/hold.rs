@@ -15,7 +15,6 @@ use jiff::{SignedDuration, Timestamp};
 use triggers::{Aggregate, Group, LeafVerdict, Parameter, Trigger, check};
 
 use super::bugs::Bug;
-use super::entry::Entry;
 use super::state::Phase;
 use super::{Board, TaskId, TaskName, after};
 
@@ -38,9 +37,11 @@ impl Board {
         self.entries.iter().filter_map(|entry| entry.hold.as_ref())
     }
 
-    /// Looks whether others are to be held back for the task.
+    /// Looks whether others are to be held back for the task, and notes when to look again if nothing happens.
     pub(super) fn refresh_hold(&mut self, task: TaskId, now: Timestamp) {
-        let Some(hold) = self.about_to_be_ready(task, now) else { return self.drop_hold(task) };
+        let (hold, look) = self.about_to_be_ready(task, now);
+        self.entries[task as usize].hold_look = look;
+        let Some(hold) = hold else { return self.drop_hold(task) };
         let entry = &mut self.entries[task as usize];
         let Some(plan) = &entry.plan else { return };
         if entry.hold_began.is_none_or(|began| now >= over(began, plan.hold_back)) {
@@ -60,38 +61,45 @@ impl Board {
         }
     }
 
-    fn about_to_be_ready(&self, task: TaskId, now: Timestamp) -> Option<Hold> {
+    /// Whether others are to be held back, and when that may change by the time alone.
+    fn about_to_be_ready(&self, task: TaskId, now: Timestamp) -> (Option<Hold>, Option<Timestamp>) {
         let entry = &self.entries[task as usize];
-        let plan = entry.plan.as_ref().filter(|plan| plan.hold_back > SignedDuration::ZERO)?;
-        if !matches!(entry.state.phase, Phase::Idle | Phase::Resting { .. }) || entry.is_paused() {
-            return None;
+        let Some(plan) = entry.plan.as_ref().filter(|plan| plan.hold_back > SignedDuration::ZERO) else {
+            return (None, None);
+        };
+        let idle = matches!(entry.state.phase, Phase::Idle | Phase::Resting { .. });
+        if !idle || entry.is_paused() || self.has(Bug::NoHold) {
+            return (None, None);
         }
-        if self.has(Bug::NoHold) {
-            return None;
-        }
-        // Of several runs the one that began last: it may last longest.
-        let (since, Reverse(producer), slot) = entry
-            .slots
-            .iter()
-            .flat_map(|slot| self.producers(slot.id, task).map(move |producer| (slot, producer)))
-            .filter_map(|(slot, producer)| {
-                Some((self.entries[producer as usize].place?, Reverse(producer), &slot.parameter))
-            })
-            .max_by_key(|(since, producer, _)| (*since, *producer))?;
+        let Some((since, running, produces)) = self.latest_producer(task) else { return (None, None) };
         let began = entry.hold_began.filter(|began| now < over(*began, plan.hold_back));
         let mut until = after(since, plan.hold_back).min(after(began.unwrap_or(now), plan.hold_back));
         if self.has(Bug::EndlessHold) {
             until = after(now, SignedDuration::from_hours(1000));
         }
-        if until <= now || !self.would_hold(task, entry, &plan.trigger, now) {
-            return None;
+        if until <= now {
+            // It may be too soon after the last time.
+            return (None, began.map(|began| over(began, plan.hold_back)));
         }
-        Some(Hold {
-            task: entry.name.clone(),
-            running: self.entries[producer as usize].name.clone(),
-            produces: (**slot).clone(),
-            until,
-        })
+        let leaves = check(&plan.trigger, &entry.view(&self.catalogue), now, &plan.calendar).leaves;
+        let turns = leaves.iter().filter_map(|leaf| leaf.next).min();
+        if !self.would_hold(task, &plan.trigger, &leaves) {
+            return (None, turns);
+        }
+        let hold = Hold { task: entry.name.clone(), running, produces, until };
+        (Some(hold), Some(turns.map_or(until, |turns| turns.min(until))))
+    }
+
+    /// Of the runs that move a parameter of the trigger the one that began last, as it may last longest.
+    fn latest_producer(&self, task: TaskId) -> Option<(Timestamp, TaskName, Parameter)> {
+        let slots = self.entries[task as usize].slots.iter();
+        let (since, Reverse(producer), slot) = slots
+            .flat_map(|slot| self.producers(slot.id, task).map(move |producer| (slot, producer)))
+            .filter_map(|(slot, producer)| {
+                Some((self.entries[producer as usize].place?, Reverse(producer), slot))
+            })
+            .max_by_key(|(since, producer, _)| (*since, *producer))?;
+        Some((since, self.entries[producer as usize].name.clone(), (*slot.parameter).clone()))
     }
 
     /// Tasks other than this one with a run under way that moves the parameter.
@@ -100,16 +108,15 @@ impl Board {
     }
 
     /// Whether the trigger would hold if every condition on a parameter that is being produced did.
-    fn would_hold(&self, task: TaskId, entry: &Entry, trigger: &Trigger, now: Timestamp) -> bool {
-        let Some(plan) = &entry.plan else { return false };
+    fn would_hold(&self, task: TaskId, trigger: &Trigger, leaves: &[LeafVerdict]) -> bool {
+        let slots = &self.entries[task as usize].slots;
         let produced = |of: &Parameter| {
-            let slot = entry.slots.iter().find(|slot| *slot.parameter == *of);
+            let slot = slots.iter().find(|slot| *slot.parameter == *of);
             slot.is_some_and(|slot| self.producers(slot.id, task).next().is_some())
         };
         let may_hold = |verdict: &LeafVerdict| {
             verdict.holds || produced(&verdict.leaf.of) || verdict.leaf.reference().is_some_and(produced)
         };
-        let leaves = check(trigger, &entry.view(&self.catalogue), now, &plan.calendar).leaves;
         let mut leaves = leaves.iter().map(may_hold);
         let (how, groups) = match trigger {
             Trigger::Leaf(_) => return leaves.next().unwrap_or(false),

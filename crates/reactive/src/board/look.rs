@@ -142,7 +142,6 @@ impl Board {
     /// When to look at the task again if nothing happens.
     fn refresh_timer(&mut self, task: TaskId, now: Timestamp) {
         let entry = &self.entries[task as usize];
-        let hold = entry.hold.as_ref().map(|hold| hold.until);
         let own = || {
             let plan = entry.plan.as_ref().filter(|_| !entry.is_sealed())?;
             let wait = match &entry.state.phase {
@@ -154,7 +153,7 @@ impl Board {
             };
             wait.into_iter().chain(self.silent_from(task)).min()
         };
-        let moment = hold.into_iter().chain(own()).filter(|moment| *moment > now).min();
+        let moment = entry.hold_look.into_iter().chain(own()).filter(|moment| *moment > now).min();
         let entry = &mut self.entries[task as usize];
         self.timers.shift(task, entry.timer, moment);
         entry.timer = moment;

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use rand::RngExt;
-use triggers::{Scale, Value};
+use triggers::Scale;
 
 use super::world::World;
 use crate::board::{BackfillOrder, Signed, TaskName, actions, backfill};
@@ -63,14 +63,6 @@ impl World {
             }
             self.states.insert(name.clone(), state.clone());
             self.board.state_changed(&name, state);
-        }
-    }
-
-    /// Whether a value is a moment that the model can tell in whole seconds.
-    pub(super) fn is_plain(value: &Value) -> bool {
-        match value {
-            Value::Time(at) => at.subsec_nanosecond() == 0,
-            Value::Number(_) => true,
         }
     }
 }

@@ -129,3 +129,17 @@ fn runs_that_follow_each_other_hold_others_back_for_no_more_than_half_of_the_tim
     kit.put("m.rows", triggers::Value::Number(2));
     assert_eq!(kit.starts(), ["minor"], "it may not be held back again so soon");
 }
+
+#[test]
+fn others_go_on_at_the_moment_at_which_the_task_can_no_longer_become_ready() {
+    let mut plans = plans();
+    plans[1].trigger = all(&[grew("sales.rows", 1), fresh("rates.loaded_to", "5m")]);
+    let mut kit = Kit::new(2, plans);
+    kit.set_time("rates.loaded_to", "2021-04-25T09:58:00Z");
+    kit.set("raw.rows", 1);
+    assert_eq!(kit.set("m.rows", 1), [""; 0]);
+    assert_eq!(kit.pass("3m"), [""; 0], "the rates are just fresh enough");
+    kit.now = kit.board.next_moment().unwrap();
+    assert_eq!(kit.now, at("2021-04-25T10:03:00.000000001Z"));
+    assert_eq!(kit.starts(), ["minor"]);
+}
