@@ -27,7 +27,7 @@ pub const FAILING_AFTER: u32 = 3;
 pub const RUNNING_DEFAULT: u32 = 8;
 
 /// Firings of one simulation; it is cut off beyond.
-pub const SIMULATED_FIRINGS_MAX: usize = 1_000_000;
+pub const SIMULATED_FIRINGS_MAX: usize = 200_000;
 /// Changes of the log of one simulation.
 pub const SIMULATED_CHANGES_MAX: usize = 5_000_000;
 /// Successful runs in a row that saw the same values, after which a simulation takes a task to run in a loop.

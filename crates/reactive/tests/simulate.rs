@@ -277,3 +277,23 @@ fn time_runs_forward() {
     let backwards = Scenario::new(at("2021-04-21T00:00:00Z"), at("2021-04-20T00:00:00Z"));
     assert_eq!(simulate(&backwards), Err(Error::SimulationRange));
 }
+
+#[test]
+fn tasks_that_feed_each_other_in_a_circle_are_cut_off() {
+    let feeds = |name: &str, from: &str, to: &str| {
+        let by = Amount::Time(SignedDuration::from_nanos(1));
+        let mut plan = Plan::new(name, Trigger::Leaf(leaf(from, Check::Delta { by })));
+        plan.sets.insert(of(to), SetTo::Now);
+        plan
+    };
+    let scenario = Scenario {
+        plans: vec![feeds("ping", "a.at", "b.at"), feeds("pong", "b.at", "a.at")],
+        log: vec![loaded("2021-04-20T00:00:00Z", "a.at", "2021-04-19T00:00:00Z")],
+        durations: Durations { default: SignedDuration::from_millis(1), by_task: BTreeMap::new() },
+        ..Scenario::new(at("2021-04-20T00:00:00Z"), at("2021-04-21T00:00:00Z"))
+    };
+    let simulation = simulate(&scenario).unwrap();
+    assert!(simulation.cut_off);
+    assert_eq!(simulation.firings.len(), reactive::limits::SIMULATED_FIRINGS_MAX);
+    assert!(simulation.to < scenario.to);
+}
