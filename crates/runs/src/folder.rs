@@ -1,0 +1,401 @@
+//! The folder of a run: all that is known about it, in files that any process can read.
+//!
+//! ```text
+//! spec.json       what to do; gone once a command was started, or a call has ended
+//! values.json     what the trigger saw, for the command
+//! lock            held for as long as a supervisor, or who carries out a call, lives
+//! started.json    written before anything happens: from then on the run is never started again
+//! end.json        how it ended; the first one that is written counts
+//! died.json       nobody holds the lock, there is no end, and what was left of the command is gone
+//! kill, control   somebody wants it to be killed; a pipe that wakes the supervisor
+//! output          values that the command sets
+//! log, log.N      what it said (log.rs)
+//! call.json       how far a call came
+//! token           proves that a callback comes from whom the run was given to
+//! ```
+//!
+//! The folder is made under another name and renamed: it is there as a whole or not at all, and of several who claim a run one succeeds.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use clock::Time;
+use rustix::fs::{CWD, Mode, OFlags};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::durable;
+use crate::end::End;
+use crate::error::{Error, Result};
+use crate::id::RunId;
+use crate::limits::{LOCK_EVERY, LOCK_TRIES, SPEC_BYTES_MAX};
+use crate::spec::Spec;
+use crate::sweep;
+
+pub(crate) const VALUES: &str = "values.json";
+pub(crate) const OUTPUT: &str = "output";
+pub(crate) const NOT_STARTED: &str = "not-started";
+pub(crate) const SUPERVISOR: &str = "supervisor.log";
+const SPEC: &str = "spec.json";
+const LOCK: &str = "lock";
+const STARTED: &str = "started.json";
+const END: &str = "end.json";
+const DIED: &str = "died.json";
+const KILL: &str = "kill";
+const CONTROL: &str = "control";
+const CALL: &str = "call.json";
+const TOKEN: &str = "token";
+
+/// What is known of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// Nothing has happened, and whoever starts it is the first: there is no folder, or nobody came to start what was claimed.
+    NotStarted,
+    /// A supervisor, or somebody who carries out the call, lives.
+    Running {
+        /// The process, for people: it may be of another machine's count, and it is no promise.
+        pid: Option<u32>,
+        /// Since when.
+        since: Time,
+    },
+    /// A call that was begun and that nobody carries out at present: [`Runner::start`](crate::Runner::start) takes it up where it is.
+    Left {
+        /// Since when it is under way.
+        since: Time,
+    },
+    /// It is over.
+    Ended(End),
+    /// A command that was started, whose end nobody saw: the machine or the supervisor was brought down. No process of it is left.
+    Died {
+        /// When it was started.
+        since: Time,
+        /// When its death was noticed.
+        noticed: Time,
+    },
+}
+
+/// That a run was started.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) kind: Kind,
+    pub(crate) pid: u32,
+    pub(crate) since: Time,
+}
+
+/// Who carries out a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// A supervisor. It is never taken up by another.
+    Command,
+    /// Whoever has the lock, and after it another.
+    Call,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Death {
+    noticed: Time,
+}
+
+/// The folder of a run, which may not be there.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Claims a run: says whether this call did so. A crash in here leaves nothing, or a claim that is whole.
+    pub(crate) fn claim(&self, root: &Path, spec: &Spec) -> Result<bool> {
+        if self.exists()? {
+            return Ok(false);
+        }
+        let spec = spec_bytes(spec)?;
+        let named = durable::unused_name("new").map_err(|error| self.failed("claim it", error))?;
+        let fresh = root.join(named);
+        let made = durable::chance().and_then(|token| make(&fresh, &spec, &token));
+        let renamed = made.and_then(|()| fs::rename(&fresh, &self.path));
+        match renamed {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                _ = fs::remove_dir_all(&fresh);
+                let is_taken =
+                    matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists);
+                if is_taken { Ok(false) } else { Err(self.failed("claim it", error)) }
+            }
+        }
+    }
+
+    /// Says anew what a run is to do that was claimed and not started. If somebody starts it at this moment, either is done.
+    pub(crate) fn renew(&self, spec: &Spec) -> Result<()> {
+        for (name, bytes) in spec_bytes(spec)? {
+            let written = durable::unused_name("part").and_then(|fresh| {
+                let fresh = self.file(&fresh);
+                durable::write_new(&fresh, &bytes)?;
+                fs::rename(&fresh, self.file(name))
+            });
+            written.map_err(|error| self.failed("describe it", error))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn exists(&self) -> Result<bool> {
+        self.path.try_exists().map_err(|error| self.failed("look at it", error))
+    }
+
+    /// What is known of the run. Kills what is left of a command whose supervisor is gone, before it says that it died.
+    pub(crate) fn look(&self, now: Time) -> Result<Looked> {
+        if let Some(end) = self.end()? {
+            return Ok(Looked::Ended(end));
+        }
+        let Some(lock) = self.open_lock()? else { return Ok(Looked::NotStarted) };
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => self.running(&lock),
+            Err(TryLockError::Error(error)) => Err(self.failed("try its lock", error)),
+            // While this lock is held, nobody can begin: what is read now stays so.
+            Ok(()) => self.look_undisturbed(&lock, now),
+        }
+    }
+
+    fn look_undisturbed(&self, lock: &File, now: Time) -> Result<Looked> {
+        if let Some(end) = self.end()? {
+            return Ok(Looked::Ended(end));
+        }
+        let Some(started) = self.started()? else { return Ok(Looked::NotStarted) };
+        let since = started.since;
+        if started.kind == Kind::Call {
+            return Ok(Looked::Left { since });
+        }
+        if let Some(Death { noticed }) = self.json(DIED)? {
+            return Ok(Looked::Died { since, noticed });
+        }
+        let gone = sweep::kill_all_of(&self.path).map_err(|error| self.failed("clear up after it", error))?;
+        if !gone {
+            return self.running(lock);
+        }
+        let noticed = now.max(since);
+        let death = to_json(&Death { noticed });
+        let noted = durable::create_once(&self.path, DIED, &death);
+        noted.map_err(|error| self.failed("note that it died", error))?;
+        Ok(Looked::Died { since, noticed })
+    }
+
+    fn running(&self, lock: &File) -> Result<Looked> {
+        if let Some(started) = self.started()? {
+            return Ok(Looked::Running { pid: Some(started.pid), since: started.since });
+        }
+        // Somebody is about to start it: it was claimed when its lock was made.
+        let about = lock.metadata().map_err(|error| self.failed("look at its lock", error))?;
+        let since = Time::from_ms(about.mtime() * 1000 + about.mtime_nsec() / 1_000_000);
+        Ok(Looked::Running { pid: None, since })
+    }
+
+    /// Takes the lock to supervise a command; `None` if another one did or does, or there is nothing to do any more.
+    ///
+    /// Those who only look hold the lock for a moment. Another supervisor holds it until it has noted that it started, or died before that:
+    /// so this waits for one of the two.
+    pub(crate) fn take_to_supervise(&self) -> Result<Option<File>> {
+        loop {
+            let Some(lock) = self.open_lock()? else { return Ok(None) };
+            match lock.try_lock() {
+                Ok(()) if self.is_still(&lock)? => {
+                    let is_open = self.started()?.is_none() && self.end()?.is_none();
+                    return Ok(is_open.then_some(lock));
+                }
+                // Removed meanwhile, perhaps claimed again: look at what is there now.
+                Ok(()) => {}
+                Err(TryLockError::Error(error)) => return Err(self.failed("take its lock", error)),
+                Err(TryLockError::WouldBlock) if self.started()?.is_some() => return Ok(None),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_EVERY),
+            }
+        }
+    }
+
+    /// Takes the lock to carry out a call, or to remove the run; `None` if somebody has it, or there is no such run.
+    pub(crate) fn take(&self) -> Result<Option<File>> {
+        for _ in 0..LOCK_TRIES {
+            let Some(lock) = self.open_lock()? else { return Ok(None) };
+            match lock.try_lock() {
+                Ok(()) if self.is_still(&lock)? => return Ok(Some(lock)),
+                Ok(()) => {}
+                Err(TryLockError::Error(error)) => return Err(self.failed("take its lock", error)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_EVERY),
+            }
+        }
+        Ok(None)
+    }
+
+    fn open_lock(&self) -> Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).create(true).truncate(false).mode(durable::FILE_MODE);
+        match opened.open(self.file(LOCK)) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed("open its lock", error)),
+        }
+    }
+
+    /// Whether a lock is that of the folder which is there now, and not of one that was removed.
+    fn is_still(&self, lock: &File) -> Result<bool> {
+        let ours = lock.metadata().map_err(|error| self.failed("look at its lock", error))?;
+        match fs::metadata(self.file(LOCK)) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.failed("look at its lock", error)),
+        }
+    }
+
+    pub(crate) fn spec(&self) -> Result<Option<Spec>> {
+        self.json(SPEC)
+    }
+
+    /// What was to be done may hold secrets: it goes as soon as nobody needs it.
+    pub(crate) fn forget_spec(&self) -> io::Result<()> {
+        durable::remove(&self.file(SPEC))
+    }
+
+    pub(crate) fn started(&self) -> Result<Option<Started>> {
+        self.json(STARTED)
+    }
+
+    /// Notes that the run is started. When this has returned, the note and the claim survive a crash of the machine.
+    pub(crate) fn note_started(&self, started: Started) -> Result<()> {
+        let noted = durable::create_once(&self.path, STARTED, &to_json(&started));
+        let synced = noted.and_then(|_| self.path.parent().map_or(Ok(()), durable::sync_folder));
+        synced.map_err(|error| self.failed("note its start", error))
+    }
+
+    /// Whether it is noted that the command died.
+    pub(crate) fn is_dead(&self) -> Result<bool> {
+        Ok(self.json::<Death>(DIED)?.is_some())
+    }
+
+    pub(crate) fn end(&self) -> Result<Option<End>> {
+        self.json(END)
+    }
+
+    /// Notes how the run ended, unless that is known already: says whether it was not.
+    pub(crate) fn note_end(&self, end: &End) -> Result<bool> {
+        let noted = durable::create_once(&self.path, END, &to_json(end));
+        let noted = noted.map_err(|error| self.failed("note its end", error))?;
+        for name in [SPEC, TOKEN] {
+            durable::remove(&self.file(name)).map_err(|error| self.failed("forget its secrets", error))?;
+        }
+        Ok(noted)
+    }
+
+    /// How far a call came.
+    pub(crate) fn call<T: DeserializeOwned + Default>(&self) -> Result<T> {
+        Ok(self.json(CALL)?.unwrap_or_default())
+    }
+
+    pub(crate) fn note_call(&self, call: &impl Serialize) -> Result<()> {
+        durable::replace(&self.path, CALL, &to_json(call))
+            .map_err(|error| self.failed("note how far it came", error))
+    }
+
+    pub(crate) fn token(&self) -> Result<Option<String>> {
+        let token = durable::read(&self.file(TOKEN)).map_err(|error| self.failed("read its token", error))?;
+        Ok(token.and_then(|token| String::from_utf8(token).ok()))
+    }
+
+    /// Asks whoever carries out the run to kill it. The file comes first, then the supervisor is woken; the supervisor opens the pipe
+    /// first and looks for the file then. So one of the two is seen, whenever this happens.
+    pub(crate) fn ask_to_kill(&self) -> Result<()> {
+        let asked = durable::write_new(&self.file(KILL), b"");
+        match asked {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(self.failed("ask to kill it", error));
+            }
+            _ => {}
+        }
+        let unblocked = OFlags::NONBLOCK.bits().cast_signed();
+        let control = OpenOptions::new().write(true).custom_flags(unblocked).open(self.file(CONTROL));
+        // Without a reader, or with a full pipe, the file alone is enough.
+        if let Ok(mut control) = control {
+            _ = control.write(b"k");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_kill_asked(&self) -> bool {
+        self.file(KILL).exists()
+    }
+
+    /// The supervisor's end of the pipe that wakes it. It is opened for writing too, so that it never ends.
+    pub(crate) fn open_control(&self) -> Result<File> {
+        let unblocked = OFlags::NONBLOCK.bits().cast_signed();
+        let opened =
+            OpenOptions::new().read(true).write(true).custom_flags(unblocked).open(self.file(CONTROL));
+        opened.map_err(|error| self.failed("open the pipe that wakes its supervisor", error))
+    }
+
+    /// Removes it under a lock that the caller holds. It is gone at once for everybody who looks.
+    pub(crate) fn remove(&self, root: &Path) -> Result<()> {
+        let removed = durable::unused_name("gone").and_then(|gone| {
+            let gone = root.join(gone);
+            fs::rename(&self.path, &gone)?;
+            fs::remove_dir_all(&gone)
+        });
+        removed.map_err(|error| self.failed("remove it", error))
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let path = self.file(name);
+        let bytes = durable::read(&path).map_err(|error| self.failed("read its files", error))?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        match serde_json::from_slice(&bytes) {
+            Ok(read) => Ok(Some(read)),
+            Err(error) => Err(Error::Broken { path, what: error.to_string() }),
+        }
+    }
+
+    pub(crate) fn failed(&self, what: &str, error: io::Error) -> Error {
+        Error::Machine { doing: format!("run {}: cannot {what}", self.path.display()), error }
+    }
+}
+
+/// The folder of a run below the folder of all.
+pub(crate) fn of(root: &Path, run: &RunId) -> Folder {
+    Folder::at(root.join(run.as_str()))
+}
+
+fn make(path: &Path, spec: &[(&str, Vec<u8>)], token: &str) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    for (name, bytes) in spec {
+        durable::write_new(&path.join(name), bytes)?;
+    }
+    for (name, bytes) in [(TOKEN, token), (OUTPUT, ""), (LOCK, "")] {
+        durable::write_new(&path.join(name), bytes.as_bytes())?;
+    }
+    rustix::fs::mkfifoat(CWD, path.join(CONTROL), Mode::RUSR | Mode::WUSR)?;
+    Ok(())
+}
+
+/// The files that say what to do.
+fn spec_bytes(spec: &Spec) -> Result<[(&'static str, Vec<u8>); 2]> {
+    let (values, spec) = (to_json(&spec.values), to_json(spec));
+    if values.len() + spec.len() > SPEC_BYTES_MAX {
+        return Err(Error::spec("run", format!("what describes it may have up to {SPEC_BYTES_MAX} bytes")));
+    }
+    Ok([(VALUES, values), (SPEC, spec)])
+}
+
+/// Our own types have no maps with other keys than texts, and no failing serializers.
+fn to_json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
