@@ -121,12 +121,11 @@ impl Call {
                     Verdict { reason: Reason::Killed, ..Verdict::failed("") }
                 }
             },
-            verdict = timeout(left, self.work()) => match verdict {
-                Ok(verdict) => verdict,
-                Err(_) => {
-                    self.cancel("the run took too long").await;
-                    Verdict { reason: Reason::TimedOut, ..Verdict::failed(self.too_long()) }
-                }
+            verdict = timeout(left, self.work()) => if let Ok(verdict) = verdict {
+                verdict
+            } else {
+                self.cancel("the run took too long").await;
+                Verdict { reason: Reason::TimedOut, ..Verdict::failed(self.too_long()) }
             },
         };
         let detail = shortened(&verdict.detail, DETAIL_BYTES_MAX);
@@ -256,7 +255,7 @@ impl Pause {
 
 /// The beginning of a text, on one line.
 pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
-    let end = text.floor_char_boundary(bytes_max);
+    let end = (0..=bytes_max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     let cut = if end < text.len() { " ..." } else { "" };
     let kept: String = text[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("{kept}{cut}")

@@ -279,9 +279,9 @@ impl Folder {
         synced.map_err(|error| self.failed("note its start", error))
     }
 
-    /// Whether it is noted that the command died.
-    pub(crate) fn is_dead(&self) -> Result<bool> {
-        Ok(self.json::<Death>(DIED)?.is_some())
+    /// Whether it is noted that the run has ended or died.
+    pub(crate) fn is_over(&self) -> Result<bool> {
+        Ok(self.end()?.is_some() || self.json::<Death>(DIED)?.is_some())
     }
 
     pub(crate) fn end(&self) -> Result<Option<End>> {

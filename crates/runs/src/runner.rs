@@ -267,9 +267,7 @@ impl Runner {
         let (inner, folder, run) = (Arc::clone(&self.inner), self.inner.folder(run), run.clone());
         blocking(move || match folder.take()? {
             // What was started since then is not removed.
-            Some(_lock) if folder.started()?.is_none() || inner.is_over(&folder)? => {
-                folder.remove(&inner.root)
-            }
+            Some(_lock) if folder.started()?.is_none() || folder.is_over()? => folder.remove(&inner.root),
             Some(_) => Err(Error::UnderWay(run)),
             None if folder.exists()? => Err(Error::UnderWay(run)),
             None => Ok(()),
@@ -389,11 +387,6 @@ impl Inner {
             .stdout(Stdio::null())
             .stderr(said.map_err(starting)?);
         command.spawn().map_err(starting)
-    }
-
-    /// Whether a run has ended or died, under its lock.
-    fn is_over(&self, folder: &Folder) -> Result<bool> {
-        Ok(folder.end()?.is_some() || folder.is_dead()?)
     }
 
     /// Why a run was not started.

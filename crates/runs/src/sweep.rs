@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 use tokio::time::Instant;
 
 use crate::limits::{STRAGGLERS_EVERY, STRAGGLERS_TIME_MAX};
@@ -43,7 +43,8 @@ fn kill_marked(mark: &[u8]) -> io::Result<bool> {
         let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
             continue;
         };
-        if !is_marked(pid, mark) {
+        // A scheduler that a command started is no leftover to itself.
+        if pid == getpid() || !is_marked(pid, mark) {
             continue;
         }
         // The number may belong to another process by now. The handle does not change its process: if the mark is there after it was opened,

@@ -75,13 +75,13 @@ pub fn variable(parameter: &str) -> String {
 /// The variables that carry these values. Parameters whose names differ only in what a variable cannot show have none, for it would be
 /// open whose value it is; they are told apart, by sentences for the log of the run.
 pub(crate) fn variables(values: &Values) -> (BTreeMap<String, String>, Vec<String>) {
-    let mut named: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut carried: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for name in values.keys() {
-        named.entry(variable(name)).or_default().push(name);
+        carried.entry(variable(name)).or_default().push(name);
     }
     let mut notes = Vec::new();
     let mut variables = BTreeMap::new();
-    for (variable, names) in named {
+    for (variable, names) in carried {
         match names.as_slice() {
             [name] => {
                 variables.insert(variable, values[*name].to_string());

@@ -141,6 +141,35 @@ async fn a_command_works_in_its_directory_and_by_default_in_the_folder_of_its_ru
     assert_eq!(place.log("r2").await, real(place.folder_of("r2")));
 }
 
+/// Files that this process was given open and passes on, as every process does.
+fn passed_on() -> Vec<String> {
+    let open = std::fs::read_dir("/proc/self/fdinfo").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let about = std::fs::read_to_string(entry.path()).ok()?;
+        let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?.trim().to_owned();
+        let closes = u32::from_str_radix(&flags, 8).unwrap() & rustix::fs::OFlags::CLOEXEC.bits() != 0;
+        (!closes).then(|| entry.file_name().into_string().unwrap())
+    });
+    open.collect()
+}
+
+#[tokio::test]
+async fn a_command_begins_with_no_signal_ignored_nothing_to_read_and_no_file_of_ours() {
+    let place = Place::new();
+    let line = "cat; grep -E 'Sig(Blk|Ign)' /proc/self/status | cut -f2; exec ls /proc/self/fd";
+    place.carry_out("r1", &shell(line)).await;
+    let log = place.log("r1").await;
+    let mut lines = log.lines();
+    for mask in lines.by_ref().take(2) {
+        // 32 and 33 belong to the C library.
+        assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff, 0, "{log}");
+    }
+    // Its own three, and the one by which `ls` lists them.
+    let strange: Vec<_> = lines.filter(|file| !["0", "1", "2", "3"].contains(file)).collect();
+    let passed_on = passed_on();
+    assert!(strange.iter().all(|file| passed_on.iter().any(|passed| passed == file)), "{strange:?}");
+}
+
 #[tokio::test]
 async fn a_run_that_is_started_twice_is_found_and_not_started_again() {
     let place = Place::new();

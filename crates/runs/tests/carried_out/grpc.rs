@@ -50,9 +50,9 @@ impl wire::TaskRunnerService for Worker {
     ) -> ServiceResult<wire::StartRunResponse> {
         let request = request.to_owned_message();
         let key = context.headers().get("authorization").map_or("", |key| key.to_str().unwrap()).to_owned();
-        let mut states = self.states.lock().unwrap();
+        let mut known = self.states.lock().unwrap();
         let status =
-            states.entry(request.run.clone()).or_insert_with(|| standing(State::STATE_RUNNING, "begun"));
+            known.entry(request.run.clone()).or_insert_with(|| standing(State::STATE_RUNNING, "begun"));
         self.started.lock().unwrap().push((request, key));
         Response::ok(wire::StartRunResponse { status: Some(status.clone()).into(), ..Default::default() })
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use runs::{CallBack, Done, Error, Http, Looked, Poll, Reason, Spec, Told, Value, What};
 
 use crate::common::{Place, eventually, id, open};
-use crate::server::{Service, body, status};
+use crate::server::Answer::{At, Body, Silence, Status};
+use crate::server::Service;
 
 fn call(http: Http) -> Spec {
     Spec { timeout: Duration::from_secs(60), ..Spec::new("sales_report", What::Http(http)) }
@@ -28,7 +29,7 @@ fn field() -> Told {
 #[tokio::test]
 async fn an_answer_tells_the_end_and_the_request_says_which_run_it_is() {
     let place = Place::new();
-    let service = Service::start(|_, _| status(204)).await;
+    let service = Service::start(|_, _| Status(204)).await;
     let headers = [("authorization".to_owned(), "Bearer s3cret".into())].into();
     let values = [("sales.rows".to_owned(), Value::Number(5))].into();
     let spec = Spec { values, ..call(Http { headers, ..Http::post(service.url("/run?key=s3cret")) }) };
@@ -54,7 +55,7 @@ async fn a_refusal_fails_the_run_with_what_the_service_said() {
     for (code, said) in
         [(400, "400 Bad Request: answer 400"), (500, "500 Internal"), (302, "redirects are not followed")]
     {
-        let service = Service::start(move |_, _| status(code)).await;
+        let service = Service::start(move |_, _| Status(code)).await;
         let end = place.carry_out(&format!("r{code}"), &call(Http::post(service.url("/run")))).await;
         assert_eq!(end.reason, Reason::Failed);
         assert!(end.detail.contains(said), "{end}");
@@ -65,7 +66,7 @@ async fn a_refusal_fails_the_run_with_what_the_service_said() {
 #[tokio::test]
 async fn errors_that_may_pass_are_tried_again_with_the_same_key() {
     let place = Place::new();
-    let service = Service::start(|before, _| status([503, 429, 200][before])).await;
+    let service = Service::start(|before, _| Status([503, 429, 200][before])).await;
     let own_body = Http { body: Some("as it is".into()), ..Http::post(service.url("/run")) };
     let end = place.carry_out("r1", &call(own_body)).await;
     assert_eq!(end.reason, Reason::Done);
@@ -78,7 +79,7 @@ async fn errors_that_may_pass_are_tried_again_with_the_same_key() {
 #[tokio::test]
 async fn a_service_that_never_answers_ends_with_the_time_of_the_run_and_the_last_error() {
     let place = Place::new();
-    let silent = Service::start(|_, _| None).await;
+    let silent = Service::start(|_, _| Silence).await;
     let short = |url| Spec { timeout: Duration::from_millis(700), ..call(Http::post(url)) };
     let end = place.carry_out("r1", &short(silent.url("/"))).await;
     assert_eq!((end.reason, end.detail.as_str()), (Reason::TimedOut, "it took longer than 700ms"));
@@ -92,9 +93,9 @@ async fn a_service_that_never_answers_ends_with_the_time_of_the_run_and_the_last
 async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
     let place = Place::new();
     let service = Service::start(|before, asked| match asked.path.as_str() {
-        "/run" => Some((202, Some("jobs/7".to_owned()), String::new())),
-        _ if before < 3 => status(202),
-        _ => status(200),
+        "/run" => At("jobs/7".to_owned()),
+        _ if before < 3 => Status(202),
+        _ => Status(200),
     })
     .await;
     let headers = [("x-key".to_owned(), "k".into())].into();
@@ -104,7 +105,7 @@ async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
     assert_eq!(asked.len(), 3);
     let is_right = |asked: &crate::server::Asked| asked.method == "GET" && asked.header("x-key") == "k";
     assert!(asked.iter().all(is_right));
-    let nowhere = Service::start(|_, _| status(202)).await;
+    let nowhere = Service::start(|_, _| Status(202)).await;
     let http = Http { done: poll(None, Told::Status), ..Http::post(nowhere.url("/run")) };
     let end = place.carry_out("r2", &call(http)).await;
     assert!(end.detail.contains("give poll.url"), "{end}");
@@ -113,9 +114,9 @@ async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
 #[tokio::test]
 async fn secrets_of_the_first_request_do_not_go_to_another_host() {
     let place = Place::new();
-    let other = Service::start(|_, _| status(200)).await;
+    let other = Service::start(|_, _| Status(200)).await;
     let place_of_job = other.url("/job");
-    let service = Service::start(move |_, _| Some((202, Some(place_of_job.clone()), String::new()))).await;
+    let service = Service::start(move |_, _| At(place_of_job.clone())).await;
     let headers = [("authorization".to_owned(), "Bearer s3cret".into())].into();
     let http = Http { headers, done: poll(None, Told::Status), ..Http::post(service.url("/run")) };
     assert_eq!(place.carry_out("r1", &call(http)).await.reason, Reason::Done);
@@ -132,9 +133,9 @@ async fn a_field_of_the_answer_tells_the_end() {
         ("r4", "<html>", Reason::Failed, "no JSON"),
     ] {
         let service = Service::start(move |before, asked| match asked.path.as_str() {
-            "/run" => status(200),
-            _ if before < 3 => body(r#"{"job":{"state":"running"}}"#),
-            _ => body(last),
+            "/run" => Status(200),
+            _ if before < 3 => Body(r#"{"job":{"state":"running"}}"#),
+            _ => Body(last),
         })
         .await;
         let url = service.url("/jobs/{run}");
@@ -149,7 +150,7 @@ async fn a_field_of_the_answer_tells_the_end() {
 #[tokio::test]
 async fn a_callback_tells_the_end_once_and_only_with_the_token_of_the_run() {
     let place = Place::new();
-    let service = Service::start(|_, _| status(202)).await;
+    let service = Service::start(|_, _| Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let handle = place.runner.start(&id("r1"), &spec).await.unwrap();
     let asked = eventually("it was asked", async || service.asked().into_iter().next()).await;
@@ -179,7 +180,7 @@ async fn a_callback_tells_the_end_once_and_only_with_the_token_of_the_run() {
 #[tokio::test]
 async fn a_call_can_be_killed_and_is_not_under_way_then() {
     let place = Place::new();
-    let service = Service::start(|_, _| None).await;
+    let service = Service::start(|_, _| Silence).await;
     let handle = place.runner.start(&id("r1"), &call(Http::post(service.url("/run")))).await.unwrap();
     let looked = place.runner.look(&id("r1")).await.unwrap();
     assert!(
@@ -195,7 +196,7 @@ async fn a_call_can_be_killed_and_is_not_under_way_then() {
 #[tokio::test]
 async fn a_request_without_an_answer_is_sent_again_with_the_same_key_by_another_scheduler() {
     let place = Place::new();
-    let service = Service::start(|before, _| if before == 0 { None } else { status(200) }).await;
+    let service = Service::start(|before, _| if before == 0 { Silence } else { Status(200) }).await;
     let spec = call(Http::post(service.url("/run")));
     let scheduler = place.scheduler("start", "r1", &spec);
     eventually("it was asked", async || service.asked().into_iter().next()).await;
@@ -214,9 +215,9 @@ async fn accepted_work_is_not_given_again_but_asked_about_by_another_scheduler()
     let is_done = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&is_done);
     let service = Service::start(move |_, asked| match asked.path.as_str() {
-        "/run" => Some((202, Some("/jobs/7".to_owned()), String::new())),
-        _ if told.load(Ordering::SeqCst) => status(200),
-        _ => status(202),
+        "/run" => At("/jobs/7".to_owned()),
+        _ if told.load(Ordering::SeqCst) => Status(200),
+        _ => Status(202),
     })
     .await;
     let spec = call(Http { done: poll(None, Told::Status), ..Http::post(service.url("/run")) });
@@ -232,7 +233,7 @@ async fn accepted_work_is_not_given_again_but_asked_about_by_another_scheduler()
 #[tokio::test]
 async fn a_callback_is_heard_while_no_scheduler_is_there() {
     let place = Place::new();
-    let service = Service::start(|_, _| status(202)).await;
+    let service = Service::start(|_, _| Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let scheduler = place.scheduler("start", "r1", &spec);
     let progress = place.folder_of("r1").join("call.json");
@@ -248,7 +249,7 @@ async fn a_callback_is_heard_while_no_scheduler_is_there() {
 #[tokio::test]
 async fn a_call_of_two_schedulers_at_once_is_carried_out_by_one() {
     let place = Place::new();
-    let service = Service::start(|_, _| status(202)).await;
+    let service = Service::start(|_, _| Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let first = place.runner.start(&id("r1"), &spec).await.unwrap();
     let other = open(&place.runs());
@@ -265,10 +266,10 @@ async fn a_call_of_two_schedulers_at_once_is_carried_out_by_one() {
 #[tokio::test]
 async fn the_time_of_a_call_goes_on_while_no_scheduler_is_there() {
     let place = Place::new();
-    let service = Service::start(|_, _| status(202)).await;
+    let service = Service::start(|_, _| Status(202)).await;
     let done = Done::Callback;
     let spec =
-        Spec { timeout: Duration::from_secs(1), ..call(Http { done, ..Http::post(service.url("/run")) }) };
+        Spec { timeout: Duration::from_secs(3), ..call(Http { done, ..Http::post(service.url("/run")) }) };
     let scheduler = place.scheduler("start", "r1", &spec);
     scheduler.kill();
     let Looked::Left { since } = place.runner.look(&id("r1")).await.unwrap() else { panic!("not left") };

@@ -12,7 +12,7 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::common::{Place, id};
 use crate::grpc::{done_at_once, serve};
-use crate::server::{Service, secured, status};
+use crate::server::{Answer, Service, secured};
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -48,10 +48,10 @@ impl Authority {
         config
     }
 
-    fn tls(&self) -> Option<Tls> {
+    fn tls(&self) -> Tls {
         let (certificate, key) = self.issue("torg");
         let key_pem = Some(key.into());
-        Some(Tls { ca_pem: Some(self.0.pem()), certificate_pem: Some(certificate), key_pem })
+        Tls { ca_pem: Some(self.0.pem()), certificate_pem: Some(certificate), key_pem }
     }
 }
 
@@ -62,22 +62,22 @@ fn short(what: What) -> Spec {
 #[tokio::test]
 async fn services_are_trusted_by_the_authority_that_was_given_and_know_us_by_our_certificate() {
     let (place, authority) = (Place::new(), Authority::new());
-    let service = Service::start(|_, _| status(200)).await;
+    let service = Service::start(|_, _| Answer::Status(200)).await;
     let port = secured(service.address, authority.server(b"http/1.1")).await.port();
-    let http = Http { tls: authority.tls(), ..Http::post(format!("https://localhost:{port}/")) };
+    let http = Http { tls: Some(authority.tls()), ..Http::post(format!("https://localhost:{port}/")) };
     assert_eq!(place.carry_out("r1", &short(What::Http(http))).await.reason, Reason::Done);
     let (address, _serving) = serve(&done_at_once("r2"), None).await;
     let port = secured(address, authority.server(b"h2")).await.port();
-    let grpc = Grpc { tls: authority.tls(), ..Grpc::at(format!("https://localhost:{port}")) };
+    let grpc = Grpc { tls: Some(authority.tls()), ..Grpc::at(format!("https://localhost:{port}")) };
     assert_eq!(place.carry_out("r2", &short(What::Grpc(grpc))).await.reason, Reason::Done);
 }
 
 #[tokio::test]
 async fn a_service_of_an_unknown_authority_gets_nothing() {
     let (place, authority) = (Place::new(), Authority::new());
-    let service = Service::start(|_, _| status(200)).await;
+    let service = Service::start(|_, _| Answer::Status(200)).await;
     let port = secured(service.address, authority.server(b"http/1.1")).await.port();
-    let http = Http { tls: Authority::new().tls(), ..Http::post(format!("https://localhost:{port}/")) };
+    let http = Http { tls: Some(Authority::new().tls()), ..Http::post(format!("https://localhost:{port}/")) };
     let handle = place.runner.start(&id("r1"), &short(What::Http(http))).await.unwrap();
     place.until_said("r1", "certificate").await;
     handle.kill().await.unwrap();

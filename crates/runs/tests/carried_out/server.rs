@@ -27,15 +27,16 @@ impl Asked {
     }
 }
 
-/// What is answered: a status, a place to ask, a body; `None` for no answer at all.
-pub(crate) type Answer = Option<(u16, Option<String>, String)>;
-
-pub(crate) fn status(status: u16) -> Answer {
-    Some((status, None, format!("answer {status}")))
-}
-
-pub(crate) fn body(body: &str) -> Answer {
-    Some((200, None, body.to_owned()))
+/// What is answered.
+pub(crate) enum Answer {
+    /// Nothing, for ever.
+    Silence,
+    /// A status, and a body that repeats it.
+    Status(u16),
+    /// That the work was accepted, and where to ask about it.
+    At(String),
+    /// A body, with the status 200.
+    Body(&'static str),
 }
 
 type Script = dyn Fn(usize, &Asked) -> Answer + Send + Sync;
@@ -95,8 +96,11 @@ async fn answer(
         all.push(asked.clone());
         all.len() - 1
     };
-    let Some((status, location, body)) = script(before, &asked) else {
-        return std::future::pending().await;
+    let (status, location, body) = match script(before, &asked) {
+        Answer::Silence => return std::future::pending().await,
+        Answer::Status(status) => (status, None, format!("answer {status}")),
+        Answer::At(location) => (202, Some(location), String::new()),
+        Answer::Body(body) => (200, None, body.to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
