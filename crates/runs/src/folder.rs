@@ -399,3 +399,93 @@ fn spec_bytes(spec: &Spec) -> Result<[(&'static str, Vec<u8>); 2]> {
 fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::end::Reason;
+    use crate::spec::{Command, What};
+    use tempfile::TempDir;
+
+    const NOW: Time = Time::from_ms(5000);
+
+    fn spec(line: &str) -> Spec {
+        Spec::new("task", What::Command(Command::shell(line)))
+    }
+
+    fn claimed() -> (TempDir, Folder) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = of(root.path(), &"r1".parse().unwrap());
+        assert_eq!(folder.look(NOW).unwrap(), Looked::NotStarted);
+        assert!(folder.claim(root.path(), &spec("first")).unwrap());
+        (root, folder)
+    }
+
+    fn start(folder: &Folder, kind: Kind) {
+        folder.note_started(Started { kind, pid: 7, since: Time::from_ms(1000) }).unwrap();
+    }
+
+    #[test]
+    fn a_run_is_claimed_once_and_nothing_is_left_of_other_claims() {
+        let (root, folder) = claimed();
+        assert!(!folder.claim(root.path(), &spec("second")).unwrap());
+        assert_eq!(folder.spec().unwrap().unwrap(), spec("first"));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        folder.renew(&spec("third")).unwrap();
+        assert_eq!(folder.spec().unwrap().unwrap(), spec("third"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!((mode(folder.path()), mode(&folder.file(SPEC))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn what_a_look_says_follows_from_the_lock_and_the_notes() {
+        let (_root, folder) = claimed();
+        assert_eq!(folder.look(NOW).unwrap(), Looked::NotStarted);
+        let lock = folder.take_to_supervise().unwrap().unwrap();
+        assert!(matches!(folder.look(NOW).unwrap(), Looked::Running { pid: None, .. }));
+        start(&folder, Kind::Command);
+        let since = Time::from_ms(1000);
+        assert_eq!(folder.look(NOW).unwrap(), Looked::Running { pid: Some(7), since });
+        // Another supervisor that comes now goes.
+        assert!(folder.take_to_supervise().unwrap().is_none());
+        drop(lock);
+        assert_eq!(folder.look(NOW).unwrap(), Looked::Died { since, noticed: NOW });
+        assert_eq!(folder.look(Time::from_ms(9000)).unwrap(), Looked::Died { since, noticed: NOW });
+        // One that comes late goes, too.
+        assert!(folder.take_to_supervise().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_call_that_nobody_carries_out_is_left_and_an_end_stays_as_it_is() {
+        let (_root, folder) = claimed();
+        start(&folder, Kind::Call);
+        let since = Time::from_ms(1000);
+        assert_eq!(folder.look(NOW).unwrap(), Looked::Left { since });
+        let end = |reason| End::new(reason, "", since, NOW);
+        assert!(folder.note_end(&end(Reason::Done)).unwrap());
+        assert!(!folder.note_end(&end(Reason::Killed)).unwrap());
+        assert_eq!(folder.look(NOW).unwrap(), Looked::Ended(end(Reason::Done)));
+        assert!(folder.spec().unwrap().is_none() && folder.token().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_of_a_run_that_was_removed_is_not_taken_for_that_of_its_successor() {
+        let (root, folder) = claimed();
+        let old = folder.open_lock().unwrap().unwrap();
+        folder.remove(root.path()).unwrap();
+        assert!(!folder.is_still(&old).unwrap());
+        assert!(folder.take().unwrap().is_none() && folder.take_to_supervise().unwrap().is_none());
+        assert!(folder.claim(root.path(), &spec("second")).unwrap());
+        assert!(!folder.is_still(&old).unwrap());
+        old.try_lock().unwrap();
+        assert!(folder.take_to_supervise().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_by_its_name() {
+        let (_root, folder) = claimed();
+        fs::write(folder.file(END), "{").unwrap();
+        let told = folder.look(NOW).unwrap_err().to_string();
+        assert!(told.contains("r1/end.json cannot be understood"), "{told}");
+    }
+}

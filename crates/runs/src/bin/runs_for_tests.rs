@@ -1,7 +1,7 @@
 //! What the tests of this crate need a process for.
 //!
-//! `supervise FOLDER` is the supervisor. `start FOLDER RUN SPEC` starts a run as a scheduler does, says `started`, and waits until it is killed; `claim` does the same without
-//! a supervisor that could be executed.
+//! `supervise FOLDER` is the supervisor. `start FOLDER RUN,RUN SPEC` starts runs as a scheduler does, says `started` after each, and waits until it is killed;
+//! `claim` does the same without a supervisor that could be executed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn scheduler(verb: &str, given: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let [folder, run, spec] = given else { return Err("start FOLDER RUN SPEC".into()) };
+    let [folder, runs, spec] = given else { return Err("start FOLDER RUN,RUN SPEC".into()) };
     let supervisor = match verb {
         "start" => Verb::of_this_program("supervise"),
         _ => Verb::of("/nowhere/torg", "supervise"),
@@ -36,11 +36,13 @@ fn scheduler(verb: &str, given: &[String]) -> Result<(), Box<dyn std::error::Err
     let spec: Spec = serde_json::from_str(spec)?;
     tokio::runtime::Runtime::new()?.block_on(async {
         let runner = Runner::open(Options { folder, supervisor, callbacks: None, clock })?;
-        let started = runner.start(&run.parse()?, &spec).await;
-        if verb == "start" {
-            started?;
+        for run in runs.split(',') {
+            let started = runner.start(&run.parse()?, &spec).await;
+            if verb == "start" {
+                started?;
+            }
+            println!("started");
         }
-        println!("started");
         std::future::pending().await
     })
 }

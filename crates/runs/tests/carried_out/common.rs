@@ -64,15 +64,19 @@ impl Place {
 
     /// A process that starts a run as a scheduler does; it has done so when this returns.
     pub(crate) fn scheduler(&self, verb: &str, run: &str, spec: &Spec) -> Scheduler {
+        self.scheduler_of_many(verb, run, spec, 1)
+    }
+
+    /// A process that starts some runs, of which it has started so many when this returns.
+    pub(crate) fn scheduler_of_many(&self, verb: &str, runs: &str, spec: &Spec, started: usize) -> Scheduler {
         let spec = serde_json::to_string(spec).unwrap();
         let mut child = std::process::Command::new(PROGRAM)
-            .args([verb, self.runs().to_str().unwrap(), run, &spec])
+            .args([verb, self.runs().to_str().unwrap(), runs, &spec])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "started\n");
+        let said = BufReader::new(child.stdout.take().unwrap());
+        assert!(said.lines().take(started).all(|line| line.unwrap() == "started"));
         Scheduler(child)
     }
 }

@@ -42,6 +42,25 @@ async fn a_run_goes_on_when_its_scheduler_is_killed_and_another_one_picks_it_up(
 }
 
 #[tokio::test]
+async fn wherever_a_scheduler_is_killed_no_run_is_lost_or_doubled() {
+    for started in [0, 1, 2, 5, 9, 13, 19, 20] {
+        let place = Place::new();
+        let spec = shell(format!("echo $TORG_RUN >> {}", place.file("count").display()));
+        let runs: Vec<String> = (10..30).map(|number| format!("r{number}")).collect();
+        place.scheduler_of_many("start", &runs.join(","), &spec, started).kill();
+        // The next one is killed too, wherever it came to.
+        place.scheduler_of_many("start", &runs.join(","), &spec, started / 2).kill();
+        for run in &runs {
+            assert_eq!(place.carry_out(run, &spec).await.reason, Reason::Done);
+        }
+        let counted = starts(&place);
+        let mut counted: Vec<&str> = counted.lines().collect();
+        counted.sort_unstable();
+        assert_eq!(counted, runs, "killed after {started}");
+    }
+}
+
+#[tokio::test]
 async fn a_run_of_a_killed_scheduler_can_be_killed_by_another_one() {
     let place = Place::new();
     let scheduler = place.scheduler("start", "r1", &shell("echo ready; exec sleep 1000"));
