@@ -4,11 +4,12 @@
 //! user, as `sudo` does). It is asked from here, because between a fork and the new program nothing can be done safely.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, PipeReader};
 use std::os::unix::process::CommandExt as _;
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 use crate::durable;
 use crate::error::Result;
@@ -22,6 +23,29 @@ pub(crate) const LAUNCH: &str = "launch";
 
 /// What shells answer for a command that cannot be executed.
 const NOT_EXECUTED: u8 = 127;
+
+/// Starts the launcher, which becomes the command.
+pub(crate) fn start(folder: &Folder) -> io::Result<(PipeReader, Pid)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    // This program itself, also if its file was replaced meanwhile.
+    let child = std::process::Command::new("/proc/self/exe")
+        .arg0(name)
+        .args(arguments)
+        .arg(LAUNCH)
+        .arg(std::process::id().to_string())
+        .env_clear()
+        .env(MARK, folder.path())
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .spawn()?;
+    let pid = Pid::from_raw(child.id().cast_signed());
+    pid.map(|pid| (reader, pid)).ok_or_else(|| io::Error::other("the process has no number"))
+}
 
 /// Becomes the command, or says why it cannot.
 pub(crate) fn launch(folder: &Folder, parent: &OsStr) -> ExitCode {

@@ -16,10 +16,11 @@
 //! A service manager that ends all processes of a unit together (systemd by default) ends supervisors and commands too: such runs have died, and
 //! are to be tried again. `KillMode=process` lets them go on.
 //!
-//! Where things are: what to do ([`Spec`], checked in `check.rs`), the folder and its races (`folder.rs`, `durable.rs`), the supervisor
+//! Where things are: what to do ([`Spec`], checked in `check.rs`), the folder and its races (`folder.rs`, `look.rs`, `durable.rs`), the supervisor
 //! (`supervise.rs`, `launch.rs`, `reap.rs`, `sweep.rs`), the log (`log.rs`), calls (`calls.rs`, `calls/`), values that commands are
 //! told and set (`value.rs`, `output.rs`), the way in ([`Runner`]).
 
+mod callback;
 mod calls;
 mod check;
 mod durable;
@@ -29,7 +30,10 @@ mod folder;
 mod id;
 mod launch;
 pub mod limits;
+mod live;
 mod log;
+mod look;
+mod options;
 mod output;
 mod reap;
 mod resolve;
@@ -41,12 +45,14 @@ mod sweep;
 mod tls;
 mod value;
 
+pub use callback::CallBack;
 pub use end::{End, Reason};
 pub use error::{Error, Result};
-pub use folder::Looked;
 pub use id::RunId;
 pub use log::Piece;
-pub use runner::{CallBack, Handle, Options, Runner, Verb};
+pub use look::Looked;
+pub use options::{Options, Verb};
+pub use runner::{Handle, Runner};
 pub use secret::Secret;
 pub use spec::{Chunk, Command, Done, Grpc, Http, Line, Poll, Spec, Tls, Told, What};
 pub use supervise::supervise;

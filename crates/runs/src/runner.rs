@@ -1,69 +1,28 @@
 //! Starts runs, finds them again, and tells how they end.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use clock::{Clock, Time};
-use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq as _;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use crate::callback::{self, CallBack};
 use crate::calls::{self, Call, blocking};
-use crate::durable::FILE_MODE;
 use crate::end::{End, Reason};
 use crate::error::{Error, Result};
-use crate::folder::{self, Folder, Looked, SUPERVISOR};
+use crate::folder::{self, Folder, SUPERVISOR};
 use crate::id::RunId;
-use crate::limits::{
-    DETAIL_BYTES_MAX, LEFTOVER_AGE, LOG_PIECE_BYTES_MAX, LOOK_PAUSE, LOOK_PAUSE_MAX, OUTPUT_VALUES_MAX,
-    SUPERVISOR_TEXT_MAX,
-};
+use crate::limits::{LEFTOVER_AGE, LOG_PIECE_BYTES_MAX, LOOK_PAUSE, LOOK_PAUSE_MAX, SUPERVISOR_TEXT_MAX};
+use crate::live::{Live, Lives};
 use crate::log::{self, Piece};
+use crate::look::Looked;
+use crate::options::{Options, Verb};
 use crate::resolve::resolved;
-use crate::spec::{Done, Spec, What};
-use crate::value::{Values, wrong_name};
-
-/// How the program is called that supervises commands: the run's folder is added as the last argument. It has to call
-/// [`supervise`](crate::supervise) with that.
-#[derive(Clone, Debug)]
-pub struct Verb {
-    program: PathBuf,
-    arguments: Vec<OsString>,
-}
-
-impl Verb {
-    /// A verb of the program that runs now. It is found also if its file is replaced later.
-    #[must_use]
-    pub fn of_this_program(verb: impl Into<OsString>) -> Self {
-        Self::of("/proc/self/exe", verb)
-    }
-
-    /// A verb of another program.
-    #[must_use]
-    pub fn of(program: impl Into<PathBuf>, verb: impl Into<OsString>) -> Self {
-        Self { program: program.into(), arguments: vec![verb.into()] }
-    }
-}
-
-/// What a runner needs.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Where the folders of runs are. On a disk of this machine: locks over a network do not always keep what they promise.
-    pub folder: PathBuf,
-    /// What supervises commands.
-    pub supervisor: Verb,
-    /// Where services call back that tell an end so, as they are told it; `{run}` in it is replaced by the run's id.
-    pub callbacks: Option<String>,
-    /// What time it is.
-    pub clock: Clock,
-}
+use crate::spec::{Spec, What};
 
 /// Starts runs, finds them again, and tells how they end. Cheap to clone.
 ///
@@ -79,18 +38,7 @@ struct Inner {
     callbacks: Option<String>,
     clock: Clock,
     web: reqwest::Client,
-    /// Runs that a child or a task of this process carries out.
-    live: Mutex<BTreeMap<RunId, Live>>,
-}
-
-/// A run that a child or a task of this process carries out.
-#[derive(Clone)]
-struct Live {
-    /// Closed when it is over.
-    over: watch::Receiver<()>,
-    nudge: Arc<Notify>,
-    pid: Option<u32>,
-    since: Time,
+    lives: Lives,
 }
 
 /// A run that was started.
@@ -120,19 +68,6 @@ impl Handle {
     }
 }
 
-/// What a service says when it calls back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallBack {
-    /// Whether the work is done; otherwise it failed.
-    pub done: bool,
-    /// More about it, for people.
-    #[serde(default)]
-    pub detail: String,
-    /// Values that are set, if the work is done.
-    #[serde(default)]
-    pub sets: Values,
-}
-
 impl Runner {
     /// Opens the folder of runs, makes it if there is none, and clears away what processes left that died while they claimed or removed a run.
     pub fn open(options: Options) -> Result<Self> {
@@ -143,8 +78,8 @@ impl Runner {
         DirBuilder::new().recursive(true).mode(0o700).create(&root).map_err(Error::while_doing(opening))?;
         clear_leftovers(&root, clock.now()).map_err(Error::while_doing(opening))?;
         let web = calls::web_client().map_err(|what| Error::spec("tls", what))?;
-        let live = Mutex::default();
-        Ok(Self { inner: Arc::new(Inner { root, supervisor, callbacks, clock, web, live }) })
+        let lives = Lives::default();
+        Ok(Self { inner: Arc::new(Inner { root, supervisor, callbacks, clock, web, lives }) })
     }
 
     /// Starts a run, or finds it: whoever starts an id again finds the first run, whatever it was to do.
@@ -177,13 +112,13 @@ impl Runner {
 
     /// What is known of a run. That a command died is told only when no process of it is left.
     pub async fn look(&self, run: &RunId) -> Result<Looked> {
-        let live = self.inner.lock_live().get(run).cloned();
+        let live = self.inner.lives.of(run);
         let (inner, folder) = (Arc::clone(&self.inner), self.inner.folder(run));
         let looked = blocking(move || folder.look(inner.clock.now())).await?;
         match (looked, live) {
             // Its supervisor has not come so far yet.
-            (Looked::NotStarted, Some(Live { pid, since, over, .. })) if over.has_changed().is_ok() => {
-                Ok(Looked::Running { pid, since })
+            (Looked::NotStarted, Some(live)) if live.is_on() => {
+                Ok(Looked::Running { pid: live.pid, since: live.since })
             }
             (looked, _) => Ok(looked),
         }
@@ -193,7 +128,7 @@ impl Runner {
     pub async fn wait(&self, run: &RunId) -> Result<End> {
         let mut pause = LOOK_PAUSE;
         loop {
-            let live = self.inner.lock_live().get(run).cloned();
+            let live = self.inner.lives.of(run);
             match self.look(run).await? {
                 Looked::Ended(end) => return Ok(end),
                 Looked::Died { since, noticed } => {
@@ -204,9 +139,8 @@ impl Runner {
                 Looked::Left { .. } => self.take_up(run, self.inner.folder(run)).await?,
                 Looked::NotStarted | Looked::Running { .. } => {}
             }
-            if let Some(mut live) = live.filter(|live| live.over.has_changed().is_ok()) {
-                // Only its end is told through this.
-                _ = live.over.changed().await;
+            if let Some(live) = live.filter(Live::is_on) {
+                live.until_over().await;
             } else {
                 sleep(pause).await;
                 pause = (pause * 2).min(LOOK_PAUSE_MAX);
@@ -229,7 +163,7 @@ impl Runner {
             move || folder.ask_to_kill()
         })
         .await?;
-        self.inner.nudge(run);
+        self.inner.lives.nudge(run);
         if matches!(looked, Looked::Left { .. }) {
             self.take_up(run, folder).await?;
         }
@@ -240,8 +174,8 @@ impl Runner {
     pub async fn call_back(&self, run: &RunId, token: &str, said: CallBack) -> Result<bool> {
         let (inner, folder, id, token) =
             (Arc::clone(&self.inner), self.inner.folder(run), run.clone(), token.to_owned());
-        let told = blocking(move || called_back(&inner, &folder, &id, &token, said)).await?;
-        self.inner.nudge(run);
+        let told = blocking(move || callback::note(&folder, &id, &token, said, inner.clock.now())).await?;
+        self.inner.lives.nudge(run);
         Ok(told)
     }
 
@@ -294,15 +228,15 @@ impl Runner {
     /// Starts a supervisor for a run that was claimed. If there is one already, the second one goes at once.
     async fn supervise(&self, run: &RunId, folder: Folder) -> Result<()> {
         let inner = Arc::clone(&self.inner);
-        let mut child = blocking(move || inner.spawn(&folder)).await?;
+        let mut child = blocking(move || inner.supervisor.spawn(&folder)).await?;
         let (pid, since) = (child.id(), self.inner.clock.now());
-        let over = self.inner.note_live(run, Arc::default(), pid, since);
+        let over = self.inner.lives.note(run, Arc::default(), pid, since);
         let (inner, run) = (Arc::clone(&self.inner), run.clone());
         tokio::spawn(async move {
             if let Err(error) = child.wait().await {
                 tracing::warn!(%run, %error, "the end of a supervisor was not seen");
             }
-            inner.forget_live(&run, over);
+            inner.lives.forget(&run, over);
         });
         Ok(())
     }
@@ -330,14 +264,14 @@ impl Runner {
             })
         };
         let Some((lock, call, began)) = taken.await? else { return Ok(()) };
-        let over = inner.note_live(run, nudge, Some(std::process::id()), began);
+        let over = inner.lives.note(run, nudge, Some(std::process::id()), began);
         let run = run.clone();
         tokio::spawn(async move {
             if let Err(error) = call.carry_out(began).await {
                 tracing::error!(%run, %error, "the end of a call could not be noted: it will be taken up again");
             }
             drop::<File>(lock);
-            inner.forget_live(&run, over);
+            inner.lives.forget(&run, over);
         });
         Ok(())
     }
@@ -346,47 +280,6 @@ impl Runner {
 impl Inner {
     fn folder(&self, run: &RunId) -> Folder {
         folder::of(&self.root, run)
-    }
-
-    fn lock_live(&self) -> MutexGuard<'_, BTreeMap<RunId, Live>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note_live(&self, run: &RunId, nudge: Arc<Notify>, pid: Option<u32>, since: Time) -> watch::Sender<()> {
-        let (sender, over) = watch::channel(());
-        self.lock_live().insert(run.clone(), Live { over, nudge, pid, since });
-        sender
-    }
-
-    /// Forgets a run that is over, unless another child or task carries it out by now; and tells those who wait.
-    fn forget_live(&self, run: &RunId, over: watch::Sender<()>) {
-        let mut live = self.lock_live();
-        if live.get(run).is_some_and(|live| live.over.same_channel(&over.subscribe())) {
-            live.remove(run);
-        }
-        drop(live);
-        drop(over);
-    }
-
-    fn nudge(&self, run: &RunId) {
-        if let Some(live) = self.lock_live().get(run) {
-            live.nudge.notify_one();
-        }
-    }
-
-    fn spawn(&self, folder: &Folder) -> Result<tokio::process::Child> {
-        let starting = |error| folder.failed("start its supervisor", error);
-        let said = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(folder.file(SUPERVISOR));
-        let mut command = tokio::process::Command::new(&self.supervisor.program);
-        command
-            .args(&self.supervisor.arguments)
-            .arg(folder.path())
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(said.map_err(starting)?);
-        command.spawn().map_err(starting)
     }
 
     /// Why a run was not started.
@@ -399,34 +292,6 @@ impl Inner {
             _ => Error::NotStarted(run.clone()),
         }
     }
-}
-
-fn called_back(inner: &Inner, folder: &Folder, run: &RunId, token: &str, said: CallBack) -> Result<bool> {
-    let refused = |what: &str| Error::Callback { run: run.clone(), what: what.to_owned() };
-    if folder.end()?.is_some() {
-        return Ok(false);
-    }
-    let known = folder.token()?.ok_or_else(|| Error::NotStarted(run.clone()))?;
-    if !bool::from(known.as_bytes().ct_eq(token.as_bytes())) {
-        return Err(Error::Token(run.clone()));
-    }
-    let waits = folder
-        .spec()?
-        .is_some_and(|spec| matches!(spec.what, What::Http(http) if http.done == Done::Callback));
-    if !waits {
-        return Err(refused("its end is told in another way"));
-    }
-    let started = folder.started()?.ok_or_else(|| Error::NotStarted(run.clone()))?;
-    if said.sets.len() > OUTPUT_VALUES_MAX {
-        return Err(refused("it sets too many values"));
-    }
-    if let Some((name, what)) = said.sets.keys().find_map(|name| wrong_name(name).map(|what| (name, what))) {
-        return Err(refused(&format!("it sets {name:?}: {what}")));
-    }
-    let reason = if said.done { Reason::Done } else { Reason::Failed };
-    let detail = calls::shortened(&said.detail, DETAIL_BYTES_MAX);
-    let sets = if said.done { said.sets } else { Values::new() };
-    folder.note_end(&End { sets, ..End::new(reason, detail, started.since, inner.clock.now()) })
 }
 
 /// Removes folders of claims and removals that were not finished. A claim that is younger may be under way.

@@ -13,14 +13,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, Read};
 use std::os::fd::AsFd as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clock::{Clock, Time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process_group, pidfd_open, set_child_subreaper, setsid,
@@ -30,12 +28,11 @@ use tokio::time::Instant;
 use crate::end::{End, Reason};
 use crate::error::{Error, Result};
 use crate::folder::{Folder, Kind, NOT_STARTED, OUTPUT, Started};
-use crate::launch::{LAUNCH, launch};
+use crate::launch::{LAUNCH, launch, start};
 use crate::limits::{END_EVERY, END_TRIES, READ_BYTES};
 use crate::log::Writer;
 use crate::reap::{Exit, reap};
 use crate::spec::{Spec, What};
-use crate::sweep::MARK;
 use crate::{durable, output, value};
 
 /// Supervises a run: what the hidden verb of a program calls, with the arguments that stand after the verb.
@@ -297,27 +294,4 @@ impl<'a> Supervisor<'a> {
             Err(wrong) => end(Reason::Failed, wrong),
         }
     }
-}
-
-/// Starts the launcher, which becomes the command.
-fn start(folder: &Folder) -> io::Result<(PipeReader, Pid)> {
-    let (reader, writer) = io::pipe()?;
-    rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-    let mut arguments = std::env::args_os();
-    let name = arguments.next().unwrap_or_default();
-    // This program itself, also if its file was replaced meanwhile.
-    let child = std::process::Command::new("/proc/self/exe")
-        .arg0(name)
-        .args(arguments)
-        .arg(LAUNCH)
-        .arg(std::process::id().to_string())
-        .env_clear()
-        .env(MARK, folder.path())
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .spawn()?;
-    let pid = Pid::from_raw(child.id().cast_signed());
-    pid.map(|pid| (reader, pid)).ok_or_else(|| io::Error::other("the process has no number"))
 }
