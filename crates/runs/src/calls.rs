@@ -94,7 +94,8 @@ impl Call {
         (clock, callbacks, web): (Clock, Option<String>, reqwest::Client),
         nudge: Arc<Notify>,
     ) -> Self {
-        let log = Writer::open(folder.path(), spec.log_bytes_max).ok();
+        let log = Writer::open(folder.path(), spec.log_bytes_max);
+        let log = log.inspect_err(|error| tracing::warn!(%run, %error, "the log of a run is not kept")).ok();
         let notes = Mutex::new(Notes { log, trouble: String::new() });
         Self { run, folder, spec, clock, callbacks, web, nudge, notes }
     }

@@ -105,17 +105,28 @@ impl Folder {
         }
     }
 
-    /// Says anew what a run is to do that was claimed and not started. If somebody starts it at this moment, either is done.
+    /// Says anew what a run is to do that was claimed and not started: a crash of the machine may have left empty files. If somebody starts it
+    /// at this moment, either is done.
     pub(crate) fn renew(&self, spec: &Spec) -> Result<()> {
-        for (name, bytes) in spec_bytes(spec)? {
-            let written = durable::unused_name("part").and_then(|fresh| {
-                let fresh = self.file(&fresh);
-                durable::write_new(&fresh, &bytes)?;
-                fs::rename(&fresh, self.file(name))
-            });
-            written.map_err(|error| self.failed("describe it", error))?;
-        }
-        Ok(())
+        let [values, spec] = spec_bytes(spec)?;
+        let renewed = || {
+            for (name, bytes) in [values, spec] {
+                self.put(name, &bytes)?;
+            }
+            // A token that is whole may have been given away already.
+            match durable::read(&self.file(TOKEN))? {
+                Some(token) if !token.is_empty() => Ok(()),
+                _ => self.put(TOKEN, durable::chance()?.as_bytes()),
+            }
+        };
+        renewed().map_err(|error| self.failed("describe it", error))
+    }
+
+    /// Puts a file in the place of the one of that name. It is not forced to the disk.
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let fresh = self.file(&durable::unused_name("part")?);
+        durable::write_new(&fresh, bytes)?;
+        fs::rename(&fresh, self.file(name))
     }
 
     pub(crate) fn exists(&self) -> Result<bool> {
@@ -135,9 +146,11 @@ impl Folder {
         self.json(STARTED)
     }
 
-    /// Notes that the run is started. When this has returned, the note and the claim survive a crash of the machine.
+    /// Notes that the run is started. When this has returned, the note and the claim survive a crash of the machine; and of a call, what it is to do.
     pub(crate) fn note_started(&self, started: Started) -> Result<()> {
-        let noted = durable::create_once(&self.path, STARTED, &to_json(&started));
+        let kept: &[&str] = if started.kind == Kind::Call { &[SPEC, TOKEN] } else { &[] };
+        let kept = kept.iter().try_for_each(|name| File::open(self.file(name))?.sync_all());
+        let noted = kept.and_then(|()| durable::create_once(&self.path, STARTED, &to_json(&started)));
         let synced = noted.and_then(|_| self.path.parent().map_or(Ok(()), durable::sync_folder));
         synced.map_err(|error| self.failed("note its start", error))
     }
@@ -168,7 +181,7 @@ impl Folder {
 
     pub(crate) fn token(&self) -> Result<Option<String>> {
         let token = durable::read(&self.file(TOKEN)).map_err(|error| self.failed("read its token", error))?;
-        Ok(token.and_then(|token| String::from_utf8(token).ok()))
+        Ok(token.and_then(|token| String::from_utf8(token).ok()).filter(|token| !token.is_empty()))
     }
 
     /// Asks whoever carries out the run to kill it. The file comes first, then the supervisor is woken; the supervisor opens the pipe
@@ -276,9 +289,28 @@ mod tests {
         assert!(!folder.claim(root.path(), &spec("second")).unwrap());
         assert_eq!(folder.spec().unwrap().unwrap(), spec("first"));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        let token = folder.token().unwrap().unwrap();
         folder.renew(&spec("third")).unwrap();
-        assert_eq!(folder.spec().unwrap().unwrap(), spec("third"));
+        assert_eq!(
+            (folder.spec().unwrap().unwrap(), folder.token().unwrap().unwrap()),
+            (spec("third"), token)
+        );
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(folder.path()), mode(&folder.file(SPEC))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_claim_whose_files_a_crash_of_the_machine_left_empty_is_made_whole_by_the_next_start() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = of(root.path(), &"r1".parse().unwrap());
+        assert!(folder.claim(root.path(), &spec("first")).unwrap());
+        for name in [SPEC, TOKEN, VALUES] {
+            fs::write(folder.file(name), "").unwrap();
+        }
+        assert_eq!(folder.token().unwrap(), None);
+        folder.renew(&spec("second")).unwrap();
+        assert_eq!(folder.spec().unwrap().unwrap(), spec("second"));
+        assert_eq!(folder.token().unwrap().unwrap().len(), 32);
+        assert_eq!(fs::read(folder.file(VALUES)).unwrap(), b"{}");
     }
 }
