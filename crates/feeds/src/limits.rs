@@ -27,11 +27,11 @@ pub const DOWNLOAD_TIME_MAX: Duration = Duration::from_secs(3600);
 /// Loads of a feed that wait to be read. Of more, the oldest are given up: a later file wins anyway.
 pub const QUEUE_MAX: usize = 16;
 /// Offers in one message to the ad store, at most.
-pub const BATCH_OFFERS: u32 = 200;
-/// Bytes of offers in one message to the ad store, about; a topic takes messages of 1 MiB.
-pub const BATCH_BYTES: usize = 512 * 1024;
+pub const BATCH_OFFERS: u32 = 400;
+/// Bytes of the file in one message to the ad store; a topic takes messages of 1 MiB.
+pub const BATCH_BYTES: usize = 384 * 1024;
 /// Batches of one load that the ad store has not answered for yet: so much can stand before another seller's batch.
-pub const BATCHES_AHEAD: u32 = 4;
+pub const BATCHES_AHEAD: u32 = 3;
 /// Files above this size are large: they are read by a stage of their own.
 pub const LARGE_FILE_BYTES: u64 = 4 << 20;
 /// Small files that are read at the same time.

@@ -26,6 +26,8 @@ const GROUP: &str = "feeds.results";
 const WAIT: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(2);
 const PAGE: usize = 64;
+/// Places of problems in one part of an answer: more than it can have, and whole rows.
+const PART_PLACES: u32 = 1000 * ROW_PROBLEMS as u32;
 
 impl Feeds {
     /// Takes in the answers of one partition until `stop` says so.
@@ -138,10 +140,12 @@ impl Feeds {
     }
 
     fn count_batch(&self, batch: &mut Batch, name: &FeedName, load: &mut Load, answered: &BatchResult) {
-        if answered.number < keep(load).answered_batches {
+        let BatchResult { number, part, more, .. } = *answered;
+        if (number, part) < (keep(load).answered_batches, keep(load).answered_parts) {
             return;
         }
-        keep(load).answered_batches = answered.number + 1;
+        let next = if more { (number, part + 1) } else { (number + 1, 0) };
+        (keep(load).answered_batches, keep(load).answered_parts) = next;
         counts(load).unchanged += u64::from(answered.unchanged);
         let mut kept = Vec::new();
         for offer in &answered.offers {
@@ -162,10 +166,10 @@ impl Feeds {
                 });
             }
         }
-        let (shard, number) = (self.seller_shard(&name.seller), load.number.cast_signed());
+        let (shard, load) = (self.seller_shard(&name.seller), load.number.cast_signed());
         for (row, problems) in kept.chunks(ROW_PROBLEMS).enumerate() {
-            let place = (row * ROW_PROBLEMS) as u32;
-            let key = PROBLEMS.key((shard, &*name.seller, &*name.namespace, number, answered.number, place));
+            let place = part * PART_PLACES + (row * ROW_PROBLEMS) as u32;
+            let key = PROBLEMS.key((shard, &*name.seller, &*name.namespace, load, number, place));
             let row = OfferProblems { problems: problems.to_vec(), ..OfferProblems::default() };
             batch.set(key, row.encode_to_vec());
         }
@@ -196,7 +200,7 @@ impl Feeds {
 /// Whether this may be the first answer about a load.
 fn is_first(content: &Content) -> bool {
     match content {
-        Content::Batch(answered) => answered.number == 0,
+        Content::Batch(answered) => (answered.number, answered.part) == (0, 0),
         Content::End(_) => true,
     }
 }

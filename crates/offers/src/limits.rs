@@ -42,6 +42,8 @@ pub const WATCH_PAGE: usize = 200;
 pub const FACET_GUESSES_MAX: usize = 64;
 /// Index values that are gone through to find those that a filter merges.
 pub const FACET_LOOKS_MAX: usize = 1024;
+/// Bytes of one answer about a batch of a load, about; a topic takes messages of a megabyte.
+pub const ANSWER_BYTES_MAX: usize = 512 * 1024;
 /// Messages of loads that are read at a time.
 pub const LOAD_PAGE: usize = 8;
 /// Times that a batch of a load is tried again because others changed its offers meanwhile.

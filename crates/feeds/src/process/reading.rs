@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{Feed, Guard, Load, LoadedOffer, Missing, Problem, QueuedLoad};
-use feedfile::{Code, Item, Options, Outcome, Reader, Summary};
+use feedfile::{Code, Options, Outcome, Reader, Summary};
 use offers::autoload::FeedName;
 use tokio::sync::mpsc;
 
@@ -176,7 +176,7 @@ fn read(
         let judged = Judged::new(&part, &fingerprints, asking);
         let (header, bytes_read) = (&part.header, part.bytes_read);
         for (number, item) in part.items.into_iter().enumerate() {
-            let bytes = size_of(&item);
+            let bytes = judged.bytes(number);
             if batch.is_full_with(bytes) && !batch.send(ready, bytes_read) {
                 return ControlFlow::Break(());
             }
@@ -213,14 +213,4 @@ impl Gathering {
         self.bytes = 0;
         ready.blocking_send(Ready { offers: std::mem::take(&mut self.offers), read_bytes }).is_ok()
     }
-}
-
-/// The bytes of an offer in the file, about.
-fn size_of(item: &Item) -> usize {
-    let Some(offer) = &item.offer else { return item.external_id.len() };
-    let texts = [&offer.external_id, &offer.title.value];
-    let description = offer.description.as_ref().map_or(0, |text| text.value.len());
-    let params: usize = offer.params.iter().map(|param| param.name.len() + param.value.len()).sum();
-    let photos: usize = offer.photos.iter().map(|photo| photo.value.len()).sum();
-    texts.iter().map(|text| text.len()).sum::<usize>() + description + params + photos
 }

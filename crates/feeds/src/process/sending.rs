@@ -22,6 +22,8 @@ use crate::loads::keep;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Bytes of a message that a topic surely takes.
 const MESSAGE_BYTES_MAX: usize = 900 * 1024;
+/// Problems of an offer that are told in a message that would be too large; errors stand before warnings.
+const PROBLEMS_TOLD: usize = 3;
 
 impl Feeds {
     async fn send(&self, name: &FeedName, load: u64, content: Content) -> Result<()> {
@@ -94,10 +96,13 @@ impl Feeds {
     }
 }
 
-/// A topic takes messages of a certain size only. Offers that make one too large are rejected, the largest first.
+/// A topic takes messages of a certain size only. Of offers with many problems the first ones are told; if that does not help, offers are rejected, the largest first.
 fn shrink(offers: &mut [LoadedOffer]) {
     let bytes =
         |offers: &[LoadedOffer]| -> usize { offers.iter().map(|offer| offer.encoded_len() as usize).sum() };
+    if bytes(offers) > MESSAGE_BYTES_MAX {
+        offers.iter_mut().for_each(|offer| offer.problems.truncate(PROBLEMS_TOLD));
+    }
     while bytes(offers) > MESSAGE_BYTES_MAX {
         let largest =
             offers.iter_mut().filter(|offer| offer.offer.is_set()).max_by_key(|offer| offer.encoded_len());

@@ -79,6 +79,7 @@ impl Asking {
 pub(super) struct Judged {
     fingerprints: Vec<Option<Fingerprint>>,
     unchanged: Vec<bool>,
+    bytes: Vec<usize>,
 }
 
 impl Judged {
@@ -96,7 +97,13 @@ impl Judged {
                 unchanged[number] = is_same;
             }
         }
-        Self { fingerprints, unchanged }
+        let bytes = (0..part.items.len()).map(|number| part.text(number).len()).collect();
+        Self { fingerprints, unchanged, bytes }
+    }
+
+    /// The bytes of the offer with this number in the file.
+    pub(super) fn bytes(&self, number: usize) -> usize {
+        self.bytes[number]
     }
 
     /// What the ad store is told of the offer with this number.

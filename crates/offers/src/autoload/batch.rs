@@ -12,24 +12,25 @@ use store::Batch;
 use super::decide::{Case, Decision, Outcome};
 use super::progress::{FeedName, Progress};
 use crate::error::Result;
+use crate::limits::ANSWER_BYTES_MAX;
 use crate::offers::Offers;
 
 impl Offers {
-    /// Adds to a batch what becomes of the offers of a load's batch, and says it. Nothing is added if it was applied before.
+    /// Adds to a batch what becomes of the offers of a load's batch, and says it, in parts that a topic takes. Nothing is added if it was applied before.
     pub(super) async fn apply_batch(
         &self,
         batch: &mut Batch,
         feed: &FeedName,
         load: u64,
         loaded: &Loaded,
-    ) -> Result<Option<BatchResult>> {
+    ) -> Result<Vec<BatchResult>> {
         let progress = self.progress(feed).await?;
         if load < progress.at.load {
-            return Ok(Some(superseded(loaded)));
+            return Ok(in_parts(superseded(loaded), ANSWER_BYTES_MAX));
         }
         let is_over = load == progress.at.load && progress.state() != State::STATE_BATCHES;
         if is_over || load == progress.at.load && loaded.number < progress.at.next_batch {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.move_on(batch, feed, &progress, load, loaded.number);
         let is_first = first_of_each(&loaded.offers);
@@ -70,7 +71,7 @@ impl Offers {
                 answer.offers.push(result);
             }
         }
-        Ok(Some(answer))
+        Ok(in_parts(answer, ANSWER_BYTES_MAX))
     }
 
     fn move_on(&self, batch: &mut Batch, feed: &FeedName, progress: &Progress, load: u64, number: u32) {
@@ -145,4 +146,44 @@ fn superseded(loaded: &Loaded) -> BatchResult {
 fn first_of_each(offers: &[LoadedOffer]) -> Vec<bool> {
     let mut ids = BTreeSet::new();
     offers.iter().map(|offer| ids.insert(&*offer.external_id)).collect()
+}
+
+/// An answer in parts of so many bytes, about. One offer is never in two of them.
+fn in_parts(answer: BatchResult, bytes_max: usize) -> Vec<BatchResult> {
+    let empty = |part: u32| BatchResult { number: answer.number, part, ..BatchResult::default() };
+    let mut parts = vec![BatchResult { unchanged: answer.unchanged, ..empty(0) }];
+    let mut bytes = 0;
+    for offer in answer.offers {
+        let size = offer.encoded_len() as usize;
+        let next = parts.len() as u32;
+        if bytes > 0 && bytes + size > bytes_max {
+            parts.iter_mut().for_each(|part| part.more = true);
+            parts.push(empty(next));
+            bytes = 0;
+        }
+        bytes += size;
+        if let Some(last) = parts.last_mut() {
+            last.offers.push(offer);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_answer_comes_in_parts_that_have_each_offer_once_and_in_order() {
+        let offer = |id: u32| OfferResult { external_id: format!("{id:010}"), ..OfferResult::default() };
+        let offers: Vec<OfferResult> = (0..7).map(offer).collect();
+        let answer =
+            BatchResult { number: 3, offers: offers.clone(), unchanged: 5, ..BatchResult::default() };
+        let whole = in_parts(answer.clone(), 1000);
+        assert_eq!(whole, std::slice::from_ref(&answer));
+        let parts = in_parts(answer, 30);
+        let shape: Vec<_> = parts.iter().map(|it| (it.number, it.part, it.more, it.unchanged)).collect();
+        assert_eq!(shape, [(3, 0, true, 5), (3, 1, true, 0), (3, 2, true, 0), (3, 3, false, 0)]);
+        assert_eq!(parts.into_iter().flat_map(|part| part.offers).collect::<Vec<_>>(), offers);
+    }
 }

@@ -133,19 +133,19 @@ impl Offers {
         content: Option<&Content>,
         place: Place,
     ) -> Result<()> {
-        let answer = match content {
-            Some(Content::Batch(loaded)) => self
-                .apply_batch(batch, feed, load, loaded)
-                .await?
-                .map(|result| Answer::Batch(Box::new(result))),
-            Some(Content::End(end)) => self
-                .apply_end(batch, feed, load, end, place)
-                .await?
-                .map(|result| Answer::End(Box::new(result))),
-            None => None,
-        };
-        if let Some(answer) = answer {
-            Self::answer(batch, feed, load, place, answer);
+        match content {
+            Some(Content::Batch(loaded)) => {
+                for result in self.apply_batch(batch, feed, load, loaded).await? {
+                    let place = Place { part: result.part, ..place };
+                    Self::answer(batch, feed, load, place, Answer::Batch(Box::new(result)));
+                }
+            }
+            Some(Content::End(end)) => {
+                if let Some(result) = self.apply_end(batch, feed, load, end, place).await? {
+                    Self::answer(batch, feed, load, place, Answer::End(Box::new(result)));
+                }
+            }
+            None => {}
         }
         Ok(())
     }
