@@ -8,10 +8,11 @@
 //!                          └── simulate: the same board on a virtual clock
 //! ```
 //!
-//! Where things are: what is decided, and how it is explained ([`board`]); what would happen ([`simulate`]); what a new configuration
+//! Where things are: the values that tasks wait on ([`ctl`]); what is decided, and how it is explained ([`board`]); what would happen ([`simulate`]); what a new configuration
 //! would start at once ([`deploy`]). Limits are in [`limits`].
 
 pub mod board;
+pub mod ctl;
 pub mod deploy;
 mod error;
 pub mod limits;

@@ -36,3 +36,16 @@ pub const LOOP_FIRINGS: u32 = 10;
 pub const MISSES_LISTED: usize = 10_000;
 /// Rows of one table of a simulation as text; the others are counted.
 pub const ROWS_SHOWN: usize = 200;
+
+/// Changes of values in one call: with their history and marks they fit one batch of the store.
+pub const CTL_CHANGES_MAX: usize = 1000;
+/// Values, changes or marks in one answer.
+pub const CTL_PAGE_MAX: usize = 10_000;
+/// Changes of a parameter that are kept, if the settings do not say.
+pub const CTL_HISTORY_KEPT: u64 = 1000;
+/// Old changes of a parameter are thrown away once there are so many more than are kept, and then so many at once.
+pub const CTL_HISTORY_PORTION: u64 = 64;
+/// Times that a change is tried again because others changed the same values in between.
+pub const CTL_ATTEMPTS_MAX: u32 = 100;
+/// Whoever watches looks after this time, even if nothing was heard.
+pub const CTL_LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
