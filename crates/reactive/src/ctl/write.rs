@@ -42,7 +42,7 @@ impl Ctl {
                 Outcome::Applied => return Ok(done),
                 // From now on one after the other, at least with those that have met at the same value.
                 Outcome::Conflict(keys) if turn.is_none() => {
-                    turn = Some(self.queues[queue(&keys)].lock().await)
+                    turn = Some(self.queues[queue(&keys)].lock().await);
                 }
                 Outcome::Conflict(_) => {}
             }
