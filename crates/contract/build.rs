@@ -24,6 +24,8 @@ const FILES: &[&str] = &[
     "torg/feeds/v1/feed.proto",
     "torg/feeds/v1/service.proto",
     "torg/feeds/v1/rows.proto",
+    "torg/tasks/v1/runner.proto",
+    "torg/tasks/v1/ctl.proto",
     "google/rpc/error_details.proto",
 ];
 

@@ -1,0 +1,91 @@
+//! What somebody may have meant.
+
+use crate::limits::{LISTED_MAX, QUOTE_CHARS_MAX};
+use crate::words::SYNONYMS;
+
+/// Words that are shorter than so many characters must not differ by more than one.
+const SHORT: usize = 5;
+
+/// The word that was meant, if one is near enough.
+pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> Option<&'w str> {
+    let lower = word.to_lowercase().replace('-', "_");
+    if let Some(same) = known.clone().find(|known| known.to_lowercase().replace('-', "_") == lower) {
+        return Some(same);
+    }
+    let mut synonyms = SYNONYMS.iter().filter(|(wrong, _)| *wrong == lower);
+    if let Some(right) = synonyms.find_map(|(_, right)| known.clone().find(|known| known == right)) {
+        return Some(right);
+    }
+    let mut longer = known.clone().filter(|known| lower.len() >= SHORT - 2 && known.starts_with(&lower));
+    if let (Some(one), None) = (longer.next(), longer.next()) {
+        return Some(one);
+    }
+    let length = lower.chars().count();
+    if length > QUOTE_CHARS_MAX {
+        return None;
+    }
+    let most = if length < SHORT { 1 } else { length / 3 };
+    let near = known
+        .filter(|known| known.len().abs_diff(lower.len()) <= 2 * most + 2)
+        .map(|known| (strsim::damerau_levenshtein(&lower, &known.to_lowercase()), known));
+    near.filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// A sentence: what was meant, or what is known.
+pub(crate) fn remedy<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone, what: &str) -> String {
+    match meant(word, known.clone()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => list(known, what),
+    }
+}
+
+/// A sentence with what is known, as far as it fits.
+pub(crate) fn list<'w>(known: impl Iterator<Item = &'w str> + Clone, what: &str) -> String {
+    let count = known.clone().count();
+    if count == 0 {
+        return format!("there are no {what}");
+    }
+    // A list that is cut in its middle helps nobody when only a few more words are left.
+    let shown = if count <= 2 * LISTED_MAX { count } else { LISTED_MAX };
+    let words: Vec<String> = known.take(shown).map(|word| format!("`{word}`")).collect();
+    let more = if count > shown { format!(" and {} more", count - shown) } else { String::new() };
+    format!("{what}: {}{more}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meant_of(word: &str) -> Option<&'static str> {
+        meant(word, ["about", "when", "run", "timeout", "environment", "new_day", "any"].into_iter())
+    }
+
+    #[test]
+    fn near_words_are_suggested_and_far_ones_are_not() {
+        assert_eq!(meant_of("tiemout"), Some("timeout"));
+        assert_eq!(meant_of("Run"), Some("run"));
+        assert_eq!(meant_of("new-day"), Some("new_day"));
+        assert_eq!(meant_of("enviroment"), Some("environment"));
+        assert_eq!(meant_of("env"), Some("environment"));
+        assert_eq!(meant_of("time"), Some("timeout"));
+        assert_eq!(meant_of("colour"), None);
+        assert_eq!(meant_of(&"x".repeat(10_000)), None);
+    }
+
+    #[test]
+    fn words_of_other_tools_lead_to_ours() {
+        assert_eq!(meant_of("env"), Some("environment"));
+        assert_eq!(meant_of("or"), Some("any"));
+        assert_eq!(meant_of("trigger"), Some("when"));
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names: Vec<String> = (0..100).map(|n| format!("p{n}")).collect();
+        let shown = list(names.iter().map(String::as_str), "pools");
+        assert!(shown.starts_with("pools: `p0`, `p1`,") && shown.ends_with("`p11` and 88 more"), "{shown}");
+        assert_eq!(list([].into_iter(), "pools"), "there are no pools");
+    }
+}

@@ -1,0 +1,68 @@
+//! The tree of one entry.
+
+use crate::place::Place;
+use saphyr_parser::ScalarStyle;
+use std::borrow::Cow;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind<'t> {
+    Scalar { text: Cow<'t, str>, style: ScalarStyle },
+    List(Vec<Node<'t>>),
+    Map(Vec<(Node<'t>, Node<'t>)>),
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Node<'t> {
+    pub(crate) place: Place,
+    pub(crate) kind: Kind<'t>,
+}
+
+impl<'t> Node<'t> {
+    /// The text of a scalar, quoted or not.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar { text, .. } => Some(text),
+            Kind::List(_) | Kind::Map(_) => None,
+        }
+    }
+
+    /// The text of a scalar without quotes: only such are numbers and truth values.
+    pub(crate) fn as_plain(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar { text, style: ScalarStyle::Plain } => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar { text, style } if super::is_null(text, *style))
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn what(&self) -> String {
+        match &self.kind {
+            _ if self.is_null() => "nothing".to_owned(),
+            Kind::Scalar { text, .. } => format!("`{}`", crate::quote(text)),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Map(_) => "a mapping".to_owned(),
+        }
+    }
+
+    /// The same tree with texts of its own.
+    pub(crate) fn into_owned(self) -> Node<'static> {
+        let kind = match self.kind {
+            Kind::Scalar { text, style } => Kind::Scalar { text: Cow::Owned(text.into_owned()), style },
+            Kind::List(items) => Kind::List(items.into_iter().map(Node::into_owned).collect()),
+            Kind::Map(entries) => Kind::Map(
+                entries.into_iter().map(|(key, value)| (key.into_owned(), value.into_owned())).collect(),
+            ),
+        };
+        Node { place: self.place, kind }
+    }
+
+    /// A scalar at a place.
+    pub(crate) fn scalar(place: Place, text: impl Into<Cow<'t, str>>, style: ScalarStyle) -> Self {
+        Self { place, kind: Kind::Scalar { text: text.into(), style } }
+    }
+}

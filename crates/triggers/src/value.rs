@@ -1,0 +1,153 @@
+//! What is known of data: a parameter of something, and its value.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+
+use crate::error::Error;
+use crate::limits::NAME_BYTES_MAX;
+
+/// Something that is known of an entity: `sales.loaded_to` is how far the sales were loaded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Parameter {
+    /// Of what.
+    pub entity: String,
+    /// What.
+    pub name: String,
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.entity, self.name)
+    }
+}
+
+/// Reads `entity.name`. The last dot divides, so that an entity may have dots of its own. Letters, digits, `_`, `-` and `/` may
+/// stand in both.
+impl FromStr for Parameter {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let shown = || text.chars().take(NAME_BYTES_MAX).collect::<String>();
+        let refuse = |what| Err(Error::Parameter { text: shown(), what });
+        let Some((entity, name)) = text.rsplit_once('.') else {
+            return refuse("there is no dot in it");
+        };
+        if entity.len() > NAME_BYTES_MAX || name.len() > NAME_BYTES_MAX {
+            return Err(Error::LongName { text: shown() });
+        }
+        if name.is_empty() || entity.split('.').any(str::is_empty) {
+            return refuse("a part of it is empty");
+        }
+        let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '/' | '.');
+        if !text.chars().all(allowed) {
+            return refuse("only letters, digits, _, -, / and dots may stand in it");
+        }
+        Ok(Self { entity: entity.to_owned(), name: name.to_owned() })
+    }
+}
+
+/// The value of a parameter. As text: a moment in UTC, or the number; a [calendar](crate::Calendar::show) shows moments in its zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// A moment: data is there up to it.
+    Time(Timestamp),
+    /// A number: so many rows, a version.
+    Number(i64),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(time) => write!(out, "{time}"),
+            Self::Number(number) => write!(out, "{number}"),
+        }
+    }
+}
+
+/// What kind a value is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Moments.
+    Time,
+    /// Numbers.
+    Number,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Time => "a time",
+            Self::Number => "a number",
+        })
+    }
+}
+
+impl Value {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Time(_) => Kind::Time,
+            Self::Number(_) => Kind::Number,
+        }
+    }
+}
+
+/// Where a check finds values: those that hold now, and those that were remembered at the last successful run.
+pub trait Values {
+    /// What the parameter is now; `None` if nobody has set it, or it was deleted.
+    fn current(&self, of: &Parameter) -> Option<Value>;
+    /// What the parameter was when the check saw it whose run succeeded last; `None` if there is no such run, or it did not look at
+    /// the parameter.
+    fn remembered(&self, of: &Parameter) -> Option<Value>;
+}
+
+/// Values in two maps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Those that hold now.
+    pub current: BTreeMap<Parameter, Value>,
+    /// Those that are remembered.
+    pub remembered: BTreeMap<Parameter, Value>,
+}
+
+impl Values for Known {
+    fn current(&self, of: &Parameter) -> Option<Value> {
+        self.current.get(of).copied()
+    }
+
+    fn remembered(&self, of: &Parameter) -> Option<Value> {
+        self.remembered.get(of).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_dot_divides_a_parameter() {
+        let read: Parameter = "dwh.sales.loaded_to".parse().unwrap();
+        assert_eq!((read.entity.as_str(), read.name.as_str()), ("dwh.sales", "loaded_to"));
+        assert_eq!(read.to_string(), "dwh.sales.loaded_to");
+    }
+
+    #[test]
+    fn what_is_no_parameter_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("sales", "there is no dot"),
+            ("", "there is no dot"),
+            (".loaded_to", "a part of it is empty"),
+            ("sales.", "a part of it is empty"),
+            ("a..b", "a part of it is empty"),
+            ("sales loaded.to", "only letters"),
+        ] {
+            let shown = text.parse::<Parameter>().map_err(|error| error.to_string());
+            assert!(shown.as_ref().is_err_and(|shown| shown.contains(reason)), "{text}: {shown:?}");
+        }
+        assert!(matches!(format!("{}.b", "a".repeat(300)).parse::<Parameter>(), Err(Error::LongName { .. })));
+    }
+}
