@@ -9,13 +9,15 @@
 //! ```
 //!
 //! Where things are: the values that tasks wait on ([`ctl`]); what is decided, and how it is explained ([`board`]); what would happen ([`simulate`]); what a new configuration
-//! would start at once ([`deploy`]). Limits are in [`limits`].
+//! would start at once ([`deploy`]); how definitions of files ([`plans`]) and recorded values ([`recorded`]) come here. Limits are in [`limits`].
 
 pub mod board;
 pub mod ctl;
 pub mod deploy;
 mod error;
 pub mod limits;
+pub mod plans;
+pub mod recorded;
 pub mod simulate;
 
 pub use error::{Error, Result};

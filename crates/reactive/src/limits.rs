@@ -36,6 +36,8 @@ pub const LOOP_FIRINGS: u32 = 10;
 pub const MISSES_LISTED: usize = 10_000;
 /// Rows of one table of a simulation as text; the others are counted.
 pub const ROWS_SHOWN: usize = 200;
+/// Characters of a line of a log or of a file of values that are shown in an error.
+pub const LINE_CHARS_SHOWN: usize = 80;
 
 /// Changes of values in one call: with their history and marks they fit one batch of the store.
 pub const CTL_CHANGES_MAX: usize = 1000;

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::bench::{self, Bench};
 use crate::commands::{
     self, catalog::CatalogCommand, explain::ExplainCommand, feed::FeedCommand, keys::KeysCommand,
-    stages::StagesCommand, store::StoreCommand, topic::TopicCommand,
+    stages::StagesCommand, store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
@@ -83,6 +83,11 @@ enum Command {
         command: FeedCommand,
         #[command(flatten)]
         settings: Settings,
+    },
+    /// Checks, draws, simulates and compares files of reactive tasks. Asks nobody.
+    Tasks {
+        #[command(subcommand)]
+        command: TasksCommand,
     },
     /// Measures Torg beside what it is compared with.
     #[command(subcommand)]
@@ -184,6 +189,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::feed::run(command, &effective.config))
         }
+        Command::Tasks { command } => commands::tasks::run(&command),
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
 }

@@ -10,6 +10,7 @@ mod remote;
 pub(crate) mod stages;
 mod stages_new;
 pub(crate) mod store;
+pub(crate) mod tasks;
 pub(crate) mod topic;
 mod topic_server;
 
