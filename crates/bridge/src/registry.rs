@@ -129,9 +129,10 @@ impl Registry {
     /// A declaration with what was registered in place of a token or a key that is given as `***`: as the stage is to be called. Checked.
     pub async fn complete(&self, declared: &OutsideStage) -> Result<Outside, RegistryError> {
         // An id that no stage can have is none that the store can look for.
-        let before = match Outside::is_id(&declared.id) {
-            true => self.store.get_one(&STAGES.key((SHARD, &*declared.id))).await?,
-            false => None,
+        let before = if Outside::is_id(&declared.id) {
+            self.store.get_one(&STAGES.key((SHARD, &*declared.id))).await?
+        } else {
+            None
         };
         let old = before.as_ref().and_then(|row| StoredStage::decode_from_slice(&row.value).ok());
         let declared = with_secrets(declared, old.and_then(|old| old.stage.into_option()));

@@ -121,7 +121,8 @@ async fn an_id_that_no_key_can_have_is_refused_by_name() {
     let offers = offers().await;
     let workshop = workshop(&offers, &[]).await;
     for id in ["a\0b", "", &"x".repeat(10_000)] {
-        let refused = workshop.registry().complete(&declared(id, &["http://127.0.0.1:1"], &[])).await;
+        let refused =
+            workshop.registry().complete(&declared(id, &["http://127.0.0.1:1".to_owned()], &[])).await;
         let Err(bridge::RegistryError::Wrong(wrong)) = refused else { panic!("{id:?}: {refused:?}") };
         assert_eq!(wrong[0].field, "id");
     }

@@ -101,7 +101,9 @@ fn shrink(offers: &mut [LoadedOffer]) {
     let bytes =
         |offers: &[LoadedOffer]| -> usize { offers.iter().map(|offer| offer.encoded_len() as usize).sum() };
     if bytes(offers) > MESSAGE_BYTES_MAX {
-        offers.iter_mut().for_each(|offer| offer.problems.truncate(PROBLEMS_TOLD));
+        for offer in offers.iter_mut() {
+            offer.problems.truncate(PROBLEMS_TOLD);
+        }
     }
     while bytes(offers) > MESSAGE_BYTES_MAX {
         let largest =

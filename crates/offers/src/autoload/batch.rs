@@ -157,7 +157,9 @@ fn in_parts(answer: BatchResult, bytes_max: usize) -> Vec<BatchResult> {
         let size = offer.encoded_len() as usize;
         let next = parts.len() as u32;
         if bytes > 0 && bytes + size > bytes_max {
-            parts.iter_mut().for_each(|part| part.more = true);
+            if let Some(last) = parts.last_mut() {
+                last.more = true;
+            }
             parts.push(empty(next));
             bytes = 0;
         }
