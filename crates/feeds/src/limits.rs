@@ -26,12 +26,12 @@ pub const FILE_BYTES_MAX: u64 = 1 << 30;
 pub const DOWNLOAD_TIME_MAX: Duration = Duration::from_secs(3600);
 /// Loads of a feed that wait to be read. Of more, the oldest are given up: a later file wins anyway.
 pub const QUEUE_MAX: usize = 16;
-/// Offers in one message to the ad store, at most.
-pub const BATCH_OFFERS: u32 = 400;
+/// Offers in one message to the ad store, at most: they are one commit, which may have 10,000 operations, and each stage of a marketplace adds some for each offer.
+pub const BATCH_OFFERS: u32 = 50;
 /// Bytes of the file in one message to the ad store; a topic takes messages of 1 MiB.
 pub const BATCH_BYTES: usize = 384 * 1024;
 /// Batches of one load that the ad store has not answered for yet: so much can stand before another seller's batch.
-pub const BATCHES_AHEAD: u32 = 3;
+pub const BATCHES_AHEAD: u32 = 16;
 /// Files above this size are large: they are read by a stage of their own.
 pub const LARGE_FILE_BYTES: u64 = 4 << 20;
 /// Small files that are read at the same time.
