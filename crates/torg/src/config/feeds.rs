@@ -56,7 +56,7 @@ impl Default for Feeds {
             topic_partitions: 8,
             spool_dir: PathBuf::from("./data/spool"),
             loads_kept: 20,
-            batches_ahead: 16,
+            batches_ahead: feeds::limits::BATCHES_AHEAD,
             upload_mb_max: 1024,
             allow_hosts: Vec::new(),
             deny_hosts: Vec::new(),
