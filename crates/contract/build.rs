@@ -26,6 +26,8 @@ const FILES: &[&str] = &[
     "torg/feeds/v1/rows.proto",
     "torg/tasks/v1/runner.proto",
     "torg/tasks/v1/ctl.proto",
+    "torg/tasks/v1/task.proto",
+    "torg/tasks/v1/tasks.proto",
     "google/rpc/error_details.proto",
 ];
 

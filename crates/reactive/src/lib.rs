@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Where things are: the values that tasks wait on ([`ctl`]); what is decided, and how it is explained ([`board`]); what would happen ([`simulate`]); what a new configuration
-//! would start at once ([`deploy`]); how definitions of files ([`plans`]) and recorded values ([`recorded`]) come here. Limits are in [`limits`].
+//! would start at once ([`deploy`]); how definitions of files ([`plans`]) and recorded values ([`recorded`]) come here; how moments and values stand in messages
+//! ([`wire`]). Limits are in [`limits`].
 
 pub mod board;
 pub mod ctl;
@@ -19,5 +20,6 @@ pub mod limits;
 pub mod plans;
 pub mod recorded;
 pub mod simulate;
+pub mod wire;
 
 pub use error::{Error, Result};

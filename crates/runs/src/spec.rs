@@ -164,6 +164,9 @@ pub struct Tls {
     pub certificate_pem: Option<String>,
     /// Its key.
     pub key_pem: Option<Secret>,
+    /// The name that the service's certificate must have, if not that of its address. For gRPC only.
+    #[serde(default)]
+    pub server_name: Option<String>,
 }
 
 impl Spec {

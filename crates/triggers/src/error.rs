@@ -49,6 +49,14 @@ pub enum Error {
         /// What was given.
         offset: SignedDuration,
     },
+    /// Chunks have names, or are minutes.
+    #[error(
+        "{text:?} are no chunks: write hour, day, week, month or year, or minutes that divide a day, for example 15m"
+    )]
+    Scale {
+        /// What was written, as far as it is worth showing.
+        text: String,
+    },
     /// Chunks of minutes divide the day.
     #[error("chunks of {minutes} minutes do not divide a day: take one of {}", divisors())]
     Minutes {

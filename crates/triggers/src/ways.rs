@@ -1,11 +1,13 @@
 //! What can be said of a trigger without any value: what it looks at, and what it may do to its task.
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use jiff::SignedDuration;
 
+use crate::duration::parse_duration;
 use crate::error::{Error, Result};
-use crate::limits::{DAY_MINUTES, LEAVES_MAX};
+use crate::limits::{DAY_MINUTES, LEAVES_MAX, NAME_BYTES_MAX};
 use crate::trigger::{Amount, Check, Group, Leaf, Path, Scale, Trigger};
 use crate::value::Parameter;
 
@@ -166,9 +168,46 @@ impl Scale {
     }
 }
 
+/// `day`, `30m`; also as it is shown: `30m chunk`.
+impl FromStr for Scale {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let named = match text.trim() {
+            "hour" => Self::Hour,
+            "day" => Self::Day,
+            "week" => Self::Week,
+            "month" => Self::Month,
+            "year" => Self::Year,
+            other => {
+                let refuse = || Error::Scale { text: text.chars().take(NAME_BYTES_MAX).collect() };
+                let length = other.strip_suffix(" chunk").unwrap_or(other);
+                let length = parse_duration(length).map_err(|_| refuse())?;
+                let whole = length.as_secs() % 60 == 0 && length.subsec_nanos() == 0;
+                let minutes = whole.then(|| u16::try_from(length.as_mins()).ok()).flatten();
+                return Self::minutes(minutes.ok_or_else(refuse)?);
+            }
+        };
+        Ok(named)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_are_read_as_they_are_shown() {
+        let named = [Scale::Hour, Scale::Day, Scale::Week, Scale::Month, Scale::Year];
+        for scale in named.into_iter().chain([1, 15, 60, 720].map(Scale::Minutes)) {
+            assert_eq!(scale.to_string().parse(), Ok(scale));
+        }
+        assert_eq!("15m".parse(), Ok(Scale::Minutes(15)));
+        assert_eq!("7m".parse::<Scale>(), Err(Error::Minutes { minutes: 7 }));
+        for wrong in ["", "days", "90s", "30d", "fortnight"] {
+            assert!(matches!(wrong.parse::<Scale>(), Err(Error::Scale { .. })), "{wrong}");
+        }
+    }
 
     fn leaf(check: Check) -> Leaf {
         Leaf { of: "sales.loaded_to".parse().unwrap(), check }

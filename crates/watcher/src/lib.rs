@@ -91,6 +91,7 @@ pub use queue::Lane;
 pub use rehearse::{Outcome, Rehearsed};
 pub use requests::State;
 pub use schedule::{Blocked, Line};
+pub use shards::Fence;
 pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};
 pub use tables::tables;
 pub use time::{Clock, Time};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use store::{Batch, Outcome, Read, Store};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use topics::Topics;
 
 use crate::board::Board;
@@ -14,6 +14,7 @@ use crate::change::{Rules, Versioned};
 use crate::config::{Config, StageLimits};
 use crate::entity::Entity;
 use crate::limits::{STAGE_ID_BYTES_MAX, STAGES_MAX};
+use crate::relay::Serving;
 use crate::rows::{Settings, encode};
 use crate::run::Stages;
 use crate::stage::Stage;
@@ -75,7 +76,8 @@ fn assemble<E: Entity>(
     let turns =
         stages.keys().map(|id| (id.clone(), Semaphore::new(config.limits_of(id).calls_max))).collect();
     let (rules, board) = (Rules { config, interests }, Board::default());
-    let inner = Inner { store, topic, clock, rules, stages, random, board, turns };
+    let serving = watch::Sender::new(Serving::new());
+    let inner = Inner { store, topic, clock, rules, stages, random, board, turns, serving };
     Ok(Watcher { inner: Arc::new(inner) })
 }
 

@@ -87,6 +87,7 @@ impl<E: Entity> Watcher<E> {
             ended.send_replace(true);
         };
         tokio::join!(work, leases_kept);
+        self.tell_serving(Serving::new());
         self.board().say("", BTreeMap::new());
         Ok(())
     }
@@ -358,6 +359,7 @@ impl<E: Entity> Runner<E> {
         self.apart.retain(|(_, shard, _)| ours.contains_key(shard));
         self.resting.retain(|(_, shard, _), _| ours.contains_key(shard));
         self.in_vain.retain(|(_, shard, _), _| ours.contains_key(shard));
+        self.watcher.tell_serving(ours.clone());
         self.serving.send_replace(ours);
     }
 

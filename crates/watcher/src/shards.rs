@@ -37,21 +37,22 @@ const BEATS: u32 = 3;
 
 /// The right to write in a shard, as long as nobody else took it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fence {
+pub struct Fence {
     key: Key,
     epoch: u64,
 }
 
 impl Fence {
     /// Makes a batch apply only while the shard is still ours.
-    pub(crate) fn guard(&self, batch: &mut Batch) {
+    pub fn guard(&self, batch: &mut Batch) {
         if !planted!(NoFence) {
             batch.check(self.key.clone(), self.epoch);
         }
     }
 
     /// Whether a conflict on these keys may mean that the shard is not ours any more.
-    pub(crate) fn is_among(&self, keys: &[Key]) -> bool {
+    #[must_use]
+    pub fn is_among(&self, keys: &[Key]) -> bool {
         keys.contains(&self.key)
     }
 }

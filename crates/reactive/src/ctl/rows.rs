@@ -2,42 +2,21 @@
 
 use buffa::Message;
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use contract::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue, seen_value};
+use contract::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue};
 use jiff::Timestamp;
 use store::Row;
 use triggers::Value;
 
 use super::error::{Result, damaged};
-
-/// A moment as messages carry it: nanoseconds count forward, also before 1970.
-pub(super) fn wire_time(time: Timestamp) -> WireTime {
-    let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
-    if nanos < 0 {
-        (seconds, nanos) = (seconds - 1, nanos + 1_000_000_000);
-    }
-    WireTime { seconds, nanos, ..WireTime::default() }
-}
+use crate::wire;
 
 fn read_time(row: &Row, time: &WireTime) -> Result<Timestamp> {
-    Timestamp::new(time.seconds, time.nanos).map_err(|error| damaged(row, error))
-}
-
-pub(super) fn wire_value(value: Value) -> SeenValue {
-    let kind = match value {
-        Value::Number(number) => seen_value::Kind::Number(number),
-        Value::Time(time) => wire_time(time).into(),
-    };
-    SeenValue { kind: Some(kind), ..SeenValue::default() }
+    wire::read_time(time).map_err(|detail| damaged(row, detail))
 }
 
 /// The value of a message; what is neither a time nor a number was not written by this program.
-pub(super) fn read_value(row: &Row, value: Option<&SeenValue>) -> Result<Option<Value>> {
-    match value.map(|value| &value.kind) {
-        None => Ok(None),
-        Some(Some(seen_value::Kind::Number(number))) => Ok(Some(Value::Number(*number))),
-        Some(Some(seen_value::Kind::Time(time))) => Ok(Some(Value::Time(read_time(row, time)?))),
-        Some(None) => Err(damaged(row, "its value is neither a time nor a number")),
-    }
+fn read_value(row: &Row, value: Option<&SeenValue>) -> Result<Option<Value>> {
+    value.map(wire::read_value).transpose().map_err(|detail| damaged(row, detail))
 }
 
 fn decoded<M: Message>(row: &Row) -> Result<M> {
@@ -65,9 +44,9 @@ impl StoredValue {
 
     pub(super) fn encode(&self) -> Vec<u8> {
         let message = CtlValue {
-            value: self.value.map(wire_value).into(),
+            value: self.value.map(wire::value).into(),
             author: self.author.clone(),
-            change_time: Some(wire_time(self.at)).into(),
+            change_time: Some(wire::time(self.at)).into(),
             history_from: self.history_from,
             ..CtlValue::default()
         };
@@ -100,9 +79,9 @@ impl StoredChange {
     pub(super) fn encode(&self) -> Vec<u8> {
         let message = CtlHistory {
             author: self.author.clone(),
-            change_time: Some(wire_time(self.at)).into(),
-            before: self.before.map(wire_value).into(),
-            after: self.after.map(wire_value).into(),
+            change_time: Some(wire::time(self.at)).into(),
+            before: self.before.map(wire::value).into(),
+            after: self.after.map(wire::value).into(),
             moved_back: self.moved_back,
             reason: self.reason.clone(),
             ..CtlHistory::default()
@@ -113,7 +92,7 @@ impl StoredChange {
 
 /// A mark's row: what it was changed to, and when.
 pub(super) fn encode_mark(value: Option<Value>, at: Timestamp) -> Vec<u8> {
-    let (value, change_time) = (value.map(wire_value).into(), Some(wire_time(at)).into());
+    let (value, change_time) = (value.map(wire::value).into(), Some(wire::time(at)).into());
     CtlChanged { value, change_time, ..CtlChanged::default() }.encode_to_vec()
 }
 

@@ -199,10 +199,11 @@ fn connect(grpc: &Grpc) -> Result<Client, String> {
         let connector = TlsConnector::from(Arc::new(tls));
         let host = address.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = address.port_u16().unwrap_or(HTTPS_PORT);
+        let named = grpc.tls.as_ref().and_then(|tls| tls.server_name.clone()).unwrap_or_else(|| host.clone());
         let dial = tower::service_fn(move |_: Uri| {
-            let (connector, host) = (connector.clone(), host.clone());
+            let (connector, host, named) = (connector.clone(), host.clone(), named.clone());
             async move {
-                let name = ServerName::try_from(host.clone()).map_err(std::io::Error::other)?;
+                let name = ServerName::try_from(named).map_err(std::io::Error::other)?;
                 let stream = TcpStream::connect((host.as_str(), port)).await?;
                 stream.set_nodelay(true)?;
                 connector.connect(name, stream).await.map(TokioIo::new)

@@ -51,7 +51,7 @@ impl Authority {
     fn tls(&self) -> Tls {
         let (certificate, key) = self.issue("torg");
         let key_pem = Some(key.into());
-        Tls { ca_pem: Some(self.0.pem()), certificate_pem: Some(certificate), key_pem }
+        Tls { ca_pem: Some(self.0.pem()), certificate_pem: Some(certificate), key_pem, server_name: None }
     }
 }
 

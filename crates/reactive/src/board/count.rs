@@ -1,0 +1,49 @@
+//! How many tasks stand how.
+
+use super::Board;
+use super::state::Phase;
+
+/// How many tasks stand how. A task may count several times: failing, and waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Tasks that have a definition.
+    pub defined: usize,
+    /// Those that wait for their turn.
+    pub queued: usize,
+    /// Those that run; also if their definition is gone.
+    pub running: usize,
+    /// Those that are tried again after a pause.
+    pub waiting: usize,
+    /// Those that do not fire before one of their parameters changes.
+    pub resting: usize,
+    /// Those that a person or their definition has paused.
+    pub paused: usize,
+    /// Those of which too many attempts in a row have failed.
+    pub failing: usize,
+    /// Those of which no run has succeeded for too long.
+    pub silent: usize,
+    /// Those that wait for a value that was moved back.
+    pub regressed: usize,
+}
+
+impl Board {
+    /// How many tasks stand how. It looks at all of them.
+    #[must_use]
+    pub fn count(&self) -> Count {
+        let mut count = Count::default();
+        for entry in &self.entries {
+            let state = &entry.state;
+            count.running += usize::from(matches!(state.phase, Phase::Running { .. }));
+            let Some(plan) = &entry.plan else { continue };
+            count.defined += 1;
+            count.queued += usize::from(matches!(state.phase, Phase::Queued { .. }));
+            count.waiting += usize::from(matches!(state.phase, Phase::Waiting { .. }));
+            count.resting += usize::from(matches!(state.phase, Phase::Resting { .. }));
+            count.paused += usize::from(entry.is_paused());
+            count.failing += usize::from(state.attempts >= plan.retry.failing_after.max(1));
+            count.silent += usize::from(state.silent_since.is_some());
+            count.regressed += usize::from(!state.regressed.is_empty());
+        }
+        count
+    }
+}
