@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use buffa_types::google::protobuf::Timestamp;
 use contract::torg::feeds::v1::load::Origin;
-use contract::torg::feeds::v1::{Deleting, Feed, Guard, Missing, QueuedLoad};
+use contract::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 use geo::Geocoder;
 use offers::autoload::FeedName;
 use offers::{Offers, time};
@@ -55,8 +56,17 @@ pub struct Parts {
     pub unifier: Arc<Unifier>,
     /// What knows places better than the built-in ones, if there is something.
     pub geocoder: Option<Arc<dyn Geocoder>>,
+    /// Who adds to the commits that end loads, if somebody does.
+    pub witness: Option<Arc<dyn LoadWitness>>,
     /// How they work.
     pub config: Config,
+}
+
+/// Adds to the commit that ends a load what has to be saved together with it.
+#[async_trait]
+pub trait LoadWitness: Send + Sync {
+    /// A load has come to its end, and all of its offers are applied. Called again, with another batch, if the commit was in conflict.
+    async fn load_done(&self, feed: &FeedName, load: &Load, batch: &mut Batch) -> store::Result<()>;
 }
 
 /// All feeds of a store. Cheap to clone.

@@ -36,7 +36,7 @@ mod tables;
 
 pub use error::{Error, Result};
 pub use feed::{FeedId, StoredFeed};
-pub use feeds::{Config, Feeds, Parts};
+pub use feeds::{Config, Feeds, LoadWitness, Parts};
 pub use files::{Files, Spool, Spooled};
 pub use loader::Download;
 pub use mappings::Mapping;

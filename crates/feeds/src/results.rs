@@ -104,6 +104,12 @@ impl Feeds {
                     Some(Content::End(end)) => self.note_end(&mut batch, &name, &mut load, end),
                     None => {}
                 }
+                if is_done(&load)
+                    && !is_done(&before)
+                    && let Some(witness) = &self.parts.witness
+                {
+                    witness.load_done(&name, &load, &mut batch).await?;
+                }
                 if load != before {
                     self.put_load(&mut batch, &name, version, &load);
                 }
@@ -195,6 +201,10 @@ impl Feeds {
         (counts(load).removed, counts(load).made_manual) = (end.removed, end.made_manual);
         self.queue_cleaning(batch, name, load.number);
     }
+}
+
+fn is_done(load: &Load) -> bool {
+    load.state.as_known() == Some(State::STATE_DONE)
 }
 
 /// Whether this may be the first answer about a load.

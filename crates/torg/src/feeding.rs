@@ -14,6 +14,7 @@ use fetch::Client;
 use geo::{Geocoder, Nominatim, NominatimOptions, Places};
 use offers::Offers;
 use offers::autoload::LoadTopics;
+use reactive::ctl::Ctl;
 use store::Store;
 use topics::Topics;
 use unify::Unifier;
@@ -22,6 +23,7 @@ use watcher::{Setup, Stage, StageLimits, Watcher};
 use crate::config::{self, Config};
 use crate::errors::advised;
 use crate::marketplace::ensure_topic;
+use crate::own_values::FeedValues;
 use crate::parts;
 use crate::tasks::Running;
 
@@ -49,6 +51,7 @@ impl Feeding {
         store: &Store,
         topics: &Topics,
         offers: &Offers,
+        ctl: &Ctl,
     ) -> anyhow::Result<Feeding> {
         let config::Feeds { offers_topic, results_topic, dead_letter_topic, .. } = &config.feeds;
         for topic in [offers_topic, results_topic, dead_letter_topic] {
@@ -66,6 +69,7 @@ impl Feeding {
             files: open_files(config)?,
             unifier,
             geocoder,
+            witness: Some(Arc::new(FeedValues::new(ctl.clone()))),
             config: feeds::Config {
                 offers_topic: offers_topic.clone(),
                 results_topic: results_topic.clone(),

@@ -17,8 +17,10 @@ mod gatekeeper;
 mod logging;
 mod marketplace;
 mod nearest;
+mod own_values;
 mod parts;
 mod proto;
+mod reactions;
 mod serve;
 mod server;
 mod stages_file;
@@ -33,6 +35,10 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else: a supervisor of a run has no thread and no allocation that it does not need.
+    if let Some(ended) = reactions::supervised(std::env::args_os()) {
+        return ended;
+    }
     // Wrong usage ends in here, with exit code 2.
     match cli::run(cli::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,

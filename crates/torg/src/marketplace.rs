@@ -12,6 +12,7 @@ use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
+use reactive::ctl::Ctl;
 use stages::limits::EVENTS_TOPIC;
 use stages::{Lineage, Prices};
 use store::Store;
@@ -65,6 +66,7 @@ impl Marketplace {
         config: &Config,
         store: &Store,
         topics: &Topics,
+        ctl: &Ctl,
         closing: watch::Receiver<bool>,
     ) -> anyhow::Result<Marketplace> {
         let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
@@ -94,7 +96,7 @@ impl Marketplace {
         let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
         let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
         let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
-        let feeding = Feeding::open(config, store, topics, &offers).await?;
+        let feeding = Feeding::open(config, store, topics, &offers, ctl).await?;
         let market = Market { offers, topic, opinions, workshop, closing };
         Ok(Marketplace { market, photos, feeding, prices, partitions })
     }
@@ -216,7 +218,7 @@ fn offers_config(config: &config::Offers) -> offers::Config {
 }
 
 /// What other processes on the same store know this one by.
-fn instance_name() -> String {
+pub(crate) fn instance_name() -> String {
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
 }
@@ -225,6 +227,7 @@ fn instance_name() -> String {
 mod tests {
     use super::*;
     use crate::errors::report;
+    use crate::reactions::open_values;
 
     #[tokio::test]
     async fn a_watcher_that_cannot_run_is_a_failure_of_the_process() {
@@ -237,7 +240,10 @@ mod tests {
         let store = parts::open_store(&config).await.unwrap();
         let topics = parts::open_topics(&config, &store).await.unwrap();
         let closing = watch::Sender::new(false);
-        let marketplace = Marketplace::open(&config, &store, &topics, closing.subscribe()).await.unwrap();
+        let marketplace =
+            Marketplace::open(&config, &store, &topics, &open_values(&store), closing.subscribe())
+                .await
+                .unwrap();
         let running = marketplace.run_as("host".repeat(1000), Work { offers: true, feeds: false });
         let text = report(&running.failure().await);
         assert!(text.starts_with("error: offers do not evolve any more: process \"hosthost"), "{text}");

@@ -26,6 +26,8 @@ pub(crate) fn schema() -> store::Result<Schema> {
             .chain(feeds::tables())
             .chain(bridge::tables())
             .chain(photos::tables())
+            .chain(reactive::ctl::tables())
+            .chain(scheduler::tables())
             .chain(stages::price_tables()),
     )
 }

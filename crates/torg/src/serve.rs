@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use access::ApiKeys;
 use anyhow::Context as _;
 use futures::future::BoxFuture;
+use reactive::ctl::Ctl;
+use scheduler::Scheduler;
 use store::{Read as _, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -19,8 +21,11 @@ use crate::demo;
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::{Marketplace, Work};
+use crate::own_values::OwnValues;
 use crate::parts;
+use crate::reactions::{self, Reactions};
 use crate::server::{self, FeedFiles, Info, Metrics, Readiness, RpcParts, Server, Slots};
+use crate::tasks::Running;
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
@@ -125,7 +130,9 @@ impl App {
         let store = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
-        let (market, feeds) = self.open_marketplace(&store, &topics).await?;
+        let ctl = reactions::open_values(&store);
+        let (market, feeds) = self.open_marketplace(&store, &topics, &ctl).await?;
+        let _tasks = self.open_tasks(&store, &topics, ctl, &market).await?;
         if demo {
             let made = demo::fill(&market.offers).await?;
             tracing::info!(offers = made, "the demo's offers are there");
@@ -190,8 +197,10 @@ impl App {
         &mut self,
         store: &Store,
         topics: &Topics,
+        ctl: &Ctl,
     ) -> anyhow::Result<(api::Market, api::FeedCalls)> {
-        let marketplace = Marketplace::open(&self.config, store, topics, self.closing.subscribe()).await?;
+        let marketplace =
+            Marketplace::open(&self.config, store, topics, ctl, self.closing.subscribe()).await?;
         let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.calls(&self.config));
         if let Some(photos) = &marketplace.photos {
             // Set once: `open` runs once.
@@ -200,7 +209,7 @@ impl App {
         let work = Work::of(&self.config.roles);
         if work.offers || work.feeds {
             let running = marketplace.run(work);
-            self.failure = Box::pin(running.failure());
+            self.fails_with(running.failure());
             self.on_close("marketplace", async move || running.close().await);
         }
         if !work.offers {
@@ -208,6 +217,44 @@ impl App {
             tokio::spawn(async move { workshop.follow(closing).await });
         }
         Ok((market, feeds))
+    }
+
+    /// Opens reactive tasks where somebody needs them: a process that serves calls, or runs tasks.
+    async fn open_tasks(
+        &mut self,
+        store: &Store,
+        topics: &Topics,
+        ctl: Ctl,
+        market: &api::Market,
+    ) -> anyhow::Result<Option<Scheduler>> {
+        let runs_tasks = self.config.roles.contains(&Role::Reactive);
+        if !runs_tasks && !self.config.roles.contains(&Role::Api) {
+            return Ok(None);
+        }
+        let reactions = Reactions::open(&self.config, store, topics, ctl.clone()).await?;
+        // Set once: `open` runs once.
+        let _ = self.slots.runs.set(reactions.runner.clone());
+        let shown = reactions.scheduler.clone();
+        self.metrics.show(move || shown.gauges());
+        if runs_tasks {
+            reactions.put_files_to_work(&self.config.tasks.path).await?;
+            let mut running = Running::new();
+            reactions.run(&mut running, OwnValues::new(ctl, market.offers.watcher().clone()));
+            self.fails_with(running.failure());
+            self.on_close("tasks", async move || running.close().await);
+        }
+        Ok(Some(reactions.scheduler))
+    }
+
+    /// Ends the process when this comes.
+    fn fails_with(&mut self, failure: impl Future<Output = anyhow::Error> + Send + 'static) {
+        let before = std::mem::replace(&mut self.failure, Box::pin(std::future::pending()));
+        self.failure = Box::pin(async move {
+            tokio::select! {
+                error = before => error,
+                error = failure => error,
+            }
+        });
     }
 
     /// The folder of everything embedded; not made when nothing would go into it.
@@ -321,7 +368,6 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::tasks::Running;
 
     #[tokio::test]
     async fn parts_are_closed_in_reverse_order_and_a_failure_does_not_stop_the_others() {

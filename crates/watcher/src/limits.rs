@@ -104,3 +104,5 @@ pub const COUNTED_IN_A_READ_MAX: usize = 1000;
 pub const INQUIRIES_MAX: usize = 64;
 /// How long somebody waits for what the loop answers.
 pub const INQUIRY_TIME_MAX: Duration = Duration::from_secs(1);
+/// How far the clocks of machines may be apart, together with the longest commit, for whoever says how far the topic has come.
+pub const CLOCKS_APART_MAX: Duration = Duration::from_secs(5);

@@ -78,6 +78,7 @@ pub(crate) async fn open(
         files,
         unifier: Arc::clone(&UNIFIER),
         geocoder,
+        witness: None,
         config: Config {
             offers_topic: "feed.offers".to_owned(),
             results_topic: "feed.results".to_owned(),

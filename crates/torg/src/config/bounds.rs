@@ -34,6 +34,8 @@ const RANGES: &[(&str, i64, i64)] = &[
     ("feeds.batches_ahead", 1, 1_000),
     ("feeds.upload_mb_max", 1, 1_024),
     ("feeds.geocoder_interval_ms", 0, 60_000),
+    ("tasks.topic_partitions", 1, 1_024),
+    ("tasks.lease_ms", 1_000, 600_000),
     ("limits.request_bytes_max", 1_024, 1_073_741_824),
     ("limits.concurrent_requests_max", 1, 1_000_000),
     ("limits.request_timeout_s", 1, 86_400),
@@ -71,7 +73,9 @@ pub(super) fn complaint(key: &str, value: &Value) -> Option<String> {
         "store.url" => wrong_url(key, text, STORE_URLS),
         "topics.url" => wrong_url(key, text, TOPICS_URLS),
         "files.url" => wrong_url(key, text, FILES_URLS),
-        "data_dir" | "feeds.spool_dir" if text.is_empty() => Some("an empty path".to_owned()),
+        "data_dir" | "feeds.spool_dir" | "tasks.runs_dir" if text.is_empty() => {
+            Some("an empty path".to_owned())
+        }
         "roles" if value.as_array().is_some_and(Vec::is_empty) => {
             Some("empty: a process without a role does nothing".to_owned())
         }

@@ -237,6 +237,7 @@ impl Layers {
             ("store.url", "fjall:", "store"),
             ("files.url", "file:", "files"),
             ("feeds.spool_dir", "", "spool"),
+            ("tasks.runs_dir", "", "runs"),
         ];
         for (key, url, folder) in followers {
             if self.origins.contains_key("data_dir") && !self.origins.contains_key(key) {

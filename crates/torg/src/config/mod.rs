@@ -12,6 +12,7 @@ mod load;
 mod print;
 mod secret;
 mod stages;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ pub(crate) use feeds::Feeds;
 pub(crate) use load::{Effective, Flag, Sources, load};
 pub(crate) use secret::{Secret, Url};
 pub(crate) use stages::{BuiltInStage, Stages};
+pub(crate) use tasks::Tasks;
 
 /// The effective configuration of one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +46,7 @@ pub(crate) struct Config {
     pub(crate) moderation: Moderation,
     pub(crate) feeds: Feeds,
     pub(crate) stages: Stages,
+    pub(crate) tasks: Tasks,
     pub(crate) log: Log,
     pub(crate) limits: Limits,
     /// Who may call.
@@ -289,6 +292,7 @@ impl Default for Config {
             moderation: Moderation::default(),
             feeds: Feeds::default(),
             stages: Stages::default(),
+            tasks: Tasks::default(),
             log: Log { format: LogFormat::Auto, level: "info".to_owned() },
             limits: Limits::default(),
             access: access::Config::default(),

@@ -13,6 +13,7 @@ mod listen;
 mod metrics;
 mod router;
 mod rpc;
+mod runs;
 
 pub(crate) use feeds::FeedFiles;
 pub(crate) use health::Readiness;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use ::runs::Runner;
 use access::{Action, Caller, Code, Denial, Gate, GateLayer, Verdict};
 use axum::Router;
 use axum::body::Body;
@@ -19,8 +20,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use super::feeds::{self, FeedFiles};
+use super::runs;
 use super::{Metrics, Readiness};
 use crate::logging::panic_message;
+use crate::reactions::ENDS_PATH;
 
 /// What is served as soon as it is open. Cheap to clone.
 #[derive(Clone, Default)]
@@ -31,11 +34,21 @@ pub(crate) struct Slots {
     pub(crate) photos: Arc<OnceLock<Photos>>,
     /// Feeds, once their files can be taken; never filled without the role `api`.
     pub(crate) feeds: Arc<OnceLock<FeedFiles>>,
+    /// Runs, once their ends can be told; never filled in a process that knows no tasks.
+    pub(crate) runs: Arc<OnceLock<Runner>>,
 }
 
-/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo.
-const OPEN: &[&str] =
-    &["/healthz", "/readyz", "/grpc.health.v1.Health/", "/photos/", feeds::SCHEMA_PATH, feeds::ERRORS_PATH];
+/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo. Whoever tells the end of a run has the
+/// token of that run.
+const OPEN: &[&str] = &[
+    "/healthz",
+    "/readyz",
+    "/grpc.health.v1.Health/",
+    "/photos/",
+    "/tasks/runs/",
+    feeds::SCHEMA_PATH,
+    feeds::ERRORS_PATH,
+];
 /// Where files come in: they may be larger than calls.
 const FILES: &[&str] = &["/feeds/"];
 
@@ -66,6 +79,7 @@ pub(crate) fn router(
         .route("/photos/{*path}", get(show_photo))
         .route(feeds::SCHEMA_PATH, get(feeds::schema))
         .route(feeds::ERRORS_PATH, get(feeds::errors))
+        .route(ENDS_PATH, post(runs::end))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
         // Files take the time that they take: each has limits of its own.
         .route("/feeds/{seller}/{namespace}/upload", post(feeds::upload))

@@ -14,6 +14,7 @@
 
 mod export;
 mod pauses;
+mod progress;
 mod rests;
 mod tell;
 mod telling;

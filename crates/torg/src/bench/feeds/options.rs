@@ -111,6 +111,7 @@ impl FeedsBench {
         let data_dir = self.folder().join(side);
         let mut config = Config { data_dir, ..Config::default() };
         config.feeds.spool_dir = config.data_dir.join("spool");
+        config.tasks.runs_dir = config.data_dir.join("runs");
         config.files.url = Url::from(&*format!("file:{}", config.data_dir.join("files").display()));
         config.store.url = Url::from(&*self.store_url(side));
         config.stages.built_in = vec![BuiltInStage::Expiry, BuiltInStage::Evolution];

@@ -13,6 +13,7 @@ use super::options::OffersBench;
 use crate::bench::resting;
 use crate::marketplace::{Marketplace, Running, Work};
 use crate::parts;
+use crate::reactions::open_values;
 
 /// The ad store with everything that goes on beside calls.
 pub(super) struct Base {
@@ -30,7 +31,8 @@ impl Base {
         let store = parts::open_store(&config).await?;
         let topics = parts::open_topics(&config, &store).await?;
         let closing = watch::Sender::new(false);
-        let marketplace = Marketplace::open(&config, &store, &topics, closing.subscribe()).await?;
+        let marketplace =
+            Marketplace::open(&config, &store, &topics, &open_values(&store), closing.subscribe()).await?;
         let offers = marketplace.market.offers.clone();
         Ok(Self {
             offers,

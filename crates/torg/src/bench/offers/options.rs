@@ -109,6 +109,7 @@ impl OffersBench {
     pub(super) fn config(&self) -> Config {
         let mut config = Config { data_dir: self.folder(), ..Config::default() };
         config.feeds.spool_dir = config.data_dir.join("spool");
+        config.tasks.runs_dir = config.data_dir.join("runs");
         config.files.url = Url::from(&*format!("file:{}", config.data_dir.join("files").display()));
         config.store.url = Url::from(&*self.store_url());
         // Offers of a benchmark have photos that are nowhere, and prices that say nothing.
