@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
 use anyhow::Context as _;
+use api::CtlCalls;
 use futures::future::BoxFuture;
 use store::{Read as _, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -130,6 +131,7 @@ impl App {
             let made = demo::fill(&market.offers).await?;
             tracing::info!(offers = made, "the demo's offers are there");
         }
+        let ctl = CtlCalls { ctl: parts::open_ctl(&store), closing: self.closing.subscribe() };
         let serves_api = self.config.roles.contains(&Role::Api);
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
@@ -145,6 +147,7 @@ impl App {
             offers_topic: self.config.offers.topic.clone(),
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
+            ctl: serves_api.then_some(ctl),
         })?;
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);
