@@ -62,7 +62,7 @@ fn value(text: &str) -> Result<SeenValue, String> {
     let kind = if let Ok(number) = text.parse() {
         seen_value::Kind::Number(number)
     } else if text == "now" {
-        wire_time(Timestamp::now()).into()
+        wire_time(now()).into()
     } else {
         let time = text.parse().map_err(|_| {
             format!(
@@ -72,6 +72,12 @@ fn value(text: &str) -> Result<SeenValue, String> {
         wire_time(time).into()
     };
     Ok(SeenValue { kind: Some(kind), ..SeenValue::default() })
+}
+
+/// The time of this machine, to the millisecond: what is finer says nothing about data.
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
 /// A moment as messages carry it: nanoseconds count forward, also before 1970.

@@ -25,9 +25,6 @@ pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> any
             return Ok(());
         }
     }
-    if let Some(error) = stream.error() {
-        return answered(Err(error.clone()));
-    }
     Err(advised("the server has ended the stream", "begin again: the current values come first"))
 }
 
