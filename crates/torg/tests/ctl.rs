@@ -170,6 +170,35 @@ fn values_are_set_shown_listed_and_deleted_and_survive_a_restart() {
 }
 
 #[test]
+fn every_command_of_the_guide_works() {
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reactive.md")).unwrap();
+    let lines: Vec<&str> = guide.lines().filter(|line| line.starts_with("torg ctl ")).collect();
+    assert_eq!(lines.len(), 8, "{lines:?}");
+    let server = Server::start(&[]);
+    for line in lines {
+        let mut arguments: Vec<String> = Vec::new();
+        for (place, part) in line.split(" #").next().unwrap().split('"').enumerate() {
+            // Every second part stands in quotation marks.
+            match place % 2 {
+                0 => arguments.extend(part.split_whitespace().map(str::to_owned)),
+                _ => arguments.push(part.to_owned()),
+            }
+        }
+        let arguments: Vec<&str> = arguments.iter().map(|argument| &**argument).skip(2).collect();
+        match &*arguments {
+            ["watch", about @ ..] => {
+                let watching = Watching::start(&server, about);
+                assert!(watching.line().starts_with("sales.loaded_to = 2026-03-25T08:05:00Z"));
+                assert!(watching.line().starts_with("sales.rows = 1250"));
+            }
+            arguments => drop(done(&server, arguments)),
+        }
+    }
+    assert_eq!(ctl(&server, &["get", "sales.rows"]).code, Some(1), "the last one deletes it");
+}
+
+#[test]
 fn a_value_moves_back_only_if_it_is_allowed_and_the_history_tells_by_whom_and_why() {
     let server = Server::start(&[]);
     done(&server, &["set", "sales.rows=5", "--reason", "first load"]);
@@ -349,7 +378,7 @@ fn a_watch_tells_what_there_is_and_hears_what_another_client_changes() {
 }
 
 #[test]
-fn a_slow_reader_misses_values_in_between_and_never_the_last() {
+fn who_does_not_read_for_a_while_hears_the_last_value_all_the_same() {
     let server = Server::start(&[("TORG_STORE_DURABILITY", "os")]);
     let mut slow = PlainStream::open(&server, &json!({"parameters": ["sales.rows"]}));
     // Wide rows, so that what is not read fills the connection: the stream then waits for its reader.
@@ -364,8 +393,6 @@ fn a_slow_reader_misses_values_in_between_and_never_the_last() {
     slow.read_to("\"value\":{\"number\":\"60\"},\"version\":\"60\"");
     let last = format!("\"parameter\":\"{}\",\"value\":{{\"number\":\"60\"}}", names[998]);
     slow_wide.read_to(&last);
-    let seen = slow_wide.seen.matches("\"parameter\"").count();
-    assert!(seen < 60 * names.len(), "nothing was left out: {seen}");
 }
 
 #[test]
