@@ -23,7 +23,7 @@ const PAGE: u32 = 1000;
 pub(crate) enum CtlCommand {
     /// Shows values by the names of their parameters.
     Get {
-        /// Such as sales.loaded_to, or dwh/sales.loaded_to in the namespace dwh.
+        /// Such as `sales.loaded_to`, or `dwh/sales.loaded_to` in the namespace dwh.
         #[arg(required = true, value_name = "NAME", value_parser = name)]
         names: Vec<Name>,
         #[command(flatten)]
@@ -31,7 +31,7 @@ pub(crate) enum CtlCommand {
     },
     /// Shows all values, or those whose names begin alike.
     List {
-        /// Such as sales. or sal; dwh/ for the namespace dwh.
+        /// Such as `sales.` or `sal`; `dwh/` for the namespace dwh.
         #[arg(default_value = "")]
         prefix: String,
         #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) enum CtlCommand {
     },
     /// Shows values, and then every change until Ctrl-C.
     Watch {
-        /// Names of parameters; or one beginning of names, without a dot, such as sal or dwh/. Without any, all values.
+        /// Names of parameters; or one beginning of names, without a dot, such as `sal` or `dwh/`. Without any, all values.
         #[arg(value_name = "PREFIX|NAME")]
         about: Vec<String>,
         #[command(flatten)]

@@ -59,10 +59,8 @@ pub(super) fn history(changes: &[CtlPast]) -> Vec<String> {
 /// A value that a watch tells of.
 pub(super) fn told(current: &CtlCurrent) -> String {
     let parameter = &current.parameter;
-    let by = match current.change_time.is_set() {
-        true => format!("by {} at {}", current.author, moment(current.change_time.as_option())),
-        false => String::new(),
-    };
+    let at = moment(current.change_time.as_option());
+    let by = if at.is_empty() { String::new() } else { format!("by {} at {at}", current.author) };
     match (current.value.as_option(), &*by) {
         (Some(now), by) => {
             format!("{parameter} = {} (version {}, {by})", value(Some(now)), current.version)
