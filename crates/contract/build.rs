@@ -24,10 +24,12 @@ const FILES: &[&str] = &[
     "torg/feeds/v1/feed.proto",
     "torg/feeds/v1/service.proto",
     "torg/feeds/v1/rows.proto",
+    "torg/tasks/v1/value.proto",
     "torg/tasks/v1/runner.proto",
     "torg/tasks/v1/ctl.proto",
     "torg/tasks/v1/task.proto",
     "torg/tasks/v1/tasks.proto",
+    "torg/tasks/v1/ctl_service.proto",
     "google/rpc/error_details.proto",
 ];
 

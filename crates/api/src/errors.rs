@@ -3,6 +3,7 @@
 //! Every refusal carries `google.rpc.ErrorInfo` (reason, domain `torg`, metadata); a wrong request also `google.rpc.BadRequest` with its fields. Clients of gRPC
 //! find them in `grpc-status-details-bin`, clients of JSON in `details`, where `debug` shows them in plain JSON.
 
+mod ctl;
 mod domain;
 mod feeds;
 mod ours;

@@ -1,4 +1,4 @@
-//! The RPC layer over offers and feeds.
+//! The RPC layer over offers, feeds and the values that tasks wait on.
 //!
 //! A handler takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], and the masks and the
 //! validation of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
@@ -13,6 +13,7 @@
 mod cabinet;
 pub mod caller;
 mod catalogue;
+mod ctl;
 mod drafts;
 pub mod errors;
 mod feeds;
@@ -24,6 +25,7 @@ pub mod offers;
 mod stages;
 pub mod tokens;
 
+pub use self::ctl::CtlCalls;
 pub use self::feeds::{FeedCalls, ProblemRow, Report, Upload, language_of};
 pub use errors::{FieldFault, Refusal};
-pub use market::{Market, register, register_feeds};
+pub use market::{Market, register, register_ctl, register_feeds};

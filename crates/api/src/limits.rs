@@ -74,6 +74,14 @@ pub const EXTERNAL_ID_BYTES_MAX: usize = 256;
 pub const MAPPING_NAMES_MAX: usize = 20;
 /// Problems that a report as a file reads at a time.
 pub const REPORT_PAGE: usize = 500;
+/// Values that one call reads by name, and that one stream is about by name.
+pub const VALUES_NAMED_MAX: usize = 1000;
+/// Values of one stream that is about all whose names begin alike: it remembers what it has told of each.
+pub const VALUES_WATCHED_MAX: usize = 100_000;
+/// Values in one message of such a stream, and in one look at the store for it.
+pub const VALUES_PORTION: usize = 1000;
+/// A stream rests so many times as long as it looked, before it looks again: however much is changed, it takes a tenth of a processor at most.
+pub const VALUES_REST: u32 = 9;
 
 /// The largest amount that anybody pays, in millionths: a million million of any currency.
 pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
@@ -100,6 +108,10 @@ pub const LOADS_PAGE: PageSizes = PageSizes { default: 20, most: 100 };
 pub const PROBLEMS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
 /// Pages of sellers' categories.
 pub const MAPPINGS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
+/// Pages of values.
+pub const VALUES_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
+/// Pages of the changes of a value.
+pub const PAST_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
 /// The size of a page; zero is the default.
 pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {

@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 use crate::cabinet::CabinetRpc;
 use crate::caller::{self, Intent};
 use crate::catalogue::CatalogueRpc;
+use crate::ctl::CtlCalls;
 use crate::drafts::DraftsRpc;
 use crate::errors::Refusal;
 use crate::feeds::FeedCalls;
@@ -55,6 +56,12 @@ pub fn register(router: Router, market: &Market) -> Router {
 #[must_use]
 pub fn register_feeds(router: Router, feeds: &FeedCalls) -> Router {
     router.add_service(Arc::new(feeds.clone()))
+}
+
+/// Adds the service of values.
+#[must_use]
+pub fn register_ctl(router: Router, ctl: &CtlCalls) -> Router {
+    router.add_service(Arc::new(ctl.clone()))
 }
 
 impl Market {

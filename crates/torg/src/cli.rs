@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
 use crate::commands::{
-    self, catalog::CatalogCommand, explain::ExplainCommand, feed::FeedCommand, keys::KeysCommand,
-    stages::StagesCommand, store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
+    self, catalog::CatalogCommand, ctl::CtlCommand, explain::ExplainCommand, feed::FeedCommand,
+    keys::KeysCommand, stages::StagesCommand, store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
 use crate::errors::advised;
@@ -88,6 +88,13 @@ enum Command {
     Tasks {
         #[command(subcommand)]
         command: TasksCommand,
+    },
+    /// Shows, sets and watches the values that tasks wait on.
+    Ctl {
+        #[command(subcommand)]
+        command: CtlCommand,
+        #[command(flatten)]
+        settings: Settings,
     },
     /// Measures Torg beside what it is compared with.
     #[command(subcommand)]
@@ -190,6 +197,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             runtime()?.block_on(commands::feed::run(command, &effective.config))
         }
         Command::Tasks { command } => commands::tasks::run(&command),
+        Command::Ctl { command, settings } => {
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::ctl::run(command, &effective.config))
+        }
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
 }

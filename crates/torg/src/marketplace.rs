@@ -227,7 +227,6 @@ pub(crate) fn instance_name() -> String {
 mod tests {
     use super::*;
     use crate::errors::report;
-    use crate::reactions::open_values;
 
     #[tokio::test]
     async fn a_watcher_that_cannot_run_is_a_failure_of_the_process() {
@@ -241,7 +240,7 @@ mod tests {
         let topics = parts::open_topics(&config, &store).await.unwrap();
         let closing = watch::Sender::new(false);
         let marketplace =
-            Marketplace::open(&config, &store, &topics, &open_values(&store), closing.subscribe())
+            Marketplace::open(&config, &store, &topics, &parts::open_ctl(&store), closing.subscribe())
                 .await
                 .unwrap();
         let running = marketplace.run_as("host".repeat(1000), Work { offers: true, feeds: false });

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use access::Clock;
+use reactive::ctl::Ctl;
 use store::{PostgresOptions, Schema, Store, StoreOptions, StoreUrl};
 use topics::{KafkaOptions, Mechanism, Sasl, Tls, Topics};
 
@@ -30,6 +32,11 @@ pub(crate) fn schema() -> store::Result<Schema> {
             .chain(scheduler::tables())
             .chain(stages::price_tables()),
     )
+}
+
+/// The values that tasks wait on, in a store that has every table.
+pub(crate) fn open_ctl(store: &Store) -> Ctl {
+    Ctl::new(store.clone(), Clock::system(), reactive::ctl::Settings::default())
 }
 
 /// Opens the store that the configuration names, or makes it; the error is for a person.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clock::Clock;
-use reactive::ctl::{self, Ctl};
+use reactive::ctl::Ctl;
 use runs::{Options, Runner, Verb};
 use scheduler::{Scheduler, Setup, Webhook};
 use store::Store;
@@ -39,11 +39,6 @@ pub(crate) fn supervised(arguments: impl IntoIterator<Item = OsString>) -> Optio
 pub(crate) struct Reactions {
     pub(crate) scheduler: Scheduler,
     pub(crate) runner: Runner,
-}
-
-/// The values that tasks wait on.
-pub(crate) fn open_values(store: &Store) -> Ctl {
-    Ctl::new(store.clone(), Clock::system(), ctl::Settings::default())
 }
 
 impl Reactions {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
 use anyhow::Context as _;
+use api::CtlCalls;
 use futures::future::BoxFuture;
 use reactive::ctl::Ctl;
 use scheduler::Scheduler;
@@ -23,7 +24,7 @@ use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::{Marketplace, Work};
 use crate::own_values::OwnValues;
 use crate::parts;
-use crate::reactions::{self, Reactions};
+use crate::reactions::Reactions;
 use crate::server::{self, FeedFiles, Info, Metrics, Readiness, RpcParts, Server, Slots};
 use crate::tasks::Running;
 
@@ -130,13 +131,14 @@ impl App {
         let store = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         let topics = self.open_topics(&store).await?;
-        let ctl = reactions::open_values(&store);
+        let ctl = parts::open_ctl(&store);
         let (market, feeds) = self.open_marketplace(&store, &topics, &ctl).await?;
-        let _tasks = self.open_tasks(&store, &topics, ctl, &market).await?;
+        let _tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
         if demo {
             let made = demo::fill(&market.offers).await?;
             tracing::info!(offers = made, "the demo's offers are there");
         }
+        let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
         let serves_api = self.config.roles.contains(&Role::Api);
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
@@ -152,6 +154,7 @@ impl App {
             offers_topic: self.config.offers.topic.clone(),
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
+            ctl: serves_api.then_some(ctl),
         })?;
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);

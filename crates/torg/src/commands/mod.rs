@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 pub(crate) mod catalog;
+pub(crate) mod ctl;
 pub(crate) mod explain;
 pub(crate) mod feed;
 pub(crate) mod keys;
@@ -34,4 +35,15 @@ fn print(lines: &[impl std::fmt::Display]) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Lines of a table whose columns are as wide as they need be; the first row is its head.
+fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
+    let line = |row: &[String; COLUMNS]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }

@@ -62,7 +62,17 @@ async fn grpc_code(server: &Server, method: &'static str, token: Option<&str>) -
     }
 }
 
-/// The same over JSON.
+/// The code with which a stream begins that is asked for with an empty request: it is well once its first message has come.
+async fn stream_code(server: &Server, method: &str, token: Option<&str>, protocol: wire::Protocol) -> String {
+    let mut wire = wire::Wire::connect(server.address).await;
+    let bearer = token.map(|token| format!("Bearer {token}"));
+    let headers: Vec<(&str, &str)> = bearer.iter().map(|bearer| ("authorization", bearer.as_str())).collect();
+    let message: &[u8] = if protocol == wire::Protocol::Json { b"{}" } else { b"" };
+    let kind = protocol.content_type(true);
+    wire.call(method, kind, &headers, wire::framed(message)).await.unwrap().code()
+}
+
+/// The code that a call with an empty request is answered with over JSON.
 fn json_code(server: &Server, method: &str, token: Option<&str>) -> String {
     let answer = server.call(method, token, "{}");
     match answer.status {

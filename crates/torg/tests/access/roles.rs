@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::common::{Server, authorized};
 use crate::issuer::Issuer;
-use crate::{GET_INFO, HOUR_S, grpc_code, guarded, json_code};
+use crate::wire::Protocol;
+use crate::{GET_INFO, HOUR_S, grpc_code, guarded, json_code, stream_code};
 
 const SERVICE: &[&str] = &["service", "admin"];
 const STAFF: &[&str] = &["support", "moderator", "service", "admin"];
@@ -36,13 +37,26 @@ pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     ("/torg.stages.v1.StageAdminService/PauseRecrawl", ADMIN, "ok or aborted"),
     ("/torg.stages.v1.StageAdminService/ResumeRecrawl", ADMIN, "ok or aborted"),
     ("/torg.stages.v1.StageAdminService/CancelRecrawl", ADMIN, "ok or aborted"),
+    ("/torg.tasks.v1.CtlService/GetValues", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.CtlService/ListValues", STAFF, "ok"),
+    ("/torg.tasks.v1.CtlService/SetValues", SERVICE, "invalid_argument"),
+    ("/torg.tasks.v1.CtlService/ListHistory", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.CtlService/WatchValues", STAFF, "ok"),
     ("/torg.stages.v1.StateService/GetState", SERVICE, "invalid_argument"),
     ("/torg.stages.v1.StateService/SetState", SERVICE, "invalid_argument"),
 ];
 
+/// Those of them that answer with a stream.
+const STREAMS: &[&str] = &["/torg.tasks.v1.CtlService/WatchValues"];
+
 async fn assert_code(server: &Server, method: &'static str, token: Option<&str>, expected: &str, who: &str) {
     let is_one = |code: &str| expected.split(" or ").any(|one| one == code);
-    let (json, grpc) = (json_code(server, method, token), grpc_code(server, method, token).await);
+    let (json, grpc) = if STREAMS.contains(&method) {
+        let json = stream_code(server, method, token, Protocol::Json).await;
+        (json, stream_code(server, method, token, Protocol::Grpc).await)
+    } else {
+        (json_code(server, method, token), grpc_code(server, method, token).await)
+    };
     assert!(is_one(&json), "{method} by {who} in JSON: {json}, not {expected}");
     assert!(is_one(&grpc), "{method} by {who} over gRPC: {grpc}, not {expected}");
 }
@@ -139,6 +153,7 @@ fn no_method_of_these_services_is_left_out() {
         ("topics/v1/topics", "torg.topics.v1.TopicService"),
         ("stages/v1/admin", "torg.stages.v1.StageAdminService"),
         ("stages/v1/state", "torg.stages.v1.StateService"),
+        ("tasks/v1/ctl_service", "torg.tasks.v1.CtlService"),
     ] {
         let path = format!("{}/../../proto/torg/{file}.proto", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();

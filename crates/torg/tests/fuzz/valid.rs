@@ -87,6 +87,15 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         "SummarizeProblems" => json!({"seller": "ann", "namespace": "fuzz", "number": "1", "language": "en"}),
         "ListFeeds" | "ListMappings" => json!({"seller": "ann", "pageSize": 5}),
         "SetMapping" => json!({"seller": "ann", "path": ["Sofas", "Corner"], "category": "transport/cars"}),
+        "GetValues" => json!({"parameters": ["fuzz.rows", "dwh/fuzz.loaded_to"]}),
+        "ListValues" => json!({"prefix": "fuzz.", "pageSize": 1}),
+        "SetValues" => json!({"reason": "why", "changes": [
+            {"parameter": "fuzz.rows", "value": {"number": "5"}, "mayMoveBack": true, "evenIfSame": true},
+            {"parameter": "dwh/fuzz.loaded_to", "value": {"time": time}, "mayMoveBack": true},
+            {"parameter": "fuzz.gone", "delete": true, "expectedVersion": "0"},
+        ]}),
+        "ListHistory" => json!({"parameter": "fuzz.rows", "pageSize": 1}),
+        "WatchValues" => json!({"parameters": ["fuzz.rows"]}),
         _ => json!({}),
     }
 }

@@ -25,7 +25,6 @@ use super::options::FeedsBench;
 use crate::bench::resting;
 use crate::marketplace::{Marketplace, Running, Work};
 use crate::parts;
-use crate::reactions::open_values;
 
 /// How long nothing may happen before a run is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,7 +55,8 @@ impl Market {
         let topics = parts::open_topics(&config, &store).await?;
         let closing = watch::Sender::new(false);
         let marketplace =
-            Marketplace::open(&config, &store, &topics, &open_values(&store), closing.subscribe()).await?;
+            Marketplace::open(&config, &store, &topics, &parts::open_ctl(&store), closing.subscribe())
+                .await?;
         let (offers, feeds) = (marketplace.market.offers.clone(), marketplace.feeding.feeds.clone());
         let running = marketplace.run(Work { offers: true, feeds: true });
         let (topic, folder) = (config.offers.topic, config.data_dir);

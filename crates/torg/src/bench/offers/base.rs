@@ -13,7 +13,6 @@ use super::options::OffersBench;
 use crate::bench::resting;
 use crate::marketplace::{Marketplace, Running, Work};
 use crate::parts;
-use crate::reactions::open_values;
 
 /// The ad store with everything that goes on beside calls.
 pub(super) struct Base {
@@ -32,7 +31,8 @@ impl Base {
         let topics = parts::open_topics(&config, &store).await?;
         let closing = watch::Sender::new(false);
         let marketplace =
-            Marketplace::open(&config, &store, &topics, &open_values(&store), closing.subscribe()).await?;
+            Marketplace::open(&config, &store, &topics, &parts::open_ctl(&store), closing.subscribe())
+                .await?;
         let offers = marketplace.market.offers.clone();
         Ok(Self {
             offers,

@@ -7,16 +7,7 @@ use contract::torg::feeds::v1::{Counts, Feed, Fetch, Load, Mapping, Missing};
 use offers::time::to_ms;
 use watcher::Time;
 
-/// Lines of a table whose columns are as wide as they need be; the first row is its head.
-pub(super) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; COLUMNS] = std::array::from_fn(width);
-    let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
+use crate::commands::table;
 
 /// A table of feeds.
 pub(super) fn feeds(feeds: &[Feed]) -> Vec<String> {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use ::topics::Topics;
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::{FeedCalls, Market};
+use api::{CtlCalls, FeedCalls, Market};
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
 use connectrpc_health::HealthService;
@@ -49,12 +49,14 @@ pub(crate) struct RpcParts {
     pub(crate) market: Option<Market>,
     /// The same.
     pub(crate) feeds: Option<FeedCalls>,
+    /// The same.
+    pub(crate) ctl: Option<CtlCalls>,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
     states::write_out();
-    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds, ctl } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -68,6 +70,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
         .add_service(health);
     let router = market.iter().fold(router, api::register);
     let router = feeds.iter().fold(router, api::register_feeds);
+    let router = ctl.iter().fold(router, api::register_ctl);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

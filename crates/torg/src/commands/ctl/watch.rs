@@ -1,0 +1,52 @@
+//! `torg ctl watch`.
+
+use std::io::Write as _;
+
+use contract::torg::tasks::v1 as wire;
+
+use super::given::{answered, name};
+use super::{Asked, words};
+use crate::config::Config;
+use crate::errors::advised;
+
+/// Prints values and then every change, until the reader goes away or the server does.
+pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> anyhow::Result<()> {
+    let request = request(about)?;
+    let client = asked.patient_client(config).await?;
+    let mut stream = answered(client.watch_values(request).await)?;
+    while let Some(told) = answered(stream.message().await)? {
+        let told: wire::WatchValuesResponse = told.to_owned_message();
+        let lines = if asked.json {
+            vec![serde_json::to_string(&told)?]
+        } else {
+            told.values.iter().map(words::told).collect()
+        };
+        if !print_on(&lines)? {
+            return Ok(());
+        }
+    }
+    Err(advised("the server has ended the stream", "begin again: the current values come first"))
+}
+
+/// One text without a dot is how names begin; others are names.
+fn request(about: &[String]) -> anyhow::Result<wire::WatchValuesRequest> {
+    if let [prefix] = about
+        && !prefix.contains('.')
+    {
+        return Ok(wire::WatchValuesRequest { prefix: prefix.clone(), ..Default::default() });
+    }
+    let hint = "give names such as sales.loaded_to, or one beginning of names such as sales";
+    let named = about.iter().map(|text| name(text).map(|name| name.0).map_err(|error| advised(error, hint)));
+    let parameters = named.collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(wire::WatchValuesRequest { parameters, ..Default::default() })
+}
+
+/// Prints lines at once; whether somebody still reads them.
+fn print_on(lines: &[String]) -> anyhow::Result<bool> {
+    let mut out = std::io::stdout().lock();
+    let written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        other => Ok(other.map(|()| true)?),
+    }
+}
