@@ -19,7 +19,9 @@ impl From<Error> for Refusal {
             }
             Error::Store(error) => Self::of_store(&error),
             Error::Watcher(error) => Self::of_watcher(&error),
-            Error::Files(_) | Error::Definition { .. } => Self::wrong_field("files", "WRONG_TASK_FILES", text),
+            Error::Files(_) | Error::Definition { .. } => {
+                Self::wrong_field("files", "WRONG_TASK_FILES", text)
+            }
             Error::NotRunning(task) => {
                 Self::new(ErrorCode::FailedPrecondition, "NOT_RUNNING", text).with("task", &task)
             }
@@ -47,9 +49,7 @@ impl From<reactive::Error> for Refusal {
         let text = error.to_string();
         let cannot = |reason| Self::new(ErrorCode::FailedPrecondition, reason, text.clone());
         match error {
-            Error::NoTask(task) => {
-                Self::new(ErrorCode::NotFound, "TASK_NOT_FOUND", text).with("task", &task)
-            }
+            Error::NoTask(task) => Self::new(ErrorCode::NotFound, "TASK_NOT_FOUND", text).with("task", &task),
             Error::Reason => Self::wrong_field("reason", "REQUIRED", text),
             Error::Author => Self::new(ErrorCode::FailedPrecondition, "NO_NAME", "your token names nobody"),
             Error::NoScale { .. } => Self::wrong_field("scale", "REQUIRED", text),
@@ -78,7 +78,9 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_kind_its_reason_and_its_field() {
-        use ErrorCode::{Aborted, DataLoss, FailedPrecondition, Internal, InvalidArgument, NotFound, Unavailable};
+        use ErrorCode::{
+            Aborted, DataLoss, FailedPrecondition, Internal, InvalidArgument, NotFound, Unavailable,
+        };
         use reactive::Error as Of;
         let task = || "t".to_owned();
         let day = || triggers::Parameter { entity: "a".into(), name: "b".into() };
@@ -95,7 +97,12 @@ mod tests {
             (Error::NoRun { task: task(), run: 5 }, NotFound, "RUN_NOT_FOUND", ""),
             (Error::NotTakenUp(task()), Unavailable, "NOT_TAKEN_UP", ""),
             (Error::Contended, Aborted, "CONTENDED", ""),
-            (Error::Definition { task: task(), what: "x".into() }, InvalidArgument, "WRONG_TASK_FILES", "files"),
+            (
+                Error::Definition { task: task(), what: "x".into() },
+                InvalidArgument,
+                "WRONG_TASK_FILES",
+                "files",
+            ),
             (Error::Damaged { place: "x".into(), detail: "y".into() }, DataLoss, "DAMAGED", ""),
             (Error::Runs("secret".into()), Internal, "INTERNAL", ""),
         ] {

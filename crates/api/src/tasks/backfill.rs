@@ -35,7 +35,9 @@ impl TaskCalls {
         let limit = if request.limit == 0 { BACKFILL_CHUNKS_MAX } else { request.limit };
         let planned = chunks(&plan.calendar, scale, from, to, limit);
         if request.limit == 0 && planned.last().is_some_and(|last| last.end < to) {
-            let text = format!("the range has more than {BACKFILL_CHUNKS_MAX} chunks: give a limit, or a shorter range");
+            let text = format!(
+                "the range has more than {BACKFILL_CHUNKS_MAX} chunks: give a limit, or a shorter range"
+            );
             return Err(Refusal::wrong_field("limit", "OUT_OF_RANGE", text));
         }
         let order = BackfillOrder { scale: Some(scale), from, to, limit, record: request.record };
@@ -78,18 +80,19 @@ fn chunk(chunk: &Chunk) -> SeenChunk {
 }
 
 /// Where a range begins or ends: at a moment, or at the beginning of a day of this calendar.
-fn border(field: &str, moment: Option<&WireTime>, day: &str, calendar: &Calendar) -> Result<Timestamp, Refusal> {
+fn border(
+    field: &str,
+    moment: Option<&WireTime>,
+    day: &str,
+    calendar: &Calendar,
+) -> Result<Timestamp, Refusal> {
     let of_day = format!("{field}_day");
     match (moment, day) {
         (Some(moment), "") => {
             read_time(moment).map_err(|error| Refusal::wrong_field(field, "OUT_OF_RANGE", error))
         }
-        (Some(_), _) => {
-            Err(Refusal::wrong_field(&of_day, "NOT_ALLOWED", format!("either this, or {field}")))
-        }
-        (None, "") => {
-            Err(Refusal::wrong_field(field, "REQUIRED", format!("has to be given, or {of_day}")))
-        }
+        (Some(_), _) => Err(Refusal::wrong_field(&of_day, "NOT_ALLOWED", format!("either this, or {field}"))),
+        (None, "") => Err(Refusal::wrong_field(field, "REQUIRED", format!("has to be given, or {of_day}"))),
         (None, day) => beginning(day, calendar).ok_or_else(|| {
             Refusal::wrong_field(&of_day, "WRONG_DAY", format!("{day:?} is no day such as 2026-03-01"))
         }),

@@ -10,7 +10,8 @@ use scheduler::{Definitions, Filter, Listed, cause_message};
 use super::{TaskCalls, may_look, named, shown};
 use crate::errors::Refusal;
 use crate::limits::{
-    LOG_PIECE_BYTES, NAME_BYTES_MAX, QUEUE_EXPLAINED, QUEUE_SHOWN, TASK_PAST_PAGE, TASKS_PAGE, page_size, text,
+    LOG_PIECE_BYTES, NAME_BYTES_MAX, QUEUE_EXPLAINED, QUEUE_SHOWN, TASK_PAST_PAGE, TASKS_PAGE, page_size,
+    text,
 };
 use crate::tokens::{self, About};
 
@@ -33,12 +34,14 @@ impl TaskCalls {
                 }
             };
         }
-        let about = About::method("ListTasks").and("prefix", &request.prefix).and("standing", format!("{wanted:?}"));
+        let about =
+            About::method("ListTasks").and("prefix", &request.prefix).and("standing", format!("{wanted:?}"));
         let after: Option<String> =
             tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
         let filter = Filter { prefix: request.prefix, after, limit: limit + 1 };
         let is_wanted = |task: &Listed| {
-            wanted.is_empty() || standings(task).into_iter().any(|standing| wanted.contains(&(standing as i32)))
+            wanted.is_empty()
+                || standings(task).into_iter().any(|standing| wanted.contains(&(standing as i32)))
         };
         let mut tasks = self.scheduler.list(&filter, is_wanted).await?;
         let more = tasks.len() > limit;
