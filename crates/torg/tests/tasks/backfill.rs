@@ -66,7 +66,7 @@ fn a_chunk_that_fails_stops_the_others_until_somebody_goes_on_or_gives_up() {
     rig.done(&range);
     let explained = rig.until_explained("daily", "stopped: ");
     assert!(
-        explained.contains("backfill by local (x): 1 done, next 2026-03-02, up to 2026-03-04"),
+        explained.contains("backfill by local (x): 1 done, next 2026-03-02 00:00, up to 2026-03-04 00:00"),
         "{explained}"
     );
     assert_eq!(rig.lines("chunks.txt").len(), 2, "the third does not run before the second");

@@ -25,6 +25,12 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     panic!("not in {PATIENCE:?}: {what}");
 }
 
+/// A table with one space between its cells.
+pub(crate) fn squeezed(table: &str) -> String {
+    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n";
+    table.lines().map(line).collect()
+}
+
 /// A process that runs tasks in a folder of its own.
 pub(crate) struct Rig {
     pub(crate) server: Server,
