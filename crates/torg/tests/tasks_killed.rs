@@ -26,23 +26,23 @@ const SCRIPT: &str = r#"
 "#;
 
 fn task_file() -> String {
-    let mut text = "limits: {running: 8}\ntasks:\n".to_owned();
+    let mut parts = vec!["limits: {running: 8}\ntasks:\n".to_owned()];
     for task in TASKS {
-        text += &format!(
+        parts.push(format!(
             "  {task}:\n    when: {{grew: {{of: {task}.rows, by: 1}}}}\n    sets: {{report.{task}: {task}.rows}}\n    \
              retry: {{first: 1s, most: 1s, attempts: 100}}\n    run:\n     shell: |\n      \
              SEEN=$TORG_VALUE_{}_ROWS{SCRIPT}",
             task.to_uppercase()
-        );
+        ));
     }
     let all: Vec<String> =
         TASKS.iter().map(|task| format!("{{grew: {{of: report.{task}, by: 1}}}}")).collect();
-    text += &format!(
+    parts.push(format!(
         "  all:\n    when: {{any: [{}]}}\n    retry: {{first: 1s, most: 1s, attempts: 100}}\n    run:\n     shell: |\n      \
          SEEN=$(echo $TORG_VALUE_REPORT_CARS $TORG_VALUE_REPORT_FLATS $TORG_VALUE_REPORT_JOBS $TORG_VALUE_REPORT_PETS){SCRIPT}",
         all.join(", ")
-    );
-    text
+    ));
+    parts.concat()
 }
 
 fn lines(folder: &Path, name: &str) -> Vec<String> {
