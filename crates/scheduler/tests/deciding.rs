@@ -90,7 +90,7 @@ async fn a_run_that_ends_while_no_process_is_there_is_noticed_and_one_that_goes_
         !process.scheduler.get("report").await.unwrap().entity.state.remembered.is_empty()
     })
     .await;
-    assert_eq!(world.runs.under_way("stock"), [stock.clone()]);
+    assert_eq!(world.runs.under_way("stock"), std::slice::from_ref(&stock));
     assert_eq!(world.runs.all().len(), 2);
     world.runs.succeed(&stock);
     until("the run that went on is remembered", async || {
