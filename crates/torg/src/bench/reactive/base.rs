@@ -11,6 +11,7 @@ use scheduler::{Carrier, Scheduler, Setup};
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use topics::{TopicSpec, Topics};
 use triggers::Value;
 
 use super::graph::parameter_name;
@@ -18,6 +19,8 @@ use crate::bench::home::Home;
 
 /// How long nothing may happen before a measurement is given up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+/// Where every change of a task goes, as in a serving process.
+const TOPIC: &str = "tasks";
 /// Values in one call while they are made.
 const MADE_AT_ONCE: u64 = 1000;
 
@@ -35,12 +38,14 @@ impl Base {
     pub(super) async fn start(home: Home, carrier: Arc<dyn Carrier>, tasks: String) -> anyhow::Result<Self> {
         home.clear().await?;
         let tables = watcher::tables().into_iter().chain(ctl::tables()).chain(scheduler::tables());
-        let store = home.open(tables).await?;
+        let store = home.open(tables.chain(topics::tables())).await?;
+        let topics = Topics::in_store(&store);
+        topics.create(&TopicSpec::new(TOPIC, 4)).await?;
         let ctl = Ctl::new(store.clone(), Clock::system(), ctl::Settings::default());
         let setup = Setup {
             store: &store,
             ctl: ctl.clone(),
-            topic: None,
+            topic: Some((&topics, TOPIC)),
             clock: Clock::system(),
             carrier,
             place: "bench".to_owned(),
