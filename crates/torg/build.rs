@@ -20,6 +20,7 @@ const DESCRIBED: &[&str] = &[
     "torg/stages/v1/state.proto",
     "torg/feeds/v1/service.proto",
     "torg/tasks/v1/ctl_service.proto",
+    "torg/tasks/v1/tasks.proto",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,6 +12,7 @@ use reactive::limits::{AUTHOR_CHARS_MAX, CTL_CHANGES_MAX};
 use triggers::Parameter;
 
 use self::beginning::Beginning;
+pub(crate) use self::shown::read_value;
 use crate::caller::of_request;
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::{
@@ -47,7 +48,7 @@ fn author(caller: &Caller) -> String {
 }
 
 /// The parameter that a request names in this field, in its shortest form.
-fn parameter(field: &str, name: &str) -> Result<Parameter, Refusal> {
+pub(crate) fn parameter(field: &str, name: &str) -> Result<Parameter, Refusal> {
     if name.is_empty() {
         return Err(Refusal::required(field));
     }

@@ -7,6 +7,7 @@ mod ctl;
 mod domain;
 mod feeds;
 mod ours;
+mod tasks;
 
 use std::collections::BTreeMap;
 

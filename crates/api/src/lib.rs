@@ -1,4 +1,4 @@
-//! The RPC layer over offers, feeds and the values that tasks wait on.
+//! The RPC layer over offers, feeds, reactive tasks and the values that they wait on.
 //!
 //! A handler takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], and the masks and the
 //! validation of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
@@ -23,9 +23,11 @@ mod moderation;
 mod names;
 pub mod offers;
 mod stages;
+mod tasks;
 pub mod tokens;
 
 pub use self::ctl::CtlCalls;
 pub use self::feeds::{FeedCalls, ProblemRow, Report, Upload, language_of};
 pub use errors::{FieldFault, Refusal};
-pub use market::{Market, register, register_ctl, register_feeds};
+pub use market::{Market, register, register_ctl, register_feeds, register_tasks};
+pub use tasks::TaskCalls;

@@ -83,6 +83,17 @@ pub const VALUES_PORTION: usize = 1000;
 /// A stream rests so many times as long as it looked, before it looks again: however much is changed, it takes a tenth of a processor at most.
 pub const VALUES_REST: u32 = 9;
 
+/// Tasks of a queue that are told.
+pub const QUEUE_SHOWN: usize = 1000;
+/// Those of them of which it is told why they wait.
+pub const QUEUE_EXPLAINED: usize = 100;
+/// Bytes of a piece of a log.
+pub const LOG_PIECE_BYTES: usize = 256 * 1024;
+/// How long the answer to new task files waits for somebody to take them up.
+pub const TAKE_UP_WAIT: Duration = Duration::from_secs(5);
+/// How often that is looked at.
+pub const TAKE_UP_LOOK: Duration = Duration::from_millis(20);
+
 /// The largest amount that anybody pays, in millionths: a million million of any currency.
 pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
 
@@ -112,6 +123,11 @@ pub const MAPPINGS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
 pub const VALUES_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 /// Pages of the changes of a value.
 pub const PAST_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
+
+/// Pages of tasks.
+pub const TASKS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
+/// Pages of what happened to a task, and of its runs.
+pub const TASK_PAST_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
 /// The size of a page; zero is the default.
 pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {

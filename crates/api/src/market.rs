@@ -23,6 +23,7 @@ use crate::limits::idempotency_key;
 use crate::moderation::ModerationRpc;
 use crate::offers::OfferCalls;
 use crate::stages::{StagesRpc, StatesRpc};
+use crate::tasks::TaskCalls;
 
 /// What the services stand on. Cheap to clone.
 #[derive(Clone)]
@@ -62,6 +63,12 @@ pub fn register_feeds(router: Router, feeds: &FeedCalls) -> Router {
 #[must_use]
 pub fn register_ctl(router: Router, ctl: &CtlCalls) -> Router {
     router.add_service(Arc::new(ctl.clone()))
+}
+
+/// Adds the service of reactive tasks.
+#[must_use]
+pub fn register_tasks(router: Router, tasks: &TaskCalls) -> Router {
+    router.add_service(Arc::new(tasks.clone()))
 }
 
 impl Market {

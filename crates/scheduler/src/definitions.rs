@@ -43,7 +43,7 @@ pub struct Definitions {
 impl Definitions {
     /// Reads files: all of their tasks, or everything that is wrong with them.
     pub fn read(number: u64, files: Vec<File>) -> Result<Self> {
-        let set = TaskSet::read(files).map_err(|errors| Error::Files(errors.to_string()))?;
+        let set = TaskSet::read(files).map_err(Error::Files)?;
         for task in set.tasks() {
             if task.name.as_str().len() > TASK_NAME_BYTES_MAX {
                 return Err(Error::long_name(task.name.as_str()));

@@ -23,7 +23,7 @@ pub enum Error {
     Task(#[from] reactive::Error),
     /// Task files have mistakes; nothing of them is taken.
     #[error("the task files have mistakes:\n{0}")]
-    Files(String),
+    Files(taskfile::Errors),
     /// A definition that no store can keep.
     #[error("task {task:?}: {what}")]
     Definition {

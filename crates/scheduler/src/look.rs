@@ -1,12 +1,14 @@
 //! What people see.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::torg::tasks::v1::{Deployment, TaskEvent, TaskRun};
 use jiff::Timestamp;
 use reactive::board::{Board, Explanation, TaskName, TaskState};
 use runs::Piece;
 use store::{Read as _, Row, Scan};
+use taskfile::Task;
 
 use crate::carrying::CarryError;
 use crate::definitions::{self, Definitions, File};
@@ -33,8 +35,8 @@ pub struct Filter {
 pub struct Listed {
     /// How it stands; of one that no scheduler has taken up yet, as if it were new.
     pub entity: TaskEntity,
-    /// Whether its definition is gone.
-    pub gone: bool,
+    /// Its definition; `None` if that is gone.
+    pub definition: Option<Arc<Task>>,
     /// Whether a person or its definition has paused it.
     pub paused: bool,
     /// Whether so many attempts have failed that it is shown as failing.
@@ -183,7 +185,7 @@ fn listed_of(entity: TaskEntity, definitions: &Definitions) -> Listed {
     let plan = definitions.plan(&entity.name);
     let state = &entity.state;
     Listed {
-        gone: plan.is_none(),
+        definition: definitions.task(&entity.name).cloned(),
         paused: state.paused.is_some() || plan.is_some_and(|plan| plan.paused && !state.resumed),
         failing: plan.is_some_and(|plan| state.attempts >= plan.retry.failing_after.max(1)),
         entity,

@@ -7,6 +7,7 @@ use reactive::board::{BackfillOrder, Plan, Signed, TaskState, chunks, scale_of};
 use reactive::deploy::{self, Deployment as Planned};
 use reactive::wire;
 use store::{Batch, Outcome};
+use taskfile::Difference;
 use triggers::{Parameter, Value};
 
 use crate::definitions::{self, Definitions, File};
@@ -22,7 +23,9 @@ use crate::tables::{KILLS, MARKS, SHARD};
 pub struct Applied {
     /// `None`: it was only asked.
     pub deployment: Option<Deployment>,
-    /// What is new, changed and gone, and what fires at once.
+    /// What is new, changed and gone, by all that files say.
+    pub difference: Difference,
+    /// What fires at once, and what is gone while it runs.
     pub planned: Planned,
     /// What is allowed and perhaps not meant.
     pub warnings: Vec<String>,
@@ -142,6 +145,7 @@ impl Scheduler {
         let values = self.core.ctl.all().await?;
         let values = values.into_iter().map(|(parameter, current)| (parameter, current.value)).collect();
         let planned = deploy::plan(old.plans(), &states, new.plans(), &values, self.core.now());
+        let difference = taskfile::difference(old.set(), new.set());
         let warnings = new.warnings();
         let deployment = match signed {
             Some(signed) => {
@@ -149,7 +153,7 @@ impl Scheduler {
             }
             None => None,
         };
-        Ok(Applied { deployment, planned, warnings })
+        Ok(Applied { deployment, difference, planned, warnings })
     }
 
     async fn act(

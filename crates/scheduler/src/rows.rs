@@ -62,7 +62,9 @@ fn read_manual(manual: &messages::ManualRun) -> Result<Manual, Detail> {
     Ok(Manual { signed: read_signed(signed)?, record: manual.record })
 }
 
-pub(crate) fn cause_message(cause: &Cause) -> messages::Cause {
+/// Why a run is made, as messages carry it.
+#[must_use]
+pub fn cause_message(cause: &Cause) -> messages::Cause {
     let kind = match cause {
         Cause::Trigger => None,
         Cause::Manual(manual) => Some(manual_message(manual).into()),

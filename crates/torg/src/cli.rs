@@ -84,10 +84,12 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
-    /// Checks, draws, simulates and compares files of reactive tasks. Asks nobody.
+    /// Puts reactive tasks to work, shows, explains and mends them; checks, draws, simulates and compares their files.
     Tasks {
         #[command(subcommand)]
         command: TasksCommand,
+        #[command(flatten)]
+        settings: Settings,
     },
     /// Shows, sets and watches the values that tasks wait on.
     Ctl {
@@ -196,7 +198,14 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::feed::run(command, &effective.config))
         }
-        Command::Tasks { command } => commands::tasks::run(&command),
+        Command::Tasks { command, settings } => match command.offline() {
+            Some(outcome) => outcome,
+            None => {
+                let effective = settings.load()?;
+                logging::init(&for_commands())?;
+                runtime()?.block_on(commands::tasks::run(command, &effective.config))
+            }
+        },
         Command::Ctl { command, settings } => {
             let effective = settings.load()?;
             logging::init(&for_commands())?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::CtlCalls;
+use api::{CtlCalls, TaskCalls};
 use futures::future::BoxFuture;
 use reactive::ctl::Ctl;
 use scheduler::Scheduler;
@@ -133,7 +133,7 @@ impl App {
         let topics = self.open_topics(&store).await?;
         let ctl = parts::open_ctl(&store);
         let (market, feeds) = self.open_marketplace(&store, &topics, &ctl).await?;
-        let _tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
+        let tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
         if demo {
             let made = demo::fill(&market.offers).await?;
             tracing::info!(offers = made, "the demo's offers are there");
@@ -155,6 +155,7 @@ impl App {
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
             ctl: serves_api.then_some(ctl),
+            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
         })?;
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);

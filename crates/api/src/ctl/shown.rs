@@ -27,7 +27,7 @@ fn value(value: Value) -> SeenValue {
 }
 
 /// The value that a request has in this field.
-pub(super) fn read_value(field: &str, given: &SeenValue) -> Result<Value, Refusal> {
+pub(crate) fn read_value(field: &str, given: &SeenValue) -> Result<Value, Refusal> {
     match &given.kind {
         None => Err(Refusal::wrong_field(field, "REQUIRED", "either a time or a number has to be given")),
         Some(seen_value::Kind::Number(number)) => Ok(Value::Number(*number)),

@@ -56,8 +56,8 @@ impl Board {
         self.touch(task).why.push(Why::Succeeded);
         let entry = &mut self.entries[task as usize];
         let plan = entry.plan.clone();
-        let failing = plan.as_ref().map_or(u32::MAX, |plan| plan.retry.failing_after.max(1));
-        let recovered = mem::take(&mut entry.state.attempts) >= failing;
+        let recovered = mem::take(&mut entry.state.told_failing);
+        entry.state.attempts = 0;
         entry.state.error = None;
         let mut writes = Seen::new();
         match cause {
@@ -107,6 +107,7 @@ impl Board {
                 if retry.is_over(attempts) {
                     alerts.push(Alert::GaveUp { attempts });
                 }
+                entry.state.told_failing |= !alerts.is_empty();
             }
             Cause::Manual(_) => {}
             Cause::Chunk(chunk) => {

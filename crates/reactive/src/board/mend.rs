@@ -66,7 +66,7 @@ impl fmt::Display for Mend {
 }
 
 /// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@');
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {

@@ -6,6 +6,7 @@ use triggers::show_duration;
 
 use super::decision::Alert;
 use super::explain::{Blocked, Explanation, Runners, Standing};
+use super::mend::quoted;
 use super::state::Rest;
 
 /// Several lines: where it stands, why not further, then the trigger leaf by leaf, then what is wrong and how to mend it. No line
@@ -56,10 +57,7 @@ impl Explanation {
             Standing::Idle => out.write_str("idle, because its trigger does not hold"),
             Standing::Queued { since, cause, place, of, blocked } => {
                 write!(out, "queued since {}, place {place} of {of}: {cause}", show(since))?;
-                blocked.iter().try_for_each(|blocked| {
-                    out.write_str("\nnot started: ")?;
-                    self.show_blocked(blocked, out)
-                })
+                blocked.iter().try_for_each(|blocked| write!(out, "\nnot started: {}", self.shown(blocked)))
             }
             Standing::Running { run, since, cause, .. } => {
                 write!(out, "run {run} is under way since {}: {cause}", show(since))
@@ -77,25 +75,31 @@ impl Explanation {
         }
     }
 
-    fn show_blocked(&self, blocked: &Blocked, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Why it has not started although it is queued, one sentence for each reason; none if it is not queued.
+    #[must_use]
+    pub fn blocked(&self) -> Vec<String> {
+        match &self.standing {
+            Standing::Queued { blocked, .. } => blocked.iter().map(|blocked| self.shown(blocked)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn shown(&self, blocked: &Blocked) -> String {
         match blocked {
-            Blocked::Writing => out.write_str("its place in the queue is being written"),
-            Blocked::Full { limit, running } => {
-                write!(out, "the limit of {limit} runs is reached: {running}")
-            }
+            Blocked::Writing => "its place in the queue is being written".to_owned(),
+            Blocked::Full { limit, running } => format!("the limit of {limit} runs is reached: {running}"),
             Blocked::PoolFull { pool, limit, running } => {
-                write!(out, "the pool {pool} is full with {limit}: {running}")
+                format!("the pool {pool} is full with {limit}: {running}")
             }
-            Blocked::Held(hold) => write!(
-                out,
+            Blocked::Held(hold) => format!(
                 "held back for {} until {}, because {} runs and produces {}",
                 hold.task,
                 self.calendar.show(&hold.until),
                 hold.running,
                 hold.produces
             ),
-            Blocked::Behind(other) => write!(out, "it is the turn of {other}"),
-            Blocked::Nothing => out.write_str("it is about to"),
+            Blocked::Behind(other) => format!("it is the turn of {other}"),
+            Blocked::Nothing => "it is about to".to_owned(),
         }
     }
 
@@ -128,7 +132,10 @@ impl Explanation {
                 backfill.signed, backfill.done
             )?;
             if let Some(error) = &backfill.stopped {
-                write!(out, "; stopped: {error}")?;
+                write!(out, "; stopped: {error}; go on, or give it up, by one of")?;
+                for verb in ["backfill-resume", "backfill-cancel"] {
+                    write!(out, "\n    torg tasks {verb} {} --reason '...'", quoted(&self.task))?;
+                }
             }
         }
         Ok(())

@@ -45,6 +45,8 @@ pub struct TaskState {
     pub regressed: BTreeMap<Parameter, Timestamp>,
     /// When it was told that the task has been silent for too long.
     pub silent_since: Option<Timestamp>,
+    /// Whether somebody was told that it is failing or gave up, and not yet that it succeeds again.
+    pub told_failing: bool,
 }
 
 impl TaskState {
@@ -68,6 +70,7 @@ impl TaskState {
             last_failure: None,
             regressed: BTreeMap::new(),
             silent_since: None,
+            told_failing: false,
         }
     }
 

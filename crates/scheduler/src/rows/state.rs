@@ -28,6 +28,7 @@ pub(crate) fn state_message(state: &TaskState) -> messages::TaskState {
         last_failure_time: time(state.last_failure),
         regressed: state.regressed.iter().map(|(of, at)| (of.to_string(), wire::time(*at))).collect(),
         silent_time: time(state.silent_since),
+        told_failing: state.told_failing,
         ..Default::default()
     }
 }
@@ -55,6 +56,7 @@ pub(crate) fn read_state(state: &messages::TaskState, version: u64) -> Result<Ta
         last_failure: read_time(state.last_failure_time.as_option())?,
         regressed: state.regressed.iter().map(regressed).collect::<Result<_, _>>()?,
         silent_since: read_time(state.silent_time.as_option())?,
+        told_failing: state.told_failing,
     })
 }
 
@@ -227,6 +229,7 @@ mod tests {
                 last_failure: Some(at(5)),
                 regressed: BTreeMap::from([("a.b".parse().unwrap(), at(6))]),
                 silent_since: Some(at(7)),
+                told_failing: true,
             };
             let bytes = state_message(&state).encode_to_vec();
             let message = messages::TaskState::decode_from_slice(&bytes).unwrap();

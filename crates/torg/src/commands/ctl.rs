@@ -1,8 +1,8 @@
 //! `torg ctl`: the values that tasks wait on, asked of a running process.
 
-mod given;
+pub(super) mod given;
 mod watch;
-mod words;
+pub(super) mod words;
 
 use clap::{Args, Subcommand};
 use connectrpc::client::{ClientConfig, SharedHttp2Connection};

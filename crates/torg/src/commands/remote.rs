@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use buffa::Message as _;
+use buffa::Message;
 use clap::Args;
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
 use connectrpc::{ConnectError, ErrorCode, ErrorDetail, Protocol};
-use contract::google::rpc::BadRequest;
+use contract::google::rpc::{BadRequest, ErrorInfo};
 use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -159,12 +159,22 @@ fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
     advised(format!("no server answers at {url}: {words}"), hint)
 }
 
-/// Every field that the server found wrong, if there are several.
-fn faults(error: &ConnectError) -> Option<String> {
-    let is_it = |detail: &&ErrorDetail| detail.type_url.ends_with("google.rpc.BadRequest");
+/// The detail of this kind that came with an error.
+fn detail<M: Message + Default>(error: &ConnectError, name: &str) -> Option<M> {
+    let is_it = |detail: &&ErrorDetail| detail.type_url.ends_with(name);
     let packed = error.details.iter().find(is_it)?.value.as_ref()?;
     let bytes = STANDARD_NO_PAD.decode(packed.trim_end_matches('=')).ok()?;
-    let faults = BadRequest::decode_from_slice(&bytes).ok()?.field_violations;
+    M::decode_from_slice(&bytes).ok()
+}
+
+/// The reason for programs; empty if there is none.
+pub(super) fn reason(error: &ConnectError) -> String {
+    detail::<ErrorInfo>(error, "google.rpc.ErrorInfo").map(|info| info.reason).unwrap_or_default()
+}
+
+/// Every field that the server found wrong, if there are several.
+fn faults(error: &ConnectError) -> Option<String> {
+    let faults = detail::<BadRequest>(error, "google.rpc.BadRequest")?.field_violations;
     let each = faults.iter().map(|fault| format!("{}: {}", fault.field, fault.description));
     (faults.len() > 1).then(|| each.collect::<Vec<_>>().join("; "))
 }

@@ -42,6 +42,24 @@ pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     ("/torg.tasks.v1.CtlService/SetValues", SERVICE, "invalid_argument"),
     ("/torg.tasks.v1.CtlService/ListHistory", STAFF, "invalid_argument"),
     ("/torg.tasks.v1.CtlService/WatchValues", STAFF, "ok"),
+    ("/torg.tasks.v1.TaskService/ListTasks", STAFF, "ok"),
+    ("/torg.tasks.v1.TaskService/ExplainTask", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/GetQueue", STAFF, "ok"),
+    ("/torg.tasks.v1.TaskService/ListEvents", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/ListRuns", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/ReadLog", STAFF, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/RunTask", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/PauseTask", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/ResumeTask", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/CancelTask", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/KillRun", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/SetRemembered", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/DeleteRemembered", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/StartBackfill", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/ResumeBackfill", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/CancelBackfill", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/ApplyTasks", ADMIN, "invalid_argument"),
+    ("/torg.tasks.v1.TaskService/GetTaskFiles", ADMIN, "ok"),
     ("/torg.stages.v1.StateService/GetState", SERVICE, "invalid_argument"),
     ("/torg.stages.v1.StateService/SetState", SERVICE, "invalid_argument"),
 ];
@@ -154,6 +172,7 @@ fn no_method_of_these_services_is_left_out() {
         ("stages/v1/admin", "torg.stages.v1.StageAdminService"),
         ("stages/v1/state", "torg.stages.v1.StateService"),
         ("tasks/v1/ctl_service", "torg.tasks.v1.CtlService"),
+        ("tasks/v1/tasks", "torg.tasks.v1.TaskService"),
     ] {
         let path = format!("{}/../../proto/torg/{file}.proto", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();

@@ -96,6 +96,29 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         ]}),
         "ListHistory" => json!({"parameter": "fuzz.rows", "pageSize": 1}),
         "WatchValues" => json!({"parameters": ["fuzz.rows"]}),
+        "ListTasks" => {
+            json!({"prefix": "fuzz", "standing": ["STANDING_IDLE", "STANDING_GONE"], "pageSize": 1})
+        }
+        "ExplainTask" => json!({"task": "fuzz"}),
+        "ListEvents" | "ListRuns" => json!({"task": "fuzz", "pageSize": 2, "before": "3"}),
+        "ReadLog" => json!({"task": "fuzz", "run": "1", "offset": "5"}),
+        "RunTask" => json!({"task": "fuzz", "record": true, "reason": "why"}),
+        "PauseTask" | "ResumeTask" | "CancelTask" | "KillRun" | "ResumeBackfill" | "CancelBackfill" => {
+            json!({"task": "fuzz", "reason": "why"})
+        }
+        "SetRemembered" => {
+            json!({"task": "fuzz", "parameter": "fuzz.loaded_to", "value": {"time": time}, "reason": "why"})
+        }
+        "DeleteRemembered" => json!({"task": "fuzz", "parameter": "fuzz.loaded_to", "reason": "why"}),
+        "StartBackfill" => json!({
+            "task": "fuzz", "from": time, "toDay": "2026-01-03", "scale": "day", "limit": 2, "record": true, "reason": "why",
+        }),
+        // Nothing that is made of it runs a command.
+        "ApplyTasks" => {
+            let text =
+                "tasks: {fuzz: {when: {new_day: fuzz.loaded_to}, run: {http: \"http://127.0.0.1:1/\"}}}";
+            json!({"files": [{"name": "fuzz.yaml", "text": text}], "reason": "why", "dryRun": false})
+        }
         _ => json!({}),
     }
 }

@@ -57,6 +57,20 @@ fn it_is_told_once_that_a_task_is_failing_and_once_that_it_is_not() {
 }
 
 #[test]
+fn who_was_told_that_a_task_gave_up_is_told_when_it_succeeds_with_another_value() {
+    let mut kit = Kit::new(8, vec![plan(Some(1))]);
+    let alerts = |decisions: Vec<crate::board::Decision>| -> Vec<Alert> {
+        decisions.into_iter().flat_map(|decision| decision.alerts).collect()
+    };
+    kit.set("a.rows", 1);
+    assert_eq!(alerts(kit.fail("t")), [Alert::GaveUp { attempts: 1 }]);
+    assert_eq!(kit.set("a.rows", 2), ["t"]);
+    assert_eq!(alerts(kit.end("t", Outcome::success())), [Alert::Recovered]);
+    assert_eq!(kit.set("a.rows", 3), ["t"]);
+    assert_eq!(alerts(kit.end("t", Outcome::success())), []);
+}
+
+#[test]
 fn with_a_limit_it_rests_until_a_value_changes() {
     let mut kit = Kit::new(8, vec![plan(Some(2))]);
     kit.set("a.rows", 1);

@@ -1,21 +1,17 @@
 //! What is written on the command line about values, and what is said to what was wrong with it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
-use buffa::Message as _;
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use connectrpc::{ConnectError, ErrorDetail};
-use contract::google::rpc::ErrorInfo;
+use connectrpc::ConnectError;
 use contract::torg::tasks::v1::{SeenValue, ctl_change, seen_value};
 use jiff::Timestamp;
 use triggers::Parameter;
 
-use super::super::remote::said;
+use super::super::remote::{reason, said};
 use crate::errors::advised;
 
 /// The name of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Name(pub(super) String);
+pub(crate) struct Name(pub(in crate::commands) String);
 
 /// A value for a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +34,7 @@ impl ExpectedValue {
 }
 
 /// Reads the name of a parameter.
-pub(super) fn name(text: &str) -> Result<Name, String> {
+pub(in crate::commands) fn name(text: &str) -> Result<Name, String> {
     let named: Parameter = text.parse().map_err(|error: triggers::Error| error.to_string())?;
     let named = reactive::ctl::canonical(&named).map_err(|error| error.to_string())?;
     Ok(Name(named.to_string()))
@@ -58,7 +54,7 @@ pub(super) fn expected_value(text: &str) -> Result<ExpectedValue, String> {
 }
 
 /// Reads a value: a time, `now`, or a whole number.
-fn value(text: &str) -> Result<SeenValue, String> {
+pub(in crate::commands) fn value(text: &str) -> Result<SeenValue, String> {
     let kind = if let Ok(number) = text.parse() {
         seen_value::Kind::Number(number)
     } else if text == "now" {
@@ -102,15 +98,6 @@ pub(super) fn answered<T>(answer: Result<T, ConnectError>) -> anyhow::Result<T> 
         ),
         _ => said(&error),
     })
-}
-
-/// The reason for programs; empty if there is none.
-fn reason(error: &ConnectError) -> String {
-    let is_it = |detail: &&ErrorDetail| detail.type_url.ends_with("google.rpc.ErrorInfo");
-    let packed = error.details.iter().find(is_it).and_then(|detail| detail.value.as_ref());
-    let bytes = packed.and_then(|packed| STANDARD_NO_PAD.decode(packed.trim_end_matches('=')).ok());
-    let info = bytes.and_then(|bytes| ErrorInfo::decode_from_slice(&bytes).ok());
-    info.map(|info| info.reason).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(super) fn told(current: &CtlCurrent) -> String {
     }
 }
 
-fn value(value: Option<&SeenValue>) -> String {
+pub(in crate::commands) fn value(value: Option<&SeenValue>) -> String {
     match value.and_then(|value| value.kind.as_ref()) {
         None => NO_VALUE.to_owned(),
         Some(seen_value::Kind::Number(number)) => number.to_string(),
@@ -78,11 +78,11 @@ fn value(value: Option<&SeenValue>) -> String {
     }
 }
 
-fn moment(time: Option<&WireTime>) -> String {
+pub(in crate::commands) fn moment(time: Option<&WireTime>) -> String {
     let time = time.and_then(|time| Timestamp::new(time.seconds, time.nanos).ok());
     time.map_or_else(String::new, |time| time.to_string())
 }
 
-fn one_line(text: &str) -> String {
+pub(in crate::commands) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -12,7 +12,7 @@ use crate::errors::advised;
 #[derive(Debug, Args)]
 pub(crate) struct Draw {
     /// Task files, or folders that hold them.
-    #[arg(value_name = "FILES", required = true)]
+    #[arg(id = "paths", value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
     /// The language of the picture.
     #[arg(long, value_enum, default_value_t = Format::Dot)]

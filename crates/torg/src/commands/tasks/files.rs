@@ -26,7 +26,12 @@ pub(super) fn texts(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> 
 
 /// The tasks of files that have to be right.
 pub(super) fn tasks(paths: &[PathBuf]) -> anyhow::Result<TaskSet> {
-    TaskSet::read(texts(paths)?).map_err(|errors| refused(&errors))
+    checked(texts(paths)?)
+}
+
+/// The tasks of texts that have to be right.
+pub(super) fn checked(texts: Vec<(String, String)>) -> anyhow::Result<TaskSet> {
+    TaskSet::read(texts).map_err(|errors| refused(&errors))
 }
 
 /// Prints what is wrong to stderr, and makes the error that ends the command.

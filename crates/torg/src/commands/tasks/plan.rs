@@ -1,4 +1,4 @@
-//! `torg tasks plan OLD NEW`: what a change of the files changes.
+//! `torg tasks plan OLD NEW`: what a change of the files changes, without a server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,33 +11,40 @@ use reactive::plans::plans_of;
 use reactive::recorded::read_values;
 use serde_json::json;
 
+use super::asked::Asked;
 use super::{files, print};
 
 /// What to compare, and how to print it.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The task file that holds, or the folder of those that do.
-    #[arg(value_name = "OLD")]
-    old: PathBuf,
-    /// The task file that is to hold, or the folder.
+    /// The task file that is to hold, or the folder of those that are: beside what is at work on a running process. With NEW: the one that holds.
+    #[arg(value_name = "FILES|OLD")]
+    pub(super) old: PathBuf,
+    /// The task file that is to hold, or the folder: beside OLD. No server is asked.
     #[arg(value_name = "NEW")]
-    new: PathBuf,
+    new: Option<PathBuf>,
     /// Current values, lines of parameter,value: which tasks would fire at once is told only with them. Tasks of OLD are taken to have
     /// run successfully with these values.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "new")]
     values: Option<PathBuf>,
     /// The moment of the change, such as 2026-03-25T00:00:00+01:00; by default now.
     #[arg(long, value_name = "TIME", requires = "values")]
     at: Option<Timestamp>,
-    /// Prints one object of JSON instead of lines.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    pub(super) asked: Asked,
+}
+
+impl Compare {
+    /// The comparison of two sets of files; `None` if there is only one.
+    pub(super) fn offline(&self) -> Option<anyhow::Result<()>> {
+        self.new.as_ref().map(|new| run(self, new))
+    }
 }
 
 /// Prints the difference.
-pub(super) fn run(compare: &Compare) -> anyhow::Result<()> {
+fn run(compare: &Compare, new: &PathBuf) -> anyhow::Result<()> {
     let old = files::tasks(std::slice::from_ref(&compare.old))?;
-    let new = files::tasks(std::slice::from_ref(&compare.new))?;
+    let new = files::tasks(std::slice::from_ref(new))?;
     let difference = taskfile::difference(&old, &new);
     let fires = match &compare.values {
         None => None,
@@ -48,7 +55,7 @@ pub(super) fn run(compare: &Compare) -> anyhow::Result<()> {
             Some(deploy::plan(&old, &settled(&old, &values, now), &new, &values, now).fires)
         }
     };
-    if compare.json {
+    if compare.asked.json {
         let mut object = difference.to_json();
         object["fires"] = json!(fires.as_ref().map(|fires| fires.iter().map(as_json).collect::<Vec<_>>()));
         return print(&[serde_json::to_string_pretty(&object)?]);

@@ -15,7 +15,7 @@ use crate::errors::advised;
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
     /// Task files, or folders that hold them.
-    #[arg(value_name = "FILES", required = true)]
+    #[arg(id = "paths", value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
     /// The log: lines of time,parameter,value.
     #[arg(long, value_name = "FILE")]

@@ -15,7 +15,7 @@ use crate::errors::advised;
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
     /// Task files, or folders that hold them.
-    #[arg(value_name = "FILES", required = true)]
+    #[arg(id = "paths", value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
     /// Prints one object of JSON instead of a report.
     #[arg(long)]

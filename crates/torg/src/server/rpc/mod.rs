@@ -18,7 +18,7 @@ use std::time::Duration;
 use ::topics::Topics;
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::{CtlCalls, FeedCalls, Market};
+use api::{CtlCalls, FeedCalls, Market, TaskCalls};
 use buffa_descriptor::DescriptorPool;
 use connectrpc::{ConnectRpcService, DeadlinePolicy, Router};
 use connectrpc_health::HealthService;
@@ -51,12 +51,15 @@ pub(crate) struct RpcParts {
     pub(crate) feeds: Option<FeedCalls>,
     /// The same.
     pub(crate) ctl: Option<CtlCalls>,
+    /// The same.
+    pub(crate) tasks: Option<TaskCalls>,
 }
 
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
     states::write_out();
-    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds, ctl } = parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds, ctl, tasks } =
+        parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -71,6 +74,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
     let router = market.iter().fold(router, api::register);
     let router = feeds.iter().fold(router, api::register_feeds);
     let router = ctl.iter().fold(router, api::register_ctl);
+    let router = tasks.iter().fold(router, api::register_tasks);
     let router = connectrpc_health::apply_request_limits(router, connectrpc_health::request_limits());
     let router = connectrpc_reflection::install(router, reflector);
 

@@ -1,0 +1,75 @@
+//! Tasks as people see them.
+
+use contract::torg::tasks::v1::{self as wire, explain_task_response as explained};
+use reactive::board::{Explanation, Regression};
+use reactive::wire::value;
+use scheduler::Listed;
+use triggers::{Calendar, LeafVerdict, Value};
+
+/// How a task stands, in a list.
+pub(super) fn summary(task: &Listed) -> wire::TaskSummary {
+    let mut summary = wire::TaskSummary {
+        name: task.entity.name.to_string(),
+        task: Some(task.entity.to_message()).into(),
+        gone: task.definition.is_none(),
+        paused: task.paused,
+        failing: task.failing,
+        ..Default::default()
+    };
+    if let Some(definition) = &task.definition {
+        summary.about.clone_from(&definition.about);
+        summary.owner.clone_from(&definition.owner);
+        summary.labels.clone_from(&definition.labels);
+        summary.priority = definition.priority;
+        summary.pool = definition.pool.clone().unwrap_or_default();
+        summary.trigger = definition.trigger.to_string();
+        summary.timezone = definition.calendar.zone().iana_name().unwrap_or("UTC").to_owned();
+    }
+    summary
+}
+
+/// Everything that is to be said of a task.
+pub(super) fn explanation(it: &Explanation, task: wire::TaskSummary) -> wire::ExplainTaskResponse {
+    let leaves = it.verdict.iter().flat_map(|verdict| &verdict.leaves);
+    wire::ExplainTaskResponse {
+        task: Some(task).into(),
+        text: it.to_string(),
+        fires: it.verdict.as_ref().is_some_and(|verdict| verdict.fires),
+        leaves: leaves.map(leaf).collect(),
+        earliest: it.earliest.as_ref().map(|at| it.calendar.show(at).to_string()).unwrap_or_default(),
+        blocked: it.blocked(),
+        regressions: it.regressions.iter().map(|one| regression(one, &it.calendar)).collect(),
+        ..Default::default()
+    }
+}
+
+fn leaf(leaf: &LeafVerdict) -> explained::LeafExplained {
+    let seen = |of: Option<Value>| of.map(value).into();
+    explained::LeafExplained {
+        path: leaf.path.to_string(),
+        leaf: leaf.leaf.to_string(),
+        parameter: leaf.leaf.of.to_string(),
+        current: seen(leaf.current),
+        remembered: seen(leaf.remembered),
+        reference: seen(leaf.reference),
+        difference: leaf.difference.map(|difference| difference.to_string()).unwrap_or_default(),
+        threshold: leaf.threshold.to_string(),
+        holds: leaf.holds,
+        why: leaf.why.to_string(),
+        ..Default::default()
+    }
+}
+
+fn regression(regression: &Regression, calendar: &Calendar) -> explained::Regression {
+    explained::Regression {
+        parameter: regression.parameter.to_string(),
+        text: format!(
+            "{} is {}, and {} is remembered",
+            regression.parameter,
+            calendar.show(&regression.current),
+            calendar.show(&regression.remembered)
+        ),
+        commands: regression.mends.iter().map(ToString::to_string).collect(),
+        ..Default::default()
+    }
+}

@@ -1,0 +1,14 @@
+//! Reactive tasks on a running process: real commands, by the command line and in JSON.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod backfill;
+mod calls;
+#[path = "../common/mod.rs"]
+mod common;
+mod day;
+mod mending;
+mod people;
+mod places;
+mod rig;
+mod wrong;
