@@ -14,7 +14,7 @@ use watcher::Watcher;
 use crate::attendant::Attendant;
 use crate::carrying::Carrier;
 use crate::definitions::{self, Definitions};
-use crate::entity::{self, TaskEntity};
+use crate::entity::{self, All, TaskEntity};
 use crate::error::Result;
 use crate::spec::Variables;
 use crate::time::timestamp;
@@ -71,11 +71,12 @@ impl Core {
     /// All that is known, from the store.
     pub(crate) async fn load(&self) -> Result<(Live, Vec<TaskEntity>)> {
         let definitions = definitions::current(&self.store).await?;
-        let tasks = entity::load_all(&self.store).await?;
+        let All { tasks, damaged } = entity::load_all(&self.store).await?;
+        let plans = definitions.plans().iter().filter(|plan| !damaged.contains(&*plan.name));
         let values = self.ctl.all().await?;
         let input = Input {
             settings: definitions.settings(),
-            plans: definitions.plans().to_vec(),
+            plans: plans.cloned().collect(),
             states: tasks.iter().map(|task| (task.name.clone(), task.state.clone())).collect(),
             values: values.into_iter().map(|(parameter, current)| (parameter, current.value)).collect(),
         };

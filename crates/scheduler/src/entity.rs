@@ -1,10 +1,12 @@
 //! A task as an entity of the watcher.
 
+use std::collections::BTreeSet;
+
 use buffa::Message as _;
 use bytes::Bytes;
 use contract::torg::tasks::v1::{Task, TaskAlert};
 use reactive::board::{TaskName, TaskState};
-use store::{Read as _, Store};
+use store::{KeyValue, Read as _, Store};
 use watcher::{Entity, Fields, Found};
 
 use crate::error::{Error, Result};
@@ -101,12 +103,28 @@ pub(crate) async fn load(store: &Store, name: &str) -> Result<Option<TaskEntity>
 }
 
 /// All tasks that ever were.
-pub(crate) async fn load_all(store: &Store) -> Result<Vec<TaskEntity>> {
-    let (mut scan, mut all) = (TaskEntity::scan(SHARD), Vec::new());
+#[derive(Debug, Default)]
+pub(crate) struct All {
+    pub(crate) tasks: Vec<TaskEntity>,
+    /// The names of those whose rows cannot be read. They hold up nobody else.
+    pub(crate) damaged: BTreeSet<String>,
+}
+
+/// Reads all tasks that ever were.
+pub(crate) async fn load_all(store: &Store) -> Result<All> {
+    let (mut scan, mut all) = (TaskEntity::scan(SHARD), All::default());
     loop {
         let page = store.scan(&scan).await?;
         for row in &page.rows {
-            all.push(read(row)?);
+            match read(row) {
+                Ok(task) => all.tasks.push(task),
+                Err(error) => {
+                    tracing::error!(%error, "a task does not run: mend its row, or remove it");
+                    if let Some(KeyValue::Text(name)) = row.key.values()?.pop() {
+                        all.damaged.insert(name);
+                    }
+                }
+            }
         }
         let Some(next) = page.next else { return Ok(all) };
         scan = scan.after(next);

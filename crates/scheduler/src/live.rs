@@ -71,7 +71,7 @@ async fn decide(core: &Arc<Core>, mut stop: watch::Receiver<bool>) {
 
 /// Looks after every run that the store says is here.
 async fn attend_ours(core: &Core) -> Result<()> {
-    let tasks = entity::load_all(&core.store).await?;
+    let tasks = entity::load_all(&core.store).await?.tasks;
     let definitions = crate::definitions::current(&core.store).await;
     for task in tasks.iter().filter(|task| task.place == core.place) {
         let definition = match &definitions {

@@ -50,6 +50,7 @@ impl Scheduler {
         let now = self.core.now();
         let mut known: BTreeMap<TaskName, TaskEntity> = entity::load_all(&self.core.store)
             .await?
+            .tasks
             .into_iter()
             .map(|task| (task.name.clone(), task))
             .collect();

@@ -140,7 +140,7 @@ impl Scheduler {
     pub async fn apply(&self, files: Vec<File>, signed: Option<&Signed>) -> Result<Applied> {
         let new = Definitions::read(0, files.clone())?;
         let old = self.definitions().await?;
-        let tasks = entity::load_all(&self.core.store).await?;
+        let tasks = entity::load_all(&self.core.store).await?.tasks;
         let states = tasks.into_iter().map(|task| (task.name, task.state)).collect();
         let values = self.core.ctl.all().await?;
         let values = values.into_iter().map(|(parameter, current)| (parameter, current.value)).collect();

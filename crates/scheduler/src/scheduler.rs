@@ -100,22 +100,22 @@ impl Scheduler {
     pub fn gauges(&self) -> Vec<(&'static str, f64)> {
         let live = self.core.live();
         let mut gauges = vec![
-            ("torg_tasks_decisions_total", self.core.decisions.load(Ordering::Relaxed) as f64),
-            ("torg_tasks_alerts_total", self.core.alerts.load(Ordering::Relaxed) as f64),
-            ("torg_tasks_decides", f64::from(u8::from(live.is_some()))),
+            ("tasks_decisions", self.core.decisions.load(Ordering::Relaxed) as f64),
+            ("tasks_alerts", self.core.alerts.load(Ordering::Relaxed) as f64),
+            ("tasks_decides", f64::from(u8::from(live.is_some()))),
         ];
         if let Some(live) = &*live {
             let count = live.board.count();
             let figures = [
-                ("torg_tasks_defined", count.defined),
-                ("torg_tasks_queued", count.queued),
-                ("torg_tasks_running", count.running),
-                ("torg_tasks_waiting", count.waiting),
-                ("torg_tasks_resting", count.resting),
-                ("torg_tasks_paused", count.paused),
-                ("torg_tasks_failing", count.failing),
-                ("torg_tasks_silent", count.silent),
-                ("torg_tasks_regressed", count.regressed),
+                ("tasks_defined", count.defined),
+                ("tasks_queued", count.queued),
+                ("tasks_running", count.running),
+                ("tasks_waiting", count.waiting),
+                ("tasks_resting", count.resting),
+                ("tasks_paused", count.paused),
+                ("tasks_failing", count.failing),
+                ("tasks_silent", count.silent),
+                ("tasks_regressed", count.regressed),
             ];
             gauges.extend(figures.map(|(name, count)| (name, count as f64)));
         }

@@ -22,7 +22,7 @@ use crate::own_values::OwnValues;
 use crate::tasks::Running;
 
 /// The verb of this program that supervises a run. It is for Torg itself: no help names it.
-const SUPERVISE: &str = "supervise-run";
+pub(crate) const SUPERVISE: &str = "supervise-run";
 /// Who puts the files of the configuration to work.
 const CONFIGURATION: &str = "configuration";
 /// The path at which services tell the end of a run.

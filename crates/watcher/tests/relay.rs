@@ -133,6 +133,62 @@ async fn every_change_reaches_the_topic_in_the_order_of_versions() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn how_far_the_topic_has_come_stands_still_while_a_change_waits() {
+    let (store, stage) = (memory(), Arc::default());
+    let (watcher, _topics) = open(&store, &stage).await;
+    let lag = watcher::limits::CLOCKS_APART_MAX;
+    tokio::time::sleep(100 * SECOND).await;
+    assert_eq!(watcher.exported_to().await.unwrap(), START + 100 * SECOND - lag, "nothing waits");
+    let changed = watcher.clock().now();
+    save(&watcher, &store, &Thing::new("a", 1)).await;
+    tokio::time::sleep(100 * SECOND).await;
+    assert_eq!(watcher.exported_to().await.unwrap(), changed, "a change waits");
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
+    tokio::time::sleep(10 * SECOND).await;
+    assert_eq!(watcher.exported_to().await.unwrap(), START + 210 * SECOND - lag);
+    stop.send_replace(true);
+    task.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_works_beside_the_stages_has_a_fence_as_long_as_the_process_serves_the_shard() {
+    let (store, stage) = (memory(), Arc::default());
+    let (watcher, _topics) = open(&store, &stage).await;
+    let serving = watcher.serving();
+    assert!(serving.borrow().is_empty());
+    let stop = watch::Sender::new(false);
+    let (at_work, stopped) = (watcher.clone(), stop.subscribe());
+    let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
+    tokio::time::sleep(SECOND).await;
+    let fence = serving.borrow()[&2].clone();
+    let guarded = |price| {
+        let (watcher, store, fence) = (watcher.clone(), store.clone(), fence.clone());
+        async move {
+            let things = [Thing::new("b", price), Thing::new("c", price)];
+            let before =
+                [watcher.load(&"b".to_owned()).await.unwrap(), watcher.load(&"c".to_owned()).await.unwrap()];
+            let changes: Vec<_> = before.iter().map(Option::as_ref).zip(&things).collect();
+            let mut batch = Batch::new();
+            fence.guard(&mut batch);
+            watcher.save_many(&mut batch, &changes).await.unwrap();
+            store.commit(batch).await.unwrap()
+        }
+    };
+    assert!(guarded(1).await.is_applied());
+    // The stage changes them, too.
+    tokio::time::sleep(SECOND).await;
+    assert!(guarded(2).await.is_applied());
+    assert_eq!(watcher.load(&"c".to_owned()).await.unwrap().unwrap().entity.price, 2);
+    stop.send_replace(true);
+    task.await.unwrap();
+    assert!(serving.borrow().is_empty());
+    let store::Outcome::Conflict(keys) = guarded(3).await else { panic!("the shard is given away") };
+    assert!(fence.is_among(&keys));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stage_that_fails_to_hear_is_told_again_in_order_and_the_topic_does_not_wait() {
     let stage = Arc::new(Telling { deaf: Mutex::new(5), ..Telling::default() });
     let store = memory();

@@ -14,6 +14,7 @@ mod observe;
 mod offers;
 mod process;
 mod processor;
+mod reactive;
 mod resting;
 mod stages;
 mod store;
@@ -37,6 +38,8 @@ pub(crate) enum Bench {
     Offers(Box<offers::OffersBench>),
     /// Stages behind gRPC, beside the same in process, beside stages that are dead or slow, beside Restate; photos beside `ImageMagick`.
     Stages(stages::StagesBench),
+    /// Reactive tasks: from a change to decisions and to the start of a process, beside Dagster; and as many changes as can be made.
+    Reactive(reactive::ReactiveBench),
     /// Files of feeds checked, beside `xmllint`; loaded to live offers, beside writes of offers; small sellers beside a big one.
     Feeds(feeds::FeedsBench),
 }
@@ -131,5 +134,6 @@ pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
         Bench::Offers(args) => offers::run(*args).await,
         Bench::Stages(args) => stages::run(args).await,
         Bench::Feeds(args) => feeds::run(args).await,
+        Bench::Reactive(args) => reactive::run(args).await,
     }
 }

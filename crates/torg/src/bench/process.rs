@@ -1,4 +1,4 @@
-//! Processes beside this one that answer with a line of JSON: parts of a run, and peers in Node.
+//! Processes beside this one that answer with a line of JSON: parts of a run, and peers of other makers.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -20,28 +20,37 @@ pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A peer of `bench/peers` in Node, installed.
-pub(super) struct NodePeer {
-    node: PathBuf,
-    folder: PathBuf,
+/// A peer of `bench/peers`, installed.
+pub(super) struct Peer {
+    interpreter: PathBuf,
+    runner: PathBuf,
 }
 
-impl NodePeer {
-    /// The peer of this name; or why it cannot run.
-    pub(super) fn find(name: &str) -> Result<Self, String> {
+impl Peer {
+    /// The peer of this name in Node; or why it cannot run.
+    pub(super) fn node(name: &str) -> Result<Self, String> {
+        Self::find(name, "node_modules/.bin/node", "run.mjs")
+    }
+
+    /// The peer of this name in Python; or why it cannot run.
+    pub(super) fn python(name: &str) -> Result<Self, String> {
+        Self::find(name, "venv/bin/python", "run.py")
+    }
+
+    fn find(name: &str, interpreter: &str, runner: &str) -> Result<Self, String> {
         let cache = cache_folder().ok_or("neither TORG_CACHE nor HOME is set")?;
         let folder = cache.join("peers").join(name);
-        let node = folder.join("node_modules/.bin/node");
-        if !node.exists() || !folder.join("run.mjs").exists() {
+        let (interpreter, runner) = (folder.join(interpreter), folder.join(runner));
+        if !interpreter.exists() || !runner.exists() {
             return Err(format!("it is not installed: run bench/peers/{name}/install"));
         }
-        Ok(Self { node, folder })
+        Ok(Self { interpreter, runner })
     }
 
     /// Has it measure something.
     pub(super) async fn run<T: DeserializeOwned>(&self, arguments: &[&str]) -> anyhow::Result<T> {
-        let mut command = Command::new(&self.node);
-        command.arg(self.folder.join("run.mjs")).args(arguments);
+        let mut command = Command::new(&self.interpreter);
+        command.arg(&self.runner).args(arguments);
         let output = command.stderr(Stdio::inherit()).kill_on_drop(true).output().await?;
         anyhow::ensure!(output.status.success(), "the peer failed: {}", output.status);
         last_line(&output.stdout).context("the peer gave no answer")

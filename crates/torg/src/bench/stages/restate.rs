@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::options::StagesBench;
 use super::report::Report;
 use crate::bench::figure::Figure;
-use crate::bench::process::NodePeer;
+use crate::bench::process::Peer;
 
 /// Bytes of what stands for the offer.
 const OFFER_BYTES: u64 = 2000;
@@ -22,7 +22,7 @@ pub(super) async fn measure(args: &StagesBench, report: &mut Report) -> anyhow::
     if args.restate_visits == 0 {
         return Ok(());
     }
-    let peer = match NodePeer::find("restate") {
+    let peer = match Peer::node("restate") {
         Ok(peer) => peer,
         Err(why) => {
             args.say(&format!("  SKIPPED: Restate, {why}"));

@@ -10,11 +10,11 @@ use super::options::WatcherBench;
 use super::report::Report;
 use crate::bench::figure::Figure;
 use crate::bench::measure::Measure;
-use crate::bench::process::NodePeer;
+use crate::bench::process;
 
 /// The peer, ready to run.
 pub(super) struct Peer {
-    peer: NodePeer,
+    peer: process::Peer,
     url: String,
 }
 
@@ -42,7 +42,7 @@ impl Peer {
             None
         };
         let Some(url) = args.postgres_url() else { return skipped("it needs --store postgres://...") };
-        match NodePeer::find("graphile-worker") {
+        match process::Peer::node("graphile-worker") {
             Ok(peer) => Some(Self { peer, url: url.to_owned() }),
             Err(why) => skipped(&why),
         }
