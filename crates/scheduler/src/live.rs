@@ -117,7 +117,8 @@ async fn kill_wanted(core: &Core) -> Result<()> {
             && found.state.running().is_some_and(|(number, _)| number == run as u64)
         {
             let killed = core.carrier.kill(&run_id(&task, &found.state, run as u64)).await;
-            if let Err(CarryError::Passing(error)) = killed {
+            // One that is not started yet, and is under way, is about to be.
+            if let Err(CarryError::Passing(error) | CarryError::NotStarted(error)) = killed {
                 tracing::warn!(task, run, error, "cannot kill a run, will try again");
                 continue;
             }

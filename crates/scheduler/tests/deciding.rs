@@ -206,7 +206,8 @@ async fn other_task_files_take_the_place_of_the_old_ones_and_a_wrong_file_change
     })
     .await;
     let listed = scheduler.list(&Filter { limit: 10, ..Filter::default() }, |_| true).await.unwrap();
-    let names: Vec<(&str, bool)> = listed.iter().map(|task| (&*task.entity.name, task.gone)).collect();
+    let names: Vec<(&str, bool)> =
+        listed.iter().map(|task| (&*task.entity.name, task.definition.is_none())).collect();
     assert_eq!(names, [("report", true), ("stock", false)]);
     process.stop().await;
 }

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 const SERVICE: &str = "/torg.tasks.v1.CtlService";
 const LOADED: &str = "sales.loaded_to";
+/// Roles with which a process sets no values itself.
+const WITHOUT_OWN: [(&str, &str); 1] = [("TORG_ROLES", "api,processor")];
 
 /// Runs `torg ctl` against a server.
 fn ctl(server: &Server, arguments: &[&str]) -> Ended {
@@ -128,7 +130,7 @@ impl PlainStream {
 #[test]
 fn values_are_set_shown_listed_and_deleted_and_survive_a_restart() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let server = Server::start_in(&folder, &[]);
+    let server = Server::start_in(&folder, &WITHOUT_OWN);
     assert_eq!(done(&server, &["list"]), "there is no value yet: torg ctl set NAME=VALUE\n");
     let set =
         ["set", "sales.loaded_to=2026-03-25T09:00:00+01:00", "default/sales.rows=5", "dwh/sales.rows=-7"];
@@ -141,7 +143,7 @@ fn values_are_set_shown_listed_and_deleted_and_survive_a_restart() {
     assert!(done(&server, &["set", "other.seen_at=now"]).starts_with("other.seen_at: no value -> 20"));
     server.stop();
 
-    let server = Server::start_in(&folder, &[]);
+    let server = Server::start_in(&folder, &WITHOUT_OWN);
     let names = |arguments: &[&str]| -> Vec<String> {
         let shown = done(&server, arguments);
         let rows = shown.lines().skip(1).filter_map(|line| line.split_whitespace().next());
@@ -397,7 +399,7 @@ fn who_does_not_read_for_a_while_hears_the_last_value_all_the_same() {
 
 #[test]
 fn more_values_than_a_page_are_listed_and_watched_whole() {
-    let server = Server::start(&[("TORG_STORE_DURABILITY", "os")]);
+    let server = Server::start(&[("TORG_STORE_DURABILITY", "os"), WITHOUT_OWN[0]]);
     for part in 0..3 {
         let change =
             |n: i32| json!({"parameter": format!("s{:04}.rows", part * 1000 + n), "value": {"number": n}});

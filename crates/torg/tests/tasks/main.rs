@@ -7,6 +7,7 @@ mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod day;
+mod guide;
 mod mending;
 mod people;
 mod places;
