@@ -54,7 +54,7 @@ fn exports_loads_of_feeds_and_recrawls_are_values_that_tasks_can_wait_on() {
     std::fs::write(folder.path().join("feed.xml"), FEED).unwrap();
     let server = Server::start_in(&folder, &[("TORG_TASKS_PATH", "tasks.yaml")]);
     until("the tasks are counted", || {
-        server.get("/metrics").body.contains("\ntorg_tasks_defined 1\n").then_some(())
+        server.get("/metrics").body.contains("\ntorg_tasks_defined 1.0\n").then_some(())
     });
     done(&server, &["feed", "add", "--currency", "rub", "--seller", "ann"]);
     done(&server, &["feed", "upload", "feed.xml", "--wait", "--seller", "ann"]);
