@@ -213,8 +213,7 @@ async fn other_task_files_take_the_place_of_the_old_ones_and_a_wrong_file_change
 #[tokio::test(start_paused = true)]
 async fn a_task_fires_at_the_very_moment_at_which_time_alone_makes_its_trigger_hold() {
     let world = World::new();
-    let due =
-        "tasks:\n  due:\n    when: {all: [{new_day: plan.made_for}, {today: plan.made_for}]}\n    run: x\n";
+    let due = "tasks:\n  due:\n    when: {all: [{new_day: plan.made_for}, {this_day: plan.made_for}]}\n    run: x\n";
     let process = world.with(due).await;
     let tomorrow = Value::Time("2023-11-15T05:00:00Z".parse().unwrap());
     let change = reactive::ctl::Change::set(parameter("plan.made_for"), tomorrow);
