@@ -78,11 +78,13 @@ async fn decide(core: &Arc<Core>, mut stop: watch::Receiver<bool>) {
 /// Looks after every run that the store says is here.
 async fn attend_ours(core: &Core) -> Result<()> {
     let tasks = entity::load_all(&core.store).await?;
-    let definitions = match crate::definitions::current(&core.store).await {
-        // A task is gone only if that is known.
-        Err(error) if error.is_passing() => return Err(error),
-        definitions => definitions,
-    };
+    let definitions = crate::definitions::current(&core.store).await;
+    // A task is gone only if that is known.
+    if let Err(error) = definitions.as_ref()
+        && error.is_passing()
+    {
+        return Err(error.clone());
+    }
     for task in tasks.iter().filter(|task| task.place == core.place) {
         let definition = match &definitions {
             Ok(definitions) => definitions.task(&task.name).cloned(),

@@ -1,6 +1,7 @@
 //! A store in memory, runs that the test ends itself, and processes that can be killed.
 
 #![allow(dead_code, reason = "every test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

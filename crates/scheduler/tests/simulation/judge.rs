@@ -46,7 +46,9 @@ impl World {
         if counts.iter().any(|what| what.starts_with("starts")) {
             wrong.extend(inside.exceeds(actor));
         }
-        counts.into_iter().for_each(|what| *inside.counts.entry(what.to_owned()).or_default() += 1);
+        for what in counts {
+            *inside.counts.entry(what.to_owned()).or_default() += 1;
+        }
         drop(inside);
         self.violated(wrong);
     }

@@ -64,7 +64,6 @@ impl Leaf {
     fn holds(&self, current: &Seen, remembered: &Seen) -> bool {
         let grown =
             |of: &String, enough: &dyn Fn(i64, i64) -> bool| match (current.get(of), remembered.get(of)) {
-                (None, _) => false,
                 (Some(_), None) => true,
                 (Some(Known::Number(now)), Some(Known::Number(last)))
                 | (Some(Known::Moment(now)), Some(Known::Moment(last))) => now >= last && enough(*last, *now),

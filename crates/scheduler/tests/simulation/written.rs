@@ -75,10 +75,8 @@ impl Written {
             "watcher_entities" => {
                 self.tasks.insert(columns(key)[1].clone(), (version, read(value)));
             }
-            "task_events" => {
-                if !read::<messages::TaskEvent>(value).author.is_empty() {
-                    self.by_people.insert(columns(key)[0].clone());
-                }
+            "task_events" if !read::<messages::TaskEvent>(value).author.is_empty() => {
+                self.by_people.insert(columns(key)[0].clone());
             }
             "task_runs" => _ = self.runs.insert(run_of(key), read(value)),
             "task_run_ends" => self.told.push((run_of(key), read(value))),
