@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clock::Clock;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use reactive::board::{Outcome, Seen, TaskName};
 use runs::{End, Reason, RunId, Spec};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::carrying::{Carrier, CarryError};
-use crate::limits::{START_ATTEMPTS_MAX, START_PAUSE};
+use crate::limits::{SHORTEST, START_ATTEMPTS_MAX, START_PAUSE, START_SLACK};
 use crate::time::timestamp;
 
 /// A run: its task and its number.
@@ -50,7 +50,9 @@ impl Attendant {
 
     /// Starts a run, or finds it, and waits for its end. A run that is looked after already is left alone. Without a spec a run is
     /// only found: one that was not started has failed, and the text says why it cannot be.
-    pub(crate) fn attend(&self, key: RunKey, id: RunId, spec: Result<Spec, String>) {
+    ///
+    /// Its time is counted from the moment at which it was decided, whoever starts it and when: others go by that.
+    pub(crate) fn attend(&self, key: RunKey, id: RunId, since: Timestamp, spec: Result<Spec, String>) {
         let mut runs = self.runs();
         if runs.contains_key(&key) {
             return;
@@ -59,7 +61,7 @@ impl Attendant {
         drop(runs);
         let attendant = self.clone();
         tokio::spawn(async move {
-            let ended = attendant.carry_out(&id, spec).await;
+            let ended = attendant.carry_out(&id, since, spec).await;
             attendant.note(&key, ended);
         });
     }
@@ -87,9 +89,10 @@ impl Attendant {
     }
 
     /// A run has failed only if it is known that nothing was started: as long as nobody knows, it is asked again.
-    async fn carry_out(&self, id: &RunId, spec: Result<Spec, String>) -> Ended {
+    async fn carry_out(&self, id: &RunId, since: Timestamp, spec: Result<Spec, String>) -> Ended {
         let mut tries = 0;
         loop {
+            let spec = spec.clone().and_then(|spec| self.in_time(since, spec));
             let started = match &spec {
                 Ok(spec) => self.carrier.start(id, spec).await,
                 Err(_) => Ok(()),
@@ -116,6 +119,17 @@ impl Attendant {
             tracing::warn!(run = %id, error = unknown, "a run cannot be looked after, will try again");
             sleep(START_PAUSE).await;
         }
+    }
+
+    /// What is to be run, in the time that is left for it.
+    fn in_time(&self, since: Timestamp, spec: Spec) -> Result<Spec, String> {
+        let late = timestamp(self.clock.now()).duration_since(since).max(SignedDuration::ZERO);
+        let late = late.unsigned_abs().saturating_sub(START_SLACK);
+        let left = spec.timeout.saturating_sub(late);
+        if left < SHORTEST {
+            return Err("its time was over before it was started".to_owned());
+        }
+        Ok(Spec { timeout: left, ..spec })
     }
 
     fn failed(&self, error: String) -> Ended {

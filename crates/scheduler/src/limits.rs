@@ -33,5 +33,9 @@ pub(crate) const START_ATTEMPTS_MAX: u32 = 5;
 pub(crate) const START_PAUSE: Duration = Duration::from_secs(1);
 /// A run of another place whose time is over counts as lost after so long: its supervisor would have stopped it.
 pub(crate) const FOREIGN_GRACE: Duration = Duration::from_secs(60);
+/// A run that is started later than this after its decision has so much less time, so that it is over before others take it for lost.
+pub(crate) const START_SLACK: Duration = Duration::from_secs(30);
+/// With less time left than this a run is not started.
+pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
 /// How long a webhook may take.
 pub(crate) const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);

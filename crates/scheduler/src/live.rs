@@ -14,8 +14,10 @@ mod hear;
 mod owner;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reactive::board::Phase;
+use runs::Spec;
 use store::{Hint, Hints, Read as _};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -27,7 +29,7 @@ use crate::error::Result;
 use crate::limits::{ERROR_PAUSE, LOOK_EVERY};
 use crate::rows::decode;
 use crate::spec::{Facts, spec_of};
-use crate::tables::{KILLS, RUNS, SHARD};
+use crate::tables::{ENDS, KILLS, RUNS, SHARD};
 
 use contract::torg::tasks::v1::TaskRun;
 use owner::Owner;
@@ -59,7 +61,11 @@ async fn decide(core: &Arc<Core>, mut stop: watch::Receiver<bool>) {
             continue;
         };
         match Owner::begin(Arc::clone(core), fence).await {
-            Ok(owner) => owner.run(&mut serving, &mut stop).await,
+            Ok(owner) => {
+                owner.run(&mut serving, &mut stop).await;
+                // Of a start whose commit nobody knows about, nobody else would look after the run.
+                found_ours = false;
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot begin to decide on tasks, will try again");
                 sleep(ERROR_PAUSE).await;
@@ -73,6 +79,12 @@ async fn decide(core: &Arc<Core>, mut stop: watch::Receiver<bool>) {
 async fn attend_ours(core: &Core) -> Result<()> {
     let tasks = entity::load_all(&core.store).await?.tasks;
     let definitions = crate::definitions::current(&core.store).await;
+    // A task is gone only if that is known.
+    if let Err(error) = definitions.as_ref()
+        && error.is_passing()
+    {
+        return Err(error.clone());
+    }
     for task in tasks.iter().filter(|task| task.place == core.place) {
         let definition = match &definitions {
             Ok(definitions) => definitions.task(&task.name).cloned(),
@@ -83,16 +95,22 @@ async fn attend_ours(core: &Core) -> Result<()> {
     Ok(())
 }
 
-/// Looks after the run of a task that is under way here.
+/// Looks after the run of a task that is under way here. One whose end was told is over: it must not be started, if it was not.
 async fn attend(core: &Core, task: &TaskEntity, definition: Option<&taskfile::Task>) -> Result<()> {
-    let Phase::Running { run, seen, cause, .. } = &task.state.phase else { return Ok(()) };
-    let row = core.store.get_one(&RUNS.key((SHARD, &*task.name, *run as i64))).await?;
-    let attempt = row.map(|row| decode::<TaskRun>(&row)).transpose()?.map_or(1, |run| run.attempt);
+    let Phase::Running { run, since, seen, cause } = &task.state.phase else { return Ok(()) };
+    let number = *run as i64;
+    if core.store.get_one(&ENDS.key((SHARD, &*task.name, number))).await?.is_some() {
+        return Ok(());
+    }
+    let row = core.store.get_one(&RUNS.key((SHARD, &*task.name, number))).await?;
+    let row: TaskRun = row.map(|row| decode(&row)).transpose()?.unwrap_or_default();
     let spec = match definition {
-        Some(task) => spec_of(task, &Facts { attempt, seen, cause }, &core.variables),
+        // Others go by the time that it was given when it was decided.
+        Some(task) => spec_of(task, &Facts { attempt: row.attempt.max(1), seen, cause }, &core.variables)
+            .map(|spec| Spec { timeout: Duration::from_millis(row.timeout_ms), ..spec }),
         None => Err("its definition was gone before it was started".to_owned()),
     };
-    core.attendant.attend((task.name.clone(), *run), run_id(&task.name, &task.state, *run), spec);
+    core.attendant.attend((task.name.clone(), *run), run_id(&task.name, &task.state, *run), *since, spec);
     Ok(())
 }
 
@@ -117,7 +135,7 @@ async fn kill_wanted(core: &Core) -> Result<()> {
             && found.state.running().is_some_and(|(number, _)| number == run as u64)
         {
             let killed = core.carrier.kill(&run_id(&task, &found.state, run as u64)).await;
-            // One that is not started yet, and is under way, is about to be.
+            // One that was not started may still be.
             if let Err(CarryError::Passing(error) | CarryError::NotStarted(error)) = killed {
                 tracing::warn!(task, run, error, "cannot kill a run, will try again");
                 continue;

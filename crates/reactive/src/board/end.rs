@@ -119,6 +119,8 @@ impl Board {
         }
         let next = match entry.state.attempts {
             0 => Phase::Idle,
+            // Nothing is tried again without a definition; one that comes back is looked at when it does.
+            _ if entry.plan.is_none() => Phase::Idle,
             attempts if retry.is_over(attempts) => {
                 Phase::Resting { since: ended, seen: seen.clone(), why: Rest::GaveUp }
             }

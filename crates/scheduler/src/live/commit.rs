@@ -226,7 +226,8 @@ impl Owner {
             None => Err("its definition was gone before it was started".to_owned()),
         };
         let id = run_id(&decision.task, &decision.after, start.run);
-        self.core.attendant.attend((decision.task.clone(), start.run), id, spec);
+        let since = decision.after.running().map_or_else(|| self.core.now(), |(_, since)| since);
+        self.core.attendant.attend((decision.task.clone(), start.run), id, since, spec);
         if let Some(old) = start.run.checked_sub(RUNS_KEPT) {
             let (carrier, id) = (self.core.carrier.clone(), run_id(&decision.task, &decision.after, old));
             tokio::spawn(async move {

@@ -133,6 +133,7 @@ impl Owner {
                     tracing::info!("another process decides on tasks now");
                     // The keeper of the leases finds out by itself; until then there is nothing to do.
                     tokio::select! {
+                        biased;
                         _ = serving.changed() => serving.mark_changed(),
                         () = turns_true(stop) => {}
                         () = sleep(ERROR_PAUSE) => {}

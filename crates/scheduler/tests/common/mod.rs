@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(crate) struct Runs(Arc<Inside>);
 struct Inside {
     runs: Mutex<BTreeMap<String, Run>>,
     changed: Notify,
+    /// Nothing can be started.
+    refuses: AtomicBool,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +48,11 @@ pub(crate) struct Run {
 }
 
 impl Runs {
+    /// From now on nothing can be started, or all can again.
+    pub(crate) fn refuse(&self, refuses: bool) {
+        self.0.refuses.store(refuses, Ordering::Relaxed);
+    }
+
     pub(crate) fn all(&self) -> BTreeMap<String, Run> {
         self.0.runs.lock().unwrap().clone()
     }
@@ -56,16 +64,20 @@ impl Runs {
         of_task.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Waits until a task has a run under way: its id and what it was told.
+    /// Waits until a task has a run under way: its id and what it was told. Gives up after a day of virtual time.
     pub(crate) async fn started(&self, task: &str) -> (String, Spec) {
-        loop {
-            let changed = self.0.changed.notified();
-            if let Some(id) = self.under_way(task).pop() {
-                let spec = self.all()[&id].spec.clone();
-                return (id, spec);
+        let started = async {
+            loop {
+                let changed = self.0.changed.notified();
+                if let Some(id) = self.under_way(task).pop() {
+                    let spec = self.all()[&id].spec.clone();
+                    return (id, spec);
+                }
+                changed.await;
             }
-            changed.await;
-        }
+        };
+        let within = tokio::time::timeout(Duration::from_secs(86_400), started).await;
+        within.unwrap_or_else(|_| panic!("{task} is never started: {:?}", self.all().keys()))
     }
 
     pub(crate) fn end(&self, id: &str, reason: Reason, sets: runs::Values) {
@@ -87,6 +99,9 @@ impl Runs {
 impl Carrier for Runs {
     async fn start(&self, run: &RunId, spec: &Spec) -> Result<(), CarryError> {
         spec.check().map_err(|error| CarryError::Lasting(error.to_string()))?;
+        if self.0.refuses.load(Ordering::Relaxed) {
+            return Err(CarryError::Passing("the machine is busy".to_owned()));
+        }
         let mut runs = self.0.runs.lock().unwrap();
         let new = || Run { spec: spec.clone(), end: None, asked: 0, killed: false };
         runs.entry(run.to_string()).or_insert_with(new).asked += 1;
@@ -110,8 +125,10 @@ impl Carrier for Runs {
     async fn kill(&self, run: &RunId) -> Result<bool, CarryError> {
         let under_way = {
             let mut runs = self.0.runs.lock().unwrap();
-            let run = runs.get_mut(run.as_str()).filter(|run| run.end.is_none());
-            run.map(|run| run.killed = true).is_some()
+            let not_started = || CarryError::NotStarted("it was not started".to_owned());
+            let run = runs.get_mut(run.as_str()).ok_or_else(not_started)?;
+            run.killed = true;
+            run.end.is_none()
         };
         if under_way {
             self.end(run.as_str(), Reason::Killed, runs::Values::new());

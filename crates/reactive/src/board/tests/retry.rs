@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::kit::*;
-use crate::board::{Alert, Outcome, Phase, Plan, Retry};
+use crate::board::{Alert, Change, Outcome, Phase, Plan, Retry};
 
 fn plan(limit: Option<u32>) -> Plan {
     let retry = Retry { first: duration("10s"), most: duration("25s"), failing_after: 2, limit };
@@ -104,4 +104,16 @@ fn a_run_that_ended_while_nobody_looked_waits_from_its_end_on() {
     kit.now += duration("1h");
     kit.board.run_ended("t", 1, Outcome::Lost, ended);
     assert_eq!(kit.starts(), ["t"], "the pause is long over");
+}
+
+#[test]
+fn a_task_whose_definition_was_gone_when_its_run_failed_is_looked_at_as_soon_as_it_comes_back() {
+    let mut kit = Kit::new(8, vec![plan(None)]);
+    kit.set("a.rows", 1);
+    let now = at("2021-04-25T10:00:00Z");
+    kit.board.plans_changed(None, vec![Change::Gone("t".into())], now);
+    kit.fail("t");
+    assert_eq!((&kit.state("t").phase, kit.state("t").attempts), (&Phase::Idle, 1));
+    kit.board.plans_changed(None, vec![Change::Put(Box::new(plan(None)))], now);
+    assert_eq!(kit.starts(), ["t"]);
 }
