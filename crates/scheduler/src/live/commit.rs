@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use buffa::{EnumValue, Message as _};
 use contract::torg::tasks::v1::{TaskEvent, TaskRun, task_run};
 use jiff::Timestamp;
-use reactive::board::{Act, Decision, End, Outcome, Start};
+use reactive::board::{Act, Decision, End, Outcome, Seen, Start};
 use reactive::ctl::{self, Change};
 use reactive::limits::AUTHOR_CHARS_MAX;
 use reactive::wire;
@@ -33,6 +33,7 @@ impl Owner {
     pub(super) async fn carry_out(&mut self, decisions: Vec<Decision>) -> Result<(), Halt> {
         let mut groups = grouped(decisions);
         while let Some(mut group) = groups.pop_front() {
+            let asked = writes_of(&group);
             let committed = self.commit_group(&mut group).await;
             let conflict = match committed {
                 Ok(None) => {
@@ -47,6 +48,8 @@ impl Owner {
                 }
             };
             if group.len() > 1 {
+                // What must not be set is found out anew: it may be another time, and the row of the run has to say it.
+                give_back(&mut group, asked);
                 for decision in group.into_iter().rev() {
                     groups.push_front(vec![decision]);
                 }
@@ -287,6 +290,23 @@ fn struck_out(error: &ctl::Error) -> Option<&Parameter> {
     match error {
         ctl::Error::MovesBack { parameter, .. } | ctl::Error::OtherKind { parameter, .. } => Some(parameter),
         _ => None,
+    }
+}
+
+/// What the runs set that end with these decisions, by their place among them.
+fn writes_of(group: &[Decision]) -> Vec<(usize, Seen)> {
+    let writes = |(at, decision): (usize, &Decision)| match &decision.act {
+        Act::End(end) if !end.writes.is_empty() => Some((at, end.writes.clone())),
+        _ => None,
+    };
+    group.iter().enumerate().filter_map(writes).collect()
+}
+
+fn give_back(group: &mut [Decision], asked: Vec<(usize, Seen)>) {
+    for (at, writes) in asked {
+        if let Act::End(end) = &mut group[at].act {
+            end.writes = writes;
+        }
     }
 }
 
