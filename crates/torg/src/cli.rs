@@ -198,14 +198,14 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::feed::run(command, &effective.config))
         }
-        Command::Tasks { command, settings } => match command.offline() {
-            Some(outcome) => outcome,
-            None => {
-                let effective = settings.load()?;
-                logging::init(&for_commands())?;
-                runtime()?.block_on(commands::tasks::run(command, &effective.config))
+        Command::Tasks { command, settings } => {
+            if let Some(outcome) = command.offline() {
+                return outcome;
             }
-        },
+            let effective = settings.load()?;
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::tasks::run(command, &effective.config))
+        }
         Command::Ctl { command, settings } => {
             let effective = settings.load()?;
             logging::init(&for_commands())?;

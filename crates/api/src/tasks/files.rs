@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use access::Caller;
 use contract::torg::tasks::v1::{self as wire, apply_tasks_response as applied};
+use reactive::board::TaskName;
 use reactive::deploy::AtOnce;
 use scheduler::{Applied, Error};
 use taskfile::Problem;
@@ -96,18 +97,15 @@ fn mistakes(errors: &[Problem], more: usize, places: &BTreeMap<String, usize>) -
 
 fn answer(applied: Applied, taken_up: bool) -> wire::ApplyTasksResponse {
     let Applied { deployment, difference, planned, warnings } = applied;
-    let mut text = difference.to_string();
-    for task in &planned.gone_running {
-        text.push_str(&format!("the run of {task} goes on, although the task is gone\n"));
-    }
-    if planned.fires.is_empty() {
-        text.push_str("no task fires at once because of it");
-    } else {
-        text.push_str(&format!("fire at once: {}", planned.fires.len()));
-        for fires in &planned.fires {
-            text.push_str(&format!("\n{}: {}", fires.task, fires.calendar.show(&fires.verdict)));
-        }
-    }
+    let goes_on = |task: &TaskName| format!("the run of {task} goes on, although the task is gone");
+    let fires = |fires: &AtOnce| format!("{}: {}", fires.task, fires.calendar.show(&fires.verdict));
+    let mut lines = vec![difference.to_string().trim_end().to_owned()];
+    lines.extend(planned.gone_running.iter().map(goes_on));
+    lines.push(match planned.fires.len() {
+        0 => "no task fires at once because of it".to_owned(),
+        count => format!("fire at once: {count}"),
+    });
+    lines.extend(planned.fires.iter().map(fires));
     let changed = difference.changed.iter().map(|(task, aspects)| {
         let aspects = aspects.iter().map(|aspect| aspect.name().to_owned()).collect();
         (task.to_string(), applied::Aspects { aspects, ..Default::default() })
@@ -119,7 +117,7 @@ fn answer(applied: Applied, taken_up: bool) -> wire::ApplyTasksResponse {
         gone: difference.gone.iter().map(ToString::to_string).collect(),
         fires: planned.fires.iter().map(at_once).collect(),
         warnings,
-        text,
+        text: lines.join("\n"),
         limits: difference.limits,
         taken_up,
         ..Default::default()

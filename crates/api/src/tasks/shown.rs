@@ -23,7 +23,7 @@ pub(super) fn summary(task: &Listed) -> wire::TaskSummary {
         summary.priority = definition.priority;
         summary.pool = definition.pool.clone().unwrap_or_default();
         summary.trigger = definition.trigger.to_string();
-        summary.timezone = definition.calendar.zone().iana_name().unwrap_or("UTC").to_owned();
+        definition.calendar.zone().iana_name().unwrap_or("UTC").clone_into(&mut summary.timezone);
     }
     summary
 }

@@ -88,7 +88,7 @@ fn what_is_remembered_is_shown_set_and_deleted() {
 #[test]
 fn a_run_is_killed_and_counts_as_failed() {
     let rig = Rig::with(
-        r#"
+        r"
 tasks:
   slow:
     when: {grew: {of: shop.rows, by: 1}}
@@ -97,7 +97,7 @@ tasks:
       echo begun
       echo $$ >> pids.txt
       [ -e quick ] || sleep 1000
-"#,
+",
     );
     let said = rig.refused(1, &["kill", "slow", "--reason", "x"]);
     assert!(said.contains("no run of slow is under way"), "{said}");

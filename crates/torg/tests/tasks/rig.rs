@@ -209,7 +209,7 @@ impl Service {
     pub(crate) fn start() -> Service {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (sender, heard) = mpsc::channel();
+        let (sender, requests) = mpsc::channel();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let sender = sender.clone();
@@ -218,7 +218,7 @@ impl Service {
                     let (mut head, mut line) = (String::new(), String::new());
                     while reader.read_line(&mut line).is_ok_and(|count| count > 2) {
                         let (name, value) = line.split_once(':').unwrap_or((&line, ""));
-                        head.push_str(&format!("{}: {}\n", name.to_ascii_lowercase(), value.trim()));
+                        head += &[&name.to_ascii_lowercase(), ": ", value.trim(), "\n"].concat();
                         line.clear();
                     }
                     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
@@ -231,7 +231,7 @@ impl Service {
                 });
             }
         });
-        Service { address, heard }
+        Service { address, heard: requests }
     }
 
     /// The next request.
