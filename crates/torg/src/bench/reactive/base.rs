@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
 use triggers::Value;
+use watcher::limits::CLOCKS_APART_MAX;
 
 use super::graph::parameter_name;
 use crate::bench::home::Home;
@@ -84,6 +85,19 @@ impl Base {
                 return Ok(());
             }
             anyhow::ensure!(began.elapsed() < PATIENCE * 5, "it does not come to rest: {count:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Waits until every change of a task has reached the topic, so that the store has nothing else to do.
+    pub(super) async fn exported(&self) -> anyhow::Result<()> {
+        let (watcher, began) = (self.scheduler.watcher(), tokio::time::Instant::now());
+        loop {
+            let now = watcher.clock().now();
+            if watcher.exported_to().await? + CLOCKS_APART_MAX >= now {
+                return Ok(());
+            }
+            anyhow::ensure!(began.elapsed() < PATIENCE, "changes of tasks do not reach the topic");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }

@@ -21,6 +21,7 @@ pub(super) struct Report {
     pub(super) engine: &'static str,
     pub(super) many_tasks: u64,
     pub(super) change_to_decision_p99_ms: Figure,
+    pub(super) stored_to_decision_ms: Figure,
     pub(super) many_change_to_decision_ms: Figure,
     pub(super) dagster_cheap_full_ms: Figure,
     pub(super) dagster_cheap_limited_ms: Figure,
