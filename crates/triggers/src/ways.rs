@@ -204,7 +204,7 @@ mod tests {
         }
         assert_eq!("15m".parse(), Ok(Scale::Minutes(15)));
         assert_eq!("7m".parse::<Scale>(), Err(Error::Minutes { minutes: 7 }));
-        for wrong in ["", "days", "90s", "30d", "fortnight"] {
+        for wrong in ["", "days", "90s", "100d", "fortnight"] {
             assert!(matches!(wrong.parse::<Scale>(), Err(Error::Scale { .. })), "{wrong}");
         }
     }
