@@ -57,7 +57,7 @@ pub use marks::Mark;
 pub use name::{Prefix, canonical};
 pub use read::{Current, Past};
 pub use tables::tables;
-pub use watch::Watch;
+pub use watch::{Watch, tells_of_change};
 
 /// How values are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,8 +66,8 @@ impl Attendant {
         });
     }
 
-    /// A run has failed before anything was started.
-    pub(crate) fn note(&self, key: &RunKey, ended: Ended) {
+    /// A run has ended.
+    fn note(&self, key: &RunKey, ended: Ended) {
         self.runs().insert(key.clone(), Some(ended));
         self.inner.ended.notify_one();
     }

@@ -29,7 +29,7 @@ impl Watch {
         loop {
             match timeout_at(until, self.hints.next()).await {
                 Ok(None) => return false,
-                Ok(Some(hint)) if is_ours(&hint) => return true,
+                Ok(Some(hint)) if tells_of_change(&hint) => return true,
                 Ok(Some(_)) => {}
                 Err(_) => return true,
             }
@@ -37,7 +37,9 @@ impl Watch {
     }
 }
 
-fn is_ours(hint: &Hint) -> bool {
+/// Whether a hint is about a change of a value, for whoever listens to hints of several kinds.
+#[must_use]
+pub fn tells_of_change(hint: &Hint) -> bool {
     let name = CHANGED.def().name;
     match hint {
         Hint::Put(key) => key.table().name == name,

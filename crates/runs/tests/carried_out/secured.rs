@@ -70,6 +70,12 @@ async fn services_are_trusted_by_the_authority_that_was_given_and_know_us_by_our
     let port = secured(address, authority.server(b"h2")).await.port();
     let grpc = Grpc { tls: Some(authority.tls()), ..Grpc::at(format!("https://localhost:{port}")) };
     assert_eq!(place.carry_out("r2", &short(What::Grpc(grpc))).await.reason, Reason::Done);
+    // At an address that its certificate does not name, it is known by the name that was given.
+    let (address, _serving) = serve(&done_at_once("r3"), None).await;
+    let port = secured(address, authority.server(b"h2")).await.port();
+    let tls = Tls { server_name: Some("localhost".to_owned()), ..authority.tls() };
+    let grpc = Grpc { tls: Some(tls), ..Grpc::at(format!("https://127.0.0.1:{port}")) };
+    assert_eq!(place.carry_out("r3", &short(What::Grpc(grpc))).await.reason, Reason::Done);
 }
 
 #[tokio::test]

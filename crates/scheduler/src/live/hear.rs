@@ -2,6 +2,7 @@
 
 use futures::FutureExt as _;
 use reactive::board::TaskState;
+use reactive::ctl::tells_of_change;
 use reactive::limits::{CTL_CHANGES_MAX, CTL_PAGE_MAX};
 use store::{Batch, Hint, Key, Outcome, Read as _};
 
@@ -10,9 +11,6 @@ use super::owner::{Halt, Owner};
 use crate::definitions;
 use crate::entity;
 use crate::tables::{DEPLOYMENTS, ENDS, MARKS, SHARD};
-
-/// The table of marks of values.
-const VALUES_CHANGED: &str = "ctl_changed";
 
 /// What has to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +37,7 @@ impl News {
             Hint::Changed { table, .. } => table,
             Hint::Anything => return *self = Self::all(),
         };
-        self.values |= table == VALUES_CHANGED;
+        self.values |= tells_of_change(hint);
         self.tasks |= table == MARKS.def().name;
         self.ends |= table == ENDS.def().name;
         self.files |= table == DEPLOYMENTS.def().name;

@@ -1,5 +1,7 @@
 //! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement has its own.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use store::{Schema, Store, StoreOptions, StoreUrl, TableDef};
 use tokio_postgres::NoTls;
@@ -16,6 +18,25 @@ pub(super) struct Home {
 }
 
 impl Home {
+    /// Where the store of one side of a benchmark stands: in a schema of this PostgreSQL server, or in a folder inside of this one.
+    pub(super) fn of(
+        postgres: Option<&str>,
+        folder: &Path,
+        (bench, side): (&str, &str),
+        cache_mb: u64,
+    ) -> anyhow::Result<Self> {
+        let schema = format!("bench_{bench}_{side}");
+        let url = match postgres {
+            Some(url) => {
+                let sign = if url.contains('?') { '&' } else { '?' };
+                format!("{url}{sign}schema={schema}").parse()?
+            }
+            None => StoreUrl::Fjall(folder.join(side)),
+        };
+        let options = StoreOptions { cache_bytes: cache_mb << 20, ..StoreOptions::default() };
+        Ok(Self { url, options, postgres: postgres.map(|url| (url.to_owned(), schema)) })
+    }
+
     /// Opens the store that stands here, or makes it.
     pub(super) async fn open(
         &self,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use store::{StoreOptions, StoreUrl};
 
 use crate::bench::home::Home;
 use crate::bench::{folder, postgres_url};
@@ -78,16 +77,7 @@ impl ReactiveBench {
     /// Where the store of one measurement stands.
     pub(super) fn home(&self, side: &str) -> anyhow::Result<Home> {
         let postgres = postgres_url(self.store.as_deref());
-        let schema = format!("bench_reactive_{side}");
-        let url = match postgres {
-            Some(url) => {
-                let sign = if url.contains('?') { '&' } else { '?' };
-                format!("{url}{sign}schema={schema}").parse()?
-            }
-            None => StoreUrl::Fjall(self.folder().join(side)),
-        };
-        let options = StoreOptions { cache_bytes: self.cache_mb << 20, ..StoreOptions::default() };
-        Ok(Home { url, options, postgres: postgres.map(|url| (url.to_owned(), schema)) })
+        Home::of(postgres, &self.folder(), ("reactive", side), self.cache_mb)
     }
 
     pub(super) fn say(&self, line: &str) {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use contract::torg::stages::v1::OutsideStage;
-use store::{StoreOptions, StoreUrl};
 use watcher::StageLimits;
 
 use crate::bench::home::Home;
@@ -95,16 +94,7 @@ impl StagesBench {
     /// Where the store of one side stands.
     pub(super) fn home(&self, side: &str) -> anyhow::Result<Home> {
         let postgres = postgres_url(self.store.as_deref());
-        let schema = format!("bench_stages_{side}");
-        let url = match postgres {
-            Some(url) => {
-                let sign = if url.contains('?') { '&' } else { '?' };
-                format!("{url}{sign}schema={schema}").parse()?
-            }
-            None => StoreUrl::Fjall(self.folder().join(side)),
-        };
-        let options = StoreOptions { cache_bytes: self.cache_mb << 20, ..StoreOptions::default() };
-        Ok(Home { url, options, postgres: postgres.map(|url| (url.to_owned(), schema)) })
+        Home::of(postgres, &self.folder(), ("stages", side), self.cache_mb)
     }
 
     /// What every stage of a run may do, be it in process or not.

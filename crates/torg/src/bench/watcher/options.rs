@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use store::{StoreOptions, StoreUrl};
 use watcher::{Config, StageLimits};
 
 use crate::bench::home::Home;
@@ -99,23 +98,7 @@ impl WatcherBench {
 
     /// Where the store of one part stands.
     pub(super) fn home(&self, part: &str) -> anyhow::Result<Home> {
-        let url = match self.postgres_url() {
-            Some(url) => {
-                let sign = if url.contains('?') { '&' } else { '?' };
-                format!("{url}{sign}schema={}", Self::schema(part)).parse()?
-            }
-            None => StoreUrl::Fjall(self.folder().join(part)),
-        };
-        let options = StoreOptions { cache_bytes: self.cache_mb << 20, ..StoreOptions::default() };
-        Ok(Home {
-            url,
-            options,
-            postgres: self.postgres_url().map(|url| (url.to_owned(), Self::schema(part))),
-        })
-    }
-
-    fn schema(part: &str) -> String {
-        format!("bench_watcher_{part}")
+        Home::of(self.postgres_url(), &self.folder(), ("watcher", part), self.cache_mb)
     }
 
     /// How the watcher works while it is measured.
