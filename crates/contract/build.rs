@@ -30,6 +30,10 @@ const FILES: &[&str] = &[
     "torg/tasks/v1/task.proto",
     "torg/tasks/v1/tasks.proto",
     "torg/tasks/v1/ctl_service.proto",
+    "torg/access/v1/keys.proto",
+    "torg/admin/v1/admin.proto",
+    "torg/admin/v1/observe.proto",
+    "torg/topics/v1/topics.proto",
     "google/rpc/error_details.proto",
 ];
 

@@ -1,14 +1,15 @@
-//! Compiles `proto/` to Rust, without `protoc`.
+//! Describes the services of `proto/` for reflection, without `protoc`.
 
 use std::path::{Path, PathBuf};
 
 use prost::Message as _;
 
-/// Files that become Rust code.
-const GENERATED: &[&str] =
-    &["torg/access/v1/keys.proto", "torg/admin/v1/admin.proto", "torg/topics/v1/topics.proto"];
-/// Files that only reflection needs.
+/// Files with services, and what errors carry.
 const DESCRIBED: &[&str] = &[
+    "torg/access/v1/keys.proto",
+    "torg/admin/v1/admin.proto",
+    "torg/admin/v1/observe.proto",
+    "torg/topics/v1/topics.proto",
     "grpc/health/v1/health.proto",
     "google/rpc/error_details.proto",
     "torg/offers/v1/offers.proto",
@@ -28,14 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     println!("cargo:rerun-if-changed={}", root.display());
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let set = protox::compile(GENERATED.iter().chain(DESCRIBED), [&root])?;
-    let descriptors = out.join("descriptors.bin");
-    write(&descriptors, set.encode_to_vec())?;
-    connectrpc_build::Config::new()
-        .descriptor_set(&descriptors)
-        .files(GENERATED)
-        .include_file("_connectrpc.rs")
-        .compile()?;
+    let set = protox::compile(DESCRIBED, [&root])?;
+    write(&out.join("descriptors.bin"), set.encode_to_vec())?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Who calls.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::limits::{ANONYMOUS_ID_BYTES_MAX, ANONYMOUS_ID_BYTES_MIN, SELLER_BYTES_MAX};
@@ -36,6 +37,8 @@ pub enum Proof {
     ApiKey {
         /// The public part of the key.
         id: String,
+        /// What the key is for, in words. Two keys may have the same.
+        name: String,
     },
 }
 
@@ -70,6 +73,17 @@ impl Caller {
             anonymous: id,
             roles: Roles::NONE,
             proof: Proof::Nothing,
+        }
+    }
+
+    /// Who it is, for people to read: `Anna (3f9k2m7q)` for an API key, which names nobody by its id; the subject for all others. What is kept of a caller so that programs find it again is
+    /// the [`subject`](Self::subject).
+    #[must_use]
+    pub fn shown_name(&self) -> Cow<'_, str> {
+        match &self.proof {
+            Proof::ApiKey { id, name } if !name.is_empty() => Cow::Owned(format!("{name} ({id})")),
+            Proof::ApiKey { id, .. } if self.subject.is_empty() => Cow::Borrowed(id),
+            _ => Cow::Borrowed(&self.subject),
         }
     }
 
@@ -135,6 +149,18 @@ mod tests {
         for wrong in ["", "short", "0123456789abcdefABCD-", "0123456789abcdef ABCD-_", &"x".repeat(65)] {
             assert_eq!(AnonymousId::new(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn people_read_the_name_of_a_key_and_the_subject_of_everybody_else() {
+        let mut caller = Caller::local();
+        assert_eq!(caller.shown_name(), "local");
+        caller.subject = "3f9k2m7q".to_owned();
+        caller.proof = Proof::ApiKey { id: "3f9k2m7q".to_owned(), name: "Anna".to_owned() };
+        assert_eq!(caller.shown_name(), "Anna (3f9k2m7q)");
+        caller.proof = Proof::ApiKey { id: "3f9k2m7q".to_owned(), name: String::new() };
+        assert_eq!(caller.shown_name(), "3f9k2m7q");
+        assert_eq!(Caller::anonymous(None).shown_name(), "");
     }
 
     #[test]

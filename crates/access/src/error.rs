@@ -226,7 +226,9 @@ impl Code {
 }
 
 impl Denial {
-    pub(crate) const fn new(code: Code, message: &'static str) -> Self {
+    /// A denial with a text that everybody may read.
+    #[must_use]
+    pub const fn new(code: Code, message: &'static str) -> Self {
         Self { code, message, retry_after: None }
     }
 

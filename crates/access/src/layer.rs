@@ -169,6 +169,9 @@ where
         let waiting = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, waiting);
         let layer = self.layer.clone();
+        let (mut parts, body) = request.into_parts();
+        name_host(&mut parts);
+        let request = Request::from_parts(parts, body);
         Box::pin(async move {
             if layer.is_open(request.uri().path()) {
                 let answer = inner.call(request.map(Capped::whole)).await?;
@@ -195,7 +198,6 @@ type Passed<B> = Result<(Request<Capped<B>>, Permit), (Denial, HeaderMap)>;
 
 async fn pass<B: Body>(gate: &Gate, request: Request<B>, takes_files: bool) -> Passed<B> {
     let (mut parts, body) = request.into_parts();
-    name_host(&mut parts);
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let Admitted { caller, permit, request_bytes_max } = match gate.admit(&parts.headers, peer).await {
         Ok(admitted) => admitted,
@@ -220,7 +222,7 @@ fn too_large() -> Denial {
     Denial::new(Code::TooLarge, "the request is too large for this caller")
 }
 
-/// HTTP/2 says in its address what HTTP/1.1 says in `Host`: the gate looks at one place.
+/// HTTP/2 says in its address what HTTP/1.1 says in `Host`: the gate, and what is open to everybody, look at one place.
 fn name_host(parts: &mut http::request::Parts) {
     if !parts.headers.contains_key(header::HOST)
         && let Some(authority) = parts.uri.authority()

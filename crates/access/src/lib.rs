@@ -30,6 +30,7 @@ pub mod limits;
 mod lru;
 mod permission;
 mod role;
+mod secret;
 mod time {
     pub use clock::{Clock, Time};
 }
@@ -47,5 +48,6 @@ pub use layer::{Capped, GateLayer, Guarded, Held, Peer};
 pub use limiter::{Busy, Limiter, Permit, network};
 pub use permission::{Action, Verdict};
 pub use role::{Role, Roles};
+pub use secret::shared_secret;
 pub use time::{Clock, Time};
 pub use tls::Tls;

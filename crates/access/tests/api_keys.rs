@@ -34,7 +34,8 @@ async fn a_key_names_its_caller_and_only_the_whole_key_does() {
     let (info, text) = keys.create(sellers_key()).await.unwrap();
     let whole = text.expose();
     let caller = keys.verify(&whole).await.unwrap();
-    assert_eq!(caller.proof, Proof::ApiKey { id: info.id.clone() });
+    assert_eq!(caller.proof, Proof::ApiKey { id: info.id.clone(), name: "cash register".to_owned() });
+    assert_eq!(caller.shown_name(), format!("cash register ({})", info.id));
     assert_eq!((caller.subject, caller.seller.as_deref()), (info.id.clone(), Some("s1")));
     assert_eq!(caller.roles, Roles::NONE.with(Role::Seller));
 

@@ -10,7 +10,8 @@ use offers::presets;
 use crate::caller::{self, Intent, of_request};
 use crate::errors::Refusal;
 use crate::limits::{
-    CATEGORY_BYTES_MAX, NAME_BYTES_MAX, OFFERS_PAGE, TITLE_PREFIX_CHARS_MAX, name, page_size, text,
+    CATEGORY_BYTES_MAX, EXTERNAL_ID_BYTES_MAX, NAME_BYTES_MAX, OFFERS_PAGE, TITLE_PREFIX_CHARS_MAX, name,
+    page_size, text,
 };
 use crate::market::Market;
 use crate::names::Names;
@@ -152,7 +153,22 @@ fn filter(wanted: &WireFilter) -> Result<Filter, Refusal> {
     };
     text("filter.title_prefix", &wanted.title_prefix, TITLE_PREFIX_CHARS_MAX)?;
     let price = price(wanted.price_from.as_option(), wanted.price_to.as_option())?;
-    Ok(Filter { category: given(&wanted.category), source, title_prefix: given(&wanted.title_prefix), price })
+    let external_id = external_id(wanted)?;
+    let (category, title_prefix) = (given(&wanted.category), given(&wanted.title_prefix));
+    Ok(Filter { category, source, title_prefix, price, external_id })
+}
+
+/// The id in a feed, which has to be named.
+fn external_id(wanted: &WireFilter) -> Result<Option<String>, Refusal> {
+    if wanted.external_id.is_empty() {
+        return Ok(None);
+    }
+    name("filter.external_id", &wanted.external_id, EXTERNAL_ID_BYTES_MAX)?;
+    if matches!(&*wanted.source, "" | "manual") {
+        let text = "an external id is one of a feed: name the feed as the source";
+        return Err(Refusal::wrong_field("filter.source", "FEED_REQUIRED", text));
+    }
+    Ok(Some(wanted.external_id.clone()))
 }
 
 fn price(from: Option<&Money>, to: Option<&Money>) -> Result<Option<PriceFilter>, Refusal> {
@@ -169,4 +185,30 @@ fn price(from: Option<&Money>, to: Option<&Money>) -> Result<Option<PriceFilter>
     };
     let (from, to) = (from.map_or(0, |money| money.micros), to.map_or(i64::MAX, |money| money.micros));
     Ok(Some(PriceFilter { currency, from, to }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_external_id_is_looked_for_in_a_feed_that_is_named() {
+        let wanted = |source: &str, external_id: &str| WireFilter {
+            source: source.into(),
+            external_id: external_id.into(),
+            ..WireFilter::default()
+        };
+        let found = filter(&wanted("shop", "A-1"));
+        let named =
+            Filter { source: Some("feed:shop".into()), external_id: Some("A-1".into()), ..Filter::default() };
+        assert_eq!(found, Ok(named));
+        for source in ["", "manual"] {
+            assert_eq!(
+                filter(&wanted(source, "A-1")).map_err(|refusal| refusal.reason()),
+                Err("FEED_REQUIRED")
+            );
+        }
+        let long = "x".repeat(EXTERNAL_ID_BYTES_MAX + 1);
+        assert_eq!(filter(&wanted("shop", &long)).map_err(|refusal| refusal.reason()), Err("LIMIT_EXCEEDED"));
+    }
 }

@@ -71,13 +71,16 @@ impl FeedCalls {
         Ok(wire::GetFeedResponse { feed: Some(feed).into(), ..Default::default() })
     }
 
-    /// The feeds of a seller, by namespace.
+    /// The feeds of a seller, by namespace. Who may read anybody's and names no seller gets those of all.
     pub async fn list(
         &self,
         caller: &Caller,
         request: wire::ListFeedsRequest,
     ) -> Result<wire::ListFeedsResponse, Refusal> {
         let limit = page_size(request.page_size, FEEDS_PAGE)?;
+        if request.seller.is_empty() && caller::own_seller(caller).is_none() && caller.may(Action::ReadAny) {
+            return self.list_all(caller, &request.page_token, limit).await;
+        }
         let seller = caller::whose(caller, "seller", &request.seller, Intent::Read)?;
         let about = About::method("ListFeeds").and("seller", seller);
         let after: Option<String> =
@@ -86,6 +89,30 @@ impl FeedCalls {
         let more = feeds.len() > limit;
         feeds.truncate(limit);
         let next = feeds.last().filter(|_| more).map(|last| last.namespace.clone());
+        let seen = Seen::by(caller);
+        Ok(wire::ListFeedsResponse {
+            feeds: feeds.into_iter().map(|feed| seen.feed(feed)).collect(),
+            next_page_token: tokens::encode(&about, next.as_ref()),
+            ..Default::default()
+        })
+    }
+
+    /// The feeds of all sellers.
+    async fn list_all(
+        &self,
+        caller: &Caller,
+        page_token: &str,
+        limit: usize,
+    ) -> Result<wire::ListFeedsResponse, Refusal> {
+        let about = About::method("ListFeeds of all");
+        let after: Option<FeedName> =
+            tokens::decode(&about, page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let mut feeds = self.feeds.list_all(after.as_ref(), limit + 1).await?;
+        let more = feeds.len() > limit;
+        feeds.truncate(limit);
+        let next = feeds.last().filter(|_| more);
+        let next =
+            next.map(|last| FeedName { seller: last.seller.clone(), namespace: last.namespace.clone() });
         let seen = Seen::by(caller);
         Ok(wire::ListFeedsResponse {
             feeds: feeds.into_iter().map(|feed| seen.feed(feed)).collect(),

@@ -48,6 +48,10 @@ pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
 pub const EXPLAINED_CHANGES: usize = 20;
 /// Visits that are counted in each lane of every stage, for a list of stages. A stage by itself is counted further.
 pub const LISTED_COUNTED_MAX: u64 = 10_000;
+/// How old a count may be in a list of stages for those who do not mind.
+pub const LISTED_COUNT_AGE_MAX: Duration = Duration::from_secs(60);
+/// The same for a stage by itself.
+pub const COUNT_AGE_MAX: Duration = Duration::from_secs(3);
 /// Parked visits that are shown with a stage.
 pub const PARKED_SHOWN: usize = 20;
 /// Offers that a dry run looks at, if nothing is said.

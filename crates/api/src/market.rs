@@ -129,7 +129,7 @@ fn known_as(caller: &Caller) -> String {
         Proof::Off => ("off", ""),
         Proof::Nothing => ("nothing", caller.anonymous.as_ref().map_or("", AnonymousId::expose)),
         Proof::Token { issuer } => ("token", &**issuer),
-        Proof::ApiKey { id } => ("key", &**id),
+        Proof::ApiKey { id, .. } => ("key", &**id),
     };
     let seller = caller.seller.as_deref().unwrap_or_default();
     let whole = [kind, by, &caller.subject, seller].join("\0");
@@ -165,7 +165,7 @@ mod tests {
             caller("a", None, token("y")),
             caller("a", Some("s1"), token("x")),
             caller("a", Some("s2"), token("x")),
-            caller("a", None, Proof::ApiKey { id: "x".into() }),
+            caller("a", None, Proof::ApiKey { id: "x".into(), name: "Anna".into() }),
             Caller::local(),
             anonymous("0123456789abcdefABCD-_"),
             anonymous("0123456789abcdefABCD-x"),

@@ -4,17 +4,23 @@ mod rehearsal;
 mod shown;
 mod states;
 
+use std::time::Duration;
+
 use access::{Action, Caller};
 use bridge::{RegistryError, Workshop};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::torg::stages::v1 as wire;
+use watcher::OtherLimits;
 use watcher::limits::DEPTH_COUNTED_MAX;
 
 pub(crate) use states::StatesRpc;
 
 use crate::caller::of_request;
 use crate::errors::{FieldFault, Refusal};
-use crate::limits::{LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN, REASON_TEXT_CHARS_MAX, name, text};
+use crate::limits::{
+    COUNT_AGE_MAX, LISTED_COUNT_AGE_MAX, LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN,
+    REASON_TEXT_CHARS_MAX, name, text,
+};
 use crate::offers::checks;
 
 /// The service.
@@ -31,15 +37,17 @@ fn may_administer(caller: &Caller) -> Result<(), Refusal> {
 }
 
 impl StagesRpc {
-    async fn list(&self, caller: &Caller) -> Result<wire::ListStagesResponse, Refusal> {
+    async fn list(&self, caller: &Caller, may_be_old: bool) -> Result<wire::ListStagesResponse, Refusal> {
         may_look(caller)?;
         let outside = self.0.outside();
         let mut ids: Vec<String> =
             self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
         ids.sort();
         let mut stages = Vec::with_capacity(ids.len());
+        let age_max = if may_be_old { LISTED_COUNT_AGE_MAX } else { Duration::ZERO };
         for id in ids {
-            stages.push(shown::stage(&self.0, &id, LISTED_COUNTED_MAX).await?);
+            let report = self.0.report_within(&id, LISTED_COUNTED_MAX, age_max).await;
+            stages.push(shown::stage(&self.0, &id, &report.map_err(offers::Error::from)?));
         }
         Ok(wire::ListStagesResponse { stages, ..Default::default() })
     }
@@ -51,10 +59,16 @@ impl StagesRpc {
     ) -> Result<wire::GetStageResponse, Refusal> {
         may_look(caller)?;
         let id = self.known(&request.id)?;
-        let stage = shown::stage(&self.0, id, DEPTH_COUNTED_MAX).await?;
+        let (counted_max, age_max) = if request.may_be_old {
+            (LISTED_COUNTED_MAX, COUNT_AGE_MAX)
+        } else {
+            (DEPTH_COUNTED_MAX, Duration::ZERO)
+        };
+        let report = self.0.report_within(id, counted_max, age_max).await.map_err(offers::Error::from)?;
+        let (stage, failed) = (shown::stage(&self.0, id, &report), shown::failed(&report));
         let parked = self.0.offers().watcher().parked(id, PARKED_SHOWN).await.map_err(offers::Error::from)?;
         let parked = parked.into_iter().map(shown::parked).collect();
-        Ok(wire::GetStageResponse { stage: Some(stage).into(), parked, ..Default::default() })
+        Ok(wire::GetStageResponse { stage: Some(stage).into(), parked, failed, ..Default::default() })
     }
 
     /// Registers a stage, once it has said what it is.
@@ -81,6 +95,7 @@ impl StagesRpc {
         let now = self.0.offers().watcher().clock().now();
         if !request.validate_only {
             self.0.registry().register(&outside, &described, &caller.subject, now).await?;
+            self.0.look_soon();
         }
         let stage = wire::Stage {
             id: outside.id.clone(),
@@ -100,6 +115,7 @@ impl StagesRpc {
         may_administer(caller)?;
         name("id", &request.id, NAME_BYTES_MAX)?;
         self.0.registry().remove(&request.id).await?;
+        self.0.look_soon();
         Ok(wire::RemoveStageResponse::default())
     }
 
@@ -142,6 +158,22 @@ impl StagesRpc {
         let id = self.known(&request.id)?;
         self.0.offers().watcher().resume_stage(id).await.map_err(offers::Error::from)?;
         Ok(wire::ResumeStageResponse::default())
+    }
+
+    /// What is left out becomes the stage's own again.
+    async fn set_limits(
+        &self,
+        caller: &Caller,
+        request: wire::SetStageLimitsRequest,
+    ) -> Result<wire::SetStageLimitsResponse, Refusal> {
+        may_administer(caller)?;
+        let id = self.known(&request.id)?;
+        let wire::SetStageLimitsRequest { rate, calls_max, batch_max, .. } = request;
+        let ordered = OtherLimits { rate, calls_max, batch_max };
+        let watcher = self.0.offers().watcher();
+        let in_force = watcher.set_limits(id, ordered).await.map_err(offers::Error::from)?;
+        let limits = Some(shown::limits(&in_force)).into();
+        Ok(wire::SetStageLimitsResponse { limits, ..Default::default() })
     }
 
     async fn release(
@@ -223,6 +255,7 @@ methods! {
     remove_stage: RemoveStageRequest => RemoveStageResponse, remove;
     pause_stage: PauseStageRequest => PauseStageResponse, pause;
     resume_stage: ResumeStageRequest => ResumeStageResponse, resume;
+    set_stage_limits: SetStageLimitsRequest => SetStageLimitsResponse, set_limits;
     promote_shadow: PromoteShadowRequest => PromoteShadowResponse, promote;
     release_stage: ReleaseStageRequest => ReleaseStageResponse, release;
     dry_run: DryRunRequest => DryRunResponse, rehearse;
@@ -238,9 +271,9 @@ impl StagesRpc {
     async fn list_all(
         &self,
         caller: &Caller,
-        _request: wire::ListStagesRequest,
+        request: wire::ListStagesRequest,
     ) -> Result<wire::ListStagesResponse, Refusal> {
-        self.list(caller).await
+        self.list(caller, request.may_be_old).await
     }
 
     async fn start_recrawl(

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use feeds::ProblemPlace;
 use offers::OfferId;
+use offers::autoload::FeedName;
 use offers::cabinet::Place;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
@@ -73,6 +74,18 @@ impl PagePlace for String {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::from_utf8(bytes.into()).ok()
+    }
+}
+
+/// The namespace first: it has no slash.
+impl PagePlace for FeedName {
+    fn to_bytes(&self) -> Vec<u8> {
+        format!("{}/{}", self.namespace, self.seller).into_bytes()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (namespace, seller) = std::str::from_utf8(bytes).ok()?.split_once('/')?;
+        Some(Self { seller: seller.to_owned(), namespace: namespace.to_owned() })
     }
 }
 

@@ -31,6 +31,17 @@ pub struct Standing {
     pub failures: u64,
 }
 
+/// An address that was asked what it is and said nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// What is known of it.
+    pub error: String,
+    /// Nobody is there; otherwise it took too long.
+    pub is_away: bool,
+    /// Calls are under way there: it may have too much to do.
+    pub is_busy: bool,
+}
+
 /// What calls a plug-in.
 pub(crate) type Client = StageServiceClient<SharedHttp2Connection>;
 
@@ -91,6 +102,32 @@ impl Endpoint {
         }
     }
 
+    /// Asks the stage what it is, only to see whether it is there: that is no call, for whoever counts them. What comes of it is noted unless calls are
+    /// under way, for these say more.
+    pub(crate) async fn ping(&self, stage: &str, patience: Duration) -> Result<(), Silence> {
+        let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
+        let options = CallOptions::default().with_timeout(patience);
+        let was_busy = self.under_way() > 0;
+        let asked = self.client.describe_with_options(request, options);
+        let answer = tokio::time::timeout(patience, asked).await;
+        let late = || ConnectError::new(ErrorCode::DeadlineExceeded, format!("no answer in {patience:?}"));
+        let error = match answer {
+            Ok(answer) => answer.err().map(|error| self.explained(error)),
+            Err(_) => Some(late()),
+        };
+        // Whatever else it says, it says something.
+        let silence = error.filter(|error| is_silence(error.code));
+        let is_busy = was_busy || self.under_way() > 0;
+        if !is_busy {
+            self.note_ping(silence.as_ref());
+        }
+        let silent = |error: ConnectError| {
+            let is_away = error.code == ErrorCode::Unavailable;
+            Silence { error: words(&error), is_away, is_busy }
+        };
+        silence.map_or(Ok(()), |error| Err(silent(error)))
+    }
+
     /// Makes a call, and notes what came of it.
     pub(crate) async fn call<T, F>(&self, call: impl FnOnce(Arc<Client>) -> F) -> Result<T, ConnectError>
     where
@@ -131,6 +168,16 @@ impl Endpoint {
     fn note(&self, error: Option<&ConnectError>) {
         let mut health = self.health();
         health.calls += 1;
+        health.failures += u64::from(error.is_some());
+        self.judge(&mut health, error);
+    }
+
+    fn note_ping(&self, silence: Option<&ConnectError>) {
+        self.judge(&mut self.health(), silence);
+    }
+
+    /// Whether it gets visits from now on.
+    fn judge(&self, health: &mut Health, error: Option<&ConnectError>) {
         let Some(error) = error else {
             if health.probe_at.take().is_some() {
                 tracing::info!(endpoint = self.address, "a stage's endpoint answers again");
@@ -138,7 +185,6 @@ impl Endpoint {
             health.failures_in_a_row = 0;
             return;
         };
-        health.failures += 1;
         health.failures_in_a_row = health.failures_in_a_row.saturating_add(1);
         health.last_error = words(error);
         if health.failures_in_a_row >= FAILURES_MAX {
@@ -157,6 +203,11 @@ impl Endpoint {
     fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an error says that nobody answered.
+fn is_silence(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::Unavailable | ErrorCode::DeadlineExceeded)
 }
 
 /// Counts a call, also one that is dropped before its end.

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use connectrpc::{ConnectError, ErrorCode};
 use contract::torg::stages::v1::DescribeResponse;
+use futures::future::join_all;
 use http::Uri;
 use tokio::time::Instant;
 
-use crate::endpoint::{Client, Endpoint, Standing};
+use crate::endpoint::{Client, Endpoint, Silence, Standing};
 use crate::outside::Outside;
 
 /// All addresses of a plug-in. Cheap to clone.
@@ -52,6 +54,22 @@ impl Endpoints {
             }
         }
         Err(last.unwrap_or_else(|| ConnectError::new(ErrorCode::Unavailable, "it has no address")))
+    }
+
+    /// Asks all of them at the same time what the stage is; one that answers is enough.
+    pub(crate) async fn ping(&self, patience: Duration) -> Result<(), Silence> {
+        let asked = self.all.iter().map(|endpoint| endpoint.ping(&self.stage, patience));
+        let answers = join_all(asked).await;
+        let count = answers.len();
+        let silent: Vec<Silence> = answers.into_iter().filter_map(Result::err).collect();
+        if silent.len() < count {
+            return Ok(());
+        }
+        let is_away = silent.iter().all(|silence| silence.is_away);
+        let is_busy = silent.iter().any(|silence| silence.is_busy);
+        let error =
+            silent.into_iter().next().map_or_else(|| "it has no address".to_owned(), |first| first.error);
+        Err(Silence { error, is_away, is_busy })
     }
 
     pub(crate) fn standings(&self) -> Vec<Standing> {

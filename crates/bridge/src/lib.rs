@@ -8,10 +8,12 @@
 //! Shadow        another version that is only compared       shadow.rs
 //! Registry      the stages that a store knows               registry.rs
 //! Workshop      the stages of this process, kept up to date workshop.rs
+//! Counts        what waits for each, as it was counted last counts.rs
 //! ```
 
 mod answers;
 mod connect;
+mod counts;
 mod endpoint;
 mod endpoints;
 pub mod limits;
@@ -24,7 +26,7 @@ mod shadow;
 mod workshop;
 
 pub use answers::Allowed;
-pub use endpoint::Standing;
+pub use endpoint::{Silence, Standing};
 pub use outside::{Outside, Wrong};
 pub use plugin::{Described, Plugin};
 pub use registry::{Known, Origin, Registry, RegistryError, tables};

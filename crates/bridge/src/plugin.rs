@@ -13,7 +13,7 @@ use offers::StoredOffer;
 use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Wish};
 
 use crate::answers::{Reader, read_failure, wrong_interest};
-use crate::endpoint::{Standing, words};
+use crate::endpoint::{Silence, Standing, words};
 use crate::endpoints::Endpoints;
 use crate::outside::{Outside, paths};
 use crate::requests;
@@ -114,6 +114,11 @@ impl Plugin {
         let said = self.endpoints.describe().await;
         let said = said.map_err(|error| format!("it does not answer: {}", words(&error)))?;
         Described::check(outside, said)
+    }
+
+    /// Whether one of its addresses answers within that time, whatever it says. That is no call, for whoever counts them.
+    pub async fn ping(&self, patience: Duration) -> Result<(), Silence> {
+        self.endpoints.ping(patience).await
     }
 
     /// How its addresses fare in this process.

@@ -8,10 +8,11 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures::future::join_all;
 use offers::{Offers, StoredOffer};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
-use watcher::{Stage, StageLimits};
+use watcher::{Stage, StageLimits, StageReport};
 
+use crate::counts::Counts;
 use crate::outside::Outside;
 use crate::plugin::{Described, Plugin};
 use crate::registry::{Known, Registry};
@@ -44,13 +45,25 @@ struct Inner {
     registry: Registry,
     built_in: Vec<BuiltIn>,
     outside: ArcSwap<BTreeMap<String, Workbench>>,
+    /// Somebody in this process has changed what is registered.
+    changed_here: Notify,
+    counts: Counts,
 }
 
 impl Workshop {
     /// Sets up the stages. Those that have never described themselves are asked first; one that does not answer is called all the same, later.
     pub async fn open(offers: &Offers, registry: Registry, built_in: Vec<BuiltIn>) -> store::Result<Self> {
         let (offers, outside) = (offers.clone(), ArcSwap::default());
-        let workshop = Self { inner: Arc::new(Inner { offers, registry, built_in, outside }) };
+        let workshop = Self {
+            inner: Arc::new(Inner {
+                offers,
+                registry,
+                built_in,
+                outside,
+                changed_here: Notify::new(),
+                counts: Counts::default(),
+            }),
+        };
         let known = workshop.inner.registry.load().await?;
         workshop.set_up(known);
         workshop.ask_all().await;
@@ -70,10 +83,37 @@ impl Workshop {
         &self.inner.registry
     }
 
+    /// Has this process look at what is registered at once, because it has just changed; others look within seconds.
+    pub fn look_soon(&self) {
+        self.inner.changed_here.notify_one();
+    }
+
     /// The outside stages, by their ids.
     #[must_use]
     pub fn outside(&self) -> Arc<BTreeMap<String, Workbench>> {
         self.inner.outside.load_full()
+    }
+
+    /// What waits for a stage, counted now, up to so many visits of each lane.
+    pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> watcher::Result<StageReport> {
+        let report = self.inner.offers.watcher().report_up_to(stage, counted_max).await?;
+        self.inner.counts.note(stage, report.counted());
+        let outside = self.outside();
+        self.inner.counts.keep(|known| outside.contains_key(known) || self.built_in().any(|id| id == known));
+        Ok(report)
+    }
+
+    /// The same, counted by somebody less than that ago.
+    pub async fn report_within(
+        &self,
+        stage: &str,
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<StageReport> {
+        match self.inner.counts.within(stage, age_max) {
+            Some(counted) => self.inner.offers.watcher().report_with(stage, counted).await,
+            None => self.report_up_to(stage, counted_max).await,
+        }
     }
 
     /// The ids of the built-in stages.
@@ -134,7 +174,10 @@ impl Workshop {
     async fn changed(&self) {
         let mut asked = Instant::now();
         loop {
-            sleep(LOOK_EVERY).await;
+            tokio::select! {
+                () = sleep(LOOK_EVERY) => {}
+                () = self.inner.changed_here.notified() => {}
+            }
             if asked.elapsed() >= ASK_EVERY {
                 self.ask_all().await;
                 asked = Instant::now();

@@ -10,7 +10,7 @@ use contract::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad
 use geo::Geocoder;
 use offers::autoload::FeedName;
 use offers::{Offers, time};
-use store::{Batch, Read as _, Store};
+use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
 use watcher::{Fields, Found, Time, Watcher, shard_of};
@@ -149,20 +149,40 @@ impl Feeds {
     /// The feeds of a seller by namespace, those behind `after`.
     pub async fn list(&self, seller: &str, after: &str, limit: usize) -> Result<Vec<Feed>> {
         let shard = self.seller_shard(seller);
-        let mut scan = NAMES.prefix((shard, seller)).limit(limit);
+        let mut scan = NAMES.prefix((shard, seller));
         if !after.is_empty() {
             scan = scan.after(NAMES.key((shard, seller, after)));
         }
+        self.named(scan, limit).await
+    }
+
+    /// The feeds of all sellers, those behind `after`. Feeds of one seller stand together; sellers are in the order of their shards.
+    pub async fn list_all(&self, after: Option<&FeedName>, limit: usize) -> Result<Vec<Feed>> {
+        let mut scan = NAMES.scan();
+        if let Some(FeedName { seller, namespace }) = after {
+            scan = scan.after(NAMES.key((self.seller_shard(seller), seller, namespace)));
+        }
+        self.named(scan, limit).await
+    }
+
+    /// The first feeds whose names a scan finds. One that goes at this moment is passed over for the next.
+    async fn named(&self, mut scan: Scan, limit: usize) -> Result<Vec<Feed>> {
         let mut feeds = Vec::new();
-        for row in self.store().scan(&scan).await?.rows {
-            let (_, seller, namespace) = NAMES.parts(&row.key)?;
-            match self.get(&FeedName { seller, namespace }).await {
-                Ok(feed) => feeds.push(feed),
-                Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
+        loop {
+            let page = self.store().scan(&scan.clone().limit(limit - feeds.len())).await?;
+            for row in page.rows {
+                let (_, seller, namespace) = NAMES.parts(&row.key)?;
+                match self.get(&FeedName { seller, namespace }).await {
+                    Ok(feed) => feeds.push(feed),
+                    Err(Error::NotFound { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            match page.next {
+                Some(next) if feeds.len() < limit => scan = scan.after(next),
+                _ => return Ok(feeds),
             }
         }
-        Ok(feeds)
     }
 
     /// Changes what callers set. `change` may be called several times.

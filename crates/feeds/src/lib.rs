@@ -17,7 +17,7 @@
 //! - Loads of one feed are worked on one after the other; a large one does not hold up small ones of others.
 //!
 //! Where things are: a feed (`feed.rs`), what callers hold ([`Feeds`], `feeds.rs`), loads (`loads.rs`), files (`files.rs`), fetching (`loader.rs`), reading and sending (`process/`),
-//! answers (`results.rs`), reports (`reports.rs`), what sellers' categories are (`mappings.rs`), what is thrown away (`cleaning.rs`). Rows are in `tables.rs`, limits in [`limits`].
+//! answers (`results.rs`), reports (`reports.rs`), how all of them fare (`survey.rs`), what sellers' categories are (`mappings.rs`), what is thrown away (`cleaning.rs`). Rows are in `tables.rs`, limits in [`limits`].
 
 mod cleaning;
 mod error;
@@ -32,6 +32,7 @@ mod offline;
 mod process;
 mod reports;
 mod results;
+mod survey;
 mod tables;
 
 pub use error::{Error, Result};
@@ -43,4 +44,6 @@ pub use mappings::Mapping;
 pub use offline::{Offline, OfflineSession};
 pub use process::Process;
 pub use reports::{CodeCount, ProblemFilter, ProblemPage, ProblemPlace};
+pub use results::GROUP as RESULTS_GROUP;
+pub use survey::{LastLoad, SurveyPage, Surveyed, Unreachable};
 pub use tables::tables;

@@ -66,3 +66,5 @@ pub const ATTEMPTS_MAX: u32 = 20;
 pub const GUARD_SHARE: f64 = 0.5;
 /// and there are more than so many.
 pub const GUARD_LEAST: u32 = 20;
+/// Feeds that are surveyed in one go.
+pub const SURVEYED_AT_ONCE_MAX: usize = 500;

@@ -22,7 +22,7 @@ use crate::loads::{counts, is_over, keep};
 use crate::tables::PROBLEMS;
 
 /// The group under which the consumer's places are kept.
-const GROUP: &str = "feeds.results";
+pub const GROUP: &str = "feeds.results";
 const WAIT: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(2);
 const PAGE: usize = 64;

@@ -87,6 +87,12 @@ async fn a_load_that_would_remove_too_much_waits_until_somebody_confirms_it() {
     let waits = market.load(&feed, &yml(&many[..30])).await;
     assert_eq!(waits.state.as_known(), Some(State::STATE_WAITING));
     assert_eq!((waits.would_remove, waits.would_remove_of), (90, 120));
+    let surveyed = market.feeds.survey(None).await.unwrap();
+    assert_eq!((surveyed.feeds.len(), &surveyed.next), (1, &None));
+    let last = surveyed.feeds[0].last_load.unwrap();
+    assert_eq!((last.number, last.state, last.would_remove), (waits.number, State::STATE_WAITING, 90));
+    let gone = feeds::FeedId::new("bob", "none").0;
+    assert_eq!(market.feeds.survey_of(&[gone, feed.clone()]).await.unwrap(), surveyed.feeds);
     assert_eq!(market.live(&feed).await.len(), 120);
     market.feeds.confirm(&feed, waits.number).await.unwrap();
     let done = market.ended(&feed, waits.number).await;
@@ -96,6 +102,9 @@ async fn a_load_that_would_remove_too_much_waits_until_somebody_confirms_it() {
     );
     assert_eq!(market.live(&feed).await.len(), 30);
     assert!(market.feeds.confirm(&feed, waits.number).await.is_err(), "it does not wait any more");
+    let surveyed = market.feeds.survey(None).await.unwrap().feeds.remove(0);
+    assert_eq!(surveyed.last_load.unwrap().state, State::STATE_DONE);
+    assert_eq!((surveyed.queued, surveyed.unreachable), (0, None));
     market.stop().await;
 }
 

@@ -44,7 +44,7 @@ pub use config::Config;
 pub use entity::StoredOffer;
 pub use error::{Error, Result};
 pub use id::{OfferId, WrongId};
-pub use moderation::{Opinions, Unfit};
+pub use moderation::{GROUP as MODERATION_GROUP, Opinions, Unfit};
 pub use moves::{Move, NotMoved};
 pub use offers::{Offers, Parts, Target};
 pub use repair::Drift;

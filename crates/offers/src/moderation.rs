@@ -25,7 +25,7 @@ use crate::tables::{ARCHIVE, MODERATION};
 use crate::time;
 
 /// The group under which the consumer's places are kept.
-const GROUP: &str = "offers.moderation";
+pub const GROUP: &str = "offers.moderation";
 /// How long a read of the topic waits for the next opinion.
 const WAIT: Duration = Duration::from_secs(1);
 /// How long a consumer rests whose place another one moved, or that failed.

@@ -60,6 +60,7 @@ suite! {
     drafting::a_draft_is_its_owners_and_nobody_elses,
     drafting::who_saw_a_draft_that_is_gone_does_not_write_over_the_next_one,
     filtering::a_filter_finds_what_a_look_at_every_offer_finds,
+    filtering::an_offer_is_found_by_its_id_in_a_feed_until_it_is_removed,
     filtering::a_page_goes_on_where_the_last_one_ended_whatever_came_and_went,
     following::lists_and_counts_are_in_step_with_every_move,
     following::an_offer_is_sold_once_however_often_it_is_offered_again,

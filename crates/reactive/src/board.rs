@@ -52,7 +52,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use actions::Signed;
 pub use backfill::{BackfillOrder, chunks, scale_of};
 pub use build::{Change, Input};
-pub use count::Count;
+pub use count::{Count, Troubled};
 pub use decision::{Act, Alert, Decision, End, Outcome, Start, Why};
 pub use explain::{Blocked, Explanation, Runners, Silence, Standing};
 pub use hold::Hold;

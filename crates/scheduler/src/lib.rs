@@ -38,6 +38,7 @@ pub use entity::TaskEntity;
 pub use error::{Error, Result};
 pub use look::{Filter, Listed};
 pub use people::Applied;
+pub use reactive::board::Troubled;
 pub use rows::cause_message;
 pub use scheduler::{Scheduler, Setup};
 pub use spec::Variables;

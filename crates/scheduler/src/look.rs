@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::torg::tasks::v1::{Deployment, TaskEvent, TaskRun};
 use jiff::Timestamp;
-use reactive::board::{Board, Explanation, TaskName, TaskState};
+use reactive::board::{Board, Explanation, TaskName, TaskState, Troubled};
 use runs::Piece;
 use store::{Read as _, Row, Scan};
 use taskfile::Task;
@@ -68,6 +68,34 @@ impl Scheduler {
         });
         let listed = listed.map(|task| listed_of(task, &definitions)).filter(|task| wanted(task));
         Ok(listed.take(filter.limit.clamp(1, PAGE_MAX)).collect())
+    }
+
+    /// Tasks with which something is wrong, at most so many of a kind. The process that decides knows them; another one reads all tasks.
+    pub async fn troubled(&self, limit: usize) -> Result<Troubled> {
+        if let Some(live) = &*self.core.live() {
+            return Ok(live.board.troubled(limit));
+        }
+        let is_troubled = |task: &Listed| {
+            let state = &task.entity.state;
+            let is_told = task.failing || state.silent_since.is_some() || !state.regressed.is_empty();
+            task.definition.is_some() && is_told
+        };
+        let filter = Filter { limit: PAGE_MAX, ..Filter::default() };
+        let mut troubled = Troubled::default();
+        for task in self.list(&filter, is_troubled).await? {
+            troubled.note(&task.entity.name, &task.entity.state, task.failing, limit);
+        }
+        Ok(troubled)
+    }
+
+    /// Whether a process decides about the tasks, or there are none.
+    pub async fn is_decided(&self) -> Result<bool> {
+        if self.decides() || self.definitions().await?.plans().is_empty() {
+            return Ok(true);
+        }
+        let cluster = self.watcher().cluster().await?;
+        let holder = cluster.holders.get(&SHARD).map(|holder| &holder.owner);
+        Ok(holder.is_some_and(|owner| cluster.processes.contains_key(owner)))
     }
 
     /// One task.

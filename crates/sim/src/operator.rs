@@ -119,7 +119,7 @@ impl Operator {
         let answered = match order {
             Order::Pause(kind) => watcher.pause_stage(kind.id(), "a simulation").await,
             Order::Resume(kind) => watcher.resume_stage(kind.id()).await,
-            Order::Limits(kind, limits) => watcher.set_limits(kind.id(), *limits).await,
+            Order::Limits(kind, limits) => watcher.set_limits(kind.id(), *limits).await.map(|_| ()),
             Order::Release(kind) => self.release(*kind).await,
             Order::Visit(kind, id) => watcher.request_visit(id, kind.id()).await.map(|_| ()),
             Order::Explain(id) => self.explain(id).await,

@@ -24,6 +24,8 @@ pub use events::{EventKind, Events, OfferEvent, TopicEvents};
 pub use evolution::{Evolution, Evolved, Lineage, LineageError};
 pub use expiry::Expiry;
 pub use order_photos::OrderPhotos;
-pub use price::{Prediction, PriceConfig, PriceError, PriceModel, PriceStage, Prices, price_tables};
+pub use price::{
+    GROUP as PRICE_GROUP, Prediction, PriceConfig, PriceError, PriceModel, PriceStage, Prices, price_tables,
+};
 pub use take_photos::{PhotosConfig, TakePhotos};
 pub use video::{Ask, VideoCheck, VideoConfig, VideoHost};

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::batch::Batch;
 use crate::engine::{ApplyError, Engine};
+use crate::failing::Failing;
 use crate::group::{Group, Verdict};
 use crate::hints::HintSender;
 use crate::key::Key;
@@ -76,6 +77,7 @@ pub(crate) struct Committer {
     group_wait: Duration,
     /// Turns true when the store is closed: nobody waits any longer for an outcome that cannot be learnt.
     closing: watch::Receiver<bool>,
+    failing: Failing,
 }
 
 impl Committer {
@@ -85,12 +87,13 @@ impl Committer {
         hints: HintSender,
         options: &StoreOptions,
         closing: watch::Receiver<bool>,
+        failing: Failing,
     ) -> (mpsc::Sender<Request>, JoinSet<()>) {
         let (sender, receiver) = mpsc::channel(QUEUE_BATCHES_MAX);
         let lanes = engine.lanes().max(1);
         let (group_max, group_wait) = (options.group_max.max(1), options.group_wait);
-        let committer =
-            Arc::new(Self { requests: Mutex::new(receiver), engine, hints, group_max, group_wait, closing });
+        let requests = Mutex::new(receiver);
+        let committer = Arc::new(Self { requests, engine, hints, group_max, group_wait, closing, failing });
         let mut tasks = JoinSet::new();
         for _ in 0..lanes {
             tasks.spawn(Arc::clone(&committer).run());
@@ -144,6 +147,7 @@ impl Committer {
 
     async fn commit(&self, mut group: Group, replies: Vec<Reply>) {
         let answer = self.apply(&mut group).await;
+        self.failing.note(answer.as_ref().err().map(|failure| &failure.error));
         if let Err(Failure { error: Error::CounterOverflow { .. }, .. }) = &answer
             && group.batches.len() > 1
         {

@@ -88,6 +88,11 @@ pub trait Engine: Read {
         Ok(())
     }
 
+    /// Asks whether commits are possible; if not, why. [`health`](Self::health) says only what is known without asking.
+    async fn takes_writes(&self) -> Result<()> {
+        self.health()
+    }
+
     /// About how many rows there are, to show how far something has come; zero if that is not known.
     async fn approximate_rows(&self) -> Result<u64> {
         Ok(0)

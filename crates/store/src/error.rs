@@ -46,6 +46,12 @@ pub enum Error {
     /// The database cannot be reached (any more).
     #[error("the database cannot be reached: {detail}")]
     Unavailable { detail: String },
+    /// The database answers and takes no writes.
+    #[error("the database takes no writes: {detail}")]
+    ReadOnly { detail: String },
+    /// A write of the embedded engine failed: it takes no more of them until it is opened anew.
+    #[error("the store takes no more writes: {detail}")]
+    Stopped { detail: String },
     /// The database was reached and refused: wrong password, missing rights, no such database.
     #[error("the database refuses the connection: {detail}")]
     Refused { detail: String },
@@ -97,6 +103,12 @@ impl Error {
             Self::Unavailable { .. } => {
                 "check that the database runs and that host and port in the address are right"
             }
+            Self::ReadOnly { .. } => {
+                "see why the database is read-only: a standby that was not promoted, the setting default_transaction_read_only, a full disk; writes go on by themselves as soon as it takes them"
+            }
+            Self::Stopped { .. } => {
+                "see to the disk, then start the process again: it finds out at the start what was written"
+            }
             Self::Refused { .. } => {
                 "check user, password and database name in the address, and the server's pg_hba.conf"
             }
@@ -114,7 +126,13 @@ impl Error {
     /// Whether the same call may succeed later, with nothing changed by the caller.
     #[must_use]
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::DiskFull { .. } | Self::Unavailable { .. } | Self::SnapshotExpired { .. })
+        matches!(
+            self,
+            Self::DiskFull { .. }
+                | Self::Unavailable { .. }
+                | Self::ReadOnly { .. }
+                | Self::SnapshotExpired { .. }
+        )
     }
 
     pub(crate) fn unavailable(detail: impl Display) -> Self {

@@ -41,6 +41,7 @@ mod copy;
 mod embedded;
 pub mod engine;
 mod error;
+mod failing;
 mod group;
 mod hints;
 mod key;

@@ -14,6 +14,7 @@ use tokio::time::{Duration, Instant};
 use crate::batch::{Batch, BatchId};
 use crate::committer::{Committer, Outcome, Request, Turn};
 use crate::engine::{Engine, Read};
+use crate::failing::Failing;
 use crate::hints::{HintSender, Hints};
 use crate::key::Key;
 use crate::limits::GET_KEYS_MAX;
@@ -41,6 +42,7 @@ struct Inner {
     hints: HintSender,
     ids: Ids,
     queue_timeout: Duration,
+    failing: Failing,
     /// Set by `close`.
     closing: watch::Sender<bool>,
 }
@@ -52,11 +54,19 @@ impl Store {
         let hints = HintSender::new();
         engine.send_hints_to(hints.clone());
         let closing = watch::Sender::new(false);
-        let (requests, lanes) =
-            Committer::start(Arc::clone(&engine), hints.clone(), options, closing.subscribe());
+        let failing = Failing::default();
+        let (requests, lanes) = Committer::start(
+            Arc::clone(&engine),
+            hints.clone(),
+            options,
+            closing.subscribe(),
+            failing.clone(),
+        );
         let (requests, lanes) = (RwLock::new(Some(requests)), Mutex::new(lanes));
         let (ids, queue_timeout) = (Ids::new(options.id_seed), options.queue_timeout);
-        Self { inner: Arc::new(Inner { engine, requests, lanes, hints, ids, queue_timeout, closing }) }
+        Self {
+            inner: Arc::new(Inner { engine, requests, lanes, hints, ids, queue_timeout, failing, closing }),
+        }
     }
 
     /// Applies a batch, durably, or says which of its checks failed.
@@ -141,6 +151,18 @@ impl Store {
     pub fn health(&self) -> Result<()> {
         self.require_open()?;
         self.inner.engine.health()
+    }
+
+    /// Asks whether commits are possible; if not, why. Reads may work all the same.
+    pub async fn takes_writes(&self) -> Result<()> {
+        self.require_open()?;
+        self.inner.engine.takes_writes().await
+    }
+
+    /// Why the last commit failed, if that was within the last so long and none has succeeded since.
+    #[must_use]
+    pub fn failing(&self, within: Duration) -> Option<Error> {
+        self.inner.failing.get(within)
     }
 
     /// About how many rows there are, to show how far something has come; zero if that is not known.

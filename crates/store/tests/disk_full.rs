@@ -106,7 +106,7 @@ async fn a_disk_without_any_room_loses_nothing_that_was_acknowledged() {
     let Some(disk) = SmallDisk::mount(120) else { return };
     let store = open(disk.path(), 0).await.expect("it opens");
     let (acknowledged, error) = fill(&store).await;
-    let told = matches!(error, Error::DiskFull { .. } | Error::Unresolved { .. } | Error::Engine { .. });
+    let told = matches!(error, Error::DiskFull { .. } | Error::Unresolved { .. } | Error::Stopped { .. });
     assert!(told && !error.to_string().is_empty(), "{error:?}");
     // Reads go on, writes say why they do not.
     assert!(store.get_one(&OFFERS.key((1, "0"))).await.expect("it can be read").is_some());

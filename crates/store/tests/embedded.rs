@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use store::conformance::{self, COUNTS, ENTRIES, LISTS, OFFERS, QUEUE};
 use store::{Batch, BatchId, Durability, Error, Fjall, Read, Row, Schema, Store, StoreOptions, Table};
+
+const LONG: Duration = Duration::from_secs(3600);
 
 fn options() -> StoreOptions {
     StoreOptions { cache_bytes: 8 << 20, free_bytes_min: 1 << 20, ..StoreOptions::default() }
@@ -172,8 +175,15 @@ async fn a_nearly_full_disk_is_refused_and_reads_go_on() {
     let store = try_open(folder.path(), &demanding).await.expect("it opens");
     let mut batch = Batch::new();
     batch.put(OFFERS.key((1, "more")), 1, "");
+    assert!(store.failing(LONG).is_none());
     assert!(matches!(store.commit(batch).await, Err(Error::DiskFull { .. })));
     assert!(store.get_one(&OFFERS.key((1, "0"))).await.expect("reads go on").is_some());
+    // Whoever asks is told, before a commit fails and after it.
+    assert!(matches!(store.health(), Err(Error::DiskFull { .. })));
+    assert!(matches!(store.takes_writes().await, Err(Error::DiskFull { .. })));
+    assert!(matches!(store.failing(LONG), Some(Error::DiskFull { .. })));
+    let gauges: BTreeMap<&str, f64> = store.gauges().into_iter().collect();
+    assert!(gauges["store_writable"] < 0.5 && gauges["store_free_bytes"] > 0.0, "{gauges:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

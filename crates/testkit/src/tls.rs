@@ -24,7 +24,10 @@ pub struct TlsFiles {
 
 impl TlsFiles {
     /// Makes a new authority and its two certificates in `folder`; the keys are readable by their owner only.
-    pub(crate) fn create(folder: &Path, client_name: &str) -> Result<TlsFiles, Box<dyn std::error::Error>> {
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn create(folder: &Path, client_name: &str) -> Result<TlsFiles, Box<dyn std::error::Error>> {
         let mut authority = CertificateParams::new(Vec::<String>::new())?;
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];

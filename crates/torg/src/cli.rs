@@ -1,17 +1,22 @@
 //! The command line. Each command has a module that runs it: `serve.rs`; `config` is short enough to stand here.
 
-use std::io::Write as _;
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::bench::{self, Bench};
+use crate::commands::show::{json, print};
 use crate::commands::{
-    self, catalog::CatalogCommand, ctl::CtlCommand, explain::ExplainCommand, feed::FeedCommand,
-    keys::KeysCommand, stages::StagesCommand, store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
+    self, catalog::CatalogCommand, completions::Man, ctl::CtlCommand, doctor::Examination,
+    explain::ExplainCommand, feed::FeedCommand, keys::KeysCommand, stages::StagesCommand,
+    store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
+use crate::demo::{self, Demo};
 use crate::errors::advised;
 use crate::{logging, serve};
 
@@ -27,14 +32,29 @@ pub(crate) struct Cli {
 enum Command {
     /// Runs Torg until it is told to stop (SIGTERM, Ctrl-C).
     Serve {
-        /// Puts a few sellers and offers into an empty store, to have something to look at.
-        #[arg(long)]
-        demo: bool,
+        #[command(flatten)]
+        demo: demo::Flags,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// The outside stage of the demo.
+    #[command(hide = true)]
+    DemoStage(demo::StageFlags),
+    /// Looks at the store, topics, files, clocks, stages and all else that the configuration names, and says what is wrong.
+    Doctor {
+        #[command(flatten)]
+        asked: Examination,
         #[command(flatten)]
         settings: Settings,
     },
     /// Prints the configuration in effect as TOML and tells where each value came from.
-    Config(Settings),
+    Config {
+        /// Prints one object of JSON instead: values, and the origins of those that were set.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Checks, copies or prints a whole store.
     Store {
         #[command(subcommand)]
@@ -98,6 +118,13 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Prints what a shell needs to complete the command line.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page, or writes a page for every command into a folder.
+    Man(Man),
     /// Measures Torg beside what it is compared with.
     #[command(subcommand)]
     Bench(Bench),
@@ -115,11 +142,26 @@ struct Settings {
     /// The folder for everything embedded.
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<String>,
-    #[arg(long, global = true, value_name = "URL", help = "fjall:DIR, postgres://... or memory:")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        help = "Where rows are kept: fjall:DIR, postgres://... or memory:"
+    )]
     store: Option<String>,
-    #[arg(long, global = true, value_name = "URL", help = "store, or kafka://host:port")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        help = "Where messages are kept: store, or kafka://host:port"
+    )]
     topics: Option<String>,
-    #[arg(long, global = true, value_name = "URL", help = "file:DIR or s3://bucket/prefix")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        help = "Where files are kept: file:DIR or s3://bucket/prefix"
+    )]
     files: Option<String>,
     /// Which parts to run: api,scheduler,loader,processor,reactive,console.
     #[arg(long, global = true, value_name = "LIST")]
@@ -127,7 +169,12 @@ struct Settings {
 }
 
 impl Settings {
+    /// The configuration in effect; the error is for a person.
     fn load(self) -> anyhow::Result<Effective> {
+        self.try_load().map_err(|error| advised(&error, error.hint()))
+    }
+
+    fn try_load(self) -> Result<Effective, config::Error> {
         let flags = [
             ("--listen", "listen", self.listen),
             ("--data", "data_dir", self.data),
@@ -147,22 +194,36 @@ impl Settings {
                 .filter_map(|(flag, key, value)| Some(Flag { name: flag, key, value: value? }))
                 .collect(),
         };
-        config::load(&sources).map_err(|error| advised(&error, error.hint()))
+        config::load(&sources)
     }
 }
 
 /// Runs the command; what comes back is for [`crate::errors::report`].
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Command::Serve { demo, settings } => {
-            let effective = settings.load()?;
+        Command::Serve { demo: flags, mut settings } => {
+            if flags.demo {
+                // Whatever the file and the environment say: a demo lives in a folder of its own.
+                settings.data.get_or_insert_with(|| demo::FOLDER.to_owned());
+            }
+            let mut effective = settings.load()?;
             logging::init(&effective.config.log)?;
             for warning in &effective.warnings {
                 tracing::warn!("{warning}");
             }
+            let demo = flags.demo.then(|| Demo::prepare(&flags, &mut effective.config)).transpose()?;
             runtime()?.block_on(serve::run(effective.config, demo))
         }
-        Command::Config(settings) => print(&settings.load()?.to_toml()),
+        Command::DemoStage(flags) => {
+            logging::init(&for_commands())?;
+            runtime()?.block_on(demo::serve_stage(flags))
+        }
+        Command::Doctor { asked, settings } => {
+            logging::init(&for_commands())?;
+            runtime()?.block_on(commands::doctor::run(asked, settings.try_load()))
+        }
+        Command::Config { json: true, settings } => print(&[json(&settings.load()?.to_json())?]),
+        Command::Config { json: false, settings } => print(&[settings.load()?.to_toml().trim_end()]),
         Command::Store { command, settings } => {
             let effective = settings.load()?;
             logging::init(&for_commands())?;
@@ -211,6 +272,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::ctl::run(command, &effective.config))
         }
+        Command::Completions { shell } => print(&[commands::completions::script(shell, Cli::command())]),
+        Command::Man(man) => commands::completions::man(&man, Cli::command()),
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
 }
@@ -222,14 +285,4 @@ fn for_commands() -> config::Log {
 
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
-}
-
-/// Writes to stdout; a reader that went away (`| head`) is no error.
-fn print(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(()),
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::commands::show::{Colour, error_word};
+
 /// An error with advice. Travels inside `anyhow::Error` until [`report`] prints it.
 #[derive(Debug)]
 pub(crate) struct Advised {
@@ -24,13 +26,19 @@ pub(crate) fn advised(message: impl fmt::Display, hint: impl Into<String>) -> an
 
 /// The lines for stderr: `error: ...`, and `hint: ...` when the error brought advice.
 pub(crate) fn report(error: &anyhow::Error) -> String {
-    let chain: Vec<String> = error.chain().map(|cause| one_line(&cause.to_string())).collect();
-    let mut text = format!("error: {}", chain.join(": "));
-    if let Some(Advised { hint, .. }) = error.chain().find_map(|cause| cause.downcast_ref()) {
-        text.push_str("\nhint: ");
-        text.push_str(&one_line(hint));
+    let (message, hint) = told(error);
+    let mut text = format!("{}: {message}", error_word(Colour::Bad, "error"));
+    if let Some(hint) = hint {
+        text = format!("{text}\n{}: {hint}", error_word(Colour::Head, "hint"));
     }
     text
+}
+
+/// What happened, on one line, and what to do, if the error brought advice.
+pub(crate) fn told(error: &anyhow::Error) -> (String, Option<String>) {
+    let chain: Vec<String> = error.chain().map(|cause| one_line(&cause.to_string())).collect();
+    let advised = error.chain().find_map(|cause| cause.downcast_ref::<Advised>());
+    (chain.join(": "), advised.map(|advised| one_line(&advised.hint)))
 }
 
 fn one_line(text: &str) -> String {

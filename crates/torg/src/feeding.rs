@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use api::FeedCalls;
 use feeds::{Download, Feeds, Files, Parts, Process, StoredFeed};
 use fetch::Client;
 use geo::{Geocoder, Nominatim, NominatimOptions, Places};
@@ -22,7 +21,7 @@ use watcher::{Setup, Stage, StageLimits, Watcher};
 
 use crate::config::{self, Config};
 use crate::errors::advised;
-use crate::marketplace::ensure_topic;
+use crate::marketplace::{Surroundings, ensure_topic};
 use crate::own_values::FeedValues;
 use crate::parts;
 use crate::tasks::Running;
@@ -47,6 +46,7 @@ pub(crate) struct Feeding {
 impl Feeding {
     /// Opens them; makes the topics that are not there.
     pub(crate) async fn open(
+        surroundings: &Surroundings,
         config: &Config,
         store: &Store,
         topics: &Topics,
@@ -60,6 +60,10 @@ impl Feeding {
         let partitions = async |topic| topics.partition_count(topic).await.map_err(parts::topics_error);
         let (offers_partitions, results_partitions) =
             (partitions(offers_topic).await?, partitions(results_topic).await?);
+        let client = match &surroundings.feeds_client {
+            Some(client) => client.clone(),
+            None => Client::new(config.feeds.rules()?),
+        };
         let (unifier, geocoder) = open_unifier(config, offers).await?;
         let parts = Parts {
             store: store.clone(),
@@ -83,13 +87,8 @@ impl Feeding {
             results: results_topic.clone(),
             dead_letters: dead_letter_topic.clone(),
         };
-        let feeds = with_stages(&Feeds::new(parts), Client::new(config.feeds.rules()?))?;
+        let feeds = with_stages(&Feeds::new(parts), client)?;
         Ok(Feeding { feeds, offers: offers.clone(), topics, offers_partitions, results_partitions })
-    }
-
-    /// What callers hold.
-    pub(crate) fn calls(&self, config: &Config) -> FeedCalls {
-        FeedCalls::new(self.feeds.clone(), config.feeds.errors_url.clone())
     }
 
     /// Starts the ad store's side: loads are applied, and what they do not have any more goes.

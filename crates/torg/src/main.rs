@@ -2,8 +2,10 @@
 //!
 //! `cli` reads the command line and the configuration (`config`) and calls the command's module. `serve` wires a running
 //! process: it opens what the configuration names (`parts`) and hands it to `server`, which speaks HTTP and RPC on one port.
-//! Commands that do one thing and end are in `commands`, measurements in `bench`.
+//! Commands that do one thing and end are in `commands`, measurements in `bench`. `observe` tells how a process fares, `actions` who
+//! did what, `demo` makes a marketplace to look at.
 
+mod actions;
 mod bench;
 mod built_in;
 mod cli;
@@ -17,9 +19,9 @@ mod gatekeeper;
 mod logging;
 mod marketplace;
 mod nearest;
+mod observe;
 mod own_values;
 mod parts;
-mod proto;
 mod reactions;
 mod serve;
 mod server;

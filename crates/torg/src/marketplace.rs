@@ -8,6 +8,8 @@ use anyhow::Context as _;
 use api::Market;
 use bridge::{Registry, Workshop};
 use catalog::{Catalogue, Sources};
+use clock::Clock;
+use fetch::Client;
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
@@ -43,6 +45,21 @@ pub(crate) struct Marketplace {
     partitions: u32,
 }
 
+/// What a process has around it: the machine's clock and the internet, unless it is a demo.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    /// By which offers go.
+    pub(crate) clock: Clock,
+    /// What links of feeds are fetched with; made by the configuration if left out.
+    pub(crate) feeds_client: Option<Client>,
+}
+
+impl Default for Surroundings {
+    fn default() -> Surroundings {
+        Surroundings { clock: Clock::system(), feeds_client: None }
+    }
+}
+
 /// Which work beside the calls a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
@@ -69,6 +86,18 @@ impl Marketplace {
         ctl: &Ctl,
         closing: watch::Receiver<bool>,
     ) -> anyhow::Result<Marketplace> {
+        Marketplace::open_in(&Surroundings::default(), config, store, topics, ctl, closing).await
+    }
+
+    /// The same in other surroundings.
+    pub(crate) async fn open_in(
+        surroundings: &Surroundings,
+        config: &Config,
+        store: &Store,
+        topics: &Topics,
+        ctl: &Ctl,
+        closing: watch::Receiver<bool>,
+    ) -> anyhow::Result<Marketplace> {
         let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
         let opinions = Opinions {
             topic: config.moderation.topic.clone(),
@@ -80,7 +109,7 @@ impl Marketplace {
         }
         ensure_topic(config, topics, EVENTS_TOPIC, config.offers.topic_partitions).await?;
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
-        let watcher = open_watcher(config, store, topics).await?;
+        let watcher = open_watcher(config, store, topics, &surroundings.clock).await?;
         let BuiltInStages { stages, photos, prices } =
             BuiltInStages::open(config, store, topics, &catalogue).await?;
         let parts = Parts {
@@ -96,7 +125,7 @@ impl Marketplace {
         let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
         let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
         let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
-        let feeding = Feeding::open(config, store, topics, &offers, ctl).await?;
+        let feeding = Feeding::open(surroundings, config, store, topics, &offers, ctl).await?;
         let market = Market { offers, topic, opinions, workshop, closing };
         Ok(Marketplace { market, photos, feeding, prices, partitions })
     }
@@ -107,7 +136,8 @@ impl Marketplace {
         self.run_as(instance_name(), work)
     }
 
-    fn run_as(self, instance: String, work: Work) -> Running {
+    /// The same; `instance` is the name by which other processes on the store know this one.
+    pub(crate) fn run_as(self, instance: String, work: Work) -> Running {
         let mut running = Running::new();
         if work.feeds {
             self.feeding.run_feeds(&mut running, instance.clone());
@@ -153,11 +183,12 @@ async fn open_watcher(
     config: &Config,
     store: &Store,
     topics: &Topics,
+    clock: &Clock,
 ) -> anyhow::Result<Watcher<StoredOffer>> {
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
     // The workshop gives it its stages.
-    let setup = Setup { topic, config: limits, ..Setup::default() };
+    let setup = Setup { topic, config: limits, clock: clock.clone(), ..Setup::default() };
     Watcher::open(store, setup).await.context("cannot open the offers")
 }
 

@@ -8,6 +8,7 @@ use reactive::ctl::Ctl;
 use store::{PostgresOptions, Schema, Store, StoreOptions, StoreUrl};
 use topics::{KafkaOptions, Mechanism, Sasl, Tls, Topics};
 
+use crate::actions;
 use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
 use crate::errors::advised;
 
@@ -23,6 +24,7 @@ pub(crate) fn schema() -> store::Result<Schema> {
         SCHEMA_VERSION,
         topics
             .chain(access::tables())
+            .chain(actions::tables())
             .chain(watcher)
             .chain(offers::tables())
             .chain(feeds::tables())
@@ -32,6 +34,19 @@ pub(crate) fn schema() -> store::Result<Schema> {
             .chain(scheduler::tables())
             .chain(stages::price_tables()),
     )
+}
+
+/// Consumers of Torg's own, each with the topic that it reads.
+pub(crate) fn consumers(config: &Config) -> Vec<(&'static str, String)> {
+    let mut consumers = vec![
+        (offers::MODERATION_GROUP, config.moderation.topic.clone()),
+        (offers::autoload::GROUP, config.feeds.offers_topic.clone()),
+        (feeds::RESULTS_GROUP, config.feeds.results_topic.clone()),
+    ];
+    if config.stages.built_in.contains(&config::BuiltInStage::Price) {
+        consumers.push((stages::PRICE_GROUP, config.offers.topic.clone()));
+    }
+    consumers
 }
 
 /// The values that tasks wait on, in a store that has every table.

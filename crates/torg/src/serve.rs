@@ -4,28 +4,34 @@
 //! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order. Work beside the calls that fails
 //! ([`tasks`](crate::tasks)) ends the process as a signal does, with an error.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::{CtlCalls, TaskCalls};
+use api::{CtlCalls, FeedCalls, TaskCalls};
+use clock::Clock;
+use console::Sealer;
+use feeds::Feeds;
 use futures::future::BoxFuture;
 use reactive::ctl::Ctl;
 use scheduler::Scheduler;
-use store::{Read as _, Store};
+use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use topics::Topics;
 
+use crate::actions::Actions;
 use crate::config::{Config, Role};
-use crate::demo;
+use crate::demo::{self, Demo, DemoParts};
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
-use crate::marketplace::{Marketplace, Work};
+use crate::marketplace::{Marketplace, Surroundings, Work, instance_name};
+use crate::observe::{self, Observatory, Probe, Sampler, Sources};
 use crate::own_values::OwnValues;
 use crate::parts;
 use crate::reactions::Reactions;
-use crate::server::{self, FeedFiles, Info, Metrics, Readiness, RpcParts, Server, Slots};
+use crate::server::{self, FeedFiles, Front, Info, Metrics, Readiness, RpcParts, Server, Slots};
 use crate::tasks::Running;
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
@@ -36,7 +42,7 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the process to its end.
-pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
+pub(crate) async fn run(config: Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let gatekeeper = Gatekeeper::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
@@ -48,7 +54,12 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
         app.metrics.clone(),
         app.slots.clone(),
         Duration::from_secs(limits.request_timeout_s.into()),
-        gatekeeper.gate.clone(),
+        Front {
+            gate: gatekeeper.gate.clone(),
+            tls: gatekeeper.tls.is_some(),
+            console: app.config.roles.contains(&Role::Console),
+            world: demo.as_ref().map_or_else(Clock::system, Demo::clock),
+        },
     );
     let server = Server::start(listener, router, gatekeeper.tls.clone(), limits.connections_max as usize);
     tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
@@ -56,12 +67,13 @@ pub(crate) async fn run(config: Config, demo: bool) -> anyhow::Result<()> {
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&gatekeeper, demo) => Ok(opened),
+        opened = app.open(&gatekeeper, demo, address) => Ok(opened),
     };
     let outcome = match opened {
-        Ok(Ok(())) => {
+        Ok(Ok(guide)) => {
             app.readiness.started();
             tracing::info!(store = %app.config.store.url, roles = app.role_names().join(","), "ready");
+            demo::say(&guide)?;
             app.over(signals.next()).await
         }
         Ok(Err(error)) => Err(error),
@@ -88,6 +100,8 @@ struct App {
     closers: Vec<Closer>,
     /// Comes when something fails beside the calls that must not end.
     failure: BoxFuture<'static, anyhow::Error>,
+    /// How everything fares, by the name of this process.
+    observatory: Observatory,
 }
 
 /// Closes one part. Runs after the last request, also when a later part could not be opened.
@@ -107,6 +121,7 @@ impl App {
             closing: watch::Sender::new(false),
             closers: Vec::new(),
             failure: Box::pin(std::future::pending()),
+            observatory: Observatory::new(&instance_name()),
         }
     }
 
@@ -125,21 +140,35 @@ impl App {
         }
     }
 
-    /// Opens the parts from the bottom up, then lets RPC calls in.
-    async fn open(&mut self, gatekeeper: &Gatekeeper, demo: bool) -> anyhow::Result<()> {
+    /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be printed: a demo says what to try.
+    async fn open(
+        &mut self,
+        gatekeeper: &Gatekeeper,
+        demo: Option<Demo>,
+        address: SocketAddr,
+    ) -> anyhow::Result<String> {
         self.create_data_dir().await?;
-        let store = self.open_store().await?;
+        let (store, probe) = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
+        self.open_console(&store).await?;
         let topics = self.open_topics(&store).await?;
         let ctl = parts::open_ctl(&store);
-        let (market, feeds) = self.open_marketplace(&store, &topics, &ctl).await?;
+        let own = demo::own_address(address);
+        let surroundings = self.surroundings(demo.as_ref(), own)?;
+        let (market, feeds) = self.open_marketplace(&surroundings, &store, &topics, &ctl).await?;
         let tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
-        if demo {
-            let made = demo::fill(&market.offers).await?;
-            tracing::info!(offers = made, "the demo's offers are there");
+        let moves = demo.as_ref().map(Demo::time_moves);
+        self.observe(probe, &topics, &market, &feeds, tasks.clone(), moves);
+        let mut guide = String::new();
+        if let Some(demo) = demo {
+            let parts = DemoParts { market: market.clone(), feeds: feeds.clone(), ctl: ctl.clone(), own };
+            guide = self.open_demo(demo, parts).await?;
         }
+        let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
         let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
-        let serves_api = self.config.roles.contains(&Role::Api);
+        // The console is a client of the services, in this process.
+        let serves_api = self.has_any(&[Role::Api, Role::Console]);
+        let actions = self.record_actions(&store);
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),
@@ -151,6 +180,8 @@ impl App {
             },
             topics,
             keys,
+            observatory: self.observatory.clone(),
+            actions: actions.clone(),
             offers_topic: self.config.offers.topic.clone(),
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
@@ -160,23 +191,39 @@ impl App {
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);
         if serves_api {
-            let _ = self.slots.feeds.set(FeedFiles::new(feeds, &self.config.feeds));
+            let _ = self.slots.feeds.set(FeedFiles::new(feeds, actions, &self.config.feeds));
         }
-        Ok(())
+        Ok(guide)
     }
 
-    async fn open_store(&mut self) -> anyhow::Result<Store> {
+    fn surroundings(&self, demo: Option<&Demo>, own: SocketAddr) -> anyhow::Result<Surroundings> {
+        let Some(demo) = demo else { return Ok(Surroundings::default()) };
+        let client = demo::client(self.config.feeds.rules()?, own);
+        Ok(Surroundings { clock: demo.clock(), feeds_client: Some(client) })
+    }
+
+    async fn open_demo(&mut self, demo: Demo, parts: DemoParts) -> anyhow::Result<String> {
+        // Set once: `open` runs once.
+        let _ = self.slots.demo.set(());
+        let (running, guide) = demo.start(parts).await?;
+        self.fails_with(running.failure());
+        self.on_close("demo", async move || running.close().await);
+        Ok(guide)
+    }
+
+    async fn open_store(&mut self) -> anyhow::Result<(Store, Probe)> {
         let store = parts::open_store(&self.config).await?;
-        let probed = store.clone();
+        let probe = Probe::new(&store);
+        let probed = probe.clone();
         self.readiness.register("store", move || {
-            let store = probed.clone();
-            async move { probe(&store).await.map_err(|error| error.to_string()) }
+            let probe = probed.clone();
+            async move { probe.ask().await.map_err(|error| error.to_string()) }
         });
         let shown = store.clone();
         self.metrics.show(move || shown.gauges());
         let closed = store.clone();
         self.on_close("store", async move || closed.close().await.map_err(parts::store_error));
-        Ok(store)
+        Ok((store, probe))
     }
 
     fn open_access(&mut self, gatekeeper: &Gatekeeper, store: &Store) -> ApiKeys {
@@ -184,6 +231,16 @@ impl App {
         let upkeep = gatekeeper.open(&keys);
         self.on_close("access", async move || upkeep.close().await);
         keys
+    }
+
+    /// From now on people can sign in.
+    async fn open_console(&self, store: &Store) -> anyhow::Result<()> {
+        if self.config.roles.contains(&Role::Console) {
+            let secret = access::shared_secret(store, &access::Entropy::system(), "console").await;
+            // Set once: `open` runs once.
+            let _ = self.slots.sealer.set(Sealer::new(&secret.map_err(gatekeeper::access_error)?));
+        }
+        Ok(())
     }
 
     async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
@@ -199,20 +256,22 @@ impl App {
 
     async fn open_marketplace(
         &mut self,
+        surroundings: &Surroundings,
         store: &Store,
         topics: &Topics,
         ctl: &Ctl,
-    ) -> anyhow::Result<(api::Market, api::FeedCalls)> {
+    ) -> anyhow::Result<(api::Market, Feeds)> {
+        let closing = self.closing.subscribe();
         let marketplace =
-            Marketplace::open(&self.config, store, topics, ctl, self.closing.subscribe()).await?;
-        let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.calls(&self.config));
+            Marketplace::open_in(surroundings, &self.config, store, topics, ctl, closing).await?;
+        let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.feeds.clone());
         if let Some(photos) = &marketplace.photos {
             // Set once: `open` runs once.
             let _ = self.slots.photos.set(photos.clone());
         }
         let work = Work::of(&self.config.roles);
         if work.offers || work.feeds {
-            let running = marketplace.run(work);
+            let running = marketplace.run_as(self.observatory.process().to_owned(), work);
             self.fails_with(running.failure());
             self.on_close("marketplace", async move || running.close().await);
         }
@@ -232,7 +291,7 @@ impl App {
         market: &api::Market,
     ) -> anyhow::Result<Option<Scheduler>> {
         let runs_tasks = self.config.roles.contains(&Role::Reactive);
-        if !runs_tasks && !self.config.roles.contains(&Role::Api) {
+        if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
             return Ok(None);
         }
         let reactions = Reactions::open(&self.config, store, topics, ctl.clone()).await?;
@@ -248,6 +307,52 @@ impl App {
             self.on_close("tasks", async move || running.close().await);
         }
         Ok(Some(reactions.scheduler))
+    }
+
+    /// Has old recorded actions removed from now on.
+    fn record_actions(&self, store: &Store) -> Actions {
+        let actions = Actions::new(store.clone(), Clock::system());
+        let (cleaned, closing) = (actions.clone(), self.closing.subscribe());
+        tokio::spawn(async move { cleaned.run_cleaning(closing).await });
+        actions
+    }
+
+    /// Takes figures from now on.
+    fn observe(
+        &mut self,
+        probe: Probe,
+        topics: &Topics,
+        market: &api::Market,
+        feeds: &Feeds,
+        tasks: Option<Scheduler>,
+        time_moves: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    ) {
+        let sources = Sources {
+            workshop: market.workshop.clone(),
+            feeds: feeds.clone(),
+            scheduler: tasks,
+            topics: topics.clone(),
+            consumers: parts::consumers(&self.config),
+            time_moves: time_moves.unwrap_or_else(|| Box::new(|| false)),
+        };
+        let parts = observe::Parts {
+            clock: Clock::system(),
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            probe,
+            sources,
+        };
+        self.metrics.show_seen(self.observatory.clone());
+        let sampler = Sampler::new(parts, self.observatory.clone());
+        let mut running = Running::new();
+        let stopped = running.stopped();
+        // Without figures nobody would be told of anything any more.
+        running.start("nobody looks at how Torg fares any more", async move {
+            sampler.run(stopped).await;
+            Ok(())
+        });
+        self.fails_with(running.failure());
+        self.on_close("figures", async move || running.close().await);
     }
 
     /// Ends the process when this comes.
@@ -281,6 +386,10 @@ impl App {
         self.closers.push(Closer { part, close: Box::new(move || Box::pin(close())) });
     }
 
+    fn has_any(&self, roles: &[Role]) -> bool {
+        roles.iter().any(|role| self.config.roles.contains(role))
+    }
+
     fn role_names(&self) -> Vec<String> {
         self.config.roles.iter().map(|role| role.name().to_owned()).collect()
     }
@@ -305,15 +414,6 @@ impl App {
             }
         }
         tracing::info!("stopped");
-    }
-}
-
-/// Whether the store takes writes and answers: one look at a small table.
-async fn probe(store: &Store) -> store::Result<()> {
-    store.health()?;
-    match store.schema().tables().first() {
-        Some(table) => store.scan(&table.scan().limit(1)).await.map(|_| ()),
-        None => Ok(()),
     }
 }
 

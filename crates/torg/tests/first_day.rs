@@ -27,7 +27,13 @@ fn the_readmes_lines_take_an_offer_from_its_draft_to_its_sale() {
         return;
     }
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let lines = readme.split("<!-- first day -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines = readme
+        .split("<!-- run by: first_day.rs, first day -->\n```sh\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let server = Server::start(&[]);
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c", lines])
@@ -53,6 +59,63 @@ fn the_readmes_lines_take_an_offer_from_its_draft_to_its_sale() {
     for expected in expected {
         assert!(said.contains(expected), "no {expected} in\n{said}");
     }
+}
+
+/// The demo as the README starts it; killed when dropped.
+struct Demo(std::process::Child);
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_readmes_first_ten_minutes_lead_from_a_clone_to_a_loaded_feed() {
+    if !has("git", &["--version"]) {
+        return;
+    }
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let clone = folder.path().join("torg");
+    let cloned = Command::new("git").arg("clone").arg("--quiet").arg(root()).arg(&clone).output().unwrap();
+    assert!(cloned.status.success(), "{}", String::from_utf8_lossy(&cloned.stderr));
+    // What is written here, also before it is committed.
+    std::fs::copy(root().join("README.md"), clone.join("README.md")).unwrap();
+    let readme = std::fs::read_to_string(clone.join("README.md")).unwrap();
+    let start = readme.lines().find_map(|line| line.strip_prefix("cargo run --release -- ")).unwrap();
+    let arguments: Vec<&str> = start.split('#').next().unwrap().split_whitespace().collect();
+    let lines = readme
+        .split("<!-- run by: first_day.rs, ten minutes -->\n```sh\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let listen = format!("127.0.0.1:{}", testkit::free_port());
+    // The program is the one that was built for the tests: building it anew would take most of the ten minutes.
+    let mut demo = common::torg(&folder, &arguments);
+    demo.env("TORG_LISTEN", &listen).current_dir(&clone).stdout(std::process::Stdio::piped());
+    let mut demo = Demo(demo.stderr(std::process::Stdio::null()).spawn().unwrap());
+    let mut told = std::io::BufRead::lines(std::io::BufReader::new(demo.0.stdout.take().unwrap()));
+    assert!(told.any(|line| line.unwrap().contains("The demo of Torg is ready.")), "the demo ended");
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", lines])
+        .env("torg", env!("CARGO_BIN_EXE_torg"))
+        .env("TORG_LISTEN", &listen)
+        .current_dir(&clone)
+        .output()
+        .unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}\n{errors}");
+    for expected in ["title-polish", "missing_attribute", "orders_digest", "orders.loaded_to"] {
+        assert!(said.contains(expected), "no {expected} in\n{said}\n{errors}");
+    }
+    let mut show =
+        common::torg(&folder, &["feed", "show", "--seller", "anna-k", "--namespace", "own", "--json"]);
+    show.env("TORG_LISTEN", &listen);
+    let shown = common::run(show);
+    assert!(shown.stdout.contains("STATE_DONE"), "{}\n{}", shown.stdout, shown.stderr);
 }
 
 #[test]

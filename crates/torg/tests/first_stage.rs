@@ -25,7 +25,13 @@ fn the_lines_of_the_page_lead_to_a_stage_that_changes_offers() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/stages.md")).unwrap();
-    let lines = page.split("<!-- first stage -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines = page
+        .split("<!-- run by: first_stage.rs, first stage -->\n```sh\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let server = Server::start(&[]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     // Whatever becomes of it, the stage ends with the shell.

@@ -202,7 +202,12 @@ pub(crate) fn fits<E: Entity>(
 
 /// As much of a text as is kept.
 pub(crate) fn shortened(text: &str) -> String {
-    let mut end = text.len().min(ERROR_BYTES_MAX);
+    cut(text, ERROR_BYTES_MAX)
+}
+
+/// The beginning of a text.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
+    let mut end = text.len().min(bytes_max);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -9,9 +9,10 @@ use tokio::time::timeout;
 
 use crate::budget::Fight;
 use crate::limits::{FIGHTS_KEPT_MAX, INQUIRIES_MAX, INQUIRY_TIME_MAX, LATE_PAUSE, LATE_PAUSE_MAX};
-use crate::rows::{Block, Line as LineRow, LineStatus, Status};
+use crate::rows::{Block, FailedAttempt, Line as LineRow, LineStatus, Status};
 use crate::schedule::{Blocked, Line};
 use crate::time::Time;
+use crate::times::Times;
 
 /// How a stage fares in one process.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,23 @@ pub struct StageStatus {
     pub oldest_due: Option<Time>,
     /// What has happened since the process began to serve.
     pub counts: Counts,
+    /// How long visits took since the process began to serve.
+    pub times: Times,
+    /// The last failures, the oldest first: at most [`FAILURES_KEPT_MAX`](crate::limits::FAILURES_KEPT_MAX).
+    pub failed: Arc<Vec<FailedVisit>>,
+}
+
+/// A visit that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedVisit {
+    /// When.
+    pub at: Time,
+    /// The entity.
+    pub entity: String,
+    /// What the stage said, cut if it is long.
+    pub error: String,
+    /// Whether it was parked; otherwise it is tried again.
+    pub parked: bool,
 }
 
 /// A stage does not answer.
@@ -189,6 +207,12 @@ impl Board {
         (said.instance == instance).then(|| said.stages.clone())
     }
 
+    /// Who says it; `None` if nothing was said yet.
+    pub(crate) fn instance(&self) -> Option<String> {
+        let said = self.said();
+        (!said.instance.is_empty()).then(|| said.instance.clone())
+    }
+
     /// All that is said here.
     pub(crate) fn stages(&self) -> BTreeMap<String, StageStatus> {
         self.said().stages.clone()
@@ -200,8 +224,8 @@ impl Board {
     }
 }
 
-/// As other processes read it.
-pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
+/// As other processes read it, with no more than so many failures.
+pub(crate) fn to_row(stage: String, status: StageStatus, failures_max: usize) -> Status {
     let (block, until_ms) = block_to_row(status.blocked.as_ref());
     let line_status = |(line, blocked): (Line, Blocked)| {
         let (block, until_ms) = block_to_row(Some(&blocked));
@@ -209,6 +233,8 @@ pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
     };
     let ms = |time: Option<Time>| time.map_or(0, Time::as_ms);
     let Counts { visits, changes, failures, parked, conflicts, fights } = status.counts;
+    let (took, took_us) = status.times.to_row();
+    let failed = status.failed.iter().skip(status.failed.len().saturating_sub(failures_max));
     let (down_since, down_error) =
         status.down.map_or((None, String::new()), |Outage { since, error }| (Some(since), error));
     Status {
@@ -228,6 +254,9 @@ pub(crate) fn to_row(stage: String, status: StageStatus) -> Status {
         fights,
         lines: status.lines.into_iter().map(line_status).collect(),
         late_before_ms: status.late_before.as_ms(),
+        took,
+        took_us,
+        failed: failed.map(failed_to_row).collect(),
         ..Status::default()
     }
 }
@@ -258,7 +287,19 @@ pub(crate) fn from_row(row: &Status) -> StageStatus {
         visits_per_s: row.visits_per_s,
         oldest_due: some(row.oldest_due_ms),
         counts: Counts { visits, changes, failures, parked, conflicts, fights },
+        times: Times::from_row(&row.took, row.took_us),
+        failed: Arc::new(row.failed.iter().map(failed_from_row).collect()),
     }
+}
+
+fn failed_to_row(failed: &FailedVisit) -> FailedAttempt {
+    let FailedVisit { at, entity, error, parked } = failed.clone();
+    FailedAttempt { at_ms: at.as_ms(), entity, error, parked, ..FailedAttempt::default() }
+}
+
+fn failed_from_row(row: &FailedAttempt) -> FailedVisit {
+    let FailedAttempt { at_ms, entity, error, parked, .. } = row.clone();
+    FailedVisit { at: Time::from_ms(at_ms), entity, error, parked }
 }
 
 fn block_to_row(blocked: Option<&Blocked>) -> (Block, i64) {
@@ -338,9 +379,29 @@ mod tests {
             let oldest_due = blocked.as_ref().map(|_| AT);
             let lines = blocked.clone().filter(is_real).map(|blocked| (line, blocked)).into_iter().collect();
             let (calls, visits_per_s, late_before) = (6, 7.5, AT);
-            let said =
-                StageStatus { blocked, lines, late_before, down, calls, visits_per_s, oldest_due, counts };
-            assert_eq!(from_row(&to_row("price".to_owned(), said.clone())), said);
+            let mut times = Times::default();
+            times.note(Duration::from_millis(3), 2);
+            let failed = |entity: &str| FailedVisit {
+                at: AT,
+                entity: entity.to_owned(),
+                error: "no price".to_owned(),
+                parked: true,
+            };
+            let said = StageStatus {
+                blocked,
+                lines,
+                late_before,
+                down,
+                calls,
+                visits_per_s,
+                oldest_due,
+                counts,
+                times,
+                failed: Arc::new(vec![failed("a"), failed("b")]),
+            };
+            assert_eq!(from_row(&to_row("price".to_owned(), said.clone(), 2)), said);
+            let read = from_row(&to_row("price".to_owned(), said, 1));
+            assert_eq!(*read.failed, [failed("b")], "the last one");
         }
     }
 
@@ -348,7 +409,7 @@ mod tests {
     fn what_an_older_process_says_of_a_stage_holds_for_all_its_lines() {
         for blocked in blocks() {
             let said = StageStatus { blocked: blocked.clone(), ..StageStatus::default() };
-            let read = from_row(&to_row("price".to_owned(), said));
+            let read = from_row(&to_row("price".to_owned(), said, 0));
             assert_eq!(read.lines.len(), if blocked.as_ref().is_some_and(is_real) { 4 } else { 0 });
             assert!(read.lines.values().all(|line| Some(line) == blocked.as_ref()));
         }

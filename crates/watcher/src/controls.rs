@@ -90,10 +90,10 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has a stage keep other limits than the configured ones.
-    pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<()> {
-        let configured = *self.limits_of(self.require_stage(stage)?);
-        if let Err(what) = limits.apply_to(configured).validate() {
+    /// Has a stage keep other limits than the configured ones. Returns those that it keeps then.
+    pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<StageLimits> {
+        let in_force = limits.apply_to(*self.limits_of(self.require_stage(stage)?));
+        if let Err(what) = in_force.validate() {
             return Err(Error::Invalid { what: format!("the limits of stage {stage:?}: {what}") });
         }
         self.change_control(stage, |row| {
@@ -101,7 +101,8 @@ impl<E: Entity> Watcher<E> {
             row.calls_max = limits.calls_max.unwrap_or_default();
             row.batch_max = limits.batch_max.unwrap_or_default();
         })
-        .await
+        .await?;
+        Ok(in_force)
     }
 
     /// Has a stage try again everything that it has parked. Returns how many entities that were. Rows that cannot be read are passed over
@@ -159,7 +160,7 @@ impl<E: Entity> Watcher<E> {
     }
 
     /// What was ordered for all stages for which anything was.
-    pub(crate) async fn controls(&self) -> Result<BTreeMap<String, Control>> {
+    pub async fn controls(&self) -> Result<BTreeMap<String, Control>> {
         let mut controls = BTreeMap::new();
         for row in self.rows(&CONTROLS.prefix((0, E::KIND))).await? {
             let (_, _, stage) = CONTROLS.parts(&row.key)?;

@@ -73,18 +73,22 @@ mod tables;
 mod time {
     pub use clock::{Clock, Time};
 }
+mod times;
 mod visit;
 mod watcher;
 mod wishes;
 
-pub use board::{Counts, Outage, SeenFight, StageStatus};
+pub use board::{Counts, FailedVisit, Outage, SeenFight, StageStatus};
 pub use budget::{Author, Fight, Slowed};
 pub use config::{Budget, Config, StageLimits};
 pub use controls::{Control, OtherLimits, Pause};
 pub use crawl::Recrawl;
 pub use entity::{Entity, Evolved, shard_of};
 pub use error::{Error, Result};
-pub use explain::{Asking, Depth, Explanation, Failed, LastVisit, StageReport, Standing, Waits, Why};
+pub use explain::{
+    Asking, Cluster, Counted, Depth, Explanation, Failed, Holder, LastVisit, ProcessSeen, StageReport,
+    Standing, Waits, Why,
+};
 pub use fields::Fields;
 pub use parked::Parked;
 pub use queue::Lane;
@@ -95,4 +99,5 @@ pub use shards::Fence;
 pub use stage::{Answer, Change, Interest, NewState, Saved, Stage, StageError, Subject, Wish};
 pub use tables::tables;
 pub use time::{Clock, Time};
+pub use times::Times;
 pub use watcher::{Found, Setup, Watcher};

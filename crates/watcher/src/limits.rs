@@ -96,6 +96,12 @@ pub const BACKGROUND_CALLS_PART: usize = 16;
 pub const SPEED_WINDOW: Duration = Duration::from_secs(5);
 /// Fights that a process remembers; the oldest are forgotten.
 pub const FIGHTS_KEPT_MAX: usize = 100;
+/// The last failures of a stage that a process remembers.
+pub const FAILURES_KEPT_MAX: usize = 10;
+/// Failures of all its stages that a process tells others of with a beat; each stage has the same part of them, one at least.
+pub const FAILURES_TOLD_MAX: usize = 200;
+/// Bytes of the error of a failure that is remembered.
+pub const FAILURE_BYTES_MAX: usize = 300;
 /// Shards whose rows are counted at the same time, for a report.
 pub const SHARDS_COUNTED_AT_ONCE_MAX: usize = 16;
 /// Rows that are counted in one read, for a report.

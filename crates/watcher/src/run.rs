@@ -179,7 +179,10 @@ struct Call {
     stage: usize,
     line: Line,
     items: Vec<Item>,
+    /// By the clock that entities go by, which somebody may move.
     began: Time,
+    /// By a clock that nobody moves.
+    started: Instant,
 }
 
 impl<E: Entity> Runner<E> {
@@ -455,8 +458,8 @@ impl<E: Entity> Runner<E> {
                 None => watcher.ask_stages(&due).await,
             }
         });
-        let began = self.watcher.now();
-        self.under_way.insert(visit.id(), Call { stage, line, items, began });
+        let (began, started) = (self.watcher.now(), Instant::now());
+        self.under_way.insert(visit.id(), Call { stage, line, items, began, started });
         self.changed();
     }
 

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use crate::Result;
 use crate::board::{StageStatus, to_row};
 use crate::keeping::Leases;
-use crate::limits::{LEASES_IN_A_READ_MAX, TAKEN_AT_ONCE_MAX};
+use crate::limits::{FAILURES_TOLD_MAX, LEASES_IN_A_READ_MAX, TAKEN_AT_ONCE_MAX};
 use crate::rows::{Instance, Lease, decode, encode};
 use crate::tables::{INSTANCES, LEASES};
 use crate::time::Clock;
@@ -118,7 +118,9 @@ impl Keeper {
 
     /// How the stages fare here; told to others with the next beat.
     pub(crate) fn set_status(&mut self, stages: BTreeMap<String, StageStatus>) {
-        self.says.stages = stages.into_iter().map(|(stage, status)| to_row(stage, status)).collect();
+        let failures_max = (FAILURES_TOLD_MAX / stages.len().max(1)).max(1);
+        self.says.stages =
+            stages.into_iter().map(|(stage, status)| to_row(stage, status, failures_max)).collect();
     }
 
     /// How long to wait between two calls of [`tick`](Self::tick).

@@ -1,12 +1,16 @@
 //! What the loop counts, and how fast it goes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Result;
-use crate::board::{Counts, Outage, StageStatus};
-use crate::limits::SPEED_WINDOW;
+use crate::answer::cut;
+use crate::board::{Counts, FailedVisit, Outage, StageStatus};
+use crate::limits::{FAILURE_BYTES_MAX, FAILURES_KEPT_MAX, SPEED_WINDOW};
 use crate::schedule::{Line, Schedule};
 use crate::time::Time;
+use crate::times::Times;
 use crate::visit::End;
 
 /// Counts of all stages, by their numbers.
@@ -20,6 +24,9 @@ struct Speed {
     /// When the window began, and the visits that had been made then.
     window: Option<(Time, u64)>,
     per_s: f64,
+    times: Times,
+    /// Shared with what was said last, if there was no failure since.
+    failed: Arc<Vec<FailedVisit>>,
 }
 
 impl Speeds {
@@ -45,6 +52,21 @@ impl Speeds {
         }
     }
 
+    /// A call with so many visits took so long.
+    pub(crate) fn note_time(&mut self, stage: usize, took: Duration, visits: usize) {
+        self.stages[stage].times.note(took, visits as u64);
+    }
+
+    /// Remembers a failure, and forgets the oldest if there are too many.
+    pub(crate) fn note_failure(&mut self, stage: usize, failed: FailedVisit) {
+        let kept = Arc::make_mut(&mut self.stages[stage].failed);
+        if kept.len() >= FAILURES_KEPT_MAX {
+            kept.remove(0);
+        }
+        let error = cut(&failed.error, FAILURE_BYTES_MAX);
+        kept.push(FailedVisit { error, ..failed });
+    }
+
     /// What is to be said of each stage, the system stage under its empty name.
     pub(crate) fn statuses(
         &mut self,
@@ -68,6 +90,8 @@ impl Speeds {
                 visits_per_s: speed.measure(now),
                 oldest_due: Line::ALL.into_iter().filter_map(oldest).min(),
                 counts: speed.counts,
+                times: speed.times,
+                failed: Arc::clone(&speed.failed),
             };
             statuses.insert(name.clone(), status);
         }
@@ -90,6 +114,19 @@ impl Speed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_failures_of_a_stage_are_remembered_with_the_beginning_of_what_it_said() {
+        let mut speeds = Speeds::new(2);
+        for n in 0..FAILURES_KEPT_MAX + 3 {
+            let (at, entity) = (Time::from_ms(n as i64), format!("e{n}"));
+            speeds.note_failure(1, FailedVisit { at, entity, error: "я".repeat(1000), parked: false });
+        }
+        let kept = &speeds.stages[1].failed;
+        assert_eq!((kept.len(), &*kept[0].entity), (FAILURES_KEPT_MAX, "e3"));
+        assert_eq!(kept[0].error.len(), FAILURE_BYTES_MAX, "150 letters");
+        assert!(speeds.stages[0].failed.is_empty());
+    }
 
     #[test]
     fn a_speed_is_measured_over_some_seconds() {

@@ -143,11 +143,14 @@ async fn how_far_the_topic_has_come_stands_still_while_a_change_waits() {
     save(&watcher, &store, &Thing::new("a", 1)).await;
     tokio::time::sleep(100 * SECOND).await;
     assert_eq!(watcher.exported_to().await.unwrap(), changed, "a change waits");
+    let waits: Vec<_> = watcher.export_waits().await.unwrap().into_values().collect();
+    assert_eq!(waits, [changed]);
     let stop = watch::Sender::new(false);
     let (at_work, stopped) = (watcher.clone(), stop.subscribe());
     let task = tokio::spawn(async move { at_work.run("one".to_owned(), stopped).await.unwrap() });
     tokio::time::sleep(10 * SECOND).await;
     assert_eq!(watcher.exported_to().await.unwrap(), START + 210 * SECOND - lag);
+    assert!(watcher.export_waits().await.unwrap().is_empty());
     stop.send_replace(true);
     task.await.unwrap();
 }

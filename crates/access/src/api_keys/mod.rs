@@ -170,7 +170,8 @@ impl ApiKeys {
         }
         self.cache.note_use(&id, now);
         let (seller, roles) = (row.seller.clone(), row.roles);
-        Ok(Caller { subject: id.clone(), seller, anonymous: None, roles, proof: Proof::ApiKey { id } })
+        let proof = Proof::ApiKey { id: id.clone(), name: row.name.clone() };
+        Ok(Caller { subject: id, seller, anonymous: None, roles, proof })
     }
 
     /// Writes down which keys were used since the last call, a key at most once an hour. A crash before it loses only that.

@@ -15,8 +15,8 @@ pub(super) static USES: Table<(u32, String)> = Table::plain("access_key_uses", &
 
 /// The tables that a store must be opened with.
 #[must_use]
-pub fn tables() -> [&'static TableDef; 2] {
-    [KEYS.def(), USES.def()]
+pub fn tables() -> [&'static TableDef; 3] {
+    [KEYS.def(), USES.def(), crate::secret::SECRETS.def()]
 }
 
 /// A key as it is stored.

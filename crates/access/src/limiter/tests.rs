@@ -67,7 +67,8 @@ fn over_a_long_time_no_more_than_the_rate_passes() {
 #[test]
 fn callers_do_not_take_from_each_other() {
     let limiter = Limiter::new(&config(10, 5, 0));
-    let (key, token) = (Caller { proof: Proof::ApiKey { id: "a".to_owned() }, ..user("a") }, user("a"));
+    let (key, token) =
+        (Caller { proof: Proof::ApiKey { id: "a".to_owned(), name: String::new() }, ..user("a") }, user("a"));
     for caller in [user("b"), key, token, Caller::anonymous(None)] {
         assert_eq!(begin_all(&limiter, &caller, at(0)).0, 5, "{caller:?}");
     }

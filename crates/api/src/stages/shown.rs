@@ -1,24 +1,26 @@
 //! Stages as operators see them.
 
+use std::cmp::Reverse;
+
 use bridge::{Compared, Example, Origin, Standing, Workbench, Workshop};
 use contract::torg::offers::v1::Offer;
 use contract::torg::stages::v1 as wire;
 use offers::fields::{self, Difference};
 use offers::time::from_time;
-use watcher::{Depth, Lane, Parked, Recrawl, StageReport, StageStatus};
+use watcher::{
+    Depth, FailedVisit, Lane, OtherLimits, Parked, Recrawl, StageLimits, StageReport, StageStatus,
+};
 
-use crate::errors::Refusal;
-
-/// A stage: what it is, what waits for it, counted up to a limit in each lane, how it fares.
-pub(super) async fn stage(workshop: &Workshop, id: &str, counted_max: u64) -> Result<wire::Stage, Refusal> {
-    let watcher = workshop.offers().watcher();
-    let report = watcher.report_up_to(id, counted_max).await.map_err(offers::Error::from)?;
+/// A stage: what it is, what waits for it, how it fares.
+pub(super) fn stage(workshop: &Workshop, id: &str, report: &StageReport) -> wire::Stage {
     let outside = workshop.outside();
     let mut stage = wire::Stage {
         id: id.to_owned(),
         kind: wire::stage::Kind::KIND_BUILT_IN.into(),
-        depth: Some(depth(&report)).into(),
+        depth: Some(depth(report)).into(),
         processes: report.processes.iter().map(|(process, status)| in_process(process, status)).collect(),
+        limits: Some(limits(&report.limits)).into(),
+        ordered_limits: ordered_limits(report.control.limits).into(),
         ..wire::Stage::default()
     };
     stage.pause = report
@@ -44,7 +46,43 @@ pub(super) async fn stage(workshop: &Workshop, id: &str, counted_max: u64) -> Re
         stage.endpoints = plugin.standings().into_iter().map(endpoint).collect();
         stage.shadow = plugin.compared().as_ref().map(compared).into();
     }
-    Ok(stage)
+    stage
+}
+
+/// The last visits that failed in all processes, the newest first.
+pub(super) fn failed(report: &StageReport) -> Vec<wire::FailedVisit> {
+    let of_process = |(process, status): (&String, &StageStatus)| {
+        let shown = |failed: &FailedVisit| (failed.at, failed_visit(process, failed));
+        status.failed.iter().map(shown).collect::<Vec<_>>()
+    };
+    let mut failed: Vec<_> = report.processes.iter().flat_map(of_process).collect();
+    failed.sort_by_key(|(at, _)| Reverse(*at));
+    failed.into_iter().map(|(_, failed)| failed).collect()
+}
+
+fn failed_visit(process: &str, failed: &FailedVisit) -> wire::FailedVisit {
+    let FailedVisit { at, entity, error, parked } = failed.clone();
+    wire::FailedVisit {
+        id: entity,
+        error,
+        time: Some(from_time(at)).into(),
+        parked,
+        process: process.to_owned(),
+        ..wire::FailedVisit::default()
+    }
+}
+
+/// The limits that a stage keeps.
+pub(super) fn limits(limits: &StageLimits) -> wire::StageLimits {
+    // No more than the watcher's limits, which are small.
+    let (calls_max, batch_max) = (Some(limits.calls_max as u32), Some(limits.batch_max as u32));
+    wire::StageLimits { rate: limits.rate, calls_max, batch_max, ..wire::StageLimits::default() }
+}
+
+fn ordered_limits(ordered: OtherLimits) -> Option<wire::StageLimits> {
+    let OtherLimits { rate, calls_max, batch_max } = ordered;
+    let shown = wire::StageLimits { rate, calls_max, batch_max, ..wire::StageLimits::default() };
+    (ordered != OtherLimits::default()).then_some(shown)
 }
 
 fn depth(report: &StageReport) -> wire::Depth {

@@ -1,10 +1,13 @@
 //! Tasks as people see them.
 
+use std::collections::BTreeSet;
+
 use contract::torg::tasks::v1::{self as wire, explain_task_response as explained};
 use reactive::board::{Explanation, Regression};
+use reactive::ctl::canonical;
 use reactive::wire::value;
 use scheduler::Listed;
-use triggers::{Calendar, LeafVerdict, Value};
+use triggers::{Calendar, LeafVerdict, Parameter, Value};
 
 /// How a task stands, in a list.
 pub(super) fn summary(task: &Listed) -> wire::TaskSummary {
@@ -23,9 +26,17 @@ pub(super) fn summary(task: &Listed) -> wire::TaskSummary {
         summary.priority = definition.priority;
         summary.pool = definition.pool.clone().unwrap_or_default();
         summary.trigger = definition.trigger.to_string();
+        summary.reads = names(definition.trigger.parameters());
+        summary.sets = names(definition.outputs());
         definition.calendar.zone().iana_name().unwrap_or("UTC").clone_into(&mut summary.timezone);
     }
     summary
+}
+
+/// The names of parameters, each once, in order, as answers about values have them.
+fn names<'a>(parameters: impl IntoIterator<Item = &'a Parameter>) -> Vec<String> {
+    let short = |name: &Parameter| canonical(name).map_or_else(|_| name.to_string(), |name| name.to_string());
+    parameters.into_iter().map(short).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Everything that is to be said of a task.
@@ -71,5 +82,17 @@ fn regression(regression: &Regression, calendar: &Calendar) -> explained::Regres
         ),
         commands: regression.mends.iter().map(ToString::to_string).collect(),
         ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_named_once_in_order_and_without_the_usual_namespace() {
+        let of = |name: &str| name.parse::<Parameter>().unwrap();
+        let given = [of("sales.rows"), of("default/sales.rows"), of("dwh/sales.rows"), of("ads.rows")];
+        assert_eq!(names(&given), ["ads.rows", "dwh/sales.rows", "sales.rows"]);
     }
 }

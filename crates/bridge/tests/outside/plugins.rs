@@ -170,6 +170,28 @@ async fn a_call_goes_to_another_address_if_one_cannot_be_reached() {
 }
 
 #[tokio::test]
+async fn a_stage_is_there_as_long_as_one_address_answers_and_asking_that_is_no_call() {
+    let patience = Duration::from_secs(20);
+    let dead = serve(Script::new("titles", titles("never")), None).await;
+    let url = dead.url();
+    drop(dead);
+    let alive = serve(Script::new("others", titles("Reached")), None).await;
+    let outside = Outside::check(&declared("titles", &[url.clone(), alive.url()], &["title"])).unwrap();
+    let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+    for _ in 0..5 {
+        plugin.ping(patience).await.unwrap();
+    }
+    assert!(plugin.describe(&outside).await.is_err(), "what it says is wrong, but it says something");
+    let standings = plugin.standings();
+    let of = |address: &str| standings.iter().find(|standing| standing.address.starts_with(address)).unwrap();
+    assert!(of(&url).out && !of(&url).last_error.is_empty(), "{standings:?}");
+    assert_eq!((of(&url).calls, of(&url).failures), (0, 0), "{standings:?}");
+    let alone = self::plugin(url, &["title"]);
+    let silence = alone.ping(patience).await.unwrap_err();
+    assert!(silence.is_away && !silence.is_busy, "{silence:?}");
+}
+
+#[tokio::test]
 async fn an_address_that_was_taken_out_is_used_again_once_it_answers() {
     let first = serve(Script::new("titles", titles("one")), None).await;
     let (address, url) = (first.address, first.url());

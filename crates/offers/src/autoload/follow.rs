@@ -19,7 +19,7 @@ use crate::limits::{LOAD_ATTEMPTS_MAX, LOAD_PAGE};
 use crate::offers::Offers;
 
 /// The group under which the consumer's places are kept.
-const GROUP: &str = "offers.autoload";
+pub const GROUP: &str = "offers.autoload";
 /// How long a read of the topic waits for the next message.
 const WAIT: Duration = Duration::from_secs(1);
 /// How long a consumer rests whose place another one moved, or that failed.

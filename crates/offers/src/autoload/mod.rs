@@ -27,6 +27,7 @@ pub(crate) mod troubles;
 
 use contract::torg::offers::v1::{Author, author};
 
+pub use follow::GROUP;
 pub use progress::FeedName;
 pub use sweep::Beginning;
 pub use troubles::Troubled;

@@ -17,6 +17,8 @@ pub struct Filter {
     pub title_prefix: Option<String>,
     /// What it costs. Offers without an amount in this currency do not fit.
     pub price: Option<PriceFilter>,
+    /// The id in the feed that is the source: without such a source, nothing fits.
+    pub external_id: Option<String>,
 }
 
 /// Amounts of one currency.
@@ -42,7 +44,13 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// Whether an offer fits.
+    /// The feed and the id there, if an offer is looked for by it.
+    pub(crate) fn external(&self) -> Option<(Option<&str>, &str)> {
+        let namespace = self.source.as_deref().and_then(|source| source.strip_prefix("feed:"));
+        self.external_id.as_deref().map(|external| (namespace, external))
+    }
+
+    /// Whether an offer fits, but for its id in a feed, which a card does not have.
     pub(crate) fn fits(&self, card: &Card, catalogue: &Catalogue) -> bool {
         let in_category = |category: &str| is_within(catalogue, &card.category, category);
         self.category.as_deref().is_none_or(in_category)

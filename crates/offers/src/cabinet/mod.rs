@@ -11,12 +11,12 @@ use store::{Read, Row};
 
 pub use filter::{Filter, PriceFilter};
 
-use crate::counters;
 use crate::error::{Result, damaged};
 use crate::id::OfferId;
 use crate::offers::{Offers, parse};
 use crate::presets::{self, name};
-use crate::tables::PRESETS;
+use crate::tables::{EXTERNALS, PRESETS};
+use crate::{counters, lists};
 
 /// A page of a list.
 #[derive(Clone, Debug)]
@@ -69,6 +69,13 @@ impl Offers {
         limit: usize,
     ) -> Result<Page> {
         let list = List { shard: self.shard_of_seller(seller), seller, preset };
+        if let Some((namespace, external)) = filter.external() {
+            let offers = match namespace.filter(|_| after.is_none()) {
+                Some(namespace) => self.of_feed(list, filter, namespace, external).await?,
+                None => Vec::new(),
+            };
+            return Ok(Page { offers, next: None });
+        }
         let (places, next) = if filter.is_empty() {
             self.places(list, after, limit.max(1)).await?
         } else {
@@ -78,6 +85,25 @@ impl Offers {
         // One that left meanwhile is left out.
         let offers = self.get_many(&ids).await?.into_iter().flatten().collect();
         Ok(Page { offers, next })
+    }
+
+    /// The offer that has this id in a feed, if it is in the list and fits: one, or none.
+    async fn of_feed(
+        &self,
+        List { shard, seller, preset }: List<'_>,
+        filter: &Filter,
+        namespace: &str,
+        external: &str,
+    ) -> Result<Vec<Offer>> {
+        let row = self.store().get(&[EXTERNALS.key((shard, seller, namespace, external))]).await?;
+        let Some(row) = row.into_iter().flatten().next() else { return Ok(Vec::new()) };
+        let id = parse(&String::from_utf8_lossy(&row.value))?;
+        let listed = |offer: &Offer| {
+            let status = offer.status.as_known().unwrap_or_default();
+            presets::presets_of(status).contains(&preset)
+                && filter.fits(&lists::card(offer), self.catalogue())
+        };
+        Ok(self.get_many(&[id]).await?.into_iter().flatten().filter(listed).collect())
     }
 
     /// Places of a preset, the newest first.

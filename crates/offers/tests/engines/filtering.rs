@@ -68,6 +68,7 @@ pub(crate) async fn a_filter_finds_what_a_look_at_every_offer_finds(market: Mark
             source: text("manual"),
             title_prefix: text("b"),
             price: Some(price(2, 1024)),
+            external_id: None,
         },
         none,
     ];
@@ -127,4 +128,32 @@ pub(crate) async fn a_page_goes_on_where_the_last_one_ended_whatever_came_and_we
     let seen: Vec<&String> = first.offers.iter().chain(&rest.offers).map(|offer| &offer.id).collect();
     let unique: BTreeSet<&String> = seen.iter().copied().collect();
     assert_eq!((seen.len(), unique.len(), rest.next), (10, 10, None));
+}
+
+pub(crate) async fn an_offer_is_found_by_its_id_in_a_feed_until_it_is_removed(market: Market) {
+    let id = market.publish(&of_feed("A-1")).await;
+    market.publish(&of_feed("A-2")).await;
+    let filter = |source: Option<&str>, external: &str| Filter {
+        source: source.map(str::to_owned),
+        external_id: Some(external.to_owned()),
+        ..Filter::default()
+    };
+    let (shop, one) = (filter(Some("feed:shop"), "A-1"), vec![id.to_string()]);
+    assert_eq!(whole_list(&market, Preset::All, &shop, 1).await, one);
+    assert_eq!(whole_list(&market, Preset::Active, &shop, 1).await, one);
+    let with_title = Filter { title_prefix: Some("BIKE".into()), ..shop.clone() };
+    assert_eq!(whole_list(&market, Preset::All, &with_title, 1).await, one);
+    for (preset, other) in [
+        (Preset::Banned, shop.clone()),
+        (Preset::All, Filter { title_prefix: Some("car".into()), ..shop.clone() }),
+        (Preset::All, filter(Some("feed:shop"), "A-3")),
+        (Preset::All, filter(Some("feed:depot"), "A-1")),
+        (Preset::All, filter(Some("manual"), "A-1")),
+        (Preset::All, filter(None, "A-1")),
+    ] {
+        assert!(whole_list(&market, preset, &other, 1).await.is_empty(), "{other:?} in {preset:?}");
+    }
+    assert!(market.offers.list("bob", Preset::All, &shop, None, 1).await.unwrap().offers.is_empty());
+    market.move_to(Mover::Seller, id, Status::Removed).await.unwrap();
+    assert!(whole_list(&market, Preset::All, &shop, 1).await.is_empty());
 }

@@ -17,7 +17,7 @@ use super::tables::{Mark, mark_key, read, write};
 use crate::limits::PRICE_PAGE;
 
 /// The group under which the places in the topic are kept.
-const GROUP: &str = "stages.price";
+pub const GROUP: &str = "stages.price";
 /// How long a read of the topic waits for the next change.
 const WAIT: Duration = Duration::from_secs(1);
 /// How long to rest after a failure.

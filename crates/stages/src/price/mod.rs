@@ -22,6 +22,7 @@ use crate::limits::{PRICE_AGAIN, PRICE_MOVE_MIN};
 use crate::patch::{patch, share_of};
 
 pub use book::Prices;
+pub use follow::GROUP;
 pub use tables::price_tables;
 
 /// What offers like one cost, in millionths of a currency.

@@ -35,14 +35,12 @@ pub(super) struct Progress {
     versions: Recent<u64>,
     /// Amounts of counters in the database.
     amounts: Recent<i64>,
-    /// Set when a write failed: what the engine holds on disk is no longer certain, so nothing more is written.
-    pub(super) failed: Option<Error>,
 }
 
 impl Progress {
     pub(super) fn after(group: u64) -> Self {
         let (versions, amounts) = (Recent::new(RECENT_MAX), Recent::new(RECENT_MAX));
-        Self { group, versions, amounts, failed: None }
+        Self { group, versions, amounts }
     }
 
     /// Remembers what a group has written.
@@ -102,8 +100,7 @@ impl GroupRow {
 
 /// What every later commit hears.
 fn stopped(error: &Error) -> Error {
-    let detail = format!("an earlier write failed ({error}); start the process again once that is mended");
-    Error::Engine { engine: "fjall", detail }
+    Error::Stopped { detail: format!("an earlier one failed ({error})") }
 }
 
 /// The row that holds the ids of a group's batches. There are as many rows as groups are remembered.
@@ -115,7 +112,7 @@ impl Database {
     /// Applies a group. Blocks for the time of one forced write.
     pub(super) fn commit(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
         let mut progress = self.progress();
-        if let Some(error) = &progress.failed {
+        if let Some(error) = self.failed.get() {
             return Err(error.clone().into());
         }
         self.require_free_space()?;
@@ -145,7 +142,8 @@ impl Database {
         let marked = written.and_then(|()| self.mark_acknowledged(number));
         if let Err(error) = marked {
             tracing::error!(%error, group = number, "a commit failed: the store takes no more writes");
-            progress.failed = Some(stopped(&error));
+            // The first failure counts; nobody else commits meanwhile.
+            let _ = self.failed.set(stopped(&error));
             // An engine that has stopped earlier refuses before it writes.
             return Err(if refused { error.into() } else { ApplyError::Unknown { verdicts, error } });
         }

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -73,6 +73,8 @@ struct Database {
     /// In the order of the schema.
     homes: Vec<Home>,
     progress: Mutex<Progress>,
+    /// Set when a write failed: what the engine holds on disk is no longer certain, so nothing more is written. Whoever asks does not wait for a commit.
+    failed: OnceLock<Error>,
     mark: Mark,
     durability: Durability,
     free_bytes_min: u64,
@@ -125,6 +127,7 @@ fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
                 keyspaces,
                 homes: catalogue.homes,
                 progress: Mutex::new(Progress::after(0)),
+                failed: OnceLock::new(),
                 mark,
                 durability: options.durability,
                 free_bytes_min: options.free_bytes_min,
@@ -229,8 +232,7 @@ impl Database {
     /// Refuses to write on a disk that is nearly full: the engine needs room to write out what it holds in memory, and
     /// cannot go on after a failed write.
     fn require_free_space(&self) -> Result<()> {
-        let disk = rustix::fs::statvfs(&self.path).map_err(|e| io_error(&e.into(), &self.place()))?;
-        let free = disk.f_bavail * disk.f_frsize;
+        let free = self.free_bytes()?;
         if free >= self.free_bytes_min {
             return Ok(());
         }
@@ -238,6 +240,19 @@ impl Database {
         Err(Error::DiskFull {
             detail: format!("{free} MiB are free at {}, {min} MiB are kept in reserve", self.place()),
         })
+    }
+
+    fn free_bytes(&self) -> Result<u64> {
+        let disk = rustix::fs::statvfs(&self.path).map_err(|e| io_error(&e.into(), &self.place()))?;
+        Ok(disk.f_bavail * disk.f_frsize)
+    }
+
+    /// Whether commits are possible.
+    fn health(&self) -> Result<()> {
+        match self.failed.get() {
+            Some(error) => Err(error.clone()),
+            None => self.require_free_space(),
+        }
     }
 
     fn is_closing(&self) -> bool {
@@ -261,7 +276,8 @@ impl Database {
             ("store_unwritten_bytes", self.engine.write_buffer_size() as f64),
             ("store_cache_bytes", self.engine.cache_size() as f64),
             ("store_compactions_active", self.engine.active_compactions() as f64),
-            ("store_writable", f64::from(u8::from(self.progress().failed.is_none()))),
+            ("store_writable", f64::from(u8::from(self.health().is_ok()))),
+            ("store_free_bytes", self.free_bytes().map_or(f64::NAN, |free| free as f64)),
             ("store_fresh_tables", tables.iter().map(|k| k.l0_table_count()).sum::<usize>() as f64),
         ]
     }
@@ -331,10 +347,7 @@ impl Engine for Fjall {
     }
 
     fn health(&self) -> Result<()> {
-        match &self.database()?.progress().failed {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
-        }
+        self.reading(Database::health)
     }
 
     async fn approximate_rows(&self) -> Result<u64> {

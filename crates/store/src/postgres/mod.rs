@@ -308,6 +308,18 @@ impl Engine for Postgres {
         self.tasks().push(tokio::spawn(exchange.run(Backoff::new(self.opening))).abort_handle());
     }
 
+    async fn takes_writes(&self) -> Result<()> {
+        let mut tries = self.readers.tries();
+        loop {
+            let lease = tries.connection().await?;
+            match verify::is_read_only(&lease).await {
+                Ok(false) => return Ok(()),
+                Ok(true) => return Err(Error::ReadOnly { detail: "it is read-only".to_owned() }),
+                Err(trouble) => tries.failed(lease, trouble)?,
+            }
+        }
+    }
+
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         let mut counts = BTreeMap::new();
         for sql in &self.tables.0 {

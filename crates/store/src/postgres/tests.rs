@@ -196,6 +196,23 @@ async fn the_log_keeps_the_last_groups_and_what_is_young() {
 }
 
 #[tokio::test]
+async fn a_database_that_only_reads_is_told() {
+    let Some((engine, database, _)) = opened().await else { return };
+    let server = testkit::postgres().unwrap();
+    engine.takes_writes().await.unwrap();
+    let anew = |setting: &str| {
+        server.psql_in("postgres", &format!("ALTER DATABASE {database} {setting}"));
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = ";
+        server.psql_in("postgres", &format!("{end}'{database}'"));
+    };
+    anew("SET default_transaction_read_only = on");
+    let error = engine.takes_writes().await.unwrap_err();
+    assert!(matches!(error, Error::ReadOnly { .. }) && error.hint().is_some(), "{error}");
+    anew("RESET default_transaction_read_only");
+    engine.takes_writes().await.unwrap();
+}
+
+#[tokio::test]
 async fn what_the_database_says_is_understood() {
     let Some((engine, _, _)) = opened().await else { return };
     let lease = engine.readers.tries().connection().await.unwrap();

@@ -5,7 +5,7 @@ use tokio_postgres::types::ToSql;
 
 use super::codec::{Params, Scalar, key_of, params, scalars_from, undecodable};
 use super::connection::Connection;
-use super::errors::{PgError, Trouble};
+use super::errors::{PgError, Trouble, is_unsupported};
 use super::sql::TableSql;
 use crate::limits::{SCAN_ROWS_MAX, VALUE_BYTES_MAX};
 use crate::{Error, Result};
@@ -46,6 +46,19 @@ pub(super) async fn look(
         looked.last = None;
     }
     Ok(looked)
+}
+
+/// Whether a transaction that begins now can only read. One of PostgreSQL's kin that does not know is taken to write.
+pub(super) async fn is_read_only(connection: &Connection) -> Result<bool, Trouble> {
+    let asked = "SELECT pg_catalog.current_setting('transaction_read_only', true)";
+    match connection.query(asked, &Vec::new()).await {
+        Ok(rows) => {
+            let setting: Option<String> = rows.first().map_or(Ok(None), |row| row.try_get(0))?;
+            Ok(setting.as_deref() == Some("on"))
+        }
+        Err(error) if is_unsupported(&error) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// About how many rows a table has: counted if it is small, and for a large one what PostgreSQL believes.

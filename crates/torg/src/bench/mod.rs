@@ -4,6 +4,7 @@
 //! JSON object for machines, whose first key is `bench`.
 
 mod at_work;
+mod console;
 mod data;
 mod feeds;
 mod figure;
@@ -16,6 +17,7 @@ mod process;
 mod processor;
 mod reactive;
 mod resting;
+mod serving;
 mod stages;
 mod store;
 mod topics;
@@ -42,6 +44,8 @@ pub(crate) enum Bench {
     Reactive(reactive::ReactiveBench),
     /// Files of feeds checked, beside `xmllint`; loaded to live offers, beside writes of offers; small sellers beside a big one.
     Feeds(feeds::FeedsBench),
+    /// Pages of the console over many offers and stages: how long they take, how large the first is, what viewers cost.
+    Console(console::ConsoleBench),
 }
 
 /// The store's benchmark.
@@ -135,5 +139,6 @@ pub(crate) async fn run(bench: Bench) -> anyhow::Result<()> {
         Bench::Stages(args) => stages::run(args).await,
         Bench::Feeds(args) => feeds::run(args).await,
         Bench::Reactive(args) => reactive::run(args).await,
+        Bench::Console(args) => console::run(args).await,
     }
 }

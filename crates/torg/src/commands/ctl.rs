@@ -10,8 +10,8 @@ use contract::torg::tasks::v1::{self as wire, CtlServiceClient, ctl_change};
 use serde::Serialize;
 
 use self::given::{Assignment, ExpectedValue, Name, answered, assignment, expected_value, name};
-use super::print;
 use super::remote::Place;
+use super::show::say;
 use crate::config::Config;
 use crate::errors::advised;
 
@@ -54,6 +54,7 @@ pub(crate) enum CtlCommand {
     },
     /// Deletes values, all or none. Their histories stay.
     Delete {
+        /// Such as `sales.loaded_to`, or `dwh/sales.loaded_to` in the namespace dwh.
         #[arg(required = true, value_name = "NAME", value_parser = name)]
         names: Vec<Name>,
         #[command(flatten)]
@@ -65,6 +66,7 @@ pub(crate) enum CtlCommand {
     },
     /// Shows the changes of one parameter, the newest first: who made them, when and why.
     History {
+        /// Such as `sales.loaded_to`, or `dwh/sales.loaded_to` in the namespace dwh.
         #[arg(value_parser = name)]
         name: Name,
         /// So many at most.
@@ -235,6 +237,6 @@ impl Asked {
     }
 
     fn say(&self, answer: &impl Serialize, words: impl FnOnce() -> Vec<String>) -> anyhow::Result<()> {
-        if self.json { print(&[serde_json::to_string_pretty(answer)?]) } else { print(&words()) }
+        say(self.json, answer, words)
     }
 }

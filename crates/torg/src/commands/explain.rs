@@ -8,11 +8,9 @@ use contract::torg::offers::v1::{
     author, opinion,
 };
 use offers::status::name;
-use offers::time;
-use watcher::Time;
 
-use super::print;
 use super::remote::{Place, said};
+use super::show::{moment, say};
 use crate::config::Config;
 
 /// What can be explained.
@@ -37,10 +35,8 @@ pub(crate) async fn run(command: ExplainCommand, config: &Config) -> anyhow::Res
     let client = OfferServiceClient::new(remote.connection, remote.config);
     let request = ExplainOfferRequest { id, ..ExplainOfferRequest::default() };
     let answer = client.explain_offer(request).await.map_err(|error| said(&error))?.into_owned();
-    if json {
-        return print(&[serde_json::to_string_pretty(&answer)?]);
-    }
-    print(&[in_words(&answer)?])
+    let words = in_words(&answer)?;
+    say(json, &answer, || vec![words])
 }
 
 fn in_words(answer: &ExplainOfferResponse) -> anyhow::Result<String> {
@@ -124,8 +120,4 @@ fn who(author: Option<&Author>) -> String {
         author::Kind::KIND_ARCHIVE => "the",
     };
     format!("{kind} {}", author.name).trim().to_owned()
-}
-
-fn moment(time: Option<&buffa_types::google::protobuf::Timestamp>) -> String {
-    time.map_or_else(|| "?".to_owned(), |time| Time::from_ms(time::to_ms(time)).to_string())
 }

@@ -9,16 +9,19 @@ use std::time::Duration;
 use access::{ApiKey, ApiKeys, Clock, NewKey, Role, Time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use connectrpc::ErrorCode;
 use connectrpc::client::SharedHttp2Connection;
+use serde_json::json;
 use store::Store;
 
-use super::print;
 use super::remote::{Place, Remote, said};
+use super::show::{json, print, say, state, table};
 use crate::config::Config;
+use crate::errors::advised;
 use crate::gatekeeper::{access_error, api_keys};
 use crate::parts::{store_error, try_open_store};
-use crate::proto::torg::access::v1 as wire;
 use crate::server::key_from_wire;
+use contract::torg::access::v1 as wire;
 
 const DAY_S: u64 = 24 * 3600;
 
@@ -38,11 +41,17 @@ pub(crate) enum KeysCommand {
         /// Ends after so many days; without it, never.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=36_500))]
         days: Option<u64>,
+        /// Prints an object of JSON with the id and the key.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
     /// Lists all keys, also revoked and expired ones.
     List {
+        /// Prints a list of JSON objects instead of a table.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
@@ -50,6 +59,9 @@ pub(crate) enum KeysCommand {
     Revoke {
         /// The 8 letters and digits behind `torg_`.
         id: String,
+        /// Prints the key as an object of JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
@@ -63,28 +75,35 @@ fn role_parser() -> impl clap::builder::TypedValueParser<Value = Role> {
 /// Runs the command.
 pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result<()> {
     match command {
-        KeysCommand::Add { name, role, seller, days, place } => {
+        KeysCommand::Add { name, role, seller, days, json, place } => {
             let lifetime = days.map(|days| Duration::from_secs(days * DAY_S));
             let new = NewKey { name, roles: role.into_iter().collect(), seller, lifetime };
             let keys = Keys::open(place, config, true).await?;
             let done = keys.add(new).await;
             keys.close().await?;
             let (id, text) = done?;
+            if json {
+                return print(&[self::json(&json!({ "id": id, "key": text }))?]);
+            }
             eprintln!("key {id}; this is the only time that it is shown:");
             print(&[text])
         }
-        KeysCommand::List { place } => {
+        KeysCommand::List { json, place } => {
             let keys = Keys::open(place, config, false).await?;
             let done = keys.list().await;
             keys.close().await?;
-            let now = Clock::system().now();
-            print(&done?.iter().map(|key| line(key, now)).collect::<Vec<_>>())
+            let (listed, now) = (done?, Clock::system().now());
+            let answer: Vec<_> = listed.iter().map(|key| described(key, now)).collect();
+            say(json, &answer, || listing(&listed, now))
         }
-        KeysCommand::Revoke { id, place } => {
+        KeysCommand::Revoke { id, json, place } => {
             let keys = Keys::open(place, config, false).await?;
             let done = keys.revoke(&id).await;
             keys.close().await?;
-            print(&[line(&done?, Clock::system().now())])
+            let (revoked, now) = (done?, Clock::system().now());
+            say(json, &described(&revoked, now), || {
+                vec![format!("key {} is {}", revoked.id, standing(&revoked, now))]
+            })
         }
     }
 }
@@ -159,7 +178,13 @@ impl Keys {
             },
             Keys::Server(client) => {
                 let request = wire::RevokeKeyRequest { id: id.to_owned(), ..Default::default() };
-                let answer = client.revoke_key(request).await.map_err(|error| said(&error))?.into_owned();
+                let answer = client.revoke_key(request).await.map_err(|error| match error.code {
+                    ErrorCode::NotFound => {
+                        advised(said(&error), "`torg keys list` shows the ids of all keys")
+                    }
+                    _ => said(&error),
+                });
+                let answer = answer?.into_owned();
                 let key = answer.key.into_option().map(key_from_wire);
                 key.ok_or_else(|| anyhow::anyhow!("the server answers without the key"))
             }
@@ -174,18 +199,53 @@ impl Keys {
     }
 }
 
-/// A key on one line.
-fn line(key: &ApiKey, now: Time) -> String {
-    let roles: Vec<_> = key.roles.iter().map(Role::name).collect();
-    let seller = key.seller.as_ref().map(|seller| format!(" of seller {seller}")).unwrap_or_default();
-    let state = match (key.revoked, key.expires) {
+fn listing(keys: &[ApiKey], now: Time) -> Vec<String> {
+    if keys.is_empty() {
+        return vec!["there is no key yet: torg keys add NAME --role ROLE".to_owned()];
+    }
+    let head = ["KEY", "ROLES", "SELLER", "STATE", "MADE", "LAST USED", "NAME"].map(str::to_owned);
+    let rows = keys.iter().map(|key| {
+        [
+            key.id.clone(),
+            roles(key).join("+"),
+            key.seller.clone().unwrap_or_default(),
+            state(&standing(key, now)),
+            key.created.to_string(),
+            key.last_used.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+            key.name.clone(),
+        ]
+    });
+    table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
+fn roles(key: &ApiKey) -> Vec<&'static str> {
+    key.roles.iter().map(Role::name).collect()
+}
+
+/// Whether a key is believed, and until when.
+fn standing(key: &ApiKey, now: Time) -> String {
+    match (key.revoked, key.expires) {
         (Some(at), _) => format!("revoked at {at}"),
         (None, Some(at)) if at <= now => format!("expired at {at}"),
         (None, Some(at)) => format!("valid until {at}"),
         (None, None) => "valid".to_owned(),
-    };
-    let used = key.last_used.map_or("never used".to_owned(), |at| format!("used at {at}"));
-    format!("{}  {}{seller}, {state}, made at {}, {used}: {}", key.id, roles.join("+"), key.created, key.name)
+    }
+}
+
+/// A key for programs; what never was is null.
+fn described(key: &ApiKey, now: Time) -> serde_json::Value {
+    let time = |time: Option<Time>| time.map(|time| time.to_string());
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "roles": roles(key),
+        "seller": key.seller,
+        "valid": key.revoked.is_none() && key.expires.is_none_or(|at| at > now),
+        "created": key.created.to_string(),
+        "expires": time(key.expires),
+        "revoked": time(key.revoked),
+        "last_used": time(key.last_used),
+    })
 }
 
 #[cfg(test)]
@@ -195,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_who_may_what_and_for_how_long() {
+    fn a_list_says_who_may_what_and_for_how_long() {
         let at = Time::from_seconds;
         let key = ApiKey {
             id: "0000000a".to_owned(),
@@ -208,13 +268,14 @@ mod tests {
             last_used: None,
         };
         assert_eq!(
-            line(&key, at(9)),
-            "0000000a  seller+service of seller s1, valid until 1970-01-01T00:00:10Z, made at 1970-01-01T00:00:00Z, \
-             never used: the shop"
+            listing(std::slice::from_ref(&key), at(9))[1],
+            "0000000a  seller+service  s1      valid until 1970-01-01T00:00:10Z  1970-01-01T00:00:00Z  never      the shop"
         );
-        assert!(line(&key, at(10)).contains("expired at"));
+        assert_eq!(standing(&key, at(10)), "expired at 1970-01-01T00:00:10Z");
+        assert_eq!(described(&key, at(10))["valid"], false);
         let revoked = ApiKey { revoked: Some(at(3)), last_used: Some(at(2)), ..key };
-        assert!(line(&revoked, at(10)).contains("revoked at 1970-01-01T00:00:03Z"));
-        assert!(line(&revoked, at(10)).contains("used at 1970-01-01T00:00:02Z"));
+        assert_eq!(standing(&revoked, at(4)), "revoked at 1970-01-01T00:00:03Z");
+        assert_eq!(described(&revoked, at(4))["last_used"], "1970-01-01T00:00:02Z");
+        assert_eq!(listing(&[], at(0)), ["there is no key yet: torg keys add NAME --role ROLE"]);
     }
 }

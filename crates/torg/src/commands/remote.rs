@@ -8,10 +8,16 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use buffa::Message;
+use bytes::Bytes;
 use clap::Args;
-use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
+use connectrpc::client::{
+    ClientBody, ClientConfig, ClientTransport as _, Http2Connection, SharedHttp2Connection,
+};
 use connectrpc::{ConnectError, ErrorCode, ErrorDetail, Protocol};
 use contract::google::rpc::{BadRequest, ErrorInfo};
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -26,6 +32,8 @@ use crate::errors::advised;
 const CALLS_MAX: usize = 4;
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 const HTTPS_PORT: u16 = 443;
+/// Bytes of an answer that is no file.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Whom to ask, and as whom.
 #[derive(Debug, Args)]
@@ -47,10 +55,37 @@ pub(super) struct Remote {
     pub(super) config: ClientConfig,
 }
 
+impl Remote {
+    /// Asks for a path that is no call, over the connection that calls take.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: ClientBody,
+    ) -> anyhow::Result<Response<Incoming>> {
+        let base = self.config.base_uri();
+        let (scheme, host) =
+            (base.scheme_str().unwrap_or("http"), base.authority().map_or("", |host| host.as_str()));
+        let prefix = base.path().trim_end_matches('/');
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = format!("{scheme}://{host}{prefix}{path}").parse().context("no address")?;
+        *request.headers_mut() = self.config.default_headers().clone();
+        self.connection.send(request).await.map_err(|error| said(&error))
+    }
+
+    /// The whole of an answer that is no file.
+    pub(super) async fn whole(answer: Response<Incoming>) -> anyhow::Result<Bytes> {
+        let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX);
+        let read = body.collect().await.map_err(|error| anyhow::anyhow!("the server went away: {error}"))?;
+        Ok(read.to_bytes())
+    }
+}
+
 impl Place {
     /// The process at this address.
     pub(super) async fn connect(&self, url: &str) -> anyhow::Result<Remote> {
-        let uri: http::Uri = url.parse().with_context(|| format!("{url:?} is no address of a server"))?;
+        let uri = address(url)?;
         let connection = match uri.scheme_str() {
             Some("https") => self.connect_tls(&uri).await?,
             _ => {
@@ -124,8 +159,18 @@ impl Place {
     }
 }
 
+/// The address of a server, which names how it is spoken to and where.
+fn address(url: &str) -> anyhow::Result<http::Uri> {
+    let uri: Option<http::Uri> = url.parse().ok();
+    let usable = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+    uri.filter(usable).ok_or_else(|| {
+        let hint = "write it as http://127.0.0.1:8080 or https://torg.example";
+        advised(format!("{url:?} is no address of a server"), hint)
+    })
+}
+
 /// Where the process of this configuration listens.
-fn own_url(config: &Config) -> String {
+pub(super) fn own_url(config: &Config) -> String {
     let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
     format!("{scheme}://{}", config.listen)
 }
@@ -137,7 +182,7 @@ fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
     Ok(value)
 }
 
-fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+pub(super) fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let hint = "give a file with -----BEGIN CERTIFICATE----- by --ca-file";
     let refused = |why: String| advised(format!("{}: {why}", file.display()), hint);
     let text = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
@@ -192,5 +237,21 @@ pub(super) fn said(error: &ConnectError) -> anyhow::Error {
         }
         ErrorCode::PermissionDenied => advised(words, "use a token with another role"),
         _ => anyhow::anyhow!("{words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_how_a_server_is_spoken_to_and_where() {
+        for good in ["http://127.0.0.1:8080", "https://torg.example", "http://[::1]:80/torg"] {
+            assert!(address(good).is_ok(), "{good}");
+        }
+        for wrong in ["", "torg.example", "localhost:8080", "ftp://torg.example", "http://", "http://a b"] {
+            let said = address(wrong).unwrap_err().to_string();
+            assert_eq!(said, format!("{wrong:?} is no address of a server"));
+        }
     }
 }

@@ -10,8 +10,8 @@ use connectrpc::client::SharedHttp2Connection;
 use contract::torg::stages::v1::{self as wire, StageAdminServiceClient};
 use serde::Serialize;
 
-use super::print;
 use super::remote::{Place, said};
+use super::show::say;
 use super::stages_new::{self, NewStage};
 use crate::config::{Config, Secret};
 use crate::declaration::Declaration;
@@ -28,6 +28,7 @@ pub(crate) enum StagesCommand {
     },
     /// One stage: also its endpoints, its shadow and what failed.
     Show {
+        /// The stage.
         id: String,
         #[command(flatten)]
         asked: Asked,
@@ -41,12 +42,14 @@ pub(crate) enum StagesCommand {
     },
     /// Forgets an outside stage that was registered. What waits for it stays.
     Remove {
+        /// The stage.
         id: String,
         #[command(flatten)]
         asked: Asked,
     },
     /// Has a stage visit nothing until it is resumed; what comes waits.
     Pause {
+        /// The stage.
         id: String,
         /// For those who wonder later.
         #[arg(long)]
@@ -56,12 +59,30 @@ pub(crate) enum StagesCommand {
     },
     /// Has a stage go on that was paused.
     Resume {
+        /// The stage.
         id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Has a stage keep other limits than its own; without any of them its own again.
+    Limits {
+        /// The stage.
+        id: String,
+        /// Visits in a second, of all processes together.
+        #[arg(long, value_name = "N")]
+        rate: Option<f64>,
+        /// Calls at the same time, of all processes together.
+        #[arg(long, value_name = "N")]
+        calls_max: Option<u32>,
+        /// Offers in one call.
+        #[arg(long, value_name = "N")]
+        batch_max: Option<u32>,
         #[command(flatten)]
         asked: Asked,
     },
     /// Has visits tried again that were parked.
     Release {
+        /// The stage.
         id: String,
         /// Only this offer.
         #[arg(long, value_name = "ID")]
@@ -71,6 +92,7 @@ pub(crate) enum StagesCommand {
     },
     /// Shows what a stage would change in a sample of the offers. Nothing is saved.
     DryRun {
+        /// The stage.
         id: String,
         /// Offers to look at.
         #[arg(long, default_value_t = 100)]
@@ -89,6 +111,7 @@ pub(crate) enum StagesCommand {
     },
     /// Has a stage's shadow take its place.
     Promote {
+        /// The stage.
         id: String,
         #[command(flatten)]
         asked: Asked,
@@ -123,6 +146,7 @@ pub(crate) enum RecrawlCommand {
     },
     /// Goes on.
     Resume {
+        /// Offers in a second; without it as many as there is time for.
         #[arg(long, value_name = "N", default_value_t = 0)]
         per_second: u32,
         #[command(flatten)]
@@ -204,6 +228,17 @@ pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Resu
             let answer = answered(asked.client(config).await?.resume_stage(request).await)?.into_owned();
             asked.say(&answer, || vec![format!("stage {id} goes on")])
         }
+        StagesCommand::Limits { id, rate, calls_max, batch_max, asked } => {
+            let request = wire::SetStageLimitsRequest {
+                id: id.clone(),
+                rate,
+                calls_max,
+                batch_max,
+                ..Default::default()
+            };
+            let answer = answered(asked.client(config).await?.set_stage_limits(request).await)?.into_owned();
+            asked.say(&answer, || vec![format!("stage {id}: {}", words::limits(answer.limits.as_option()))])
+        }
         StagesCommand::Release { id, offer, asked } => {
             let offer = offer.unwrap_or_default();
             let request = wire::ReleaseStageRequest { id, offer, ..Default::default() };
@@ -265,7 +300,7 @@ impl Asked {
     }
 
     fn say(&self, answer: &impl Serialize, words: impl FnOnce() -> Vec<String>) -> anyhow::Result<()> {
-        if self.json { print(&[serde_json::to_string_pretty(answer)?]) } else { print(&words()) }
+        say(self.json, answer, words)
     }
 }
 

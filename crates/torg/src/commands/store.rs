@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Subcommand;
+use serde_json::json;
 use store::{CopyProgress, KeyValue, Kind, Read as _, Row, Store};
 
-use super::hex;
+use super::show::{hex, say, state, table};
 use crate::config::Config;
 use crate::errors::advised;
 use crate::parts::{open_store_to_fill, open_store_to_read, store_error};
@@ -24,7 +25,11 @@ const DUMP_PAGE_ROWS: usize = 1000;
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
     /// Reads everything and reports what is damaged.
-    Check,
+    Check {
+        /// Prints one object of JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
     /// Copies a whole store into an empty one, on any engine.
     Copy {
         /// The store to read: fjall:DIR or postgres://...
@@ -33,6 +38,9 @@ pub(crate) enum StoreCommand {
         /// The store to fill.
         #[arg(long, value_name = "URL")]
         to: String,
+        /// Prints one object of JSON when it is done.
+        #[arg(long)]
+        json: bool,
     },
     /// Prints every row as a line of JSON, by table and key: equal stores have equal dumps.
     Dump,
@@ -41,13 +49,13 @@ pub(crate) enum StoreCommand {
 /// Runs the command.
 pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Result<()> {
     match command {
-        StoreCommand::Check => check(config).await,
-        StoreCommand::Copy { from, to } => copy(config, &from, &to).await,
+        StoreCommand::Check { json } => check(config, json).await,
+        StoreCommand::Copy { from, to, json } => copy(config, &from, &to, json).await,
         StoreCommand::Dump => dump(config).await,
     }
 }
 
-async fn check(config: &Config) -> anyhow::Result<()> {
+async fn check(config: &Config, as_json: bool) -> anyhow::Result<()> {
     let store = open_store_to_read(config, config.store.url.expose()).await?;
     let (mut damages, mut count) = (Vec::new(), 0u64);
     let mut found = |damage| {
@@ -58,26 +66,27 @@ async fn check(config: &Config) -> anyhow::Result<()> {
     };
     let counts = store.verify(&mut found).await.map_err(store_error)?;
     store.close().await.map_err(store_error)?;
-    let mut out = std::io::stdout().lock();
-    for (table, rows) in &counts {
-        writeln!(out, "{table:<32} {rows:>12} rows")?;
-    }
-    for damage in &damages {
-        writeln!(out, "{damage}")?;
-    }
-    let unlisted = count - damages.len() as u64;
-    if unlisted > 0 {
-        writeln!(out, "... and {unlisted} more")?;
-    }
+    let (rows, unlisted) = (counts.values().sum::<u64>(), count - damages.len() as u64);
+    let told: Vec<String> = damages.iter().map(ToString::to_string).collect();
+    let answer = json!({ "rows": rows, "tables": counts, "damages": told, "more_damages": unlisted });
+    say(as_json, &answer, || {
+        let head = ["TABLE", "ROWS"].map(str::to_owned);
+        let each = counts.iter().map(|(table, rows)| [(*table).to_owned(), rows.to_string()]);
+        let mut lines = table(&std::iter::once(head).chain(each).collect::<Vec<_>>());
+        lines.extend(told.iter().cloned());
+        lines.extend((unlisted > 0).then(|| format!("... and {unlisted} more")));
+        let sound = format!("{}: {rows} rows in {} tables", state("sound"), counts.len());
+        lines.extend((count == 0).then_some(sound));
+        lines
+    })?;
     if count == 0 {
-        writeln!(out, "sound: {} rows in {} tables", counts.values().sum::<u64>(), counts.len())?;
         return Ok(());
     }
     let count = if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") };
     Err(advised(format!("{count} damaged"), "restore this store from a copy"))
 }
 
-async fn copy(config: &Config, from: &str, to: &str) -> anyhow::Result<()> {
+async fn copy(config: &Config, from: &str, to: &str, as_json: bool) -> anyhow::Result<()> {
     let source = open_store_to_read(config, from).await?;
     // The target learns the tables from the source, so that also tables that this program does not know are copied.
     let target = open_store_to_fill(config, to, source.schema().clone()).await.context("the target");
@@ -88,13 +97,11 @@ async fn copy(config: &Config, from: &str, to: &str) -> anyhow::Result<()> {
     let closed = (source.close().await, target.close().await);
     let done = done?;
     closed.0.and(closed.1).map_err(store_error)?;
-    println!(
-        "copied {} rows, {} of values, {} tables",
-        done.rows,
-        megabytes(done.bytes),
-        done.table_number.1
-    );
-    Ok(())
+    let CopyProgress { rows, bytes, table_number: (_, tables), .. } = done;
+    let answer = json!({ "rows": rows, "bytes": bytes, "tables": tables });
+    say(as_json, &answer, || {
+        vec![format!("copied {rows} rows, {} of values, {tables} tables", megabytes(bytes))]
+    })
 }
 
 /// A line on the terminal that is written over and over.
@@ -166,7 +173,9 @@ async fn dump(config: &Config) -> anyhow::Result<()> {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    let of_stream = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    let of_json = error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+    of_stream.or(of_json) == Some(std::io::ErrorKind::BrokenPipe)
 }
 
 async fn dump_rows(store: &Store, out: &mut impl Write) -> anyhow::Result<()> {
@@ -201,10 +210,10 @@ fn shown(row: &Row) -> anyhow::Result<serde_json::Value> {
     }
     Ok(match table.kind {
         Kind::Versioned => {
-            serde_json::json!({"table": table.name, "key": key, "version": row.version, "value": hex(&row.value)})
+            json!({"table": table.name, "key": key, "version": row.version, "value": hex(&row.value)})
         }
-        Kind::Plain => serde_json::json!({"table": table.name, "key": key, "value": hex(&row.value)}),
-        Kind::Counter => serde_json::json!({"table": table.name, "key": key, "amount": row.amount()}),
+        Kind::Plain => json!({"table": table.name, "key": key, "value": hex(&row.value)}),
+        Kind::Counter => json!({"table": table.name, "key": key, "amount": row.amount()}),
     })
 }
 

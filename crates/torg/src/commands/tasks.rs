@@ -35,6 +35,7 @@ pub(crate) enum TasksCommand {
     List(Listing),
     /// Says why a task runs or why not, leaf by leaf, and how to mend what is wrong.
     Explain {
+        /// The task.
         task: String,
         #[command(flatten)]
         asked: Asked,
@@ -46,6 +47,7 @@ pub(crate) enum TasksCommand {
     },
     /// Shows what happened to a task, the newest first, with who did it and why.
     History {
+        /// The task.
         task: String,
         /// So many at most.
         #[arg(long, value_name = "N", default_value_t = 20)]
@@ -55,6 +57,7 @@ pub(crate) enum TasksCommand {
     },
     /// Shows the runs of a task, the newest first.
     Runs {
+        /// The task.
         task: String,
         /// So many at most.
         #[arg(long, value_name = "N", default_value_t = 20)]

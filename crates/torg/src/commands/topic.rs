@@ -3,6 +3,8 @@
 //! A store that a running `torg serve` holds can be reached only through that process. So the command opens the store itself
 //! where it can, and otherwise asks the process at `--server`, or at the configured address.
 
+mod listing;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Write as _};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,7 +14,9 @@ use serde_json::json;
 use store::{Store, StoreUrl};
 use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
+use self::listing::{described, made_in_words, words};
 use super::remote::Place;
+use super::show::{counted, hex, print, say};
 use super::topic_server::TopicServer;
 use crate::config::Config;
 use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
@@ -28,6 +32,9 @@ const WAIT: Duration = Duration::from_millis(250);
 pub(crate) enum TopicCommand {
     /// Lists the topics with their partitions.
     List {
+        /// Prints a list of JSON objects instead of a table.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
@@ -35,26 +42,35 @@ pub(crate) enum TopicCommand {
     Create {
         /// Letters, digits, '.', '_' and '-'.
         name: String,
+        /// How many parts it has, for ever.
         #[arg(long, value_name = "N", default_value_t = 16)]
         partitions: u32,
         /// Messages older than this are removed; 0 keeps them for ever. The default is
         /// `topics.retention_hours`. `topics.retention_mb` limits the size as well.
         #[arg(long, value_name = "H")]
         retention_hours: Option<u32>,
+        /// Prints the topic as an object of JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
     /// Appends every line of stdin as a message.
     Append {
+        /// The topic.
         name: String,
         /// The key of the messages; without it each line is its own key.
         #[arg(long)]
         key: Option<String>,
+        /// Prints how many were appended as an object of JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         place: Place,
     },
     /// Prints messages as lines of JSON: those to come, or those that are there.
     Tail {
+        /// The topic.
         name: String,
         /// From the oldest message on, instead of those to come.
         #[arg(long)]
@@ -178,22 +194,22 @@ impl Access {
 /// Runs the command.
 pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Result<()> {
     match command {
-        TopicCommand::List { place } => {
+        TopicCommand::List { json, place } => {
             let access = Access::to_read(place, config).await?;
-            let done = list(&access).await;
+            let done = list(&access, json).await;
             access.close().await.and(done)
         }
-        TopicCommand::Create { name, partitions, retention_hours, place } => {
+        TopicCommand::Create { name, partitions, retention_hours, json, place } => {
             let hours = retention_hours.unwrap_or(config.topics.retention_hours);
             let retention = retention(hours, config.topics.retention_mb, partitions);
             let spec = TopicSpec::new(name, partitions).retention(retention);
             let access = Access::to_write(place, config).await?;
-            let done = access.create(spec).await;
+            let done = create(&access, spec, json).await;
             access.close().await.and(done)
         }
-        TopicCommand::Append { name, key, place } => {
+        TopicCommand::Append { name, key, json, place } => {
             let access = Access::to_write(place, config).await?;
-            let done = append(&access, &name, key.as_deref()).await;
+            let done = append(&access, &name, key.as_deref(), json).await;
             access.close().await.and(done)
         }
         TopicCommand::Tail { name, from_start, no_follow, limit, partition, place } => {
@@ -214,18 +230,20 @@ pub(crate) fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retentio
     }
 }
 
-async fn list(access: &Access) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    for Description { spec, partitions } in access.describe_all().await? {
-        let messages: i64 = partitions.iter().map(|p| p.end - p.first).sum();
-        let bytes: Option<u64> = partitions.iter().map(|p| p.bytes).sum();
-        let bytes = bytes.map_or(String::new(), |bytes| format!(", {:.1} MB", bytes as f64 / 1e6));
-        writeln!(out, "{:<32} {:>4} partitions, {messages:>10} messages{bytes}", spec.name, spec.partitions)?;
-    }
-    Ok(())
+async fn list(access: &Access, as_json: bool) -> anyhow::Result<()> {
+    let topics = access.describe_all().await?;
+    let answer: Vec<_> = topics.iter().map(described).collect();
+    say(as_json, &answer, || words(&topics))
 }
 
-async fn append(access: &Access, name: &str, key: Option<&str>) -> anyhow::Result<()> {
+async fn create(access: &Access, spec: TopicSpec, as_json: bool) -> anyhow::Result<()> {
+    let name = spec.name.clone();
+    access.create(spec).await?;
+    let made = access.describe(&name).await?;
+    say(as_json, &described(&made), || vec![made_in_words(&made)])
+}
+
+async fn append(access: &Access, name: &str, key: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     let mut waiting = Vec::new();
     let mut count = 0;
     for line in std::io::stdin().lock().lines() {
@@ -238,7 +256,10 @@ async fn append(access: &Access, name: &str, key: Option<&str>) -> anyhow::Resul
         }
     }
     access.append(name, waiting).await?;
-    eprintln!("appended {count} messages");
+    if as_json {
+        return print(&[json!({ "topic": name, "appended": count })]);
+    }
+    eprintln!("appended {}", counted(count, "message"));
     Ok(())
 }
 
@@ -323,7 +344,7 @@ fn shown(partition: u32, delivered: &topics::Delivered) -> serde_json::Value {
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        Err(_) => format!("0x{}", super::hex(bytes)),
+        Err(_) => format!("0x{}", hex(bytes)),
     }
 }
 

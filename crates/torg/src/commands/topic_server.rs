@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use connectrpc::client::SharedHttp2Connection;
+use connectrpc::{ConnectError, ErrorCode};
 use topics::{Delivered, Description, Message, Page, PartitionInfo, Retention, TopicSpec};
 
 use super::remote::{Remote, said};
-use crate::proto::torg::topics::v1 as wire;
+use crate::errors::advised;
 use crate::server::{message_from_wire, message_to_wire};
+use contract::torg::topics::v1 as wire;
 
 /// A process that serves topics.
 pub(super) struct TopicServer {
@@ -24,7 +26,7 @@ impl TopicServer {
             .client
             .list_topics(wire::ListTopicsRequest::default())
             .await
-            .map_err(|error| said(&error))?;
+            .map_err(|error| told(&error))?;
         Ok(answer.into_owned().topics.into_iter().map(description).collect())
     }
 
@@ -37,13 +39,13 @@ impl TopicServer {
             ..Default::default()
         };
         let request = wire::CreateTopicRequest { topic: topic.into(), ..Default::default() };
-        self.client.create_topic(request).await.map(|_| ()).map_err(|error| said(&error))
+        self.client.create_topic(request).await.map(|_| ()).map_err(|error| told(&error))
     }
 
     pub(super) async fn append(&self, topic: &str, messages: Vec<Message>) -> anyhow::Result<()> {
         let messages = messages.into_iter().map(message_to_wire).collect();
         let request = wire::AppendMessagesRequest { topic: topic.to_owned(), messages, ..Default::default() };
-        self.client.append_messages(request).await.map(|_| ()).map_err(|error| said(&error))
+        self.client.append_messages(request).await.map(|_| ()).map_err(|error| told(&error))
     }
 
     pub(super) async fn read(
@@ -62,12 +64,24 @@ impl TopicServer {
             wait_ms: wait.as_millis() as u32,
             ..Default::default()
         };
-        let answer = self.client.read_messages(request).await.map_err(|error| said(&error))?.into_owned();
+        let answer = self.client.read_messages(request).await.map_err(|error| told(&error))?.into_owned();
         let delivered = |message: wire::Message| Delivered {
             offset: message.offset,
             message: message_from_wire(message, 0),
         };
         Ok(Page { messages: answer.messages.into_iter().map(delivered).collect(), next: answer.next_offset })
+    }
+}
+
+/// The server's words, with what helps on the command line.
+fn told(error: &ConnectError) -> anyhow::Error {
+    match error.code {
+        ErrorCode::NotFound => advised(
+            said(error),
+            "`torg topic list` shows the topics that there are, `torg topic create` makes others",
+        ),
+        ErrorCode::InvalidArgument => advised(said(error), "`torg topic create --help` says what can be"),
+        _ => said(error),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [Role; 6] =
+    pub(crate) const ALL: [Role; 6] =
         [Role::Api, Role::Scheduler, Role::Loader, Role::Processor, Role::Reactive, Role::Console];
 
     /// The name in the configuration.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use toml::{Table, Value};
 
-use super::load::Effective;
+use super::load::{Effective, Origin};
 use super::secret::masked;
 
 impl Effective {
@@ -13,6 +13,18 @@ impl Effective {
         let mut text = format!("# torg {}: the configuration in effect\n", env!("CARGO_PKG_VERSION"));
         self.section(&mut text, "", &self.table);
         text
+    }
+
+    /// The same for programs: `values` as they are nested in the file, and `origins` of those that were set, by key.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        let origins: serde_json::Map<_, _> =
+            self.origins.iter().map(|(key, origin)| (key.clone(), origin.to_string().into())).collect();
+        serde_json::json!({ "values": values("", &self.table), "origins": origins })
+    }
+
+    /// How many values were set by somebody.
+    pub(crate) fn set_keys(&self) -> usize {
+        self.origins.values().filter(|origin| !matches!(origin, Origin::Follows(_))).count()
     }
 
     fn section(&self, text: &mut String, section: &str, table: &Table) {
@@ -41,4 +53,19 @@ impl Effective {
             }
         }
     }
+}
+
+/// A section as JSON; passwords are masked.
+fn values(section: &str, table: &Table) -> serde_json::Value {
+    let shown = |(name, value): (&String, &Value)| {
+        let key = if section.is_empty() { name.clone() } else { format!("{section}.{name}") };
+        let value = match value {
+            Value::Table(inner) => values(&key, inner),
+            Value::String(text) => masked(&key, text).into(),
+            // Numbers, words and lists of words: TOML and JSON agree on them.
+            other => serde_json::to_value(other).unwrap_or_default(),
+        };
+        (name.clone(), value)
+    };
+    serde_json::Value::Object(table.iter().map(shown).collect())
 }

@@ -19,8 +19,8 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// One reason why this process should get no work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Problem {
-    check: String,
-    why: String,
+    pub(crate) check: String,
+    pub(crate) why: String,
 }
 
 impl Problem {
@@ -62,6 +62,12 @@ impl Readiness {
     /// Everything is open: from now on the checks alone decide.
     pub(crate) fn started(&self) {
         self.phase.send_replace(Phase::Running);
+    }
+
+    /// Waits until everything is open, or the process is about to end.
+    pub(crate) async fn until_started(&self) {
+        // The sender is ours: it is not closed.
+        let _ = self.phase.subscribe().wait_for(|phase| *phase != Phase::Starting).await;
     }
 
     /// The process is about to end: not ready any more, whatever the checks say. Tells whether it had started.

@@ -5,13 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet, text,
+};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use rustix::process::{Resource, getrlimit};
+
+use crate::observe::{Calls, Measure, Observatory, Value};
+
+/// The codes with which the gate refuses.
+const DENIED: [&str; 3] = ["unauthenticated", "permission_denied", "resource_exhausted"];
 
 /// The measures of one process; clones share them. A part of Torg that has figures of its own registers a [`Collector`].
 #[derive(Clone)]
@@ -21,6 +30,8 @@ pub(crate) struct Metrics {
     call_seconds: Family<MethodLabel, Histogram, fn() -> Histogram>,
     running: Gauge,
     denied: Family<CodeLabel, Counter>,
+    /// The calls of the last moment, for whoever watches over them.
+    lately: Calls,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -50,6 +61,10 @@ impl Metrics {
         let call_seconds = Family::new_with_constructor(call_histogram as fn() -> Histogram);
         let running = Gauge::default();
         let denied = Family::default();
+        for code in DENIED {
+            // There from the beginning: a counter that appears with its first count has not grown.
+            drop(denied.get_or_create(&CodeLabel { code }));
+        }
         registry.register("torg_rpc_calls", "RPC calls that ended, by method and code", calls.clone());
         registry.register_with_unit(
             "torg_rpc_duration",
@@ -69,13 +84,25 @@ impl Metrics {
             Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]),
         );
         registry.register_collector(Box::new(Process { started: SystemTime::now() }));
-        Metrics { registry: Arc::new(Mutex::new(registry)), calls, call_seconds, running, denied }
+        let (registry, lately) = (Arc::new(Mutex::new(registry)), Calls::default());
+        Metrics { registry, calls, call_seconds, running, denied, lately }
     }
 
     /// Shows the figures of a part of Torg, which are asked for at every look.
     pub(crate) fn show(&self, figures: impl Fn() -> Vec<(&'static str, f64)> + Send + Sync + 'static) {
         let collector = Box::new(Figures(Box::new(figures)));
         self.registry.lock().unwrap_or_else(PoisonError::into_inner).register_collector(collector);
+    }
+
+    /// Shows what an observatory has seen.
+    pub(crate) fn show_seen(&self, observatory: Observatory) {
+        let collector = Box::new(Seen(observatory));
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner).register_collector(collector);
+    }
+
+    /// The calls of the last moment.
+    pub(crate) fn calls(&self) -> Calls {
+        self.lately.clone()
     }
 
     /// All measures as text.
@@ -99,6 +126,7 @@ impl Metrics {
     /// A call ended, with a code of the RPC protocol or `ok`.
     pub(super) fn call_ended(&self, method: &str, code: &'static str, took: Duration) {
         self.running.dec();
+        self.lately.ended(method, code, took);
         self.calls.get_or_create(&CallLabels { method: method.to_owned(), code }).inc();
         self.call_seconds
             .get_or_create(&MethodLabel { method: method.to_owned() })
@@ -120,6 +148,50 @@ impl Collector for Figures {
         let show =
             |(name, value): (&str, f64)| gauge(&mut encoder, &format!("torg_{name}"), name, None, value);
         (self.0)().into_iter().try_for_each(show)
+    }
+}
+
+/// What an observatory has seen last.
+struct Seen(Observatory);
+
+impl fmt::Debug for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seen")
+    }
+}
+
+impl Collector for Seen {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let measures = self.0.measures();
+        for of_one_name in measures.chunk_by(|a, b| a.name == b.name) {
+            let Some(Measure { name, value, .. }) = of_one_name.first() else { continue };
+            let full = format!("torg_{}", name.name);
+            let kind = match value {
+                Value::Gauge(_) => MetricType::Gauge,
+                Value::Counter(_) => MetricType::Counter,
+                Value::Times(_) => MetricType::Histogram,
+            };
+            let mut lines = encoder.encode_descriptor(&full, name.help, None, kind)?;
+            for Measure { labels, value, .. } in of_one_name {
+                if labels.is_empty() {
+                    encode_value(&mut lines, value)?;
+                } else {
+                    encode_value(&mut lines.encode_family(labels)?, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn encode_value(lines: &mut MetricEncoder<'_>, value: &Value) -> fmt::Result {
+    match value {
+        Value::Gauge(value) => lines.encode_gauge(value),
+        Value::Counter(value) => lines.encode_counter::<NoLabelSet, _, f64>(value, None),
+        Value::Times(times) => {
+            let classes: Vec<(f64, u64)> = times.classes().collect();
+            lines.encode_histogram::<NoLabelSet>(times.sum_s(), times.count(), &classes, None)
+        }
     }
 }
 
@@ -153,6 +225,9 @@ impl Collector for Process {
         if let Ok(open) = std::fs::read_dir("/proc/self/fd") {
             gauge(&mut encoder, "process_open_fds", "Open file descriptors", None, open.count() as f64)?;
         }
+        if let Some(most) = getrlimit(Resource::Nofile).current {
+            gauge(&mut encoder, "process_max_fds", "Most open file descriptors", None, most as f64)?;
+        }
         Ok(())
     }
 }
@@ -168,14 +243,15 @@ fn gauge(
     metric.encode(encoder.encode_descriptor(name, help, unit, metric.metric_type())?)
 }
 
-struct Usage {
-    cpu_seconds: f64,
-    resident_bytes: u64,
+/// What this process has used.
+pub(crate) struct Usage {
+    pub(crate) cpu_seconds: f64,
+    pub(crate) resident_bytes: u64,
 }
 
 impl Usage {
     /// From `/proc/self/stat`; nothing where there is none.
-    fn read() -> Option<Usage> {
+    pub(crate) fn read() -> Option<Usage> {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
         // The name of the program, in parentheses, may hold anything; numbers follow it.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
@@ -208,7 +284,12 @@ mod tests {
         ] {
             assert!(text.lines().any(|printed| printed == line), "{line:?} is not in\n{text}");
         }
-        for name in ["process_resident_memory_bytes ", "process_cpu_seconds_total ", "process_open_fds "] {
+        for name in [
+            "process_resident_memory_bytes ",
+            "process_cpu_seconds_total ",
+            "process_open_fds ",
+            "process_max_fds ",
+        ] {
             let value = text
                 .lines()
                 .find_map(|line| line.strip_prefix(name))

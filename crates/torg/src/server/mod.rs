@@ -18,6 +18,6 @@ mod runs;
 pub(crate) use feeds::FeedFiles;
 pub(crate) use health::Readiness;
 pub(crate) use listen::{Server, bind};
-pub(crate) use metrics::Metrics;
-pub(crate) use router::{Slots, router};
+pub(crate) use metrics::{Metrics, Usage};
+pub(crate) use router::{Front, Slots, router};
 pub(crate) use rpc::{Info, RpcParts, key_from_wire, message_from_wire, message_to_wire, rpc_service};

@@ -4,14 +4,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ::runs::Runner;
-use access::{Action, Caller, Code, Denial, Gate, GateLayer, Verdict};
+use access::{Action, Caller, Clock, Code, Denial, Gate, GateLayer, Verdict};
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Request, State};
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use connectrpc::{ConnectError, ConnectRpcService, ErrorCode};
+use console::{Console, Parts, Sealer, Services};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use photos::{NotServed, Photos};
 use serde_json::json;
@@ -22,6 +24,7 @@ use tower_http::timeout::TimeoutLayer;
 use super::feeds::{self, FeedFiles};
 use super::runs;
 use super::{Metrics, Readiness};
+use crate::demo;
 use crate::logging::panic_message;
 use crate::reactions::ENDS_PATH;
 
@@ -36,6 +39,21 @@ pub(crate) struct Slots {
     pub(crate) feeds: Arc<OnceLock<FeedFiles>>,
     /// Runs, once their ends can be told; never filled in a process that knows no tasks.
     pub(crate) runs: Arc<OnceLock<Runner>>,
+    /// What seals the console's cookies, once the store is open; never filled without the role `console`.
+    pub(crate) sealer: Arc<OnceLock<Sealer>>,
+    /// Set in a demo, which serves feeds of its own.
+    pub(crate) demo: Arc<OnceLock<()>>,
+}
+
+/// What stands before everything: who is let in, and which doors there are.
+pub(crate) struct Front {
+    pub(crate) gate: Gate,
+    /// Whether the port speaks TLS.
+    pub(crate) tls: bool,
+    /// Whether people find the console here.
+    pub(crate) console: bool,
+    /// The clock that offers live by.
+    pub(crate) world: Clock,
 }
 
 /// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo. Whoever tells the end of a run has the
@@ -46,6 +64,10 @@ const OPEN: &[&str] = &[
     "/grpc.health.v1.Health/",
     "/photos/",
     "/tasks/runs/",
+    // The console asks the gate itself: people show a cookie, and are sent to sign in.
+    "/console",
+    "/console/",
+    demo::FEEDS_PATH,
     feeds::SCHEMA_PATH,
     feeds::ERRORS_PATH,
 ];
@@ -65,14 +87,14 @@ pub(crate) fn router(
     metrics: Metrics,
     slots: Slots,
     request_timeout: Duration,
-    gate: Gate,
+    Front { gate, tls, console, world }: Front,
 ) -> Router {
     let counting = metrics.clone();
     let answer = move |denial: &Denial, headers: &HeaderMap| {
         counting.denied(denial.code.name());
         refusal(denial, headers)
     };
-    Router::new()
+    let behind = Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(show_metrics))
@@ -80,18 +102,40 @@ pub(crate) fn router(
         .route(feeds::SCHEMA_PATH, get(feeds::schema))
         .route(feeds::ERRORS_PATH, get(feeds::errors))
         .route(ENDS_PATH, post(runs::end))
+        .route(&format!("{}{{file}}", demo::FEEDS_PATH), get(show_demo_feed))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
         // Files take the time that they take: each has limits of its own.
         .route("/feeds/{seller}/{namespace}/upload", post(feeds::upload))
         .route("/feeds/{seller}/{namespace}/loads/{number}/{file}", get(feeds::report))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(rpc_or_nothing)
-        .layer(GateLayer::new(gate, answer).open(OPEN).files(FILES))
-        .layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
+        .with_state(Shared { readiness, metrics, slots: slots.clone() });
+    let all = if console {
+        let services = Arc::new(Behind(behind.clone()));
+        let (gate, sealer, clock) = (gate.clone(), slots.sealer, Clock::system());
+        let parts = Parts { gate, services, sealer, clock, world, tls };
+        behind.merge(Console::new(parts).routes()).route("/", get(async || Redirect::to("/console/")))
+    } else {
+        behind
+    };
+    all.layer(GateLayer::new(gate, answer).open(OPEN).files(FILES)).layer(CatchPanicLayer::custom(
+        |panic: Box<dyn std::any::Any + Send>| {
             tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
             failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
-        }))
-        .with_state(Shared { readiness, metrics, slots })
+        },
+    ))
+}
+
+/// Everything behind the gate, for the console, which brings its callers along.
+struct Behind(Router);
+
+#[async_trait]
+impl Services for Behind {
+    async fn send(&self, request: Request) -> Response {
+        // Its error type has no values.
+        let Ok(answer) = self.0.clone().oneshot(request).await;
+        answer
+    }
 }
 
 /// The process runs and its event loop turns.
@@ -154,6 +198,19 @@ async fn show_photo(
             answer.headers_mut().insert(name, value);
         }
     }
+    answer
+}
+
+/// A feed of the demo; there is none elsewhere.
+async fn show_demo_feed(State(shared): State<Shared>, path: Result<Path<String>, PathRejection>) -> Response {
+    let file = shared.slots.demo.get().and_then(|()| demo::feed_file(&path.ok()?.0));
+    let Some(text) = file else {
+        return failure(StatusCode::NOT_FOUND, "not_found", "there is no such feed");
+    };
+    let mut answer = Response::new(Body::from(text));
+    answer
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
     answer
 }
 
@@ -220,7 +277,8 @@ mod tests {
     fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
         let fetch = Arc::new(access::HttpsFetch::default());
         let gate = Gate::new(&access::Config::default(), fetch, access::Clock::system()).unwrap();
-        router(readiness, Metrics::new(), Slots::default(), request_timeout, gate)
+        let front = Front { gate, tls: false, console: true, world: Clock::system() };
+        router(readiness, Metrics::new(), Slots::default(), request_timeout, front)
     }
 
     async fn ask(router: &Router, request: Request) -> (StatusCode, String) {

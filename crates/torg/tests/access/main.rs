@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod actions;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/described.rs"]

@@ -15,6 +15,10 @@ const ROLES: [&str; 5] = ["seller", "support", "moderator", "service", "admin"];
 /// Every method of the services for topics, keys and operators: who may call it, and what an empty request is then answered with.
 pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     (GET_INFO, STAFF, "ok"),
+    ("/torg.admin.v1.ObserveService/GetFigures", STAFF, "ok"),
+    ("/torg.admin.v1.ObserveService/ListProblems", STAFF, "ok"),
+    ("/torg.admin.v1.ObserveService/GetCluster", STAFF, "ok"),
+    ("/torg.admin.v1.ObserveService/ListActions", STAFF, "ok"),
     ("/torg.topics.v1.TopicService/CreateTopic", SERVICE, "invalid_argument"),
     ("/torg.topics.v1.TopicService/ListTopics", SERVICE, "ok"),
     ("/torg.topics.v1.TopicService/AppendMessages", SERVICE, "invalid_argument"),
@@ -28,6 +32,7 @@ pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     ("/torg.stages.v1.StageAdminService/RemoveStage", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/PauseStage", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/ResumeStage", ADMIN, "invalid_argument"),
+    ("/torg.stages.v1.StageAdminService/SetStageLimits", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/PromoteShadow", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/ReleaseStage", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/DryRun", ADMIN, "invalid_argument"),
@@ -168,6 +173,7 @@ fn no_method_of_these_services_is_left_out() {
     for (file, service) in [
         ("access/v1/keys", "torg.access.v1.KeyService"),
         ("admin/v1/admin", "torg.admin.v1.AdminService"),
+        ("admin/v1/observe", "torg.admin.v1.ObserveService"),
         ("topics/v1/topics", "torg.topics.v1.TopicService"),
         ("stages/v1/admin", "torg.stages.v1.StageAdminService"),
         ("stages/v1/state", "torg.stages.v1.StateService"),

@@ -65,8 +65,17 @@ impl Server {
 
     /// The same on a port that others know beforehand.
     pub fn start_on(folder: &Arc<tempfile::TempDir>, address: &str, environment: &[(&str, &str)]) -> Server {
+        Server::start_as(folder, &["serve", "--listen", address], environment)
+    }
+
+    /// The same with these arguments.
+    pub fn start_as(
+        folder: &Arc<tempfile::TempDir>,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Server {
         let folder = Arc::clone(folder);
-        let mut command = torg(&folder, &["serve", "--listen", address]);
+        let mut command = torg(&folder, arguments);
         command.env("TORG_LOG_FORMAT", "json").envs(environment.iter().copied()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();

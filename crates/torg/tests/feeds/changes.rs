@@ -65,6 +65,22 @@ fn a_feed_is_changed_by_its_mask_and_keeps_what_callers_do_not_set() {
     let next = json!({"seller": "ann", "pageSize": 1, "pageToken": listed["nextPageToken"]});
     let listed = feeds(&server, "ListFeeds", &next);
     assert_eq!((&listed["feeds"][0]["namespace"], &listed["nextPageToken"]), (&json!("shop"), &Value::Null));
+    create(&server, &json!({"seller": "bob/и co", "namespace": "main"}));
+    let (mut all, mut token) = (Vec::new(), Value::Null);
+    loop {
+        let page = feeds(&server, "ListFeeds", &json!({"pageSize": 2, "pageToken": token}));
+        let found = page["feeds"].as_array().unwrap().iter();
+        all.extend(found.map(|feed| format!("{} {}", feed["seller"], feed["namespace"]).replace('"', "")));
+        token = page["nextPageToken"].clone();
+        if token.is_null() {
+            break;
+        }
+    }
+    all.sort();
+    assert_eq!(all, ["ann also", "ann shop", "bob/и co main"]);
+    let first = feeds(&server, "ListFeeds", &json!({"pageSize": 1}));
+    let of_one = json!({"seller": "ann", "pageToken": first["nextPageToken"]});
+    assert_eq!(refusal(&server, "ListFeeds", &of_one).1, "WRONG_TOKEN");
     let (code, reason, _) = refusal(&server, "FetchNow", &json!({"seller": "ann", "namespace": "also"}));
     assert_eq!((&*code, &*reason), ("failed_precondition", "NO_LINK"));
 }

@@ -8,4 +8,5 @@ mod common;
 mod files;
 mod links;
 mod processes;
+mod recorded;
 mod rig;

@@ -80,6 +80,10 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         "DeleteFeed" => json!({"seller": "ann", "namespace": "fuzz", "offers": "MISSING_MAKE_MANUAL"}),
         "GetFeed" | "FetchNow" | "ListLoads" => json!({"seller": "ann", "namespace": "fuzz"}),
         "GetLoad" | "ConfirmLoad" => json!({"seller": "ann", "namespace": "fuzz", "number": "1"}),
+        "ListProblems" if path.contains(".admin.") => json!({}),
+        "GetFigures" => json!({"prefix": "stage_", "back": "60s", "pointsMax": 5}),
+        "ListActions" => json!({"about": "expiry", "pageSize": 2}),
+        "SetStageLimits" => json!({"id": "expiry", "rate": 1000, "callsMax": 4, "batchMax": 4}),
         "ListProblems" => json!({
             "seller": "ann", "namespace": "fuzz", "number": "1", "codes": ["bad_price"], "severity": "SEVERITY_ERROR",
             "externalId": "1", "pageSize": 5, "language": "ru",

@@ -69,7 +69,8 @@ tasks:
 fn tasks_are_applied_listed_and_explained_in_json() {
     let rig = Rig::start(&[]);
     let task = |name: &str| {
-        format!("tasks: {{{name}: {{when: {{new_day: a.b}}, run: 'true', owner: anna, labels: {{x: y}}}}}}")
+        let rest = "run: 'true', owner: anna, labels: {x: y}, sets: {a.done: a.b}, produces: [a.rows]";
+        format!("tasks: {{{name}: {{when: {{new_day: a.b}}, {rest}}}}}")
     };
     let files: Vec<Value> = ["one", "three", "two"]
         .iter()
@@ -91,6 +92,7 @@ fn tasks_are_applied_listed_and_explained_in_json() {
             (&tasks[0]["trigger"], &tasks[0]["timezone"]),
             (&json!("a.b came into a new day"), &json!("UTC"))
         );
+        assert_eq!((&tasks[0]["reads"], &tasks[0]["sets"]), (&json!(["a.b"]), &json!(["a.done", "a.rows"])));
         let Some(next) = page["nextPageToken"].as_str() else { break };
         next.clone_into(&mut token);
     }

@@ -1,7 +1,8 @@
 //! Why something waits: for one entity, where it stands with every stage; for one stage, what waits for it and how it fares.
 //!
-//! `standing.rs` has what is said of an entity, `text.rs` says it in words, `report.rs` counts what waits for a stage.
+//! `standing.rs` has what is said of an entity, `text.rs` says it in words, `report.rs` counts what waits for a stage, `cluster.rs` says who serves what.
 
+mod cluster;
 mod report;
 mod standing;
 mod text;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 
 use store::{Key, Read};
 
-pub use report::{Depth, StageReport};
+pub use cluster::{Cluster, Holder, ProcessSeen};
+pub use report::{Counted, Depth, StageReport};
 pub use standing::{Asking, Explanation, Failed, LastVisit, Standing, Waits, Why};
 
 use crate::Result;

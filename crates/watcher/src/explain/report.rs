@@ -9,6 +9,7 @@ use store::Read;
 use crate::Result;
 use crate::board::StageStatus;
 use crate::change::SYSTEM;
+use crate::config::StageLimits;
 use crate::controls::Control;
 use crate::entity::Entity;
 use crate::limits::{COUNTED_IN_A_READ_MAX, DEPTH_COUNTED_MAX, SHARDS_COUNTED_AT_ONCE_MAX};
@@ -22,14 +23,36 @@ use crate::watcher::Watcher;
 pub struct StageReport {
     /// What was ordered for it.
     pub control: Control,
+    /// The limits that it keeps: its own, or those that were ordered instead.
+    pub limits: StageLimits,
     /// Entities in each lane, due or not.
     pub depth: BTreeMap<Lane, Depth>,
     /// Entities that are parked.
     pub parked: Depth,
     /// The time of the oldest visit that waits in any lane.
     pub oldest: Option<Time>,
+    /// The time of the oldest visit in each lane in which any waits.
+    pub firsts: BTreeMap<Lane, Time>,
     /// How it fares in every live process, by the name of the process.
     pub processes: BTreeMap<String, StageStatus>,
+}
+
+/// What was counted for a [`StageReport`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    depth: BTreeMap<Lane, Depth>,
+    parked: Depth,
+    oldest: Option<Time>,
+    firsts: BTreeMap<Lane, Time>,
+}
+
+impl StageReport {
+    /// What was counted, for [`Watcher::report_with`].
+    #[must_use]
+    pub fn counted(&self) -> Counted {
+        let StageReport { depth, parked, oldest, firsts, .. } = self.clone();
+        Counted { depth, parked, oldest, firsts }
+    }
 }
 
 /// How many entities wait, as far as they were counted.
@@ -52,19 +75,28 @@ impl<E: Entity> Watcher<E> {
     pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> Result<StageReport> {
         let stage = self.require_stage(stage)?;
         let max = counted_max.min(DEPTH_COUNTED_MAX);
-        let (count, mut depth, mut oldest) =
-            (Counting { max, ..self.counting(stage) }, BTreeMap::new(), None);
+        let (count, mut counted) = (Counting { max, ..self.counting(stage) }, Counted::default());
         for lane in Lane::ALL {
-            let (counted, first) = count.lane(lane).await?;
-            oldest = [oldest, first].into_iter().flatten().min();
-            depth.insert(lane, counted);
+            let (depth, first) = count.lane(lane).await?;
+            counted.oldest = [counted.oldest, first].into_iter().flatten().min();
+            counted.firsts.extend(first.map(|first| (lane, first)));
+            counted.depth.insert(lane, depth);
         }
-        let parked = count.parked().await?;
+        counted.parked = count.parked().await?;
+        self.report_with(stage, counted).await
+    }
+
+    /// The same with what was counted before: for those who look again and again.
+    pub async fn report_with(&self, stage: &str, counted: Counted) -> Result<StageReport> {
+        let stage = self.require_stage(stage)?;
+        let Counted { depth, parked, oldest, firsts } = counted;
         let mut processes = BTreeMap::new();
         for (instance, mut said) in self.processes().await? {
             processes.extend(said.remove(stage).map(|status| (instance, status)));
         }
-        Ok(StageReport { control: self.control(stage).await?, depth, parked, oldest, processes })
+        let control = self.control(stage).await?;
+        let limits = control.limits.apply_to(*self.limits_of(stage));
+        Ok(StageReport { control, limits, depth, parked, oldest, firsts, processes })
     }
 
     /// How many entities are parked because they could not be read when stages were to be asked about them. Counts rows, as

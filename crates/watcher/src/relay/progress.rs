@@ -1,10 +1,13 @@
 //! How far the topic has come.
 
+use std::collections::BTreeMap;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use store::Read as _;
 
 use crate::Result;
 use crate::entity::Entity;
-use crate::limits::CLOCKS_APART_MAX;
+use crate::limits::{CLOCKS_APART_MAX, SHARDS_COUNTED_AT_ONCE_MAX};
 use crate::tables::OUTBOX;
 use crate::time::Time;
 use crate::watcher::Watcher;
@@ -13,14 +16,20 @@ impl<E: Entity> Watcher<E> {
     /// Every change that was made before this moment has reached the topic. It lags behind by [`CLOCKS_APART_MAX`], for a commit that is
     /// under way, or comes from a machine whose clock is behind, is not seen. It looks at every shard.
     pub async fn exported_to(&self) -> Result<Time> {
-        let mut to = self.now() - CLOCKS_APART_MAX;
-        for shard in 0..self.shards() {
+        let certain = self.now() - CLOCKS_APART_MAX;
+        let waiting = self.export_waits().await?;
+        Ok(waiting.into_values().fold(certain, Time::min))
+    }
+
+    /// The time of the oldest change that is on its way to the topic, of every shard that has one. It looks at every shard, several at a time.
+    pub async fn export_waits(&self) -> Result<BTreeMap<u32, Time>> {
+        let firsts = stream::iter(0..self.shards()).map(|shard| async move {
             let first = self.store().scan(&OUTBOX.prefix((shard, E::KIND)).limit(1)).await?;
-            if let Some(row) = first.rows.first() {
-                let (_, _, at, ..) = OUTBOX.parts(&row.key)?;
-                to = to.min(Time::from_ms(at));
-            }
-        }
-        Ok(to)
+            let Some(row) = first.rows.first() else { return Ok(None) };
+            let (_, _, at, ..) = OUTBOX.parts(&row.key)?;
+            Ok(Some((shard, Time::from_ms(at))))
+        });
+        let firsts = firsts.buffer_unordered(SHARDS_COUNTED_AT_ONCE_MAX);
+        firsts.try_filter_map(|first| std::future::ready(Ok(first))).try_collect().await
     }
 }

@@ -7,6 +7,7 @@ use tokio::task::{self, JoinError};
 use tokio::time::Instant;
 
 use super::{Call, ERROR_PAUSE, Rest, Runner};
+use crate::board::FailedVisit;
 use crate::entity::Entity;
 use crate::keeping::Order;
 use crate::limits::APART_MAX;
@@ -32,12 +33,14 @@ impl<E: Entity> Runner<E> {
                 (error.id(), None)
             }
         };
-        let Some(Call { stage, line, items, began }) = self.under_way.remove(&id) else { return };
+        let Some(Call { stage, line, items, began, started }) = self.under_way.remove(&id) else { return };
         self.schedule.call_ended(stage, line, self.watcher.now().since(began));
         let several = items.len() > 1;
         let Some(visited) = visited else {
             return self.finish_lost(stage, line, items);
         };
+        let is_made = |end: &&Result<End>| matches!(end, Ok(End::Saved { .. } | End::Failed { .. }));
+        self.speeds.note_time(stage, started.elapsed(), visited.ends.iter().filter(is_made).count());
         for (name, heard) in visited.heard {
             // A stage that answers questions may still be dead for visits.
             let is_alive = stage != 0 || heard != Heard::Answer;
@@ -127,6 +130,8 @@ impl<E: Entity> Runner<E> {
             Ok(End::Saved { .. } | End::Gone) => {}
             Ok(End::Failed { error, parked }) => {
                 tracing::warn!(stage = name, entity, %error, parked, "a visit failed");
+                let (at, entity, error) = (self.watcher.now(), entity.to_owned(), error.to_string());
+                self.speeds.note_failure(stage, FailedVisit { at, entity, error, parked });
             }
             Ok(End::Left) => {
                 if several {

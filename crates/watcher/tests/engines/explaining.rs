@@ -74,13 +74,21 @@ pub(crate) async fn another_process_reports_how_a_stage_fares(place: Place) {
     let counted = async |stage: &str| {
         let mut report = asker.report(stage).await.unwrap();
         let status = report.processes.remove("one")?;
-        (status.counts.visits + status.counts.failures >= 10).then_some((report, status.counts))
+        (status.counts.visits + status.counts.failures >= 10).then_some((report, status))
     };
-    let (report, counts) = eventually("all is counted", async || counted("content").await).await;
+    let (report, status) = eventually("all is counted", async || counted("content").await).await;
+    let counts = status.counts;
+    assert_eq!((status.times.count(), status.failed.len()), (10, 0));
     assert_eq!((counts.visits, counts.changes, counts.failures, report.oldest), (10, 10, 0, None));
-    let (report, counts) = eventually("all is counted", async || counted("strict").await).await;
+    let (report, status) = eventually("all is counted", async || counted("strict").await).await;
+    let counts = status.counts;
+    let mut failed: Vec<&str> = status.failed.iter().map(|failed| &*failed.entity).collect();
+    failed.sort_unstable();
+    assert_eq!((status.times.count(), failed), (10, ids.iter().map(String::as_str).collect()));
+    assert!(status.failed.iter().all(|failed| failed.parked && !failed.error.is_empty()));
     assert_eq!((counts.visits, counts.failures, counts.parked, report.parked.rows), (0, 10, 10, 10));
-    let (report, counts) = eventually("all is counted", async || counted("patient").await).await;
+    let (report, status) = eventually("all is counted", async || counted("patient").await).await;
+    let counts = status.counts;
     assert_eq!((counts.visits, counts.changes), (10, 0));
     assert_eq!(
         (report.depth[&Lane::Fresh].rows, report.depth[&Lane::Timer].rows, report.parked.rows),

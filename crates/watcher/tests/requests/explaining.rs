@@ -1,12 +1,13 @@
 //! Why an entity waits, and over what stages fight.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use watcher::limits::FIGHTS_KEPT_MAX;
 use watcher::{
-    Answer, Blocked, Budget, Clock, Config, Fields, Interest, Lane, Line, Setup, Stage, StageLimits, Waits,
-    Watcher,
+    Answer, Blocked, Budget, Clock, Config, Fields, Interest, Lane, Line, OtherLimits, Setup, Stage,
+    StageLimits, Waits, Watcher,
 };
 
 use crate::common::{Doing, Running, SECOND, START, Thing, config, memory};
@@ -125,5 +126,48 @@ async fn only_the_last_fights_are_remembered() {
     let fights = running.watcher.fights();
     assert_eq!(fights.len(), FIGHTS_KEPT_MAX);
     assert!(fights.is_sorted_by_key(|fight| fight.at) && fights[0].at > START + 30 * SECOND);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_serves_which_shard_is_told_of_all_processes_until_they_end() {
+    let (store, clock) = (memory(), Clock::starting_at(START));
+    let stages = || vec![slow("slow") as Arc<dyn Stage<Thing>>];
+    let one = Running::start_on(store.clone(), clock.clone(), config(), stages(), "one").await;
+    assert_eq!(one.watcher.instance(), None, "it has not begun");
+    let two = Running::start_on(store.clone(), clock.clone(), config(), stages(), "two").await;
+    one.pass(60 * SECOND).await;
+    let cluster = one.watcher.cluster().await.unwrap();
+    assert_eq!(one.watcher.instance().as_deref(), Some("one"));
+    assert_eq!(cluster.processes.keys().collect::<Vec<_>>(), ["one", "two"]);
+    let of = |name: &str| cluster.holders.values().filter(|holder| holder.owner == name).count();
+    assert_eq!((of("one"), of("two")), (2, 2));
+    for process in cluster.processes.values() {
+        assert!(one.now().since(process.beat) <= one.watcher.lease_time() && process.started < process.beat);
+        assert!(process.stages.contains_key("slow"));
+    }
+    two.stop().await;
+    one.pass(30 * SECOND).await;
+    let cluster = one.watcher.cluster().await.unwrap();
+    assert_eq!(cluster.processes.keys().collect::<Vec<_>>(), ["one"]);
+    assert!(cluster.holders.len() == 4 && cluster.holders.values().all(|holder| holder.owner == "one"));
+    one.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_has_the_limits_in_force_and_the_oldest_visit_of_each_lane() {
+    let running = Running::start(vec![slow("slow")]).await;
+    running.watcher.pause_stage("slow", "").await.unwrap();
+    running.pass(20 * SECOND).await;
+    let saved = running.now();
+    running.save(&Thing::new("a", 1)).await;
+    running.pass(SECOND).await;
+    running.save(&Thing::new("b", 1)).await;
+    let few = OtherLimits { calls_max: Some(3), ..OtherLimits::default() };
+    let in_force = running.watcher.set_limits("slow", few).await.unwrap();
+    let report = running.watcher.report("slow").await.unwrap();
+    assert_eq!((report.limits, report.limits.calls_max), (in_force, 3));
+    assert_eq!(report.firsts, BTreeMap::from([(Lane::Fresh, saved)]));
+    assert_eq!(report.oldest, Some(saved));
     running.stop().await;
 }

@@ -47,9 +47,13 @@ fn it_is_told_once_that_a_task_is_failing_and_once_that_it_is_not() {
     };
     kit.set("a.rows", 1);
     assert_eq!(alerts(kit.fail("t")), []);
+    assert_eq!((kit.board.count().failing, kit.board.troubled(10).failing.len()), (0, 0));
     kit.pass("10s");
     let failing = Alert::Failing { attempts: 2, error: "exit code 1".to_owned() };
     assert_eq!(alerts(kit.fail("t")), [failing]);
+    let named = kit.board.troubled(10).failing.remove(0);
+    assert_eq!((&*named.0, named.1.attempts, named.1.error.as_deref()), ("t", 2, Some("exit code 1")));
+    assert!(kit.board.count().failing == 1 && kit.board.troubled(0).failing.is_empty());
     kit.pass("25s");
     assert_eq!(alerts(kit.end("t", Outcome::Lost)), []);
     kit.pass("25s");

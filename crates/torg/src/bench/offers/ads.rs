@@ -67,7 +67,7 @@ impl Ads {
     }
 
     /// Offer number `n` of those of many sellers. About 2 KB, one in 200 about 100 KB.
-    pub(super) fn of_many(&self, n: u64) -> Offer {
+    pub(in crate::bench) fn of_many(&self, n: u64) -> Offer {
         let seller = self.seller(n);
         if n % LARGE_EVERY == LARGE_EVERY / 2 { self.large(n, seller) } else { self.typical(n, seller) }
     }

@@ -59,7 +59,7 @@ pub(super) async fn fill(args: &OffersBench, report: &mut Report) -> anyhow::Res
 }
 
 /// Publishes offers with the numbers from 0; gives their ids in this order.
-async fn publish(
+pub(in crate::bench) async fn publish(
     offers: &Offers,
     count: u64,
     ad: impl Fn(u64) -> Offer + Clone + Send + 'static,

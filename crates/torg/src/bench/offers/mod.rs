@@ -11,7 +11,7 @@ mod cabinet;
 pub(super) mod door;
 mod drive;
 mod handmade;
-mod load;
+pub(super) mod load;
 mod options;
 
 mod report;

@@ -1,7 +1,5 @@
-//! A `torg serve` of this program, in a process of its own, and clients of its port.
+//! A server of the run, and clients of its port.
 
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,24 +7,21 @@ use anyhow::Context as _;
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
 use connectrpc::{CompressionRegistry, Protocol};
 use contract::torg::offers::v1::{CabinetServiceClient, OfferServiceClient};
-use tokio::process::{Child, Command};
 
 use super::door::Door;
 use super::options::OffersBench;
-use crate::proto::torg::topics::v1::{ListTopicsRequest, TopicServiceClient};
+use crate::bench::serving::Serving;
+use contract::torg::topics::v1::{ListTopicsRequest, TopicServiceClient};
 
-/// How long a start and a stop may take.
-const PATIENCE: Duration = Duration::from_secs(600);
 /// After this time without a new change the topic has all of them.
 const STANDSTILL: Duration = Duration::from_secs(2);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Calls that wait for one connection at most.
 const WAITING_MAX: usize = 1024;
 
-/// A running server; killed when dropped.
+/// A running server, with clients; killed when dropped.
 pub(super) struct Server {
-    child: Child,
-    log: PathBuf,
+    serving: Serving,
     pub(super) process: u32,
     connections: Vec<SharedHttp2Connection>,
     config: ClientConfig,
@@ -36,70 +31,24 @@ pub(super) struct Server {
 impl Server {
     /// Starts it on the store of the run and connects to it.
     pub(super) async fn start(args: &OffersBench) -> anyhow::Result<Self> {
-        let log = args.folder().join("server.log");
-        std::fs::create_dir_all(args.folder())?;
-        let file = std::fs::File::create(&log).context("cannot make the server's log")?;
-        let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("TORG_") {
-                command.env_remove(name);
-            }
-        }
-        // Where no torg.toml is; so the store's folder has to be named from the root.
+        // It runs where no torg.toml is; so the store's folder has to be named from the root.
         let url = args.store_url();
         let url = match url.strip_prefix("fjall:") {
             Some(folder) => format!("fjall:{}", std::path::absolute(folder)?.display()),
             None => url,
         };
-        command
-            .args(["serve", "--listen", "127.0.0.1:0", "--data", "."])
-            .env("TORG_STORE_URL", url)
-            .env("TORG_LOG_FORMAT", "json")
-            .env("TORG_STAGES_BUILT_IN", "expiry,evolution")
-            .current_dir(args.folder())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(file)
-            .kill_on_drop(true);
-        let child = command.spawn().context("cannot start the server")?;
-        let process = child.id().context("the server has ended")?;
-        let config = ClientConfig::new(http::Uri::from_static("http://127.0.0.1"));
-        let topic = args.config().offers.topic;
-        let mut server = Self { child, log, process, connections: Vec::new(), config, topic };
-        server.connect(args).await?;
-        Ok(server)
-    }
-
-    async fn connect(&mut self, args: &OffersBench) -> anyhow::Result<()> {
-        let listening = self.log_line("listening").await?;
-        self.log_line("ready").await?;
-        let address = listening["listen"].as_str().context("the server names no address")?;
-        let uri: http::Uri = format!("http://{address}").parse()?;
+        let settings = [("TORG_STORE_URL", url), ("TORG_STAGES_BUILT_IN", "expiry,evolution".to_owned())];
+        let serving = Serving::start(&args.folder(), &settings).await?;
+        let uri: http::Uri = format!("http://{}", serving.address).parse()?;
+        let mut connections = Vec::new();
         for _ in 0..args.connections {
             let connection = Http2Connection::connect_plaintext(uri.clone()).await?;
-            self.connections.push(connection.shared(WAITING_MAX));
+            connections.push(connection.shared(WAITING_MAX));
         }
         let config = ClientConfig::new(uri).with_protocol(Protocol::Grpc).with_default_timeout(CALL_TIMEOUT);
-        self.config = if args.gzip { config } else { config.with_compression(CompressionRegistry::new()) };
-        Ok(())
-    }
-
-    /// Waits for the line of the log with this message.
-    async fn log_line(&mut self, message: &str) -> anyhow::Result<serde_json::Value> {
-        let start = Instant::now();
-        loop {
-            let log = std::fs::read_to_string(&self.log)?;
-            let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-            if let Some(line) = lines.into_iter().find(|line| line["message"] == message) {
-                return Ok(line);
-            }
-            let ended = self.child.try_wait()?;
-            anyhow::ensure!(
-                ended.is_none() && start.elapsed() < PATIENCE,
-                "the server does not start:\n{log}"
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let config = if args.gzip { config } else { config.with_compression(CompressionRegistry::new()) };
+        let (process, topic) = (serving.process, args.config().offers.topic);
+        Ok(Self { serving, process, connections, config, topic })
     }
 
     /// A client on each connection.
@@ -143,11 +92,6 @@ impl Server {
     /// Ends it in order.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         self.connections.clear();
-        let asked = Command::new("kill").args(["-TERM", &self.process.to_string()]).status().await?;
-        anyhow::ensure!(asked.success(), "the server cannot be told to stop");
-        let ended =
-            tokio::time::timeout(PATIENCE, self.child.wait()).await.context("the server does not stop")??;
-        anyhow::ensure!(ended.success(), "the server failed: {ended}");
-        Ok(())
+        self.serving.stop().await
     }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use unify::{Accuracy, LABELLED, Labelled, Miss, Part, Score, Unifier};
 
-use super::super::print;
+use super::super::show::say;
 use crate::errors::advised;
 use crate::marketplace::load_catalogue;
 
@@ -42,11 +42,8 @@ pub(super) fn run(measure: &Measure, catalogue_dir: &Path) -> anyhow::Result<()>
     let wrong = |error: unify::Error| advised(error, hint);
     let set = Labelled::read(&text).map_err(wrong)?;
     let accuracy = Accuracy::measure(&unifier, &set).map_err(wrong)?;
-    if measure.json {
-        print(&[serde_json::to_string_pretty(&as_object(&accuracy, measure.errors))?])
-    } else {
-        print(&as_lines(&accuracy, &catalogue, measure.errors))
-    }
+    let answer = as_object(&accuracy, measure.errors);
+    say(measure.json, &answer, || as_lines(&accuracy, &catalogue, measure.errors))
 }
 
 /// What the parts are called outside.

@@ -6,7 +6,7 @@ use catalog::MigrationReport;
 use serde_json::{Value, json};
 use stages::{Evolution, Lineage};
 
-use super::super::print;
+use super::super::show::say;
 use crate::config::Config;
 use crate::marketplace::{load_catalogue, read_lineage};
 use crate::parts::{open_store_to_read, store_error};
@@ -18,7 +18,7 @@ pub(super) async fn run(config: &Config, as_json: bool) -> anyhow::Result<()> {
     let report = Evolution::new(lineage.clone()).survey(&store, config.offers.shards).await;
     store.close().await.map_err(store_error)?;
     let report = report.map_err(store_error)?;
-    if as_json { print(&[as_object(&lineage, &report)]) } else { print(&as_lines(&lineage, &report)) }
+    say(as_json, &as_object(&lineage, &report), || as_lines(&lineage, &report))
 }
 
 fn as_lines(lineage: &Lineage, report: &MigrationReport) -> Vec<String> {

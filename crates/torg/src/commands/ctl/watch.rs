@@ -1,11 +1,10 @@
 //! `torg ctl watch`.
 
-use std::io::Write as _;
-
 use contract::torg::tasks::v1 as wire;
 
 use super::given::{answered, name};
 use super::{Asked, words};
+use crate::commands::show::print_on;
 use crate::config::Config;
 use crate::errors::advised;
 
@@ -39,14 +38,4 @@ fn request(about: &[String]) -> anyhow::Result<wire::WatchValuesRequest> {
     let named = about.iter().map(|text| name(text).map(|name| name.0).map_err(|error| advised(error, hint)));
     let parameters = named.collect::<anyhow::Result<Vec<_>>>()?;
     Ok(wire::WatchValuesRequest { parameters, ..Default::default() })
-}
-
-/// Prints lines at once; whether somebody still reads them.
-fn print_on(lines: &[String]) -> anyhow::Result<bool> {
-    let mut out = std::io::stdout().lock();
-    let written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        other => Ok(other.map(|()| true)?),
-    }
 }

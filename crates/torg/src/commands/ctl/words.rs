@@ -4,7 +4,7 @@ use buffa_types::google::protobuf::Timestamp as WireTime;
 use contract::torg::tasks::v1::{CtlCurrent, CtlDone, CtlPast, SeenValue, seen_value};
 use jiff::Timestamp;
 
-use crate::commands::table;
+use crate::commands::show::{moment_in_table, table};
 
 const NO_VALUE: &str = "no value";
 
@@ -19,7 +19,7 @@ pub(super) fn values(values: &[CtlCurrent]) -> Vec<String> {
             current.parameter.clone(),
             value(current.value.as_option()),
             current.version.to_string(),
-            moment(current.change_time.as_option()),
+            moment_in_table(current.change_time.as_option()),
             current.author.clone(),
         ]
     });
@@ -45,7 +45,7 @@ pub(super) fn history(changes: &[CtlPast]) -> Vec<String> {
     let rows = changes.iter().map(|change| {
         [
             change.version.to_string(),
-            moment(change.change_time.as_option()),
+            moment_in_table(change.change_time.as_option()),
             change.author.clone(),
             value(change.before.as_option()),
             value(change.after.as_option()),
@@ -59,7 +59,7 @@ pub(super) fn history(changes: &[CtlPast]) -> Vec<String> {
 /// A value that a watch tells of.
 pub(super) fn told(current: &CtlCurrent) -> String {
     let parameter = &current.parameter;
-    let at = moment(current.change_time.as_option());
+    let at = moment_in_table(current.change_time.as_option());
     let by = if at.is_empty() { String::new() } else { format!("by {} at {at}", current.author) };
     match (current.value.as_option(), &*by) {
         (Some(now), by) => {
@@ -74,12 +74,13 @@ pub(in crate::commands) fn value(value: Option<&SeenValue>) -> String {
     match value.and_then(|value| value.kind.as_ref()) {
         None => NO_VALUE.to_owned(),
         Some(seen_value::Kind::Number(number)) => number.to_string(),
-        Some(seen_value::Kind::Time(time)) => moment(Some(time)),
+        Some(seen_value::Kind::Time(time)) => exactly(time),
     }
 }
 
-pub(in crate::commands) fn moment(time: Option<&WireTime>) -> String {
-    let time = time.and_then(|time| Timestamp::new(time.seconds, time.nanos).ok());
+/// A time as it was set, to the nanosecond: a value is shown whole.
+fn exactly(time: &WireTime) -> String {
+    let time = Timestamp::new(time.seconds, time.nanos).ok();
     time.map_or_else(String::new, |time| time.to_string())
 }
 

@@ -1,15 +1,15 @@
 //! Whom to ask about which feed, and how to print the answer.
 
-use anyhow::Context as _;
 use clap::Args;
-use connectrpc::ConnectError;
 use connectrpc::client::SharedHttp2Connection;
+use connectrpc::{ConnectError, ErrorCode};
 use contract::torg::feeds::v1::FeedServiceClient;
 use serde::Serialize;
 
-use super::super::print;
 use super::super::remote::{Place, Remote, said};
+use super::super::show::say;
 use crate::config::Config;
+use crate::errors::advised;
 
 pub(super) type Client = FeedServiceClient<SharedHttp2Connection>;
 
@@ -54,14 +54,19 @@ impl Asked {
         answer: &impl Serialize,
         words: impl FnOnce() -> Vec<String>,
     ) -> anyhow::Result<()> {
-        if self.json { print(&[as_json(answer)?]) } else { print(&words()) }
+        say(self.json, answer, words)
     }
 }
 
-pub(super) fn as_json(answer: &impl Serialize) -> anyhow::Result<String> {
-    serde_json::to_string_pretty(answer).context("the answer cannot be written as JSON")
-}
-
 pub(super) fn answered<T>(answer: Result<T, ConnectError>) -> anyhow::Result<T> {
-    answer.map_err(|error| said(&error))
+    answer.map_err(|error| match error.code {
+        ErrorCode::NotFound => advised(
+            said(&error),
+            "`torg feed list` shows the feeds that there are, --namespace names one of several",
+        ),
+        ErrorCode::InvalidArgument if said(&error).to_string().starts_with("seller: ") => {
+            advised(said(&error), "say whose feeds with --seller, or give a seller's own token")
+        }
+        _ => said(&error),
+    })
 }

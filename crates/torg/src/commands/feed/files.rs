@@ -6,23 +6,21 @@ use std::path::Path;
 use anyhow::Context as _;
 use bytes::Bytes;
 use connectrpc::ConnectError;
-use connectrpc::client::{ClientBody, ClientTransport as _, full_body};
-use http::{Method, Request, Response};
+use connectrpc::client::{ClientBody, full_body};
+use http::{Method, Response};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming};
 use serde::Deserialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 
-use super::super::remote::{Remote, said};
+use super::super::remote::Remote;
 use crate::errors::advised;
 
 /// Bytes of a file that are sent at once.
 const PIECE_BYTES: usize = 64 << 10;
 /// Pieces that are ready to be sent.
 const READY: usize = 4;
-/// Bytes of an answer that is no file.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Which feed of which seller: what stands in the paths of files.
 pub(super) struct FeedPath<'p> {
@@ -49,7 +47,7 @@ pub(super) async fn upload(
     input: impl Read + Send + 'static,
 ) -> anyhow::Result<u64> {
     let answer = send(remote, Method::POST, &feed.under("upload"), streamed(input)).await?;
-    let text = whole(answer).await?;
+    let text = Remote::whole(answer).await?;
     let number =
         serde_json::from_slice::<Uploaded>(&text).ok().and_then(|uploaded| uploaded.number.parse().ok());
     number.context("the server answers an upload with something else than the number of its load")
@@ -85,20 +83,12 @@ async fn send(
     path: &str,
     body: ClientBody,
 ) -> anyhow::Result<Response<Incoming>> {
-    let base = remote.config.base_uri();
-    let (scheme, host) =
-        (base.scheme_str().unwrap_or("http"), base.authority().map_or("", |host| host.as_str()));
-    let prefix = base.path().trim_end_matches('/');
-    let mut request = Request::new(body);
-    *request.method_mut() = method;
-    *request.uri_mut() = format!("{scheme}://{host}{prefix}{path}").parse().context("no address")?;
-    *request.headers_mut() = remote.config.default_headers().clone();
-    let answer = remote.connection.send(request).await.map_err(|error| said(&error))?;
+    let answer = remote.send(method, path, body).await?;
     if answer.status().is_success() {
         return Ok(answer);
     }
     let status = answer.status();
-    Err(refused(status, &whole(answer).await?))
+    Err(refused(status, &Remote::whole(answer).await?))
 }
 
 /// The server's words.
@@ -115,12 +105,6 @@ fn refused(status: http::StatusCode, text: &[u8]) -> anyhow::Error {
         http::StatusCode::FORBIDDEN => advised(words, "use a token with another role"),
         _ => anyhow::anyhow!("{words}"),
     }
-}
-
-async fn whole(answer: Response<Incoming>) -> anyhow::Result<Bytes> {
-    let body = http_body_util::Limited::new(answer.into_body(), ANSWER_BYTES_MAX);
-    let read = body.collect().await.map_err(|error| anyhow::anyhow!("the server went away: {error}"))?;
-    Ok(read.to_bytes())
 }
 
 /// What a thread reads, piece by piece.

@@ -7,8 +7,7 @@ use contract::torg::feeds::v1::problem::Severity;
 use contract::torg::feeds::v1::{self as wire, OfferProblem, Problem};
 use serde_json::json;
 
-use super::super::print;
-use super::asked::{AskedOfFeed, Client, answered, as_json};
+use super::asked::{AskedOfFeed, Client, answered};
 use super::files::{FeedPath, download};
 use crate::config::Config;
 
@@ -76,16 +75,13 @@ pub(super) async fn run(errors: &Errors, config: &Config) -> anyhow::Result<()> 
     if let Some((file, name)) = files.iter().find_map(|(file, name)| Some((file.as_ref()?, *name))) {
         let feed = FeedPath { seller: &load.seller, namespace: &load.namespace };
         let bytes = download(&remote, &feed, (load.number, name, &errors.language), file).await?;
-        return print(&[format!("{}: {bytes} bytes", file.display())]);
+        let answer = json!({ "file": file, "bytes": bytes });
+        return asked.say(&answer, || vec![format!("{}: {bytes} bytes", file.display())]);
     }
     let summary = errors.summary(&client, &load).await?;
     let (problems, more) = errors.listed(&client, &load).await?;
-    if asked.json {
-        let object =
-            json!({ "load": load.number, "codes": summary.codes, "problems": problems, "more": more });
-        return print(&[as_json(&object)?]);
-    }
-    print(&errors.words(&load, &summary.codes, &problems, more))
+    let answer = json!({ "load": load.number, "codes": summary.codes, "problems": problems, "more": more });
+    asked.say(&answer, || errors.words(&load, &summary.codes, &problems, more))
 }
 
 impl Errors {

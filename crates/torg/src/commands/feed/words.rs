@@ -1,13 +1,10 @@
 //! Feeds and loads, in words.
 
-use buffa_types::google::protobuf::Timestamp;
 use contract::torg::feeds::v1::fetch::Outcome;
 use contract::torg::feeds::v1::load::{Origin, State};
 use contract::torg::feeds::v1::{Counts, Feed, Fetch, Load, Mapping, Missing};
-use offers::time::to_ms;
-use watcher::Time;
 
-use crate::commands::table;
+use crate::commands::show::{moment, state as paint_state, table};
 
 /// A table of feeds.
 pub(super) fn feeds(feeds: &[Feed]) -> Vec<String> {
@@ -21,7 +18,7 @@ pub(super) fn feeds(feeds: &[Feed]) -> Vec<String> {
             feed.namespace.clone(),
             feed.title.clone(),
             from(feed),
-            if feed.paused { "paused" } else { "active" }.to_owned(),
+            paint_state(if feed.paused { "paused" } else { "active" }),
             feed.last_load.as_option().map_or_else(|| "none".to_owned(), outcome),
         ]
     });
@@ -93,7 +90,8 @@ pub(super) fn loads(loads: &[Load]) -> Vec<String> {
         let [offers, created, changed, unchanged, removed, rejected] =
             [offers, created, changed, unchanged, removed, rejected].map(|count| count.to_string());
         let (time, from) = (moment(load.create_time.as_option()), origin(load).to_owned());
-        let (number, format, state) = (load.number.to_string(), load.format.clone(), state(load).to_owned());
+        let (number, format, state) =
+            (load.number.to_string(), load.format.clone(), paint_state(state(load)));
         [number, time, from, format, offers, created, changed, unchanged, removed, rejected, state]
     });
     table(&std::iter::once(head.map(str::to_owned)).chain(rows).collect::<Vec<_>>())
@@ -214,10 +212,6 @@ fn period_in_words(seconds: i64) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
     let unit = units.iter().find(|(length, _)| seconds >= *length && seconds % length == 0);
     unit.map_or_else(|| format!("{seconds}s"), |(length, name)| format!("{}{name}", seconds / length))
-}
-
-fn moment(time: Option<&Timestamp>) -> String {
-    time.map_or_else(|| "an unknown time".to_owned(), |time| Time::from_ms(to_ms(time)).to_string())
 }
 
 #[cfg(test)]

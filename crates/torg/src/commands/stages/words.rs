@@ -1,9 +1,8 @@
 //! Stages, in words.
 
-use buffa_types::google::protobuf::Timestamp;
 use contract::torg::stages::v1 as wire;
-use offers::time::to_ms;
-use watcher::Time;
+
+use crate::commands::show::{moment, state as paint_state, table};
 
 /// Differences that are printed one by one.
 const DIFFERENCES_MAX: usize = 20;
@@ -16,13 +15,7 @@ pub(super) fn list(stages: &[wire::Stage]) -> Vec<String> {
         ["STAGE", "KIND", "FRESH", "TIMERS", "BACKGROUND", "PARKED", "VISITS/S", "STATE"].map(str::to_owned),
     ];
     rows.extend(stages.iter().map(row));
-    let widths: Vec<usize> =
-        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 8]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
+    table(&rows)
 }
 
 fn row(stage: &wire::Stage) -> [String; 8] {
@@ -37,7 +30,7 @@ fn row(stage: &wire::Stage) -> [String; 8] {
         format!("{}{more}", depth.background),
         format!("{}{more}", depth.parked),
         format!("{rate:.1}"),
-        state(stage),
+        paint_state(&state(stage)),
     ]
 }
 
@@ -74,7 +67,8 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
     let stage = answer.stage.as_option().unwrap_or(&nothing);
     let version =
         if stage.version.is_empty() { String::new() } else { format!(", version {}", stage.version) };
-    let mut lines = vec![format!("stage {} ({}{version}): {}", stage.id, kind(stage), state(stage))];
+    let mut lines =
+        vec![format!("stage {} ({}{version}): {}", stage.id, kind(stage), paint_state(&state(stage)))];
     if let Some(outside) = stage.outside.as_option() {
         let fields = outside.may_change.as_option().map(|mask| mask.paths.join(", ")).unwrap_or_default();
         lines.push(format!("may change: {}", if fields.is_empty() { "nothing" } else { &fields }));
@@ -88,6 +82,8 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
     if depth.first_visit.is_set() {
         lines.push(format!("the first visit: {}", moment(depth.first_visit.as_option())));
     }
+    let ordered = if stage.ordered_limits.is_set() { " (ordered)" } else { "" };
+    lines.push(format!("limits{ordered}: {}", limits(stage.limits.as_option())));
     for process in &stage.processes {
         let wire::InProcess { process, visits_per_s, calls, visits, changes, failures, blocked, .. } =
             process;
@@ -117,6 +113,11 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
         ));
         lines.extend(shadow.examples.iter().take(DIFFERENCES_MAX).flat_map(difference));
     }
+    // Parked ones stand below, with their attempts.
+    for failed in answer.failed.iter().filter(|failed| !failed.parked) {
+        let time = moment(failed.time.as_option());
+        lines.push(format!("failed, tried again: offer {} at {time}: {}", failed.id, failed.error));
+    }
     for parked in &answer.parked {
         lines.push(format!(
             "parked: offer {} since {} after {} attempts: {}",
@@ -127,6 +128,20 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What a stage may do at a time.
+pub(super) fn limits(limits: Option<&wire::StageLimits>) -> String {
+    let limits = limits.cloned().unwrap_or_default();
+    let rate = limits.rate.map_or_else(
+        || "as many visits in a second as can be made".to_owned(),
+        |rate| format!("{rate} visits in a second"),
+    );
+    format!(
+        "{rate}, {} calls at a time, {} offers in a call",
+        limits.calls_max.unwrap_or_default(),
+        limits.batch_max.unwrap_or_default()
+    )
 }
 
 pub(super) fn registered(answer: &wire::RegisterStageResponse, only_checked: bool) -> Vec<String> {
@@ -209,8 +224,4 @@ pub(super) fn recrawl(recrawl: Option<&wire::Recrawl>) -> String {
         recrawl.queued,
         recrawl.damaged
     )
-}
-
-fn moment(time: Option<&Timestamp>) -> String {
-    time.map_or_else(|| "an unknown time".to_owned(), |time| Time::from_ms(to_ms(time)).to_string())
 }

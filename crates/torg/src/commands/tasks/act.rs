@@ -9,12 +9,13 @@ use super::asked::{Asked, answered};
 use super::given::{Border, border};
 use super::{look, words};
 use crate::commands::ctl::given::{Name, name, value};
-use crate::commands::ctl::words::moment;
+use crate::commands::show::moment;
 use crate::config::Config;
 
 /// A task, and why something is done with it.
 #[derive(Debug, Args)]
 pub(crate) struct Wish {
+    /// The task.
     task: String,
     #[command(flatten)]
     why: Why,
@@ -35,12 +36,14 @@ pub(crate) struct Why {
 pub(crate) enum StateCommand {
     /// Shows what is remembered of the last successful run.
     Get {
+        /// The task.
         task: String,
         #[command(flatten)]
         asked: Asked,
     },
     /// Sets what is remembered of a parameter.
     Set {
+        /// The task.
         task: String,
         /// One that the trigger looks at.
         #[arg(value_parser = name, allow_hyphen_values = true)]
@@ -55,6 +58,7 @@ pub(crate) enum StateCommand {
     },
     /// Forgets what is remembered of a parameter, or of all: the task fires as at its first run.
     Delete {
+        /// The task.
         task: String,
         /// Without it, all of them.
         #[arg(value_parser = name, allow_hyphen_values = true)]
@@ -69,6 +73,7 @@ pub(crate) enum StateCommand {
 /// Which chunks of the past to run.
 #[derive(Debug, Args)]
 pub(crate) struct Backfill {
+    /// The task.
     task: String,
     /// From the chunk that this is in: a day such as 2026-03-01 in the time zone of the task, or a moment such as 2026-03-01T00:00+03:00.
     #[arg(long, value_name = "DAY|TIME", value_parser = border)]

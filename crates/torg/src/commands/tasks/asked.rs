@@ -7,7 +7,7 @@ use contract::torg::tasks::v1::TaskServiceClient;
 use serde::Serialize;
 
 use super::super::remote::{Place, reason, said};
-use super::print;
+use super::super::show::say;
 use crate::config::Config;
 use crate::errors::advised;
 
@@ -34,7 +34,7 @@ impl Asked {
         answer: &impl Serialize,
         words: impl FnOnce() -> Vec<String>,
     ) -> anyhow::Result<()> {
-        if self.json { print(&[serde_json::to_string_pretty(answer)?]) } else { print(&words()) }
+        say(self.json, answer, words)
     }
 }
 

@@ -15,6 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Whose log to print.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
+    /// The task.
     task: String,
     /// This run instead of the last one; `torg tasks runs` shows their numbers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::torg::tasks::v1::{self as wire, SeenValue, cause, task_run, task_state};
 
-use crate::commands::ctl::words::{moment, one_line, value};
-use crate::commands::table;
+use crate::commands::ctl::words::{one_line, value};
+use crate::commands::show::{moment_in_table as moment, state as paint_state, table};
 
 /// Letters of an error in a table.
 const ERROR_CHARS_MAX: usize = 120;
@@ -17,7 +17,7 @@ pub(super) fn tasks(tasks: &[wire::TaskSummary]) -> Vec<String> {
         let state = state(task);
         [
             task.name.clone(),
-            standing(task, &state),
+            paint_state(&standing(task, &state)),
             moment(state.last_success_time.as_option()),
             state.runs.to_string(),
             task.priority.to_string(),
@@ -153,7 +153,7 @@ pub(super) fn runs(runs: &[wire::TaskRun]) -> Vec<String> {
             run.number.to_string(),
             moment(run.start_time.as_option()),
             moment(run.end_time.as_option()),
-            outcome(run).to_owned(),
+            paint_state(outcome(run)),
             run.attempt.to_string(),
             why(run.cause.as_option()),
             cut(&one_line(&errors.join("; "))),

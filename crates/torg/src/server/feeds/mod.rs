@@ -4,7 +4,8 @@
 //! - `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv` and `.xlsx`: `number` may be `last`.
 //! - `GET /feeds/schema.xsd` and `GET /feeds/errors`: for everybody.
 //!
-//! Errors are those of RPC in JSON.
+//! Errors are those of RPC in JSON. An upload is recorded with its author as calls are (`server/rpc/recorder.rs`): not one of sellers into their own feeds, which is their own business
+//! and what their programs do all day, unless it was done in the console.
 
 mod csv;
 mod page;
@@ -23,11 +24,13 @@ use connectrpc::ConnectError;
 use feeds::limits::DOWNLOAD_TIME_MAX;
 use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use offers::autoload::FeedName;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::router::{Shared, failure, json_answer};
+use crate::actions::{Actions, Beginning, Failure, Noted, is_own_feed, shown};
 use crate::config;
 
 /// Where the schema of Torg's own XML is served.
@@ -36,6 +39,9 @@ pub(super) const SCHEMA_PATH: &str = "/feeds/schema.xsd";
 pub(super) const ERRORS_PATH: &str = "/feeds/errors";
 /// An upload that sends nothing for so long is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// What an upload is called among recorded actions, and the service that it belongs to.
+const UPLOAD: &str = "POST /feeds/{seller}/{namespace}/upload";
+const SERVICE: &str = "torg.feeds.v1.FeedService";
 /// A number that means the last load.
 const LAST: &str = "last";
 
@@ -43,30 +49,38 @@ const LAST: &str = "last";
 #[derive(Clone)]
 pub(crate) struct FeedFiles {
     calls: FeedCalls,
+    actions: Actions,
     upload_bytes_max: u64,
     /// Where reports are put together.
     folder: PathBuf,
 }
 
 /// An answer that is not the one that was asked for.
-struct Refused(Box<Response>);
+struct Refused {
+    answer: Box<Response>,
+    code: &'static str,
+    text: String,
+}
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Refused {
-        // Without headers it is JSON, whatever the file is.
-        ConnectError::from(refusal).into_http_response(&HeaderMap::new()).map(Body::new).into()
+impl Refused {
+    fn new(status: StatusCode, code: &'static str, text: &str) -> Refused {
+        Refused { answer: Box::new(failure(status, code, text)), code, text: text.to_owned() }
     }
 }
 
-impl From<Response> for Refused {
-    fn from(answer: Response) -> Refused {
-        Refused(Box::new(answer))
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        let error = ConnectError::from(refusal);
+        let (code, text) = (error.code.as_str(), error.message.clone().unwrap_or_default());
+        // Without headers it is JSON, whatever the file is.
+        let answer = Box::new(error.into_http_response(&HeaderMap::new()).map(Body::new));
+        Refused { answer, code, text }
     }
 }
 
 /// Whatever there is to answer.
 fn answered(answer: Result<Response, Refused>) -> Response {
-    answer.unwrap_or_else(|Refused(answer)| *answer)
+    answer.unwrap_or_else(|refused| *refused.answer)
 }
 
 /// What may stand behind the path of a report.
@@ -78,14 +92,18 @@ pub(super) struct Asked {
 
 impl FeedFiles {
     /// Files of these feeds.
-    pub(crate) fn new(calls: FeedCalls, config: &config::Feeds) -> FeedFiles {
+    pub(crate) fn new(calls: FeedCalls, actions: Actions, config: &config::Feeds) -> FeedFiles {
         let upload_bytes_max = u64::from(config.upload_mb_max) << 20;
-        FeedFiles { calls, upload_bytes_max, folder: config.spool_dir.clone() }
+        FeedFiles { calls, actions, upload_bytes_max, folder: config.spool_dir.clone() }
     }
 
-    /// Takes a file in; the feed's upload, ready to be finished.
-    async fn take(&self, mut upload: Upload, mut pieces: BodyDataStream) -> Result<Upload, Refused> {
-        let mut bytes = 0;
+    /// Takes a file in; the feed's upload, ready to be finished. `bytes` tells how much has come.
+    async fn take(
+        &self,
+        mut upload: Upload,
+        mut pieces: BodyDataStream,
+        bytes: &mut u64,
+    ) -> Result<Upload, Refused> {
         loop {
             let piece = match timeout(SILENCE_MAX, pieces.next()).await {
                 Ok(Some(Ok(piece))) => piece,
@@ -96,8 +114,8 @@ impl FeedFiles {
                 Ok(None) => return Ok(upload),
                 Err(_) => return Err(too_slow()),
             };
-            bytes += piece.len() as u64;
-            if bytes > self.upload_bytes_max {
+            *bytes += piece.len() as u64;
+            if *bytes > self.upload_bytes_max {
                 return Err(self.too_large());
             }
             upload.write(&piece)?;
@@ -109,7 +127,17 @@ impl FeedFiles {
             "the file is larger than {} MiB: pack it with gzip or zip, or divide it into several feeds",
             self.upload_bytes_max >> 20
         );
-        failure(StatusCode::PAYLOAD_TOO_LARGE, "resource_exhausted", &text).into()
+        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "resource_exhausted", &text)
+    }
+
+    /// Notes that an upload begins, if it is to be noted.
+    fn note(&self, caller: &Caller, in_console: bool, (seller, namespace): (&str, &str)) -> Option<Noted> {
+        if caller.is_anonymous() || (!in_console && is_own_feed(caller, Some(seller))) {
+            return None;
+        }
+        let request = json!({"seller": seller, "namespace": namespace});
+        let (method, about) = (UPLOAD.to_owned(), shown::about(SERVICE, &request));
+        Some(self.actions.begin(Beginning { caller, in_console, method, about, request }))
     }
 }
 
@@ -120,11 +148,11 @@ pub(super) async fn upload(
     path: Result<Path<(String, String)>, PathRejection>,
     request: Request,
 ) -> Response {
-    let taken = timeout(DOWNLOAD_TIME_MAX, take_upload(&shared, caller, path, request)).await;
-    answered(taken.unwrap_or_else(|_| Err(too_slow())))
+    answered(note_upload(&shared, caller, path, request).await)
 }
 
-async fn take_upload(
+/// Takes a file in, and has it noted who sent it, how large it was, and which load it became or why none.
+async fn note_upload(
     shared: &Shared,
     caller: Option<Extension<Caller>>,
     path: Result<Path<(String, String)>, PathRejection>,
@@ -132,17 +160,21 @@ async fn take_upload(
 ) -> Result<Response, Refused> {
     let (files, caller) = served(shared, caller)?;
     let Path((seller, namespace)) = path.map_err(|_| no_such_path())?;
-    let upload = files.calls.upload(&caller, &seller, &namespace).await?;
-    if declared_bytes(request.headers()) > files.upload_bytes_max {
-        return Err(files.too_large());
+    let in_console = request.extensions().get::<console::Through>().is_some();
+    let noted = files.note(&caller, in_console, (&seller, &namespace));
+    let mut bytes = 0;
+    let taking = take_upload(files, &caller, (&seller, &namespace), request, &mut bytes);
+    let taken = timeout(DOWNLOAD_TIME_MAX, taking).await.unwrap_or_else(|_| Err(too_slow()));
+    if let Some(mut noted) = noted {
+        let mut known = json!({"seller": seller, "namespace": namespace, "bytes": bytes});
+        if let Ok((_, number)) = &taken {
+            known["load"] = Value::from(number.to_string());
+        }
+        noted.know(known);
+        let failure = taken.as_ref().err();
+        noted.end(failure.map(|refused| Failure { code: refused.code, text: &refused.text })).await;
     }
-    if is_form(request.headers()) {
-        let text = "send the file itself as the body, not a form: curl --data-binary @FILE";
-        return Err(Refusal::wrong_field("file", "IS_A_FORM", text).into());
-    }
-    let upload = files.take(upload, request.into_body().into_data_stream()).await?;
-    let name = upload.name().clone();
-    let number = upload.finish().await?;
+    let (name, number) = taken?;
     let about = json!({"seller": name.seller, "namespace": name.namespace, "number": number.to_string()});
     let report = format!("/feeds/{}/{}/loads/{number}/problems", escaped(&name.seller), name.namespace);
     let answer = json!({
@@ -153,6 +185,27 @@ async fn take_upload(
         "problems": [format!("{report}.csv"), format!("{report}.xlsx")],
     });
     Ok(json_answer(StatusCode::ACCEPTED, &answer))
+}
+
+/// Takes a file in: whose it is, and the number of the load that it became. `bytes` tells how much has come.
+async fn take_upload(
+    files: &FeedFiles,
+    caller: &Caller,
+    (seller, namespace): (&str, &str),
+    request: Request,
+    bytes: &mut u64,
+) -> Result<(FeedName, u64), Refused> {
+    let upload = files.calls.upload(caller, seller, namespace).await?;
+    if declared_bytes(request.headers()) > files.upload_bytes_max {
+        return Err(files.too_large());
+    }
+    if is_form(request.headers()) {
+        let text = "send the file itself as the body, not a form: curl --data-binary @FILE";
+        return Err(Refusal::wrong_field("file", "IS_A_FORM", text).into());
+    }
+    let upload = files.take(upload, request.into_body().into_data_stream(), bytes).await?;
+    let name = upload.name().clone();
+    Ok((name, upload.finish().await?))
 }
 
 /// `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv`, or `.xlsx`.
@@ -228,19 +281,19 @@ pub(super) async fn errors(asked: Result<Query<Asked>, QueryRejection>, headers:
 fn served(shared: &Shared, caller: Option<Extension<Caller>>) -> Result<(&FeedFiles, Caller), Refused> {
     let Some(files) = shared.slots.feeds.get() else {
         let text = "feeds are not served here, or not yet";
-        return Err(failure(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text).into());
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text));
     };
     let Some(Extension(caller)) = caller else { return Err(Refusal::sign_in().into()) };
     Ok((files, caller))
 }
 
 fn no_such_path() -> Refused {
-    failure(StatusCode::NOT_FOUND, "not_found", "no such path").into()
+    Refused::new(StatusCode::NOT_FOUND, "not_found", "no such path")
 }
 
 fn too_slow() -> Refused {
     let text = "the file came too slowly: send it again, or pack it with gzip or zip";
-    failure(StatusCode::REQUEST_TIMEOUT, "deadline_exceeded", text).into()
+    Refused::new(StatusCode::REQUEST_TIMEOUT, "deadline_exceeded", text)
 }
 
 /// A name as a part of a path.

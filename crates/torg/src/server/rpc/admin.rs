@@ -6,7 +6,7 @@ use access::Action;
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 
 use super::callers::require;
-use crate::proto::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
+use contract::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
 
 /// Who this process is.
 #[derive(Debug, Clone)]

@@ -174,7 +174,7 @@ mod tests {
     use tower::ServiceExt as _;
 
     use super::*;
-    use crate::proto::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
+    use contract::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
 
     /// A service whose calls panic, wait, or panic in the middle of a stream.
     fn service(concurrent_max: usize, metrics: &Metrics, go: &Arc<Notify>) -> ConnectRpcService {

@@ -7,7 +7,7 @@ use buffa_types::google::protobuf::Timestamp;
 use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
 
 use super::callers::require;
-use crate::proto::torg::access::v1 as wire;
+use contract::torg::access::v1 as wire;
 
 pub(super) struct KeysRpc {
     keys: ApiKeys,

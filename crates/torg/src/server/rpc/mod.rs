@@ -1,12 +1,14 @@
 //! The RPC services of this process, and what surrounds every call.
 //!
 //! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`] (concurrency, panics, metrics),
-//! [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the gate has let in (`callers`).
+//! [`recorder::Recorder`] (what is done to how Torg works), [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the gate has let in (`callers`).
 
 mod admin;
 mod callers;
 mod guard;
 mod keys;
+mod observe;
+mod recorder;
 mod states;
 mod strict_json;
 mod topics;
@@ -26,7 +28,9 @@ use connectrpc_reflection::Reflector;
 
 use super::health::HealthChecker;
 use super::{Metrics, Readiness};
+use crate::actions::Actions;
 use crate::config::Limits;
+use crate::observe::Observatory;
 
 pub(crate) use admin::Info;
 pub(crate) use keys::key_from_wire;
@@ -43,6 +47,8 @@ pub(crate) struct RpcParts {
     pub(crate) info: Info,
     pub(crate) topics: Topics,
     pub(crate) keys: ApiKeys,
+    pub(crate) observatory: Observatory,
+    pub(crate) actions: Actions,
     /// The topic of changes, which only Torg writes.
     pub(crate) offers_topic: String,
     /// Only in a process with the role `api`.
@@ -58,8 +64,8 @@ pub(crate) struct RpcParts {
 /// All services in one, ready for the router.
 pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
     states::write_out();
-    let RpcParts { limits, readiness, metrics, info, topics, keys, offers_topic, market, feeds, ctl, tasks } =
-        parts;
+    let RpcParts { limits, readiness, metrics, info, topics, keys, observatory, actions, .. } = parts;
+    let RpcParts { offers_topic, market, feeds, ctl, tasks, .. } = parts;
     let pool =
         Arc::new(DescriptorPool::decode(DESCRIPTORS).context("the descriptors of this build are broken")?);
     let names = pool.services().iter().map(|service| service.full_name().to_owned()).collect();
@@ -70,6 +76,7 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
         .add_service(Arc::new(admin::Admin::new(info)))
         .add_service(Arc::new(topics::TopicsRpc::new(topics, offers_topic)))
         .add_service(Arc::new(keys::KeysRpc::new(keys)))
+        .add_service(Arc::new(observe::ObserveRpc::new(observatory, actions.clone())))
         .add_service(health);
     let router = market.iter().fold(router, api::register);
     let router = feeds.iter().fold(router, api::register_feeds);
@@ -86,5 +93,6 @@ pub(crate) fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> 
         )
         .with_deadline_policy(DeadlinePolicy::new().with_max(longest).with_default_timeout(longest))
         .with_interceptor(guard::Guard::new(limits.concurrent_requests_max as usize, metrics))
+        .with_interceptor(recorder::Recorder::new(actions, Arc::clone(&pool)))
         .with_interceptor(strict_json::StrictJson::new(pool)))
 }

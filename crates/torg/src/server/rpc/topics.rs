@@ -9,7 +9,7 @@ use offers::time::{from_time, is_possible};
 use watcher::Time;
 
 use super::callers::require;
-use crate::proto::torg::topics::v1 as wire;
+use contract::torg::topics::v1 as wire;
 
 /// The longest that a read waits, so that it ends before balancers lose patience.
 const WAIT_MAX: Duration = Duration::from_secs(30);

@@ -45,7 +45,7 @@ pub(super) const METHODS: &[Line] = &[
 const UNNAMED: &[Line] = &[
     //                                nobody visitor ann bob support moderator service admin no role no name
     line(FEEDS, "CreateFeed",         [S,    S,      A,  A,  W,      W,        W,      W,    W,      W], |_| json!({"feed": {}})),
-    line(FEEDS, "ListFeeds",          [S,    S,      A,  A,  W,      W,        W,      W,    W,      W], |_| json!({})),
+    line(FEEDS, "ListFeeds",          [S,    S,      A,  A,  A,      A,        A,      A,    W,      W], |_| json!({})),
     line(FEEDS, "GetFeed",            [S,    S,      A,  M,  W,      W,        W,      W,    W,      W], |_| json!({"namespace": SHOP})),
     line(FEEDS, "ListMappings",       [S,    S,      A,  A,  W,      W,        W,      W,    W,      W], |_| json!({})),
 ];
@@ -90,7 +90,7 @@ async fn every_method_of_feeds_is_open_to_exactly_those_who_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_names_no_seller_means_themselves_or_is_asked_whom() {
+async fn who_names_no_seller_means_themselves_or_all_of_a_list_or_is_asked_whom() {
     let (mut market, _) = open().await;
     for method in UNNAMED {
         for (caller, expected) in CALLERS.iter().zip(method.outcomes) {

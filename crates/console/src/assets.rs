@@ -1,0 +1,53 @@
+//! The files that pages need, inside of the binary: one style, one script, one icon.
+//!
+//! Their addresses carry a hash of what they hold, so that browsers keep them for ever.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use maud::{Markup, PreEscaped};
+
+const FILES: [(&str, &str, &[u8]); 3] = [
+    ("console.css", "text/css; charset=utf-8", include_bytes!("../assets/console.css")),
+    ("console.js", "text/javascript; charset=utf-8", include_bytes!("../assets/console.js")),
+    ("icon.svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
+];
+
+/// A short hash of all files: they change together, with the binary.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
+    for (_, _, bytes) in FILES {
+        hash.update(bytes);
+    }
+    URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..9])
+});
+
+/// The address of a file.
+pub(crate) fn path(name: &str) -> String {
+    format!("/console/assets/{name}?v={}", *VERSION)
+}
+
+/// The sign of Torg.
+pub(crate) fn logo() -> Markup {
+    PreEscaped(include_str!("../assets/icon.svg").to_owned())
+}
+
+/// Serves a file.
+pub(crate) async fn serve(Path(name): Path<String>) -> Response {
+    let Some((_, kind, bytes)) = FILES.into_iter().find(|(known, ..)| *known == name) else {
+        let mut answer = Response::new(Body::from("there is no such file\n"));
+        *answer.status_mut() = StatusCode::NOT_FOUND;
+        return answer;
+    };
+    let mut answer = Response::new(Body::from(bytes));
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
+    answer.headers_mut().insert(CACHE_CONTROL, kept);
+    answer
+}

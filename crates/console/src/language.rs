@@ -1,0 +1,52 @@
+//! The languages of the console.
+
+use http::HeaderMap;
+use http::header::ACCEPT_LANGUAGE;
+
+/// A language that pages are shown in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Language {
+    /// As in the code.
+    #[default]
+    English,
+    Russian,
+}
+
+impl Language {
+    /// As in the attribute `lang`, and in requests to the services.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Russian => "ru",
+        }
+    }
+
+    pub(crate) fn from_code(code: &str) -> Option<Self> {
+        [Self::English, Self::Russian].into_iter().find(|language| language.code() == code)
+    }
+
+    /// What a browser asks for: whichever it names first.
+    pub(crate) fn asked_for(headers: &HeaderMap) -> Self {
+        let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let mut named = asked.split(',').filter_map(|part| Self::from_code(part.trim().get(..2)?));
+        named.next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_comes_in_the_language_that_is_asked_for_first() {
+        let asked = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_LANGUAGE, value.parse().unwrap());
+            Language::asked_for(&headers)
+        };
+        assert_eq!(asked("ru-RU,ru;q=0.9,en;q=0.8"), Language::Russian);
+        assert_eq!(asked("de,en-GB;q=0.7,ru;q=0.3"), Language::English);
+        assert_eq!(asked(""), Language::English);
+        assert_eq!(Language::asked_for(&HeaderMap::new()), Language::English);
+    }
+}

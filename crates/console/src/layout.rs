@@ -1,0 +1,226 @@
+//! What surrounds every page: the head, the menu, notices. And pages for those who are not let in.
+
+use access::{Action, Code, Denial};
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, Uri, header};
+use maud::{DOCTYPE, Markup, html};
+
+use crate::answer::{html as answer, see};
+use crate::assets;
+use crate::limits::{LOOK_AT_OVERVIEW_EVERY, LOOK_EVERY};
+use crate::visit::{Look, Theme, Visit};
+use crate::words_mark::w;
+
+/// Where in the menu a page belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Overview,
+    Stages,
+    Offers,
+    Sellers,
+    Feeds,
+    Tasks,
+    Values,
+    Topics,
+    Cluster,
+    Actions,
+    /// Nowhere in the menu.
+    Nowhere,
+}
+
+/// A line of the menu: where it leads, what it is called, and what one has to be allowed to see it. Sellers see what is theirs.
+struct Line(Place, &'static str, &'static str, Action, bool);
+
+const MENU: [Line; 10] = [
+    Line(Place::Overview, "/console/", w("Overview"), Action::SeeProcess, false),
+    Line(Place::Stages, "/console/stages", w("Stages"), Action::SeeProcess, false),
+    Line(Place::Offers, "/console/offers", w("Offers"), Action::ReadAny, true),
+    Line(Place::Sellers, "/console/sellers", w("Sellers"), Action::ReadAny, true),
+    Line(Place::Feeds, "/console/feeds", w("Feeds"), Action::ReadAny, true),
+    Line(Place::Tasks, "/console/tasks", w("Tasks"), Action::SeeProcess, false),
+    Line(Place::Values, "/console/values", w("Values"), Action::SeeProcess, false),
+    Line(Place::Topics, "/console/topics", w("Topics"), Action::UseTopics, false),
+    Line(Place::Cluster, "/console/cluster", w("Cluster"), Action::SeeProcess, false),
+    Line(Place::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
+];
+
+/// Whether somebody finds this place in their menu.
+fn is_open(visit: &Visit, line: &Line) -> bool {
+    visit.caller().may(line.3) || line.4 && visit.own_seller().is_some()
+}
+
+/// Where somebody begins: the first line of their menu.
+pub(crate) fn first_page(visit: &Visit) -> &'static str {
+    MENU.iter().find(|line| is_open(visit, line)).map_or("/console/offers", |line| line.1)
+}
+
+/// A whole page, or only what stands in its middle if no more is asked for.
+pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> Markup {
+    if visit.look().live {
+        return middle(visit, title, body);
+    }
+    let look = visit.look();
+    document(
+        look,
+        title,
+        &html! {
+            a.skip href="#main" { (visit.t("To the content")) }
+            header.top {
+                a.brand href=(first_page(visit)) { (assets::logo()) span { "Torg" } }
+                form.find role="search" action="/console/find" method="get" {
+                    label.hidden for="find" { (visit.t("Find an offer, a seller or a stage")) }
+                    input #find type="search" name="q" maxlength="200" autocomplete="off"
+                        aria-keyshortcuts="/" placeholder=(visit.t("Id, seller, id in a feed"));
+                }
+                (person(visit))
+            }
+            nav.menu aria-label=(visit.t("Pages")) {
+                ul {
+                    @for line in MENU.iter().filter(|line| is_open(visit, line)) {
+                        li { a href=(line.1) aria-current=[(line.0 == place).then_some("page")] { (visit.t(line.2)) } }
+                    }
+                }
+            }
+            div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. What you see is old; it comes back by itself.")) }
+            main #main tabindex="-1" data-every=[visit.looks_only().then(|| every(place))] { (middle(visit, title, body)) }
+        },
+    )
+}
+
+/// How often a page brings itself up to date, in milliseconds.
+fn every(place: Place) -> u128 {
+    let every = if place == Place::Overview { LOOK_AT_OVERVIEW_EVERY } else { LOOK_EVERY };
+    every.as_millis()
+}
+
+fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
+    html! {
+        h1 { (title) }
+        @if visit.is_unchecked() {
+            p.notice.bad role="alert" {
+                (visit.t("The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed."))
+            }
+        }
+        @if let Some(notice) = visit.notice() {
+            p.notice.good[notice.good].bad[!notice.good] role="status" { (notice.text) }
+        }
+        (body)
+    }
+}
+
+fn person(visit: &Visit) -> Markup {
+    let caller = visit.caller();
+    let roles: Vec<&str> = caller.roles.iter().map(|role| visit.t(role_name(role))).collect();
+    let other = if visit.language().code() == "ru" { ("en", "English") } else { ("ru", "Русский") };
+    let theme = visit.look().theme;
+    html! {
+        details.person {
+            summary { span.who { (visit.name()) } }
+            div.sheet {
+                p { strong { (visit.name()) } br; (roles.join(", ")) }
+                form method="post" action="/console/look" {
+                    (crate::view::token(visit))
+                    input type="hidden" name="back" value=(visit.here());
+                    button name="language" value=(other.0) lang=(other.0) { (other.1) }
+                    @for (other, text) in [(Theme::Light, w("Light")), (Theme::Dark, w("Dark")), (Theme::System, w("As the system"))] {
+                        @if other != theme { button name="theme" value=(other.name()) { (visit.t(text)) } }
+                    }
+                }
+                form method="post" action="/console/sign-out" {
+                    (crate::view::token(visit))
+                    button { (visit.t("Sign out, or be somebody else")) }
+                }
+            }
+        }
+    }
+}
+
+/// What a role is called.
+pub(crate) fn role_name(role: access::Role) -> &'static str {
+    use access::Role;
+    match role {
+        Role::Seller => w("seller"),
+        Role::Support => w("support"),
+        Role::Moderator => w("moderator"),
+        Role::Service => w("service"),
+        Role::Admin => w("admin"),
+    }
+}
+
+/// The frame of a document.
+pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(look.language.code()) data-theme=(look.theme.name()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Torg" }
+                link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
+                link rel="stylesheet" href=(assets::path("console.css"));
+                script src=(assets::path("console.js")) defer {}
+            }
+            body { (body) }
+        }
+    }
+}
+
+/// A page with one message, for those who are not let in.
+fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str, again: bool) -> Response {
+    let t = |text| look.language.t(text);
+    let page = document(
+        look,
+        t(title),
+        &html! {
+            main #main.alone data-every=[again.then_some("2000")] {
+                h1 { (t(title)) }
+                p { (t(text)) }
+            }
+        },
+    );
+    let mut given = answer(status, page);
+    if again {
+        given.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+    }
+    crate::answer::secured(given)
+}
+
+/// Torg has not opened its store yet.
+pub(crate) fn starting(look: Look) -> Response {
+    let text = w("Torg is starting: it opens its store. This page goes on by itself.");
+    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
+}
+
+/// Sends somebody to sign in, and back to where they wanted to go.
+pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
+    if look.live {
+        let text = w("You are not signed in any more.");
+        return alone(look, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
+    }
+    let next = wanted.path_and_query().map_or("/console/", http::uri::PathAndQuery::as_str);
+    let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    crate::answer::secured(see(&format!("/console/sign-in?next={next}")))
+}
+
+/// The gate lets nobody in now, or not this one.
+pub(crate) fn denied(look: Look, denial: &Denial) -> Response {
+    let (title, text) = match denial.code {
+        Code::Unavailable => (
+            w("Torg cannot tell who you are"),
+            w(
+                "The store does not answer, so that no key can be checked. This page goes on by itself as soon as it does.",
+            ),
+        ),
+        Code::ResourceExhausted | Code::TooLarge => {
+            (w("Too much at once"), w("Too many requests came from you, or to all of Torg. Wait a moment."))
+        }
+        _ => (
+            w("Not from here"),
+            w(
+                "Access is off, so that Torg serves this machine only: open it as localhost, or switch access on.",
+            ),
+        ),
+    };
+    alone(look, denial.code.status(), title, text, true)
+}

@@ -1,0 +1,48 @@
+//! The pages: one file each, with its routes.
+
+mod actions;
+mod calls;
+mod cluster;
+mod feeds;
+mod find;
+mod look;
+mod offers;
+mod overview;
+mod sellers;
+pub(crate) mod sign_in;
+mod stages;
+mod tasks;
+mod topics;
+mod values;
+
+use axum::Router;
+use axum::response::Response;
+
+use crate::layout::Place;
+use crate::routes::Console;
+use crate::services::{Failure, Kind};
+use crate::visit::Visit;
+
+/// All pages behind the sign-in.
+pub(crate) fn routes() -> Router<Console> {
+    Router::new()
+        .merge(overview::routes())
+        .merge(stages::routes())
+        .merge(offers::routes())
+        .merge(sellers::routes())
+        .merge(topics::routes())
+        .merge(cluster::routes())
+        .merge(feeds::routes())
+        .merge(tasks::routes())
+        .merge(values::routes())
+        .merge(actions::routes())
+        .merge(calls::routes())
+        .merge(find::routes())
+        .merge(look::routes())
+}
+
+/// The answer for every other path.
+pub(crate) async fn missing(visit: Visit) -> Response {
+    let failure = Failure::new(Kind::NotFound, visit.t("The console has no page of this address."));
+    visit.page(Place::Nowhere, visit.t("Not found"), Err(failure))
+}

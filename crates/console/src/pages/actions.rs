@@ -1,0 +1,96 @@
+//! What people and programs did that changes how Torg works.
+
+use axum::Router;
+use axum::extract::Query;
+use axum::response::Response;
+use axum::routing::get;
+use contract::torg::admin::v1::{Action, ListActionsRequest, ListActionsResponse};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::layout::Place;
+use crate::routes::Console;
+use crate::services::Failure;
+use crate::services::methods::LIST_ACTIONS;
+use crate::view::{Tone, ago, cut, empty, moment, pager, query, state, table};
+use crate::visit::Visit;
+
+const SHOWN: u32 = 50;
+
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/actions", get(show))
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    #[serde(default)]
+    about: String,
+    #[serde(default)]
+    page: String,
+}
+
+async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
+    let body = list(&visit, &asked).await;
+    visit.page(Place::Actions, visit.t("Actions"), body)
+}
+
+async fn list(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
+    let request = ListActionsRequest {
+        about: asked.about.trim().to_owned(),
+        page_size: SHOWN,
+        page_token: asked.page.clone(),
+        ..ListActionsRequest::default()
+    };
+    let answer = visit.call(LIST_ACTIONS, &request).await?;
+    Ok(html! {
+        p { (visit.t("Everything that somebody did that changes how Torg works, with their name: also what was refused.")) }
+        form.inline method="get" action="/console/actions" {
+            label for="about" { (visit.t("About")) input #about name="about" value=(asked.about) maxlength="300"; }
+            button { (visit.t("Show")) }
+        }
+        div data-live #actions { (rows(visit, &answer)) }
+        (pager(visit, "/console/actions", &[("about", &asked.about)], &asked.page, &answer.next_page_token))
+    })
+}
+
+fn rows(visit: &Visit, answer: &ListActionsResponse) -> Markup {
+    if answer.actions.is_empty() {
+        return empty(visit.t("Nobody did anything of the kind yet."));
+    }
+    table(
+        visit.t("Actions"),
+        &head(visit),
+        &html! { @for action in &answer.actions { (row(visit, action)) } },
+    )
+}
+
+/// The columns of a table of actions.
+pub(super) fn head(visit: &Visit) -> Markup {
+    html! {
+        th scope="col" { (visit.t("When")) }
+        th scope="col" { (visit.t("Who")) }
+        th scope="col" { (visit.t("What")) }
+        th scope="col" { (visit.t("About")) }
+        th scope="col" { (visit.t("Outcome")) }
+        th scope="col" { (visit.t("Request")) }
+    }
+}
+
+/// A line in a table of actions.
+pub(super) fn row(visit: &Visit, action: &Action) -> Markup {
+    let method = action.method.rsplit('/').next().unwrap_or_default();
+    let good = action.outcome == "ok";
+    html! {
+        tr {
+            td { (ago(visit, action.time.as_option())) br; span.quiet { (moment(action.time.as_option())) } }
+            td { (action.author) br; span.quiet { (action.roles.join(", ")) } }
+            td { (method) @if !action.through.is_empty() { br; span.quiet { (action.through) } } }
+            td { @if !action.about.is_empty() { a href={ "/console/actions" (query(&[("about", &action.about)])) } { (action.about) } } }
+            td {
+                (state(if good { Tone::Good } else { Tone::Bad }, &action.outcome))
+                @if !action.error.is_empty() { br; span.quiet { (cut(&action.error)) } }
+            }
+            td.wide.code { (cut(&action.request)) }
+        }
+    }
+}

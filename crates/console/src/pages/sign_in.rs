@@ -1,0 +1,204 @@
+//! Signing in and out.
+//!
+//! With access required, somebody shows an API key or a signed token. With access off everybody on this machine may be anybody, and chooses a role, to see the
+//! console as that role does.
+
+use access::{Peer, Proof, Role};
+use axum::body::to_bytes;
+use axum::extract::{Query, Request, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::answer::{Keeping, cookie, html as answer, inside, secured, see, set_cookie};
+use crate::form::is_own;
+use crate::layout::{self, document, role_name};
+use crate::limits::{COOKIE_BYTES_MAX, FORM_BYTES_MAX, SESSION_TIME_MAX};
+use crate::routes::Console;
+use crate::session::{Session, Shown, chosen};
+use crate::visit::{Look, SESSION_COOKIE, judge, shown_token};
+use crate::words_mark::w;
+
+/// What the page is asked for.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    /// Where to go then.
+    #[serde(default)]
+    next: String,
+    /// As what, where everybody may be anybody.
+    #[serde(default, rename = "as")]
+    role: String,
+    #[serde(default)]
+    seller: String,
+}
+
+/// The page, or at once the session if the link says as what.
+pub(crate) async fn show(
+    State(console): State<Console>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    let look = Look::of(&console, &headers);
+    let free = is_free(&console, &headers).await;
+    if !free || asked.role.is_empty() {
+        return secured(answer(StatusCode::OK, page(look, free, &asked, None)));
+    }
+    choose(&console, look, &asked)
+}
+
+/// Takes what somebody shows.
+pub(crate) async fn take(State(console): State<Console>, request: Request) -> Response {
+    let look = Look::of(&console, request.headers());
+    let headers = request.headers().clone();
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let free = is_free(&console, &headers).await;
+    let refused = |asked: &Asked, status, why| secured(answer(status, page(look, free, asked, Some(why))));
+    let nothing = Asked::default();
+    // A page of another site must not sign anybody in.
+    if !is_own(&headers) {
+        return refused(&nothing, StatusCode::FORBIDDEN, w("This form came from another site."));
+    }
+    let Ok(bytes) = to_bytes(request.into_body(), FORM_BYTES_MAX).await else {
+        return refused(&nothing, StatusCode::BAD_REQUEST, w("The form is too large, or broke off."));
+    };
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(&bytes).into_owned().collect();
+    let field = |name: &str| {
+        fields
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.trim())
+            .unwrap_or_default()
+    };
+    let asked = Asked {
+        next: field("next").to_owned(),
+        role: field("as").to_owned(),
+        seller: field("seller").to_owned(),
+    };
+    if free {
+        return choose(&console, look, &asked);
+    }
+    let token = field("token");
+    if token.is_empty() {
+        return refused(&asked, StatusCode::BAD_REQUEST, w("Show an API key or a token."));
+    }
+    match judge(&console, &shown_token(&headers, token), peer).await {
+        Ok(admitted) if !admitted.caller.is_anonymous() => {
+            begin(&console, look, &admitted.caller, Shown::Token(token.to_owned()), &asked)
+        }
+        Ok(_) => refused(&asked, StatusCode::FORBIDDEN, w("This key or token is not valid.")),
+        Err(denial) => {
+            let why = match denial.code {
+                access::Code::Unavailable => {
+                    w("The store does not answer: no key can be checked now. Try again.")
+                }
+                access::Code::ResourceExhausted => w("Too many attempts. Wait a moment."),
+                _ => w("This key or token is not valid."),
+            };
+            refused(&asked, denial.code.status(), why)
+        }
+    }
+}
+
+/// Forgets who somebody is.
+pub(crate) async fn leave(State(console): State<Console>, request: Request) -> Response {
+    let look = Look::of(&console, request.headers());
+    let own = is_own(request.headers()) && cookie(request.headers(), SESSION_COOKIE).is_some();
+    let mut answer = see("/console/sign-in");
+    if own {
+        let gone = Keeping { secure: look.secure, seconds: Some(0) };
+        set_cookie(answer.headers_mut(), SESSION_COOKIE, "", gone);
+    }
+    secured(answer)
+}
+
+/// Whether everybody may be anybody here.
+async fn is_free(console: &Console, headers: &HeaderMap) -> bool {
+    let nothing = shown_token(headers, "");
+    let nothing: HeaderMap = nothing
+        .into_iter()
+        .filter_map(|(name, value)| Some((name?, value)))
+        .filter(|(name, _)| name == "host")
+        .collect();
+    console.gate().identify(&nothing).await.is_ok_and(|caller| caller.proof == Proof::Off)
+}
+
+fn choose(console: &Console, look: Look, asked: &Asked) -> Response {
+    let seller = Some(&*asked.seller).filter(|seller| !seller.is_empty());
+    let caller = Role::from_name(&asked.role).and_then(|role| chosen(role, seller));
+    let Some(caller) = caller else {
+        let why = w("Choose a role; for a seller, say which one.");
+        return secured(answer(StatusCode::BAD_REQUEST, page(look, true, asked, Some(why))));
+    };
+    begin(console, look, &caller, Shown::Choice, asked)
+}
+
+fn begin(console: &Console, look: Look, caller: &access::Caller, shown: Shown, asked: &Asked) -> Response {
+    let Some(sealer) = console.sealer() else { return layout::starting(look) };
+    let session = Session::of(sealer, caller, shown, console.now());
+    let Some(value) = session.and_then(|session| sealer.seal(SESSION_COOKIE, &session)) else {
+        return layout::starting(look);
+    };
+    if value.len() > COOKIE_BYTES_MAX {
+        let why =
+            w("This token is too long for a browser to keep. Take an API key, or a token with fewer claims.");
+        return secured(answer(StatusCode::BAD_REQUEST, page(look, false, asked, Some(why))));
+    }
+    let mut answer = see(inside(&asked.next));
+    let keeping = Keeping { secure: look.secure, seconds: Some(SESSION_TIME_MAX.as_secs()) };
+    set_cookie(answer.headers_mut(), SESSION_COOKIE, &value, keeping);
+    secured(answer)
+}
+
+fn page(look: Look, free: bool, asked: &Asked, wrong: Option<&'static str>) -> Markup {
+    let t = |text| look.language.t(text);
+    let inner = html! {
+        main #main.alone {
+            div.card {
+                h1 { (crate::assets::logo()) " " (t(w("Sign in to Torg"))) }
+                @if let Some(why) = wrong { p.notice.bad role="alert" { (t(why)) } }
+                @if free { (roles(look, asked)) } @else { (token_form(look, asked)) }
+            }
+        }
+    };
+    document(look, t(w("Sign in")), &inner)
+}
+
+fn token_form(look: Look, asked: &Asked) -> Markup {
+    let t = |text| look.language.t(text);
+    html! {
+        form.fields method="post" action="/console/sign-in" {
+            input type="hidden" name="next" value=(asked.next);
+            label for="token" {
+                (t(w("API key or token")))
+                input #token type="password" name="token" required autocomplete="current-password" maxlength="16384";
+            }
+            p.hint {
+                (t(w("Whoever runs Torg makes keys:"))) " "
+                code { "torg keys add \"Anna\" --role support" }
+            }
+            button.main { (t(w("Sign in"))) }
+        }
+    }
+}
+
+fn roles(look: Look, asked: &Asked) -> Markup {
+    let t = |text| look.language.t(text);
+    html! {
+        p { (t(w("Access is off: everybody on this machine may do everything. Choose as what you want to see the console."))) }
+        form.fields method="post" action="/console/sign-in" {
+            input type="hidden" name="next" value=(asked.next);
+            div.line {
+                @for role in [Role::Admin, Role::Moderator, Role::Support] {
+                    button.main[role == Role::Admin] name="as" value=(role.name()) { (t(role_name(role))) }
+                }
+            }
+            label for="seller" {
+                (t(w("Or a seller:")))
+                input #seller name="seller" maxlength="200" value=(asked.seller);
+            }
+            div { button name="as" value="seller" { (t(w("seller"))) } }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What an operator does with a stage.
+
+use axum::extract::Path;
+use axum::response::Response;
+use contract::torg::stages::v1::{
+    PauseStageRequest, PromoteShadowRequest, ReleaseStageRequest, ResumeStageRequest, SetStageLimitsRequest,
+    Stage, StageLimits,
+};
+use maud::{Markup, html};
+
+use crate::form::Form;
+use crate::services::Failure;
+use crate::services::methods::{PAUSE_STAGE, PROMOTE_SHADOW, RELEASE_STAGE, RESUME_STAGE, SET_STAGE_LIMITS};
+use crate::view::{button, number, path, reason, token};
+use crate::visit::Visit;
+
+/// The form that the buttons beside parked visits belong to.
+pub(super) const RELEASE_FORM: &str = "release-form";
+
+fn place(stage: &Stage, act: &str) -> String {
+    path(&["stages", &stage.id, act])
+}
+
+/// All forms of a stage, for who may use them.
+pub(super) fn show(visit: &Visit, stage: &Stage) -> Markup {
+    let is_paused = stage.pause.is_set();
+    html! {
+        h2 { (visit.t("What you can do")) }
+        div.acts {
+            @if is_paused { (button(visit, &place(stage, "resume"), visit.t("Let it go on"), "main", &html! {})) }
+            details #pause {
+                summary { (if is_paused { visit.t("Pause it for another reason") } else { visit.t("Pause it") }) }
+                form.inline method="post" action=(place(stage, "pause")) {
+                    (token(visit))
+                    (reason(visit, "pause-reason"))
+                    button.danger { (visit.t("Pause")) }
+                }
+            }
+            (limits_form(visit, stage))
+            @if stage.shadow.is_set() { (promote_form(visit, stage)) }
+        }
+        form id=(RELEASE_FORM) method="post" action=(place(stage, "release")) { (token(visit)) }
+    }
+}
+
+fn limits_form(visit: &Visit, stage: &Stage) -> Markup {
+    let ordered = stage.ordered_limits.as_option().cloned().unwrap_or_default();
+    let whole = |limit: Option<u32>| limit.map(|limit| limit.to_string()).unwrap_or_default();
+    html! {
+        details #limits {
+            summary { (visit.t("Set its limits")) }
+            form.fields method="post" action=(place(stage, "limits")) {
+                (token(visit))
+                p.hint { (visit.t("For all processes together, also after a restart. What is left empty is the stage's own.")) }
+                label for="rate" {
+                    (visit.t("Visits in a second"))
+                    input #rate name="rate" type="number" min="0" step="any"
+                        value=(ordered.rate.map(|rate| rate.to_string()).unwrap_or_default());
+                }
+                label for="calls_max" {
+                    (visit.t("Calls at the same time"))
+                    input #calls_max name="calls_max" type="number" min="1" value=(whole(ordered.calls_max));
+                }
+                label for="batch_max" {
+                    (visit.t("Offers in one call"))
+                    input #batch_max name="batch_max" type="number" min="1" value=(whole(ordered.batch_max));
+                }
+                div { button.main { (visit.t("Set the limits")) } }
+            }
+        }
+    }
+}
+
+fn promote_form(visit: &Visit, stage: &Stage) -> Markup {
+    html! {
+        details #promote {
+            summary { (visit.t("Let the shadow take its place")) }
+            p { (visit.t("The addresses of the shadow become those of the stage.")) }
+            (button(visit, &place(stage, "promote"), visit.t("Let it take the place"), "danger", &html! {}))
+        }
+    }
+}
+
+/// Limits in words.
+pub(super) fn limits_in_words(visit: &Visit, limits: &StageLimits) -> String {
+    let rate = limits.rate.map(|rate| visit.f("{0} visits in a second", &[&rate]));
+    let calls = limits.calls_max.map(|calls| visit.f("{0} calls at the same time", &[&calls]));
+    let batch = limits.batch_max.map(|batch| visit.f("{0} offers in one call", &[&batch]));
+    [rate, calls, batch].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+pub(super) async fn pause(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
+    let request = PauseStageRequest {
+        id: id.clone(),
+        reason: form.text("reason").to_owned(),
+        ..PauseStageRequest::default()
+    };
+    let outcome = visit.call(PAUSE_STAGE, &request).await;
+    let outcome = outcome.map(|_| visit.f("Stage {0} is paused: what comes meanwhile waits.", &[&id]));
+    visit.done(&path(&["stages", &id]), outcome)
+}
+
+pub(super) async fn resume(visit: Visit, Path(id): Path<String>, _form: Form) -> Response {
+    let request = ResumeStageRequest { id: id.clone(), ..ResumeStageRequest::default() };
+    let outcome = visit.call(RESUME_STAGE, &request).await;
+    let outcome = outcome.map(|_| visit.f("Stage {0} goes on.", &[&id]));
+    visit.done(&path(&["stages", &id]), outcome)
+}
+
+/// Has parked visits tried again: of one offer, or of all. Whoever comes from the page of the offer goes back there.
+pub(super) async fn release(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
+    let offer = form.text("offer").to_owned();
+    let back = match form.text("from") {
+        "offer" => path(&["offers", &offer]),
+        _ => path(&["stages", &id]),
+    };
+    let request = ReleaseStageRequest { id, offer, ..ReleaseStageRequest::default() };
+    let outcome = visit.call(RELEASE_STAGE, &request).await;
+    let outcome = outcome.map(|answer| visit.f("Released: {0}", &[&number(answer.released)]));
+    visit.done(&back, outcome)
+}
+
+pub(super) async fn limits(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
+    let outcome = match wanted_limits(&id, &form) {
+        Ok(request) => visit.call(SET_STAGE_LIMITS, &request).await,
+        Err(failure) => Err(failure),
+    };
+    let outcome = outcome.map(|answer| {
+        let limits = answer.limits.as_option().cloned().unwrap_or_default();
+        visit.f("Stage {0} keeps now: {1}", &[&id, &limits_in_words(&visit, &limits)])
+    });
+    visit.done(&path(&["stages", &id]), outcome)
+}
+
+fn wanted_limits(id: &str, form: &Form) -> Result<SetStageLimitsRequest, Failure> {
+    Ok(SetStageLimitsRequest {
+        id: id.to_owned(),
+        rate: given(form, "rate")?,
+        calls_max: given(form, "calls_max")?,
+        batch_max: given(form, "batch_max")?,
+        ..SetStageLimitsRequest::default()
+    })
+}
+
+/// The number in a field, unless it was left empty.
+fn given<N: std::str::FromStr + Default>(form: &Form, name: &str) -> Result<Option<N>, Failure> {
+    if form.text(name).is_empty() { Ok(None) } else { form.number(name).map(Some) }
+}
+
+pub(super) async fn promote(visit: Visit, Path(id): Path<String>, _form: Form) -> Response {
+    let request = PromoteShadowRequest { id: id.clone(), ..PromoteShadowRequest::default() };
+    let outcome = visit.call(PROMOTE_SHADOW, &request).await;
+    let outcome = outcome.map(|_| visit.f("The shadow of stage {0} has taken its place.", &[&id]));
+    visit.done(&path(&["stages", &id]), outcome)
+}

@@ -1,0 +1,36 @@
+//! All tasks, for what concerns many of them: counts, the graph, who reads a value.
+
+use contract::torg::tasks::v1::{ListTasksRequest, TaskSummary};
+
+use crate::limits::TASKS_LOOKED_AT_MAX;
+use crate::services::Failure;
+use crate::services::methods::LIST_TASKS;
+use crate::visit::Visit;
+
+/// Tasks that are asked for at once.
+const PAGE: u32 = 500;
+
+/// Tasks by name.
+pub(in crate::pages) struct All {
+    pub(in crate::pages) tasks: Vec<TaskSummary>,
+    /// Whether these are all of them: more than so many are not looked at.
+    pub(in crate::pages) complete: bool,
+}
+
+/// All tasks whose names begin so.
+pub(in crate::pages) async fn all(visit: &Visit, prefix: &str) -> Result<All, Failure> {
+    let mut request =
+        ListTasksRequest { prefix: prefix.to_owned(), page_size: PAGE, ..ListTasksRequest::default() };
+    let mut tasks = Vec::new();
+    loop {
+        let page = visit.call(LIST_TASKS, &request).await?;
+        tasks.extend(page.tasks);
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            return Ok(All { tasks, complete: true });
+        }
+        if tasks.len() >= TASKS_LOOKED_AT_MAX {
+            return Ok(All { tasks, complete: false });
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Who is signed in: a cookie that only Torg can read or make.
+//!
+//! It holds what the person showed (a token or an API key), which the gate judges anew at every request, so that a key that is revoked ends its sessions too. It
+//! also holds who they were when that was judged last: while the store cannot say whether a key still holds, they may go on looking, for a while.
+
+use std::fmt;
+
+use access::{Caller, Proof, Role, Roles};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clock::Time;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{CHECK_KEPT_EVERY, SESSION_TIME_MAX, UNCHECKED_TIME_MAX};
+
+/// Seals what goes into cookies. All processes of one store have the same.
+pub struct Sealer {
+    key: LessSafeKey,
+    forms: hmac::Key,
+    random: SystemRandom,
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sealer(***)")
+    }
+}
+
+impl Sealer {
+    /// A sealer with this secret.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        let derived = |purpose: &[u8]| {
+            hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), purpose).as_ref().to_vec()
+        };
+        let Ok(key) = UnboundKey::new(&AES_256_GCM, &derived(b"torg console cookies")) else {
+            unreachable!("HMAC-SHA256 gives the 32 bytes that the cipher takes")
+        };
+        let forms = hmac::Key::new(hmac::HMAC_SHA256, &derived(b"torg console forms"));
+        Self { key: LessSafeKey::new(key), forms, random: SystemRandom::new() }
+    }
+
+    /// The sealed form of a value, for a cookie of this name; nothing if the machine gives no random bytes.
+    pub(crate) fn seal(&self, name: &str, value: &impl Serialize) -> Option<String> {
+        let mut nonce = [0; NONCE_LEN];
+        self.random.fill(&mut nonce).ok()?;
+        let mut bytes = serde_json::to_vec(value).ok()?;
+        let sealing = Nonce::assume_unique_for_key(nonce);
+        self.key.seal_in_place_append_tag(sealing, Aad::from(name.as_bytes()), &mut bytes).ok()?;
+        Some(URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat()))
+    }
+
+    /// What was sealed under this name; nothing if it was not sealed here.
+    pub(crate) fn open<T: DeserializeOwned>(&self, name: &str, sealed: &str) -> Option<T> {
+        let mut bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (nonce, rest) = bytes.split_at_mut_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let opened = self.key.open_in_place(nonce, Aad::from(name.as_bytes()), rest).ok()?;
+        serde_json::from_slice(opened).ok()
+    }
+
+    /// The token that forms of this session carry.
+    pub(crate) fn form_token(&self, session: &Session) -> String {
+        URL_SAFE_NO_PAD.encode(hmac::sign(&self.forms, session.id.as_bytes()))
+    }
+
+    /// Whether a form was made for this session.
+    pub(crate) fn is_form_of(&self, session: &Session, token: &str) -> bool {
+        let Ok(tag) = URL_SAFE_NO_PAD.decode(token) else { return false };
+        hmac::verify(&self.forms, session.id.as_bytes(), &tag).is_ok()
+    }
+
+    /// A name for a new session that nobody can guess.
+    fn fresh_id(&self) -> Option<String> {
+        let mut id = [0; 16];
+        self.random.fill(&mut id).ok()?;
+        Some(URL_SAFE_NO_PAD.encode(id))
+    }
+}
+
+/// Somebody who is signed in.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Session {
+    id: String,
+    pub(crate) shown: Shown,
+    /// Who they were when the gate judged them last.
+    subject: String,
+    /// The same for people.
+    pub(crate) name: String,
+    seller: Option<String>,
+    roles: Roles,
+    began: Time,
+    /// When the gate judged them last, or not long before.
+    checked: Time,
+}
+
+/// What somebody showed to sign in.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Shown {
+    /// A token or an API key.
+    Token(String),
+    /// Nothing: access is off, and they chose what they want to be.
+    Choice,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A session of somebody whom the gate knows.
+    pub(crate) fn of(sealer: &Sealer, caller: &Caller, shown: Shown, now: Time) -> Option<Self> {
+        Some(Self {
+            id: sealer.fresh_id()?,
+            shown,
+            subject: caller.subject.clone(),
+            name: caller.shown_name().into_owned(),
+            seller: caller.seller.clone(),
+            roles: caller.roles,
+            began: now,
+            checked: now,
+        })
+    }
+
+    /// The same session of somebody whom the gate has judged again; nothing if it did so not long ago.
+    pub(crate) fn judged_again(&self, caller: &Caller, now: Time) -> Option<Self> {
+        let renewed = Self {
+            subject: caller.subject.clone(),
+            name: caller.shown_name().into_owned(),
+            seller: caller.seller.clone(),
+            roles: caller.roles,
+            checked: now,
+            ..self.clone()
+        };
+        (now >= self.checked + CHECK_KEPT_EVERY).then_some(renewed)
+    }
+
+    /// Whether the last judgement of the gate is good enough to look on while nobody can judge.
+    pub(crate) fn holds_unchecked(&self, now: Time) -> bool {
+        now < self.checked + UNCHECKED_TIME_MAX
+    }
+
+    /// Whether it is over.
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        now >= self.began + SESSION_TIME_MAX
+    }
+
+    /// Who they were when the gate judged them last.
+    pub(crate) fn caller(&self) -> Caller {
+        let proof = match self.shown {
+            Shown::Token(_) => Proof::Token { issuer: String::new() },
+            Shown::Choice => Proof::Off,
+        };
+        Caller {
+            subject: self.subject.clone(),
+            seller: self.seller.clone(),
+            anonymous: None,
+            roles: self.roles,
+            proof,
+        }
+    }
+}
+
+/// Somebody who may be anybody, because access is off, and chooses a role.
+pub(crate) fn chosen(role: Role, seller: Option<&str>) -> Option<Caller> {
+    let seller = seller.filter(|_| role == Role::Seller);
+    if role == Role::Seller && seller.is_none() {
+        return None;
+    }
+    let mut caller = Caller::local();
+    if role != Role::Admin {
+        caller.roles = Roles::NONE.with(role);
+        caller.subject = format!("local {role}");
+        caller.seller = seller.map(str::to_owned);
+    }
+    Some(caller)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn sealer() -> Sealer {
+        Sealer::new(&[7; 32])
+    }
+
+    #[test]
+    fn what_was_sealed_is_read_by_the_same_secret_under_the_same_name_only() {
+        let sealed = sealer().seal("a", &"text").unwrap();
+        assert!(!sealed.contains("text"));
+        assert_eq!(sealer().open::<String>("a", &sealed), Some("text".to_owned()));
+        assert_eq!(sealer().open::<String>("b", &sealed), None);
+        assert_eq!(Sealer::new(&[8; 32]).open::<String>("a", &sealed), None);
+        for broken in ["", "x", "AAAA", &sealed[1..], &sealed[..sealed.len() - 2]] {
+            assert_eq!(sealer().open::<String>("a", broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn the_token_of_a_form_holds_in_its_own_session_only() {
+        let begin =
+            || Session::of(&sealer(), &Caller::local(), Shown::Choice, Time::from_seconds(0)).unwrap();
+        let (mine, theirs) = (begin(), begin());
+        let token = sealer().form_token(&mine);
+        assert!(sealer().is_form_of(&mine, &token));
+        assert!(!sealer().is_form_of(&theirs, &token));
+        assert!(!sealer().is_form_of(&mine, ""));
+    }
+
+    #[test]
+    fn a_session_ends_and_shows_no_token_in_a_log() {
+        let token = Shown::Token("torg_secret".into());
+        let session = Session::of(&sealer(), &Caller::local(), token, Time::from_seconds(5)).unwrap();
+        assert!(!format!("{session:?}").contains("torg_secret"));
+        assert!(!session.is_over(Time::from_seconds(5) + SESSION_TIME_MAX - Duration::from_millis(1)));
+        assert!(session.is_over(Time::from_seconds(5) + SESSION_TIME_MAX));
+    }
+
+    #[test]
+    fn whoever_was_judged_not_long_ago_may_look_on_while_nobody_can_judge() {
+        let start = Time::from_seconds(5);
+        let token = Shown::Token("torg_secret".into());
+        let session = Session::of(&sealer(), &Caller::local(), token, start).unwrap();
+        assert!(session.judged_again(&Caller::local(), start).is_none(), "the cookie is written seldom");
+        let later = start + UNCHECKED_TIME_MAX * 3;
+        assert!(!session.holds_unchecked(later));
+        let renewed = session.judged_again(&chosen(Role::Support, None).unwrap(), later).unwrap();
+        assert!(renewed.holds_unchecked(later + UNCHECKED_TIME_MAX - Duration::from_millis(1)));
+        assert!(!renewed.holds_unchecked(later + UNCHECKED_TIME_MAX));
+        assert_eq!(renewed.caller().roles, Roles::NONE.with(Role::Support));
+        assert!(sealer().is_form_of(&renewed, &sealer().form_token(&session)), "forms stay good");
+        assert!(renewed.is_over(start + SESSION_TIME_MAX), "it does not last longer");
+    }
+
+    #[test]
+    fn whoever_may_be_anybody_becomes_what_they_choose_and_no_more() {
+        let support = chosen(Role::Support, Some("s1")).unwrap();
+        assert_eq!((support.roles, support.seller), (Roles::NONE.with(Role::Support), None));
+        let seller = chosen(Role::Seller, Some("s1")).unwrap();
+        assert_eq!((seller.roles, seller.seller), (Roles::NONE.with(Role::Seller), Some("s1".into())));
+        assert_eq!(chosen(Role::Seller, None), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Sellers.
+
+pub(super) const WORDS: super::Words = &[
+    ("Seller {0}", "Продавец {0}"),
+    ("Your cabinet", "Ваш кабинет"),
+    (
+        "A cabinet has a seller's offers by status, what they sold, and their feeds.",
+        "В кабинете объявления продавца по статусам, его продажи и фиды.",
+    ),
+    ("Id of the seller", "Id продавца"),
+    ("Open the cabinet", "Открыть кабинет"),
+    (
+        "You are no seller, and may not see the cabinets of others.",
+        "Вы не продавец и не можете смотреть чужие кабинеты.",
+    ),
+    ("All counts were right.", "Все счётчики были верны."),
+    ("Counts that were wrong are mended: {0}", "Исправлены неверные счётчики: {0}"),
+    ("All", "Все"),
+    ("Active", "Активные"),
+    ("Need attention", "Требуют внимания"),
+    ("Expired", "Истёкшие"),
+    ("Banned", "Заблокированные"),
+    ("Sold", "Проданные"),
+    ("Archived", "В архиве"),
+    ("The title begins with", "Название начинается с"),
+    ("Category, and all below it", "Категория вместе с вложенными"),
+    ("Without filters", "Сбросить фильтры"),
+    ("Id in a feed", "Id в фиде"),
+    (
+        "No offer fits so far; there are more to look at: go further.",
+        "Пока ничего не подошло, но просмотрено не всё: листайте дальше.",
+    ),
+    ("No offer of this list fits the filters.", "В этом списке под фильтры ничего не подходит."),
+    ("No offer stands in this list.", "В этом списке объявлений нет."),
+    ("without a title", "без названия"),
+    ("Sold and earned so far", "Продано и заработано за всё время"),
+    ("Ever sold", "Продано за всё время"),
+    ("Earned", "Заработано"),
+    ("Counts", "Счётчики"),
+    (
+        "If counts are not what is there, they can be counted anew, while everything goes on.",
+        "Если счётчики расходятся с тем, что есть, их можно пересчитать без остановки работы.",
+    ),
+    ("Count anew", "Пересчитать"),
+];

@@ -1,0 +1,35 @@
+//! Topics.
+
+pub(super) const WORDS: super::Words = &[
+    ("There are no topics.", "Топиков нет."),
+    ("Topic", "Топик"),
+    ("Partitions", "Партиции"),
+    ("Messages", "Сообщения"),
+    ("Kept for", "Хранится"),
+    ("up to {0} a partition", "до {0} на партицию"),
+    ("for ever", "всегда"),
+    ("Topic {0}", "Топик {0}"),
+    ("There is no topic of this name.", "Топика с таким именем нет."),
+    ("Messages of partition {0}", "Сообщения партиции {0}"),
+    ("From the offset", "Начиная со смещения"),
+    ("The newest", "Самые новые"),
+    ("Partition", "Партиция"),
+    ("First offset", "Первое смещение"),
+    ("Next offset", "Следующее смещение"),
+    (
+        "No messages here yet, or none any more: retention has removed them.",
+        "Сообщений здесь ещё нет или уже нет: срок хранения истёк.",
+    ),
+    ("Offset", "Смещение"),
+    ("Key", "Ключ"),
+    ("Headers", "Заголовки"),
+    ("Readable parts", "Читаемые части"),
+    ("Who reads how far behind", "Кто насколько отстал"),
+    (
+        "This process knows of no readers: others keep their own offsets.",
+        "Этот процесс не знает читателей: остальные сами хранят свои смещения.",
+    ),
+    ("Reader", "Читатель"),
+    ("Messages behind", "Отставание, сообщений"),
+    ("Over time", "По времени"),
+];

@@ -1,0 +1,52 @@
+//! Why commits fail, as long as they do.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::{Duration, Instant};
+
+use crate::Error;
+
+/// The failure of the last commit. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Failing(Arc<Mutex<Option<(Instant, Error)>>>);
+
+impl Failing {
+    /// Takes note of how a commit ended. What is wrong with a batch says nothing of others.
+    pub(crate) fn note(&self, error: Option<&Error>) {
+        let mut last = self.last();
+        match error {
+            None => *last = None,
+            Some(Error::CounterOverflow { .. } | Error::Closed) => {}
+            Some(error) => *last = Some((Instant::now(), error.clone())),
+        }
+    }
+
+    /// Why the last commit failed, if that was within the last so long.
+    pub(crate) fn get(&self, within: Duration) -> Option<Error> {
+        let last = self.last();
+        last.as_ref().filter(|(at, _)| at.elapsed() <= within).map(|(_, error)| error.clone())
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Instant, Error)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_told_until_a_commit_succeeds_or_it_is_long_ago() {
+        let (failing, minute) = (Failing::default(), Duration::from_secs(60));
+        assert!(failing.get(minute).is_none());
+        failing.note(Some(&Error::DiskFull { detail: "full".to_owned() }));
+        failing.note(Some(&Error::CounterOverflow { key: "k".to_owned() }));
+        assert!(matches!(failing.get(minute), Some(Error::DiskFull { .. })));
+        failing.note(None);
+        assert!(failing.get(minute).is_none());
+        failing.note(Some(&Error::unavailable("gone")));
+        tokio::time::advance(minute * 2).await;
+        assert!(failing.get(minute).is_none());
+    }
+}

@@ -1,0 +1,182 @@
+//! `torg bench console`: pages of the console over many offers and stages.
+//!
+//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with stages in a process of their own, two of which do not answer. Pages are
+//! asked for as a browser does, one after the other by several people while a re-crawl keeps all stages busy. Then that rests, and the overview stays open in
+//! many browsers: what they cost is told beside the same time without them.
+
+mod base;
+mod client;
+mod pages;
+mod plugin;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use self::client::Client;
+use self::plugin::Plugin;
+use crate::bench::figure::Figure;
+use crate::bench::processor::{Look, peak_mb};
+use crate::bench::serving::Serving;
+
+/// The console's benchmark.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsoleBench {
+    /// Where the run makes its folder, and removes it again; by default beside the current one.
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Offers of many sellers.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
+    offers: u64,
+    /// Stages, of which two are built in and two do not answer.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(5..=60))]
+    stages: u64,
+    /// Times that each page is asked for.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(20..))]
+    times: u64,
+    /// People who ask for pages at the same time.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=32))]
+    people: u64,
+    /// Browsers in which the overview stays open.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=500))]
+    viewers: u64,
+    /// Seconds for which it stays open, and for which the server is looked at without.
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..))]
+    seconds: u64,
+    /// Prints only the JSON line.
+    #[arg(long)]
+    json: bool,
+    /// Serves the stages of a run; for the run itself.
+    #[arg(long, hide = true)]
+    child: bool,
+}
+
+impl ConsoleBench {
+    fn folder(&self) -> PathBuf {
+        let own = || PathBuf::from(format!("torg-bench-{}", std::process::id()));
+        self.folder.clone().unwrap_or_else(own).join("console")
+    }
+
+    fn say(&self, line: &str) {
+        if !self.json {
+            println!("{line}");
+        }
+    }
+}
+
+/// What a run found.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    bench: &'static str,
+    offers: u64,
+    stages: u64,
+    /// Of the slowest page.
+    p95_ms: Figure,
+    p50_ms: Figure,
+    /// The overview with all that it needs, as a browser without a cache gets it.
+    page_kb: Figure,
+    /// Of one core, beside the same server without viewers.
+    viewers_cpu_pct: Figure,
+    viewers: u64,
+    rss_mb: Figure,
+}
+
+pub(super) async fn run(args: ConsoleBench) -> anyhow::Result<()> {
+    if args.child {
+        return plugin::in_child().await;
+    }
+    clear(&args)?;
+    let outcome = measure(&args).await;
+    // A run that failed leaves its store and the server's log behind.
+    let report = outcome.with_context(|| format!("see {}", args.folder().join("server.log").display()))?;
+    clear(&args)?;
+    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
+    Ok(())
+}
+
+fn clear(args: &ConsoleBench) -> anyhow::Result<()> {
+    let folder = args.folder();
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    // It stays if it holds something else.
+    if let Some(parent) = folder.parent() {
+        let _ = std::fs::remove_dir(parent);
+    }
+    Ok(())
+}
+
+async fn measure(args: &ConsoleBench) -> anyhow::Result<Report> {
+    args.say(&format!("console over {} offers and {} stages", args.offers, args.stages));
+    let sample = base::fill(args).await?;
+    let plugin = Plugin::start().await?;
+    let file = plugin.declare(args).await?;
+    let settings = [
+        ("TORG_STAGES_BUILT_IN", "expiry,evolution".to_owned()),
+        ("TORG_STAGES_FILE", file.display().to_string()),
+    ];
+    let serving = Serving::start(&args.folder(), &settings).await?;
+    let mut client = Client::connect(serving.address).await?;
+    recrawl(&mut client, "StartRecrawl", &json!({"perSecond": 500})).await?;
+    let mut report = Report {
+        bench: "console",
+        offers: args.offers,
+        stages: args.stages,
+        viewers: args.viewers,
+        ..Report::default()
+    };
+    let slowest = pages::all(args, serving.address, &sample).await?;
+    report.p95_ms = Figure::of(slowest.quantile_ms(950));
+    report.p50_ms = Figure::of(slowest.quantile_ms(500));
+    // The first connection was idle for longer than the server lets one be.
+    let mut client = Client::connect(serving.address).await?;
+    // By now it has all its figures and plots.
+    report.page_kb = Figure::of(pages::first_page_kb(&mut client).await?);
+    args.say(&format!(
+        "  first page       {:>9.1} KB with its style, script and icon",
+        report.page_kb.or_zero()
+    ));
+    recrawl(&mut client, "PauseRecrawl", &json!({})).await?;
+    report.viewers_cpu_pct = Figure::of(viewers(args, &serving).await?);
+    args.say(&format!(
+        "  viewers          {:>9.2} % of a core for {} overviews that stay open",
+        report.viewers_cpu_pct.or_zero(),
+        args.viewers
+    ));
+    report.rss_mb = peak_mb(serving.process).map_or_else(Figure::default, Figure::of);
+    serving.stop().await?;
+    Ok(report)
+}
+
+async fn recrawl(client: &mut Client, method: &str, body: &serde_json::Value) -> anyhow::Result<()> {
+    let answer =
+        client.post(&format!("/torg.stages.v1.StageAdminService/{method}"), &body.to_string()).await?;
+    anyhow::ensure!(answer.status == 200, "{method}: {}", String::from_utf8_lossy(&answer.body));
+    Ok(())
+}
+
+/// What the server spends on overviews that stay open, in hundredths of a core.
+async fn viewers(args: &ConsoleBench, serving: &Serving) -> anyhow::Result<f64> {
+    let time = Duration::from_secs(args.seconds);
+    // What the re-crawl left behind comes to rest first.
+    tokio::time::sleep(time / 4).await;
+    let before = Look::now(Some(serving.process));
+    tokio::time::sleep(time).await;
+    let alone = before.spent().server_s;
+    let opened = (0..args.viewers).map(|_| tokio::spawn(pages::stay(serving.address, time)));
+    let opened: Vec<_> = opened.collect();
+    let before = Look::now(Some(serving.process));
+    for viewer in opened {
+        viewer.await??;
+    }
+    let with_viewers = before.spent().server_s;
+    args.say(&format!(
+        "  server           {:>9.2} % of a core without them",
+        100.0 * alone / time.as_secs_f64()
+    ));
+    Ok(100.0 * (with_viewers - alone).max(0.0) / time.as_secs_f64())
+}

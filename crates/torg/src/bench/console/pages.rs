@@ -1,0 +1,96 @@
+//! The pages that are asked for.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use console::limits::LOOK_AT_OVERVIEW_EVERY;
+
+use super::ConsoleBench;
+use super::base::Sample;
+use super::client::Client;
+use crate::bench::measure::{Measure, join};
+
+/// Asks for every page many times; prints how long each took, and gives the measure of the slowest.
+pub(super) async fn all(
+    args: &ConsoleBench,
+    address: SocketAddr,
+    sample: &Sample,
+) -> anyhow::Result<Measure> {
+    let one = |path: &str| Arc::new(vec![path.to_owned()]);
+    let each = |start: &str, names: &[String]| {
+        Arc::new(names.iter().map(|name| format!("{start}{name}")).collect::<Vec<_>>())
+    };
+    let pages = [
+        ("overview", one("/console/")),
+        ("stages", one("/console/stages")),
+        ("stage", each("/console/stages/", &["expiry", "look-00", "dead-00"].map(str::to_owned))),
+        ("offer", each("/console/offers/", &sample.offers)),
+        ("search", each("/console/offers?q=", &sample.sellers)),
+        ("seller", each("/console/sellers/", &sample.sellers)),
+        ("feeds", one("/console/feeds")),
+        ("tasks", one("/console/tasks")),
+        ("values", one("/console/values")),
+        ("topics", one("/console/topics")),
+        ("topic", one("/console/topics/offers")),
+        ("cluster", one("/console/cluster")),
+        ("actions", one("/console/actions")),
+    ];
+    let mut slowest = Measure::default();
+    for (name, paths) in pages {
+        let workers = (0..args.people).map(|_| tokio::spawn(ask(address, Arc::clone(&paths), args.times)));
+        let measure = join(workers.collect()).await.with_context(|| format!("the page {name}"))?;
+        args.say(&format!(
+            "  {name:<16} {:>9.1} ms p50, {:>7.1} ms p95",
+            measure.quantile_ms(500),
+            measure.quantile_ms(950)
+        ));
+        if measure.quantile_ms(950) > slowest.quantile_ms(950) {
+            slowest = measure;
+        }
+    }
+    Ok(slowest)
+}
+
+async fn ask(address: SocketAddr, paths: Arc<Vec<String>>, times: u64) -> anyhow::Result<Measure> {
+    let mut client = Client::connect(address).await?;
+    let mut measure = Measure::default();
+    let begun = Instant::now();
+    for path in paths.iter().cycle().take(times as usize) {
+        let start = Instant::now();
+        let answer = client.get(path, "").await?;
+        measure.note(start, 1);
+        anyhow::ensure!(matches!(answer.status, 200 | 303), "{path}: {}", answer.status);
+    }
+    measure.elapsed = begun.elapsed();
+    Ok(measure)
+}
+
+/// Kilobytes of the overview with everything that it names.
+pub(super) async fn first_page_kb(client: &mut Client) -> anyhow::Result<f64> {
+    let page = client.get("/console/", "").await?;
+    anyhow::ensure!(page.status == 200, "the overview: {}", page.status);
+    let text = String::from_utf8_lossy(&page.body).into_owned();
+    let mut bytes = page.body.len();
+    for part in text.split("/console/assets/").skip(1) {
+        let name = part.split('"').next().unwrap_or_default();
+        let asset = client.get(&format!("/console/assets/{name}"), "").await?;
+        anyhow::ensure!(asset.status == 200, "{name}: {}", asset.status);
+        bytes += asset.body.len();
+    }
+    Ok(bytes as f64 / 1000.0)
+}
+
+/// The overview, open in a browser.
+pub(super) async fn stay(address: SocketAddr, time: Duration) -> anyhow::Result<()> {
+    let mut client = Client::connect(address).await?;
+    let end = Instant::now() + time;
+    client.get("/console/", "").await?;
+    while Instant::now() < end {
+        tokio::time::sleep(LOOK_AT_OVERVIEW_EVERY.min(end - Instant::now())).await;
+        let answer = client.get("/console/", "torg-live: 1\r\n").await?;
+        anyhow::ensure!(answer.status == 200, "the overview: {}", answer.status);
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Categories and attributes, in words and for programs.
+
+use catalog::{Category, Kind, Use};
+use serde_json::{Value, json};
+
+/// A category, what is below it, and what its offers say.
+pub(super) fn shown(category: Category<'_>, language: &str) -> Vec<String> {
+    let mut lines = vec![named(category, language)];
+    lines.extend(category.children().map(|child| format!("  {}", named(child, language))));
+    lines.extend(category.attributes().map(|used| format!("  {}", attribute(used, language))));
+    lines
+}
+
+/// The same for programs.
+pub(super) fn whole(category: Category<'_>, language: &str) -> Value {
+    let attribute = |used: Use<'_>| {
+        let about = used.attribute();
+        let choices: Vec<&str> = used.choices().map(catalog::Choice::id).collect();
+        json!({
+            "id": about.id(),
+            "name": about.name(language),
+            "type": used.kind().type_name(),
+            "unit": about.unit().map(|unit| unit.name(language)),
+            "choices": choices,
+            "required": used.required(),
+        })
+    };
+    let mut object = described(category, language);
+    object["children"] = category.children().map(|child| described(child, language)).collect();
+    object["attributes"] = category.attributes().map(attribute).collect();
+    object
+}
+
+/// One category for programs.
+pub(super) fn described(category: Category<'_>, language: &str) -> Value {
+    json!({ "id": category.id(), "path": category.path(language), "accepts_offers": category.accepts_offers() })
+}
+
+/// One category on a line.
+pub(super) fn named(category: Category<'_>, language: &str) -> String {
+    let closed = if category.accepts_offers() { "" } else { "  (no offers of its own)" };
+    format!("{}  {}{closed}", category.id(), category.path(language))
+}
+
+fn attribute(used: Use<'_>, language: &str) -> String {
+    let about = used.attribute();
+    let required = if used.required() { ", required" } else { "" };
+    let unit = about.unit().map(|unit| format!(" in {}", unit.name(language))).unwrap_or_default();
+    let values = match used.kind() {
+        Kind::One | Kind::Several { .. } => {
+            format!(": {}", used.choices().map(catalog::Choice::id).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Whole { min, max } => format!(" from {min} to {max}"),
+        _ => String::new(),
+    };
+    format!("{} ({}): {}{unit}{values}{required}", about.id(), about.name(language), used.kind().type_name())
+}

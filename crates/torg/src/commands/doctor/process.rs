@@ -1,0 +1,284 @@
+//! The process of this configuration: who holds its port, and what it says of itself.
+
+use bytes::Bytes;
+use clock::Clock;
+use connectrpc::ErrorCode;
+use connectrpc::client::full_body;
+use contract::torg::admin::v1::{
+    AdminServiceClient, GetInfoRequest, ListProblemsRequest, ObserveServiceClient, Problem, problem,
+};
+use http::Method;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::clocks::{self, Reading};
+use super::finding::{Area, Finding, Findings, Severity};
+use super::limits::ANSWER_TIME_MAX;
+use crate::commands::remote::{Place, Remote, own_url, said};
+use crate::config::Config;
+use crate::server;
+
+/// What the clock in the head of an answer counts in.
+const DATE_STEP_MS: i64 = 1000;
+
+/// A process that answers.
+pub(super) struct Process {
+    pub(super) url: String,
+    remote: Remote,
+}
+
+/// Looks for the process that is named, or for the one that holds the port of this configuration.
+pub(super) async fn find(place: &Place, config: &Config, found: &mut Findings) -> Option<Process> {
+    if let Some(url) = &place.server {
+        return match reach(place, url).await {
+            Ok(process) => Some(process),
+            Err(finding) => {
+                found.add(finding);
+                None
+            }
+        };
+    }
+    if config.listen.port() == 0 {
+        let what = "listen names no port: a process that runs cannot be found";
+        found.add(Finding::note(Area::Process, what, "give its address with --server"));
+        return None;
+    }
+    match server::bind(config.listen).await {
+        Ok(_) => {
+            let what = format!("no process runs here: {} is free", config.listen);
+            found.add(Finding::note(
+                Area::Process,
+                what,
+                "start `torg serve`; of others, ask by --server URL",
+            ));
+            None
+        }
+        Err(error) if is_taken(&error) => match reach(place, &own_url(config)).await {
+            Ok(process) => Some(process),
+            Err(finding) => {
+                found.add(finding);
+                None
+            }
+        },
+        Err(error) => {
+            found.add(Finding::failed(Area::Process, &error, "choose another address with --listen"));
+            None
+        }
+    }
+}
+
+fn is_taken(error: &anyhow::Error) -> bool {
+    error.to_string().contains("Address already in use")
+}
+
+/// The process at an address, or what is there instead.
+async fn reach(place: &Place, url: &str) -> Result<Process, Finding> {
+    let remote = match timeout(ANSWER_TIME_MAX, place.connect(url)).await {
+        Ok(Ok(remote)) => remote,
+        Ok(Err(error)) => {
+            return Err(Finding::failed(Area::Process, &error, "give its address with --server"));
+        }
+        Err(_) => return Err(stranger(url, "it does not answer")),
+    };
+    let config = remote.config.with_default_timeout(ANSWER_TIME_MAX);
+    let process = Process { url: url.to_owned(), remote: Remote { config, ..remote } };
+    match process.get("/healthz").await {
+        Ok((_, answer)) if answer["alive"] == Value::Bool(true) => Ok(process),
+        Ok(_) => Err(stranger(url, "it answers with something else")),
+        Err(why) => Err(stranger(url, &why)),
+    }
+}
+
+fn stranger(url: &str, why: &str) -> Finding {
+    let what = format!("the program at {url} is no Torg: {why}");
+    Finding::error(Area::Process, what, "stop that program, or choose another port with --listen")
+}
+
+impl Process {
+    /// A connection for calls.
+    pub(super) fn calls(&self) -> Remote {
+        Remote { connection: self.remote.connection.clone(), config: self.remote.config.clone() }
+    }
+
+    /// How many files the process may have open; `None` if it does not say.
+    pub(super) async fn files_max(&self) -> Option<u64> {
+        let (_, text) = self.read("/metrics").await.ok()?;
+        files_max(std::str::from_utf8(&text).ok()?)
+    }
+
+    /// An answer in JSON, and the time in its head.
+    async fn get(&self, path: &str) -> Result<(Option<String>, Value), String> {
+        let (date, text) = self.read(path).await?;
+        Ok((date, serde_json::from_slice(&text).unwrap_or_default()))
+    }
+
+    /// An answer as it comes, and the time in its head.
+    async fn read(&self, path: &str) -> Result<(Option<String>, Bytes), String> {
+        let asked = async {
+            let answer = self.remote.send(Method::GET, path, full_body(Bytes::new())).await?;
+            let date = answer.headers().get(http::header::DATE).and_then(|date| date.to_str().ok());
+            let date = date.map(str::to_owned);
+            anyhow::Ok((date, Remote::whole(answer).await?))
+        };
+        match timeout(ANSWER_TIME_MAX, asked).await {
+            Ok(answer) => answer.map_err(|error| error.to_string()),
+            Err(_) => Err("it does not answer".to_owned()),
+        }
+    }
+
+    /// What the process says of itself: whether it is ready, which version it is, and what time it is there.
+    pub(super) async fn check(&self, clock: &Clock) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let before = clock.now().as_ms();
+        match self.get("/readyz").await {
+            Ok((date, answer)) => {
+                let after = clock.now().as_ms();
+                found.extend(readiness(&self.url, &answer));
+                let theirs = date.and_then(|date| jiff::fmt::rfc2822::parse(&date).ok());
+                found.extend(theirs.map(|theirs| {
+                    let theirs = theirs.timestamp().as_millisecond();
+                    let reading = Reading { theirs, step: DATE_STEP_MS, before, after };
+                    clocks::judge(&format!("the process at {}", self.url), reading)
+                }));
+            }
+            Err(why) => found.push(Finding::error(
+                Area::Process,
+                format!("the process at {} does not say whether it is ready: {why}", self.url),
+                "look at its log",
+            )),
+        }
+        found.push(self.version().await);
+        found
+    }
+
+    async fn version(&self) -> Finding {
+        let Remote { connection, config } = self.calls();
+        let client = AdminServiceClient::new(connection, config);
+        match client.get_info(GetInfoRequest::default()).await {
+            Ok(answer) => judge_version(&answer.into_owned().version),
+            Err(error) => {
+                let error = said(&error);
+                Finding {
+                    severity: Severity::Warning,
+                    ..Finding::failed(Area::Process, &error, "look at its log")
+                }
+            }
+        }
+    }
+
+    /// What the process finds wrong itself; `None` if it does not say.
+    pub(super) async fn problems(&self) -> Option<Vec<Finding>> {
+        let Remote { connection, config } = self.calls();
+        let client = ObserveServiceClient::new(connection, config);
+        // One of an earlier version does not know the call; whoever may not ask has heard so from the question for the version.
+        let answer = client.list_problems(ListProblemsRequest::default()).await.ok()?;
+        Some(answer.into_owned().problems.iter().map(told).collect())
+    }
+}
+
+/// The limit among the figures of a process. One of an earlier version does not show it, nor does any to those who may not ask.
+fn files_max(metrics: &str) -> Option<u64> {
+    let value = metrics.lines().find_map(|line| line.strip_prefix("process_max_fds "))?;
+    value.trim().split('.').next()?.parse().ok()
+}
+
+/// Whether a process is of a version that has no such call.
+pub(super) fn is_not_served(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::Unimplemented | ErrorCode::NotFound)
+}
+
+fn readiness(url: &str, answer: &Value) -> Vec<Finding> {
+    let problems = answer["problems"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if answer["ready"] == Value::Bool(true) {
+        return vec![Finding::ok(Area::Process, format!("the process at {url} is ready"))];
+    }
+    let told = problems.iter().map(|problem| {
+        let (check, why) = (problem["check"].as_str().unwrap_or("?"), problem["why"].as_str().unwrap_or("?"));
+        let what = format!("the process at {url} is not ready: {check}: {why}");
+        Finding::error(Area::Process, what, "mend what is named; if it stays so, look at its log")
+    });
+    let told: Vec<Finding> = told.collect();
+    if told.is_empty() {
+        let what = format!("the process at {url} does not say that it is ready");
+        return vec![Finding::error(Area::Process, what, "look at its log")];
+    }
+    told
+}
+
+fn judge_version(theirs: &str) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    if theirs == ours {
+        return Finding::ok(Area::Process, format!("it is of version {theirs}, as this program"));
+    }
+    let what = format!("it is of version {theirs}, this program of version {ours}");
+    Finding::warning(Area::Process, what, "restart the process with this binary, or ask with that one")
+}
+
+/// A problem that a process tells of.
+fn told(problem: &Problem) -> Finding {
+    use problem::Severity as Told;
+    let Problem { code, about, text, remedy, .. } = problem;
+    let what =
+        if about.is_empty() || text.contains(&**about) { text.clone() } else { format!("{about}: {text}") };
+    let area = area_of(code);
+    match problem.severity.as_known().unwrap_or_default() {
+        Told::SEVERITY_ERROR => Finding::error(area, what, remedy),
+        Told::SEVERITY_NOTE => Finding::note(area, what, remedy),
+        Told::SEVERITY_WARNING | Told::SEVERITY_UNSPECIFIED => Finding::warning(area, what, remedy),
+    }
+}
+
+fn area_of(code: &str) -> Area {
+    match code.split('_').next().unwrap_or_default() {
+        "store" => Area::Store,
+        "stage" | "queue" => Area::Stages,
+        "export" | "topic" => Area::Topics,
+        "feed" | "load" => Area::Feeds,
+        "task" => Area::Tasks,
+        _ => Area::Process,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_open_files_is_read_from_the_figures() {
+        assert_eq!(files_max("process_open_fds 7.0\nprocess_max_fds 65536.0\n# EOF\n"), Some(65_536));
+        assert_eq!(files_max("process_max_fds 1024\n"), Some(1024));
+        assert_eq!(files_max("{\"code\":\"unauthenticated\"}"), None);
+    }
+
+    #[test]
+    fn what_keeps_a_process_from_being_ready_is_told() {
+        let ready = serde_json::json!({ "ready": true, "problems": [] });
+        assert_eq!(readiness("http://x", &ready)[0].severity, Severity::Ok);
+        let not = serde_json::json!({ "ready": false, "problems": [{ "check": "store", "why": "away" }] });
+        let told = readiness("http://x", &not);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].severity == Severity::Error && told[0].what.ends_with("store: away"), "{told:?}");
+        assert_eq!(readiness("http://x", &Value::Null)[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn another_version_is_a_warning() {
+        assert_eq!(judge_version(env!("CARGO_PKG_VERSION")).severity, Severity::Ok);
+        assert_eq!(judge_version("0.0.0-other").severity, Severity::Warning);
+    }
+
+    #[test]
+    fn problems_of_a_process_are_told_in_its_words_under_their_area() {
+        let problem = Problem {
+            severity: problem::Severity::SEVERITY_ERROR.into(),
+            code: "stage_down".to_owned(),
+            about: "spam".to_owned(),
+            text: "it does not answer".to_owned(),
+            remedy: "start it".to_owned(),
+            ..Problem::default()
+        };
+        assert_eq!(told(&problem), Finding::error(Area::Stages, "spam: it does not answer", "start it"));
+        assert_eq!(area_of("export_late"), Area::Topics);
+        assert_eq!(area_of("something_else"), Area::Process);
+    }
+}

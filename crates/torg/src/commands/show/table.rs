@@ -1,0 +1,49 @@
+//! The one kind of table.
+
+use super::colour::{Colour, paint, width};
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// Lines of a table whose columns are as wide as they need be; the first row is its head. Cells may be painted.
+pub(in crate::commands) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths: [usize; COLUMNS] = std::array::from_fn(widest);
+    rows.iter().enumerate().map(|(number, row)| line(row, &widths, number == 0)).collect()
+}
+
+fn line<const COLUMNS: usize>(row: &[String; COLUMNS], widths: &[usize; COLUMNS], is_head: bool) -> String {
+    let (mut line, mut owed) = (String::new(), 0);
+    for (cell, widest) in row.iter().zip(widths) {
+        let taken = width(cell);
+        if taken > 0 {
+            // Blanks are written only before a cell that has something: no line ends in them.
+            line.push_str(&" ".repeat(owed));
+            owed = 0;
+            line.push_str(&if is_head { paint(Colour::Head, cell) } else { cell.clone() });
+        }
+        owed += widest - taken + GAP;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell_and_colours_do_not_count() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned);
+        let rows = [
+            row(["STAGE", "STATE", ""]),
+            row(["a", "\x1b[32mwell\x1b[0m", "x"]),
+            row(["längste", "", "y"]),
+            row(["b", "down", ""]),
+        ];
+        assert_eq!(
+            table(&rows),
+            ["STAGE    STATE", "a        \x1b[32mwell\x1b[0m   x", "längste         y", "b        down"]
+        );
+        assert_eq!(table::<2>(&[]), Vec::<String>::new());
+    }
+}

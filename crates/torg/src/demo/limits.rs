@@ -1,0 +1,48 @@
+//! Every limit and default of the demo.
+
+use std::time::Duration;
+
+/// Where the demo lives unless `--data` says otherwise.
+pub(crate) const FOLDER: &str = "./torg-demo";
+/// Offers that the demo makes.
+pub(super) const OFFERS: u32 = 20_000;
+/// The most that somebody may ask for.
+pub(super) const OFFERS_MAX: u32 = 1_000_000;
+/// Offers that are there before the process says that it is ready; of fewer offers a quarter.
+pub(super) const OFFERS_AT_FIRST: u32 = 600;
+/// Offers that are made at the same time.
+pub(super) const CHUNK: u32 = 50;
+/// Offers between two lines of progress in the log.
+pub(super) const PROGRESS_EVERY: u32 = 2_500;
+/// One change of somebody for so many offers that are made.
+pub(super) const OFFERS_BY_CHANGE: u32 = 3;
+/// How far back the first offer lies. Longer than an offer is shown, so that the first ones expire on the way to the present.
+pub(super) const PAST: Duration = Duration::from_secs(188 * 24 * 3600);
+/// How far back it is when the process is ready. Shorter than an offer is shown: what the feeds bring then does not expire on the way.
+pub(super) const PAST_WHEN_READY: Duration = Duration::from_secs(172 * 24 * 3600);
+/// Time runs at most so many times as fast: a day in some ten seconds.
+pub(super) const SPEED_MAX: u32 = 10_000;
+/// The pause between two changes while the demo lives.
+pub(super) const CHANGE_EVERY: Duration = Duration::from_millis(350);
+/// The shortest pause, however fast the time runs.
+pub(super) const CHANGE_EVERY_MIN: Duration = Duration::from_millis(25);
+/// How often values move that tasks wait on.
+pub(super) const VALUES_EVERY: Duration = Duration::from_secs(30);
+/// How often the changing feed is another one, and is fetched. Feeds themselves are fetched every quarter of an hour at most.
+pub(super) const FEED_EVERY: Duration = Duration::from_secs(60);
+/// How often it is written down what time it is in the demo.
+pub(super) const CLOCK_SAVED_EVERY: Duration = Duration::from_secs(5);
+/// How long the outside stage stays away after it ended, so that the outage can be seen.
+pub(super) const STAGE_AWAY: Duration = Duration::from_secs(20);
+/// How long its start may take, and its end.
+pub(super) const STAGE_PATIENCE: Duration = Duration::from_secs(15);
+/// Pause after something of the demo failed.
+pub(super) const FAILURE_PAUSE: Duration = Duration::from_secs(2);
+/// Offers of a seller among which one is chosen to be changed.
+pub(super) const CANDIDATES: usize = 20;
+/// How long an idempotency key is remembered in the demo: longer than its past, so that an offer is made once.
+pub(super) const KEYS_HOURS: u32 = 400 * 24;
+/// How long messages stay in topics: the first are half a year old when they are written.
+pub(super) const RETENTION_HOURS: u32 = 400 * 24;
+/// How long after the past was made its last changes may still be on their way.
+pub(super) const SETTLING: Duration = Duration::from_secs(20);

@@ -1,0 +1,225 @@
+//! `torg serve --demo`: a whole marketplace to look at, in a folder of its own.
+//!
+//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds that the demo serves itself ([`feeds`], [`links`]), an outside stage in a process of its own ([`stage`],
+//! [`child`]), reactive tasks ([`tasks`]), and people who go on living ([`people`], [`life`]). All of it goes through the same doors as everything else: nothing here writes to the store by
+//! itself.
+
+mod child;
+mod clock;
+mod dice;
+mod feeds;
+mod fill;
+mod folder;
+mod guide;
+mod hold;
+mod life;
+mod limits;
+mod links;
+mod offer;
+mod people;
+mod polish;
+mod sellers;
+mod stage;
+mod tasks;
+mod things;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use ::clock::Clock;
+use ::feeds::Feeds;
+use anyhow::Context as _;
+use api::Market;
+use clap::Args;
+use reactive::ctl::Ctl;
+
+use self::child::OutsideProcess;
+use self::clock::{DemoClock, at_first, made_at_ms};
+use self::fill::Filling;
+use self::folder::Folder;
+use self::life::system_ms;
+use self::limits::{KEYS_HOURS, OFFERS, OFFERS_MAX, RETENTION_HOURS, SPEED_MAX};
+use self::people::People;
+use crate::config::{Config, Role, Url};
+use crate::errors::advised;
+use crate::tasks::Running;
+
+pub(crate) use self::feeds::{PATH as FEEDS_PATH, file as feed_file};
+pub(crate) use self::guide::say;
+pub(crate) use self::limits::FOLDER;
+pub(crate) use self::links::{client, own_address};
+pub(crate) use self::stage::{StageFlags, serve as serve_stage};
+
+/// The flags of `torg serve` that are about the demo.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct Flags {
+    /// Runs a whole marketplace to look at, in ./torg-demo unless --data names another folder; goes on where it was.
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// Empties the demo's folder first, and starts over; refused while that demo runs.
+    #[arg(long, requires = "demo")]
+    demo_reset: bool,
+    /// Lets the time of offers run so many times as fast.
+    #[arg(long, requires = "demo", value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(SPEED_MAX)))]
+    demo_speed: u32,
+    /// So many offers are made.
+    #[arg(long, requires = "demo", value_name = "N", default_value_t = OFFERS, hide = true,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(OFFERS_MAX)))]
+    demo_offers: u32,
+}
+
+/// A demo that is to be run.
+pub(crate) struct Demo {
+    folder: Folder,
+    clock: DemoClock,
+    offers: u32,
+}
+
+/// What a demo works with.
+pub(crate) struct DemoParts {
+    pub(crate) market: Market,
+    pub(crate) feeds: Feeds,
+    pub(crate) ctl: Ctl,
+    /// Where this process reaches itself.
+    pub(crate) own: SocketAddr,
+}
+
+impl Demo {
+    /// Opens the folder of the demo, and has everything of the configuration that is kept somewhere kept in it: a demo never touches a store of somebody else. What is refused is
+    /// refused before anything is changed.
+    pub(crate) fn prepare(flags: &Flags, config: &mut Config) -> anyhow::Result<Demo> {
+        stay_here(config)?;
+        let now_ms = system_ms();
+        let open = if flags.demo_reset { Folder::open_empty } else { Folder::open };
+        let folder = open(&config.data_dir, now_ms)?;
+        child::forget_pid(&folder);
+        let made = folder.progress()?.offers;
+        // Time runs by itself, unless there is a past to make up for.
+        let clock = if folder.saved_time()?.is_some() {
+            let clock = DemoClock::standing_at(DemoClock::resumed_ms(&folder, now_ms)?, flags.demo_speed);
+            clock.run_from(now_ms);
+            clock
+        } else {
+            DemoClock::standing_at(made_at_ms(folder.started_ms, made, flags.demo_offers), flags.demo_speed)
+        };
+        settle(config, &folder)?;
+        Ok(Demo { folder, clock, offers: flags.demo_offers })
+    }
+
+    /// The time by which offers go.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock.clock()
+    }
+
+    /// Tells whether the time of offers is being moved: while their past is made up.
+    pub(crate) fn time_moves(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        let clock = self.clock.clone();
+        Box::new(move || clock.moves())
+    }
+
+    /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then on. With it comes what to tell whoever started the demo.
+    pub(crate) async fn start(self, parts: DemoParts) -> anyhow::Result<(Running, String)> {
+        let Demo { folder, clock, offers: total } = self;
+        let DemoParts { market, feeds, ctl, own } = parts;
+        folder.tell(&guide::console(own))?;
+        let people = People::new(market.offers.clone(), market.opinions.topic.clone(), clock.clone());
+        let made = folder.progress()?.offers;
+        let mut filling = Filling {
+            offers: market.offers.clone(),
+            people,
+            folder: folder.clone(),
+            clock: clock.clone(),
+            total,
+            made,
+            built_in: market.workshop.built_in().map(str::to_owned).collect(),
+        };
+        let first = at_first(total);
+        while filling.made < first {
+            filling.chunk(first).await?;
+        }
+        links::make_feeds(&feeds, own).await.context("the demo's feeds")?;
+        let mut outside = OutsideProcess::new(market.workshop.clone(), folder.clone());
+        let pid = outside.start().await?;
+        guide::write_sample(&folder)?;
+        let text = guide::text(&folder, own, pid)?;
+
+        let mut running = Running::new();
+        let stopped = running.stopped();
+        running.start("the demo does not live any more", life::live(filling, stopped));
+        let stopped = running.stopped();
+        running.start("values of the demo do not move any more", life::move_values(ctl, stopped));
+        let stopped = running.stopped();
+        running.start("the demo's feeds do not change any more", life::fetch_changes(feeds, stopped));
+        let stopped = running.stopped();
+        running.start("the time of the demo is lost", life::save_time(clock, folder, stopped));
+        let stopped = running.stopped();
+        running.start("the demo's outside stage is not kept any more", async move {
+            outside.keep(stopped).await;
+            Ok(())
+        });
+        Ok((running, text))
+    }
+}
+
+/// Has the demo open to this machine, and to no other: its guide leads to a console where everybody may be anybody, without TLS.
+fn stay_here(config: &mut Config) -> anyhow::Result<()> {
+    let listen = config.listen;
+    if !listen.ip().to_canonical().is_loopback() {
+        let message = format!("a demo serves this machine only, and {listen} is open to others");
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, listen.port()));
+        return Err(advised(message, format!("give it --listen {here}")));
+    }
+    if config.access.mode == access::Mode::Required {
+        tracing::warn!("access control is off in a demo, whatever access.mode says");
+    }
+    if config.tls != access::TlsConfig::default() {
+        tracing::warn!("TLS is off in a demo, whatever [tls] says");
+    }
+    (config.access, config.tls) = (access::Config::default(), access::TlsConfig::default());
+    Ok(())
+}
+
+/// Everything embedded, in the folder, with all roles.
+fn settle(config: &mut Config, folder: &Folder) -> anyhow::Result<()> {
+    let path = folder.path().to_str().with_context(|| folder.path().display().to_string());
+    let path = path.map_err(|error| advised(error, "give --data a path that is Unicode"))?;
+    config.store.url = Url::from(&*format!("fjall:{path}/store"));
+    config.files.url = Url::from(&*format!("file:{path}/files"));
+    config.topics.url = Url::from("store");
+    config.topics.retention_hours = RETENTION_HOURS;
+    config.feeds.spool_dir = folder.place("spool");
+    config.tasks.runs_dir = folder.place("runs");
+    config.tasks.path = tasks::write_file(folder)?;
+    config.offers.idempotency_hours = KEYS_HOURS;
+    // The demo's offers are made by the built-in catalogue.
+    config.offers.catalogue_dir.clear();
+    config.offers.catalogue_past_dir.clear();
+    config.roles = Role::ALL.to_vec();
+    folder.path().clone_into(&mut config.data_dir);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demo_serves_this_machine_without_access_control_and_tls_and_no_other_machine() {
+        let mut config = Config::default();
+        config.access.mode = access::Mode::Required;
+        config.access.jwks_file = "keys.json".into();
+        config.tls.cert_file = "cert.pem".into();
+        config.tls.key_file = "key.pem".into();
+        config.listen = "0.0.0.0:8081".parse().unwrap();
+        let told = crate::errors::report(&stay_here(&mut config).unwrap_err());
+        assert!(told.contains("0.0.0.0:8081 is open to others"), "{told}");
+        assert!(told.ends_with("give it --listen 127.0.0.1:8081"), "{told}");
+        for here in ["127.0.0.1:8081", "[::1]:0"] {
+            config.listen = here.parse().unwrap();
+            stay_here(&mut config).unwrap();
+        }
+        assert_eq!(config.access, access::Config::default());
+        assert_eq!((config.access.mode, config.tls.is_on().unwrap()), (access::Mode::Off, false));
+    }
+}

@@ -1,0 +1,111 @@
+//! Offers of the demo, by their numbers: the same number is the same offer.
+
+use contract::torg::offers::v1::{Contacts, Money, Offer, Place, Price, Source, Values, price, source};
+
+use super::dice::{Dice, Language};
+use super::sellers::Seller;
+use super::things::Thing;
+
+/// All numbers are drawn with this.
+const SEED: u64 = 0x746f_7267_6465_6d6f;
+const MICROS: i64 = 1_000_000;
+
+/// Letters that look alike in both alphabets: somebody typed the wrong one.
+const LOOK_ALIKE: &[(char, char)] = &[('о', 'o'), ('е', 'e'), ('а', 'a'), ('o', 'о'), ('e', 'е'), ('a', 'а')];
+
+/// The offer of this number, and who sells it.
+pub(super) fn numbered(number: u64) -> (&'static Seller, Offer) {
+    let mut dice = Dice::new(SEED ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let seller = Seller::somebody(&mut dice);
+    let offer = of(&mut dice, seller);
+    (seller, offer)
+}
+
+/// Another offer of a seller.
+pub(super) fn of(dice: &mut Dice, seller: &Seller) -> Offer {
+    let mut thing = Thing::of(dice, seller);
+    thing.title = typed(dice, seller.language, thing.title);
+    let amount = thing.price_in(seller.currency);
+    let values = |value: String| Values { values: vec![value], ..Values::default() };
+    let manual = source::Manual::default();
+    let contacts = Contacts {
+        name: seller.name.to_owned(),
+        phones: vec![seller.phone()],
+        chat: true,
+        ..Contacts::default()
+    };
+    Offer {
+        seller: seller.id.to_owned(),
+        category: thing.category.to_owned(),
+        title: thing.title,
+        description: thing.text,
+        price: Some(price_of(dice, amount, seller.currency)).into(),
+        attributes: thing
+            .attributes
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), values(value)))
+            .collect(),
+        place: Some(Place { address: seller.city.to_owned(), ..Place::default() }).into(),
+        contacts: Some(contacts).into(),
+        condition: thing.condition.unwrap_or_default().into(),
+        source: Some(Source { kind: Some(manual.into()), ..Source::default() }).into(),
+        ..Offer::default()
+    }
+}
+
+/// So many of a currency.
+pub(super) fn money(amount: i64, currency: &str) -> Money {
+    Money { micros: amount.saturating_mul(MICROS), currency: currency.to_owned(), ..Money::default() }
+}
+
+/// Most prices are fixed, some are to be talked about.
+fn price_of(dice: &mut Dice, amount: i64, currency: &str) -> Price {
+    let kind = if dice.chance(4) {
+        let from = Some(money(amount, currency)).into();
+        price::Negotiable { from, ..price::Negotiable::default() }.into()
+    } else {
+        money(amount, currency).into()
+    };
+    Price { kind: Some(kind), ..Price::default() }
+}
+
+/// A title as people type it: now and then in capitals, with two spaces, or with a letter of another alphabet.
+fn typed(dice: &mut Dice, language: Language, title: String) -> String {
+    match dice.between(0, 999) {
+        0..50 => title.to_uppercase(),
+        50..110 => title.replacen(' ', "  ", 2),
+        110..112 => {
+            let letters = if language == Language::Russian { &LOOK_ALIKE[..3] } else { &LOOK_ALIKE[3..] };
+            let (right, wrong) = *dice.one_of(letters);
+            title.replacen(right, &wrong.to_string(), 1)
+        }
+        _ => title,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use catalog::Catalogue;
+    use offers::validation::violations;
+
+    use super::*;
+
+    #[test]
+    fn every_offer_passes_the_built_in_catalogue_and_a_number_is_always_the_same_offer() {
+        let catalogue = Catalogue::builtin().unwrap();
+        let (mut sellers, mut categories, mut currencies) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for number in 0..5_000 {
+            let (seller, offer) = numbered(number);
+            assert_eq!(violations(&catalogue, &offer), [], "{number}: {}", offer.title);
+            assert_eq!(numbered(number).1, offer);
+            sellers.insert(seller.id);
+            categories.insert(offer.category);
+            currencies.insert(seller.currency);
+        }
+        assert_eq!(sellers.len(), super::super::sellers::SELLERS.len());
+        assert!(categories.len() > 40 && currencies.len() == 3, "{categories:?}");
+    }
+}

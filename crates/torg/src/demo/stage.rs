@@ -1,0 +1,137 @@
+//! The outside stage of the demo: `torg demo-stage`, a process of its own that tidies titles. Torg calls it by gRPC like any stage of somebody else.
+//!
+//! So that there is something to see, it fails over a few offers: for good over titles that a person has to look at, and for a while over some others, as a service does that
+//! depends on a third one.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use stagekit::{Answer, Description, Failure, Offer, Options, Server, Stage, Subject};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::guide::say;
+use super::polish::{mixed_word, polished};
+
+/// The id under which it is registered.
+pub(super) const ID: &str = "title-polish";
+/// The verb of this program that runs it. It is for the demo: no help names it.
+pub(super) const VERB: &str = "demo-stage";
+/// How the line begins in which it says where it listens.
+pub(super) const LISTENING: &str = "listening on ";
+/// One offer in so many waits while what the stage depends on is away,
+const DEPENDENT: u64 = 60;
+/// which it is in one minute of so many.
+const AWAY_EVERY_MINUTES: i64 = 3;
+/// How far the time of offers may be from that of the machine to be the same.
+const APART_MAX: SignedDuration = SignedDuration::from_mins(10);
+
+/// How the stage is served.
+#[derive(Debug, Args)]
+pub(crate) struct StageFlags {
+    /// Address and port; port 0 takes any that is free.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    listen: String,
+}
+
+struct TitlePolish;
+
+#[stagekit::async_trait]
+impl Stage for TitlePolish {
+    fn describe(&self) -> Description {
+        Description::new(ID, env!("CARGO_PKG_VERSION")).interest(["title"]).sets(["title"])
+    }
+
+    async fn process(&self, subject: &Subject) -> Result<Answer, Failure> {
+        let Offer { id, title, .. } = &subject.offer;
+        if let Some(word) = mixed_word(title) {
+            let text = format!("the word {word:?} mixes two alphabets: a person has to look at the title");
+            return Err(Failure::Lasting(text));
+        }
+        let now = Timestamp::now();
+        if xxh3_64(id.as_bytes()).is_multiple_of(DEPENDENT) && is_dictionary_away(subject.now, now) {
+            let text = "the dictionary of names is being loaded: it is back within a minute";
+            return Err(Failure::Passing(text.to_owned()));
+        }
+        let tidy = polished(title);
+        if tidy == *title {
+            return Ok(Answer::untouched());
+        }
+        Ok(Answer::patch(["title"], Offer { title: tidy, ..Offer::default() }))
+    }
+}
+
+/// Whether it is the minute of an outage. There is none while the time of offers is another than that of the machine: pauses between attempts are over in no time then.
+fn is_dictionary_away(of_offers: Timestamp, of_machine: Timestamp) -> bool {
+    let minute = of_machine.as_second() / 60;
+    of_offers.duration_since(of_machine).abs() < APART_MAX && minute % AWAY_EVERY_MINUTES == 0
+}
+
+/// Serves the stage until SIGTERM, or until whoever started it is gone: its end of our standard input is closed then, however it ended.
+pub(crate) async fn serve(flags: StageFlags) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
+    let parent_gone = watch_input()?;
+    let options = Options { address: flags.listen, ..Options::default() };
+    let server = Server::bind(vec![Arc::new(TitlePolish)], options).await?;
+    say(&format!("{LISTENING}{}\n", server.address()))?;
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = parent_gone => {}
+        }
+    };
+    server.run(stop).await;
+    Ok(())
+}
+
+/// Comes when standard input has ended. A thread of its own: it never keeps the process from ending.
+fn watch_input() -> anyhow::Result<oneshot::Receiver<()>> {
+    let (gone, told) = oneshot::channel();
+    std::thread::Builder::new()
+        .name("input".to_owned())
+        .spawn(move || {
+            let mut input = std::io::stdin().lock();
+            let mut buffer = [0; 256];
+            while input.read(&mut buffer).is_ok_and(|count| count > 0) {}
+            // Whoever waited may have ended already.
+            let _ = gone.send(());
+        })
+        .context("cannot start a thread")?;
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use stagekit::testing;
+
+    use super::*;
+
+    async fn visit(title: &str) -> Result<String, Failure> {
+        let offer = Offer { title: title.to_owned(), ..Offer::default() };
+        Ok(testing::visit(&TitlePolish, &testing::subject(offer)).await?.offer.title)
+    }
+
+    #[tokio::test]
+    async fn titles_are_tidied_and_those_that_are_tidy_are_left_alone() {
+        assert_eq!(visit("Red   bicycle").await.unwrap(), "Red bicycle");
+        assert_eq!(visit("Red bicycle").await.unwrap(), "Red bicycle");
+    }
+
+    #[tokio::test]
+    async fn a_title_of_two_alphabets_is_for_a_person() {
+        let failure = visit("Дивaн угловой").await.unwrap_err();
+        assert!(matches!(failure, Failure::Lasting(text) if text.contains("Дивaн")));
+    }
+
+    #[test]
+    fn the_dictionary_comes_back_and_is_there_while_time_is_made_up_for() {
+        let minute = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
+        let away = |at: i64| is_dictionary_away(minute(at), minute(at));
+        assert!(away(30) && !away(31) && !away(32));
+        assert!(!is_dictionary_away(minute(0), minute(30)));
+    }
+}

@@ -1,0 +1,46 @@
+//! Whether the store answers and takes writes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use store::{Error, Read as _, Store};
+
+/// Asks the store, and remembers what was wrong. Clones share that.
+#[derive(Clone)]
+pub(crate) struct Probe {
+    store: Store,
+    last: Arc<Mutex<Option<Error>>>,
+}
+
+impl Probe {
+    pub(crate) fn new(store: &Store) -> Probe {
+        Probe { store: store.clone(), last: Arc::default() }
+    }
+
+    /// Looks at a small table, and asks whether it could be written.
+    pub(crate) async fn ask(&self) -> store::Result<()> {
+        *self.last() = None;
+        let answer = self.looked().await;
+        *self.last() = answer.clone().err();
+        answer
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    async fn looked(&self) -> store::Result<()> {
+        if let Some(table) = self.store.schema().tables().first() {
+            self.store.scan(&table.scan().limit(1)).await?;
+        }
+        self.store.takes_writes().await
+    }
+
+    /// What was wrong when it was asked last; nothing if it did not answer in time.
+    pub(super) fn wrong(&self) -> Option<Error> {
+        self.last().clone()
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Error>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,169 @@
+//! How topics fare, and how far their consumers are. They may be in Kafka, which has its own pace: nobody waits for what it says.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
+use topics::{TopicSpec, Topics};
+
+use super::limits::{
+    KNOWN_FOR, LOOK_EVERY, REST, SAMPLE_EVERY, TOPICS_AWAY_AFTER, TOPICS_MAX, TOPICS_TIME_MAX,
+};
+use super::looks::Sources;
+use super::moment::{Known, Moment};
+
+/// Topics, and how far consumers are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TopicsSeen {
+    /// The offsets of the ends of each topic, added up.
+    pub(super) ends: BTreeMap<String, i64>,
+    /// Messages that each consumer has before it.
+    pub(super) lags: BTreeMap<(&'static str, String), u64>,
+}
+
+/// What came of a look.
+enum Looked {
+    /// They do not answer.
+    Silent(String),
+    /// They answer. How they stand, if they were asked and said it in time; and how long that took.
+    Answered { seen: Option<(Instant, TopicsSeen)>, took: Duration },
+}
+
+/// Looks at topics beside everything else.
+#[derive(Default)]
+pub(super) struct TopicsLook {
+    under_way: Option<JoinHandle<Looked>>,
+    /// When they are asked again whether they are there,
+    due: Option<Instant>,
+    /// and when, how each of them stands.
+    whole_due: Option<Instant>,
+    /// How often in a row they did not answer, and what was said last.
+    failed: (u32, String),
+    has_answered: bool,
+    pub(super) seen: Known<TopicsSeen>,
+}
+
+impl TopicsLook {
+    /// Takes in what came of a look, and begins the next one when it is its time.
+    pub(super) fn step(&mut self, sources: &Sources, now: Moment) {
+        if let Some(task) = &mut self.under_way {
+            let Some(ended) = task.now_or_never() else { return };
+            self.under_way = None;
+            // A look that panics is one that says nothing.
+            self.note(ended.unwrap_or_else(|error| Looked::Silent(error.to_string())), now);
+        }
+        let is_due = |due: Option<Instant>| due.is_none_or(|due| due <= now.instant);
+        if is_due(self.due) {
+            let (topics, consumers) = (sources.topics.clone(), sources.consumers.clone());
+            let is_whole = is_due(self.whole_due);
+            self.under_way = Some(tokio::spawn(async move { look(&topics, &consumers, is_whole).await }));
+        }
+    }
+
+    fn note(&mut self, looked: Looked, now: Moment) {
+        match looked {
+            Looked::Silent(why) => {
+                tracing::debug!(error = why, "topics cannot be looked at");
+                self.failed = (self.failed.0 + 1, why);
+                // One that failed once is made again soon: then it is known whether they are away.
+                let next = if self.failed.0 == 1 { 2 * SAMPLE_EVERY } else { LOOK_EVERY };
+                self.due = Some(now.instant + next);
+            }
+            Looked::Answered { seen, took } => {
+                (self.failed, self.has_answered) = ((0, String::new()), true);
+                self.due = Some(now.instant + LOOK_EVERY);
+                if !took.is_zero() {
+                    self.whole_due = Some(now.instant + (took * REST).clamp(LOOK_EVERY, KNOWN_FOR / 2));
+                }
+                if let Some((instant, seen)) = seen {
+                    let time = now.time - now.instant.saturating_duration_since(instant);
+                    self.seen.learn(Moment { time, instant }, seen);
+                }
+            }
+        }
+    }
+
+    /// Whether they answer, as far as it is known.
+    pub(super) fn answers(&self) -> Option<bool> {
+        if self.away().is_some() { Some(false) } else { self.has_answered.then_some(true) }
+    }
+
+    /// They do not answer: what was said last.
+    pub(super) fn away(&self) -> Option<&str> {
+        (self.failed.0 >= TOPICS_AWAY_AFTER).then_some(&*self.failed.1)
+    }
+
+    /// Nothing is known any more.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Drop for TopicsLook {
+    fn drop(&mut self) {
+        if let Some(task) = &self.under_way {
+            task.abort();
+        }
+    }
+}
+
+async fn look(topics: &Topics, consumers: &[(&'static str, String)], is_whole: bool) -> Looked {
+    let list = match timeout(TOPICS_TIME_MAX, topics.list()).await {
+        Ok(Ok(list)) => list,
+        Ok(Err(error)) => return Looked::Silent(error.to_string()),
+        Err(_) => return Looked::Silent(format!("no answer in {} s", TOPICS_TIME_MAX.as_secs())),
+    };
+    if !is_whole {
+        return Looked::Answered { seen: None, took: Duration::ZERO };
+    }
+    let began = Instant::now();
+    let seen = timeout(TOPICS_TIME_MAX, look_at(topics, list, consumers)).await;
+    let seen = seen.ok().and_then(Result::ok).map(|seen| (Instant::now(), seen));
+    Looked::Answered { seen, took: began.elapsed() }
+}
+
+async fn look_at(
+    topics: &Topics,
+    list: Vec<TopicSpec>,
+    consumers: &[(&'static str, String)],
+) -> topics::Result<TopicsSeen> {
+    let mut seen = TopicsSeen::default();
+    for topic in list.into_iter().take(TOPICS_MAX) {
+        let ends = topics.describe(&topic.name).await?.partitions;
+        seen.ends.insert(topic.name, ends.iter().map(|partition| partition.end).sum());
+    }
+    for (consumer, topic) in consumers {
+        let lags = topics.lag(consumer, topic).await?;
+        let messages = lags.iter().map(|lag| lag.messages).sum();
+        seen.lags.insert((consumer, topic.clone()), messages);
+    }
+    Ok(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use clock::Clock;
+
+    use super::*;
+
+    #[test]
+    fn topics_are_away_after_two_looks_that_failed_and_not_because_one_says_little() {
+        let (mut topics, now) = (TopicsLook::default(), Moment::now(&Clock::system()));
+        assert_eq!(topics.answers(), None, "nobody has looked yet");
+        let mut note = |looked| {
+            topics.note(looked, now);
+            let waits = topics.due.map(|due| due.duration_since(now.instant));
+            (topics.answers(), topics.away().map(str::to_owned), waits)
+        };
+        let silent = || Looked::Silent("timed out".to_owned());
+        let little = || Looked::Answered { seen: None, took: Duration::from_secs(1) };
+        assert_eq!(note(silent()), (None, None, Some(2 * SAMPLE_EVERY)));
+        assert_eq!(note(silent()), (Some(false), Some("timed out".to_owned()), Some(LOOK_EVERY)));
+        assert_eq!(note(little()), (Some(true), None, Some(LOOK_EVERY)));
+        assert_eq!(note(silent()).0, Some(true), "one look may fail");
+        let whole = topics.whole_due.map(|due| due.duration_since(now.instant));
+        assert_eq!(whole, Some(REST * Duration::from_secs(1)), "what takes long is asked seldom");
+    }
+}

@@ -1,0 +1,220 @@
+//! `torg.admin.v1.ObserveService`: how Torg fares is told from memory, so that it answers also while the store is away; what was
+//! done is read from the store.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use access::Action;
+use buffa_types::google::protobuf::Duration as WireDuration;
+use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use offers::time::from_time;
+use watcher::ProcessSeen;
+
+use super::callers::require;
+use crate::actions::limits::{ABOUT_BYTES_MAX, PAGE, PAGE_MAX};
+use crate::actions::{Actions, Place};
+use crate::observe::limits::{BACK, BACK_MAX, POINTS_SHOWN_MAX, PREFIX_BYTES_MAX};
+use crate::observe::{Observatory, Problem, Severity, ShownFigure, Stand};
+use contract::torg::admin::v1 as wire;
+
+/// What is not exported is certain only for changes that are older than this.
+const CERTAIN: Duration = watcher::limits::CLOCKS_APART_MAX;
+
+pub(super) struct ObserveRpc {
+    observatory: Observatory,
+    actions: Actions,
+}
+
+impl ObserveRpc {
+    pub(super) fn new(observatory: Observatory, actions: Actions) -> ObserveRpc {
+        ObserveRpc { observatory, actions }
+    }
+}
+
+#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
+impl wire::ObserveService for ObserveRpc {
+    async fn get_figures(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, wire::GetFiguresRequest>,
+    ) -> ServiceResult<wire::GetFiguresResponse> {
+        require(&context, Action::SeeProcess)?;
+        let request = request.to_owned_message();
+        let back = back(request.back.as_option())?;
+        if request.points_max > POINTS_SHOWN_MAX {
+            let text = format!("points_max: at most {POINTS_SHOWN_MAX}, not {}", request.points_max);
+            return Err(ConnectError::invalid_argument(text));
+        }
+        if request.prefix.len() > PREFIX_BYTES_MAX {
+            return Err(ConnectError::invalid_argument(format!("prefix: at most {PREFIX_BYTES_MAX} bytes")));
+        }
+        let shown = self.observatory.figures(&request.prefix, back, request.points_max);
+        Response::ok(wire::GetFiguresResponse {
+            figures: shown.figures.into_iter().map(figure).collect(),
+            time: shown.time.map(from_time).into(),
+            step: Some(duration(shown.step)).into(),
+            ..Default::default()
+        })
+    }
+
+    async fn list_problems(
+        &self,
+        context: RequestContext,
+        _request: ServiceRequest<'_, wire::ListProblemsRequest>,
+    ) -> ServiceResult<wire::ListProblemsResponse> {
+        require(&context, Action::SeeProcess)?;
+        let (problems, looked) = self.observatory.problems();
+        Response::ok(wire::ListProblemsResponse {
+            problems: problems.into_iter().map(problem).collect(),
+            time: looked.map(|(time, _)| from_time(time)).into(),
+            age: looked.map(|(_, age)| duration(age)).into(),
+            ..Default::default()
+        })
+    }
+
+    async fn get_cluster(
+        &self,
+        context: RequestContext,
+        _request: ServiceRequest<'_, wire::GetClusterRequest>,
+    ) -> ServiceResult<wire::GetClusterResponse> {
+        require(&context, Action::SeeProcess)?;
+        let answered_by = self.observatory.process().to_owned();
+        let answer = wire::GetClusterResponse { answered_by, ..Default::default() };
+        Response::ok(match self.observatory.stand() {
+            Some(stand) => cluster(answer, &stand),
+            None => answer,
+        })
+    }
+
+    async fn list_actions(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, wire::ListActionsRequest>,
+    ) -> ServiceResult<wire::ListActionsResponse> {
+        require(&context, Action::SeeProcess)?;
+        let request = request.to_owned_message();
+        if request.page_size > PAGE_MAX {
+            let text = format!("page_size: at most {PAGE_MAX}, not {}", request.page_size);
+            return Err(ConnectError::invalid_argument(text));
+        }
+        if request.about.len() > ABOUT_BYTES_MAX || request.about.chars().any(char::is_control) {
+            let text = format!("about: at most {ABOUT_BYTES_MAX} bytes, no control characters");
+            return Err(ConnectError::invalid_argument(text));
+        }
+        let after = match &*request.page_token {
+            "" => None,
+            token => Some(Place::from_token(token).ok_or_else(|| {
+                ConnectError::invalid_argument("page_token: that is none, send the one of the page before")
+            })?),
+        };
+        let limit = if request.page_size == 0 { PAGE } else { request.page_size };
+        let (actions, next) =
+            self.actions.list(&request.about, after, limit as usize).await.map_err(|error| away(&error))?;
+        Response::ok(wire::ListActionsResponse {
+            actions,
+            next_page_token: next.map(|place| place.token()).unwrap_or_default(),
+            ..Default::default()
+        })
+    }
+}
+
+fn away(error: &store::Error) -> ConnectError {
+    tracing::warn!(%error, "recorded actions cannot be read");
+    ConnectError::unavailable("the store does not answer now, try again")
+}
+
+fn back(given: Option<&WireDuration>) -> Result<Duration, ConnectError> {
+    let Some(given) = given else { return Ok(BACK) };
+    let wrong = || {
+        let most = BACK_MAX.as_secs();
+        ConnectError::invalid_argument(format!("back: from 1 s to {most} s, not {} s", given.seconds))
+    };
+    let seconds = u64::try_from(given.seconds).map_err(|_| wrong())?;
+    let back = Duration::new(seconds, 0);
+    if back.is_zero() || back > BACK_MAX { Err(wrong()) } else { Ok(back) }
+}
+
+fn duration(duration: Duration) -> WireDuration {
+    let (seconds, nanos) = (duration.as_secs() as i64, duration.subsec_nanos() as i32);
+    WireDuration { seconds, nanos, ..WireDuration::default() }
+}
+
+fn figure(figure: ShownFigure) -> wire::Figure {
+    let ShownFigure { name, labels, now, past } = figure;
+    wire::Figure {
+        name: name.name.to_owned(),
+        labels: labels.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        now,
+        past,
+        unit: name.unit.to_owned(),
+        ..Default::default()
+    }
+}
+
+fn problem(problem: Problem) -> wire::Problem {
+    use wire::problem::Severity as Shown;
+    let severity = match problem.severity {
+        Severity::Error => Shown::SEVERITY_ERROR,
+        Severity::Warning => Shown::SEVERITY_WARNING,
+        Severity::Note => Shown::SEVERITY_NOTE,
+    };
+    wire::Problem {
+        severity: severity.into(),
+        code: problem.code.to_owned(),
+        about: problem.about,
+        text: problem.text,
+        remedy: problem.remedy,
+        since: Some(from_time(problem.since)).into(),
+        ..Default::default()
+    }
+}
+
+fn cluster(answer: wire::GetClusterResponse, stand: &Stand) -> wire::GetClusterResponse {
+    use wire::get_cluster_response::Shard;
+    let Stand { cluster, .. } = stand;
+    let mut shards_of: BTreeMap<&str, u32> = BTreeMap::new();
+    for holder in cluster.holders.values() {
+        *shards_of.entry(&holder.owner).or_default() += 1;
+    }
+    let shard = |number: u32| {
+        let holder = cluster.holders.get(&number);
+        let lives = holder.and_then(|holder| Some((holder, cluster.processes.get(&holder.owner)?)));
+        let exported_to = stand.export_waits.as_ref().map(|(read, waits)| {
+            let certain = *read - CERTAIN;
+            waits.get(&number).copied().map_or(certain, |waits| waits.min(certain))
+        });
+        Shard {
+            number,
+            owner: lives.map(|(holder, _)| holder.owner.clone()).unwrap_or_default(),
+            lease_until: lives.map(|(_, process)| from_time(process.beat + stand.lease_time)).into(),
+            exported_to: exported_to.map(from_time).into(),
+            ..Default::default()
+        }
+    };
+    let processes = cluster.processes.iter();
+    let processes =
+        processes.map(|(name, seen)| process(name, seen, shards_of.get(name.as_str()).copied().unwrap_or(0)));
+    // As others know it: a process has another name whenever its stages change.
+    let base = answer.answered_by.clone();
+    let is_here = |name: &&String| **name == base || name.starts_with(&format!("{base}."));
+    let answered_by = cluster.processes.keys().find(is_here).cloned().unwrap_or(base.clone());
+    wire::GetClusterResponse {
+        processes: processes.collect(),
+        shards: (0..stand.shards).map(shard).collect(),
+        answered_by,
+        ..answer
+    }
+}
+
+fn process(name: &str, seen: &ProcessSeen, shards: u32) -> wire::get_cluster_response::Process {
+    let outside = || seen.stages.iter().filter(|(stage, _)| !stage.is_empty());
+    let down = outside().filter(|(_, status)| status.down.is_some()).map(|(stage, _)| stage.clone());
+    wire::get_cluster_response::Process {
+        name: name.to_owned(),
+        seen: Some(from_time(seen.beat)).into(),
+        shards,
+        visits_per_s: outside().map(|(_, status)| status.visits_per_s).sum(),
+        stages_down: down.collect(),
+        ..Default::default()
+    }
+}

@@ -1,0 +1,9 @@
+//! The command line as a whole: the guide's lines, JSON of every command that reads, completions and manual pages.
+#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod guide;
+mod json;
+mod shell;

@@ -1,0 +1,287 @@
+//! A real browser: Debian's Chromium, driven through `WebDriver`.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::common::{Answer, PATIENCE};
+
+/// How wide a page is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    Desktop,
+    Phone,
+}
+
+impl Width {
+    pub(crate) const BOTH: [Width; 2] = [Width::Desktop, Width::Phone];
+
+    fn size(self) -> (u32, u32) {
+        match self {
+            Width::Desktop => (1280, 900),
+            Width::Phone => (390, 844),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Width::Desktop => "desktop",
+            Width::Phone => "phone",
+        }
+    }
+}
+
+/// What drives browsers; ends with the test.
+pub(crate) struct Driver {
+    address: SocketAddr,
+    child: Child,
+}
+
+impl Driver {
+    pub(crate) fn start() -> Driver {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect(address).is_err() {
+            assert!(Instant::now() < until, "chromedriver does not start");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Driver { address, child }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether there is a browser here; says that it is skipped if there is none.
+pub(crate) fn is_there() -> bool {
+    let there = Command::new("chromedriver").arg("--version").output().is_ok();
+    if !there {
+        assert!(std::env::var_os("TORG_REQUIRE_ALL").is_none(), "chromium-driver is not installed");
+        println!("SKIPPED: the console in a browser, chromium-driver is not installed");
+    }
+    there
+}
+
+/// One window. Everything that fails here is a panic: these are tests.
+pub(crate) struct Browser<'a> {
+    driver: &'a Driver,
+    session: String,
+    origin: String,
+}
+
+impl<'a> Browser<'a> {
+    /// A window for the pages of a server, with no cookies.
+    pub(crate) fn open(driver: &'a Driver, origin: &str, width: Width, language: &str) -> Browser<'a> {
+        let (columns, rows) = width.size();
+        let arguments = [
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--force-color-profile=srgb".to_owned(),
+            format!("--window-size={columns},{rows}"),
+            format!("--lang={language}"),
+        ];
+        let mut options = json!({
+            "args": arguments,
+            "prefs": {"intl.accept_languages": language},
+        });
+        if width == Width::Phone {
+            options["mobileEmulation"] = json!({"deviceMetrics": {"width": columns, "height": rows, "pixelRatio": 2.0, "touch": true}});
+        }
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "acceptInsecureCerts": true,
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }}});
+        let made = send(driver, "POST", "/session", &wanted);
+        let session = made["sessionId"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+        Browser { driver, session, origin: origin.to_owned() }
+    }
+
+    fn command(&self, verb: &str, path: &str, body: &Value) -> Value {
+        send(self.driver, verb, &format!("/session/{}{path}", self.session), body)
+    }
+
+    /// Opens a page by its path.
+    pub(crate) fn go(&self, path: &str) {
+        let url = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", self.origin) };
+        self.command("POST", "/url", &json!({"url": url}));
+    }
+
+    /// The path and the query of the page.
+    pub(crate) fn place(&self) -> String {
+        let url = self.command("GET", "/url", &Value::Null);
+        url.as_str().unwrap_or_default().replacen(&self.origin, "", 1)
+    }
+
+    /// What a script gives back.
+    pub(crate) fn script(&self, code: &str) -> Value {
+        self.command("POST", "/execute/sync", &json!({"script": code, "args": []}))
+    }
+
+    /// What a script gives to its last argument.
+    pub(crate) fn script_later(&self, code: &str) -> Value {
+        self.command("POST", "/execute/async", &json!({"script": code, "args": []}))
+    }
+
+    /// The text of the page as a person reads it.
+    pub(crate) fn text(&self) -> String {
+        self.script("return document.body.innerText").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until the page says this, without any reload by us.
+    pub(crate) fn wait_for(&self, text: &str) {
+        self.wait_until(&format!("{text:?} is not on the page"), |browser| browser.text().contains(text));
+    }
+
+    /// Waits until the page does not say this any more.
+    pub(crate) fn wait_until_gone(&self, text: &str) {
+        self.wait_until(&format!("{text:?} stays on the page"), |browser| !browser.text().contains(text));
+    }
+
+    /// Waits until something holds.
+    pub(crate) fn wait_until(&self, otherwise: &str, holds: impl Fn(&Browser<'_>) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while !holds(self) {
+            assert!(Instant::now() < until, "{otherwise}: {}\n{}", self.place(), self.text());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Whether the page has an element.
+    pub(crate) fn has(&self, selector: &str) -> bool {
+        self.script(&format!("return document.querySelector({}) !== null", json!(selector)))
+            == Value::Bool(true)
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let found = self.command("POST", "/element", &json!({"using": "css selector", "value": selector}));
+        let id = found.as_object().and_then(|object| object.values().next()).and_then(Value::as_str);
+        id.unwrap_or_else(|| panic!("{selector} is not on {}:\n{}", self.place(), self.text())).to_owned()
+    }
+
+    /// Clicks an element, as a person does.
+    pub(crate) fn click(&self, selector: &str) {
+        let id = self.element(selector);
+        self.script(&format!(
+            "document.querySelector({}).scrollIntoView({{block: 'center'}})",
+            json!(selector)
+        ));
+        self.command("POST", &format!("/element/{id}/click"), &json!({}));
+    }
+
+    /// Presses the keys of a text in a field, in place of what stands there.
+    pub(crate) fn fill(&self, selector: &str, text: &str) {
+        let id = self.element(selector);
+        self.command("POST", &format!("/element/{id}/clear"), &json!({}));
+        self.command("POST", &format!("/element/{id}/value"), &json!({"text": text}));
+    }
+
+    /// Chooses a file for a field, or presses keys without clearing it.
+    pub(crate) fn send_keys(&self, selector: &str, text: &str) {
+        let id = self.element(selector);
+        self.command("POST", &format!("/element/{id}/value"), &json!({"text": text}));
+    }
+
+    /// Sends the form that an element belongs to, by its first button, and waits for the next page.
+    pub(crate) fn submit(&self, selector: &str) {
+        self.script("window.before = true");
+        self.click(selector);
+        self.wait_until("no next page", |browser| {
+            browser.script("return window.before === undefined") == true
+        });
+    }
+
+    /// Says yes to a question of the page.
+    pub(crate) fn accept(&self) {
+        self.command("POST", "/alert/accept", &json!({}));
+    }
+
+    /// Errors in the console of the browser since the last look.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
+        let entries = log.as_array().cloned().unwrap_or_default();
+        let severe = entries.iter().filter(|entry| entry["level"] == "SEVERE");
+        severe.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Keeps a picture of the whole page among the artefacts.
+    pub(crate) fn picture(&self, name: &str) -> PathBuf {
+        let full = self.command(
+            "POST",
+            "/goog/cdp/execute",
+            &json!({"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": true}}),
+        );
+        let bytes = STANDARD.decode(full["data"].as_str().unwrap()).unwrap();
+        let folder = pictures();
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("{name}.png"));
+        std::fs::File::create(&path).unwrap().write_all(&bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for Browser<'_> {
+    fn drop(&mut self) {
+        let _ = send_raw(self.driver, "DELETE", &format!("/session/{}", self.session), &Value::Null);
+    }
+}
+
+/// Where pictures are kept: beside the results of the build, to be looked at after a run.
+pub(crate) fn pictures() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("console-pictures")
+}
+
+fn send(driver: &Driver, verb: &str, path: &str, body: &Value) -> Value {
+    let answer = send_raw(driver, verb, path, body);
+    let value = answer.json()["value"].clone();
+    assert_eq!(answer.status, 200, "{verb} {path} {body}: {value}");
+    value
+}
+
+fn send_raw(driver: &Driver, verb: &str, path: &str, body: &Value) -> Answer {
+    let mut stream = TcpStream::connect(driver.address).unwrap();
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let request = format!(
+        "{verb} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    read(stream)
+}
+
+/// Reads one answer: the driver keeps the connection, whatever it is asked.
+fn read(mut stream: TcpStream) -> Answer {
+    stream.set_read_timeout(Some(2 * PATIENCE)).unwrap();
+    let (mut whole, mut piece) = (Vec::new(), vec![0; 65536]);
+    loop {
+        let count = stream.read(&mut piece).unwrap();
+        whole.extend_from_slice(&piece[..count]);
+        let answer = Answer::of(&whole);
+        let length = answer.head.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let length: Option<usize> = length.and_then(|length| length.trim().parse().ok());
+        if count == 0 || length.is_some_and(|length| answer.bytes.len() >= length) {
+            return answer;
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The console in a real browser, against the whole of Torg.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod accessible;
+mod actions;
+mod browser;
+#[path = "../common/mod.rs"]
+mod common;
+mod hostile;
+mod outage;
+mod pages;
+mod rig;
+mod signing_in;

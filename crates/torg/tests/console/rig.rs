@@ -1,0 +1,139 @@
+//! Servers to look at: the demo, small, and one that wants to know who asks.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, Driver, Width};
+use crate::common::{PATIENCE, Server, run, torg};
+
+/// A seller of the demo whose feed is in order.
+pub(crate) const SHOP: &str = "mebelny-dom";
+/// A seller of the demo whose feed has mistakes.
+pub(crate) const CARELESS: &str = "tehno-ryad";
+/// How many offers the demo of a test has.
+const OFFERS: &str = "200";
+
+/// The demo on a free port, when all that pages show is there: offers, loads of feeds, runs of tasks.
+pub(crate) fn demo() -> Server {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let data = folder.path().join("demo");
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+        "--demo",
+        "--demo-offers",
+        OFFERS,
+    ];
+    let server = Server::start_as(&folder, &arguments, &[]);
+    wait_until("the feed with mistakes is loaded", || {
+        let loads = ask(
+            &server,
+            "torg.feeds.v1.FeedService/ListLoads",
+            &json!({"seller": CARELESS, "namespace": mistakes(&server)}),
+        );
+        loads["loads"].as_array().is_some_and(|loads| loads.iter().any(|load| load["state"] == "STATE_DONE"))
+    });
+    wait_until("a task has run", || !runs(&server).is_empty());
+    server
+}
+
+/// The namespace of the feed with mistakes.
+pub(crate) fn mistakes(server: &Server) -> String {
+    let feeds = ask(server, "torg.feeds.v1.FeedService/ListFeeds", &json!({"seller": CARELESS}));
+    feeds["feeds"][0]["namespace"].as_str().unwrap_or("default").to_owned()
+}
+
+/// Names of tasks that have run, with the number of a run.
+pub(crate) fn runs(server: &Server) -> Vec<(String, u64)> {
+    let tasks = ask(server, "torg.tasks.v1.TaskService/ListTasks", &json!({}));
+    let mut found = Vec::new();
+    for task in tasks["tasks"].as_array().cloned().unwrap_or_default() {
+        let name = task["name"].as_str().unwrap_or_default().to_owned();
+        let runs = ask(server, "torg.tasks.v1.TaskService/ListRuns", &json!({"task": name}));
+        if let Some(number) = runs["runs"][0]["number"].as_str().and_then(|text| text.parse().ok()) {
+            found.push((name, number));
+        }
+    }
+    found
+}
+
+/// An offer of a seller.
+pub(crate) fn offer_of(server: &Server, seller: &str) -> String {
+    let offers = ask(
+        server,
+        "torg.offers.v1.CabinetService/ListOffers",
+        &json!({"seller": seller, "preset": "PRESET_ALL"}),
+    );
+    offers["offers"][0]["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{seller} has no offers: {offers}"))
+        .to_owned()
+}
+
+/// The answer of a call, with access off.
+pub(crate) fn ask(server: &Server, method: &str, body: &Value) -> Value {
+    let answer = server.post_json(&format!("/{method}"), &body.to_string());
+    answer.json()
+}
+
+/// Waits until something holds.
+pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let until = Instant::now() + 3 * PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "not so after a long time: {what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// A window of somebody who has chosen a role; for a seller, the careless one.
+pub(crate) fn window<'a>(
+    driver: &'a Driver,
+    server: &Server,
+    role: &str,
+    width: Width,
+    language: &str,
+) -> Browser<'a> {
+    let browser = Browser::open(driver, &server.url(), width, language);
+    let seller = if role == "seller" { format!("&seller={CARELESS}") } else { String::new() };
+    browser.go(&format!("/console/sign-in?as={role}{seller}"));
+    browser
+}
+
+/// A server that wants a key, with a key for each of these roles.
+pub(crate) fn guarded(roles: &[&str]) -> (Server, Vec<String>) {
+    guarded_with(&Arc::new(tempfile::tempdir().unwrap()), roles, &[])
+}
+
+/// The same in this folder, with more in its environment.
+pub(crate) fn guarded_with(
+    folder: &Arc<tempfile::TempDir>,
+    roles: &[&str],
+    environment: &[(&str, &str)],
+) -> (Server, Vec<String>) {
+    let keys = roles
+        .iter()
+        .map(|role| {
+            let seller: &[&str] = if *role == "seller" { &["--seller", "anna"] } else { &[] };
+            let arguments = [&["keys", "add", "somebody", "--role", role], seller].concat();
+            let mut adding = torg(folder, &arguments);
+            adding.envs(environment.iter().copied());
+            let ended = run(adding);
+            let words = ended.stdout.split_whitespace().chain(ended.stderr.split_whitespace());
+            let key = words.map(|word| {
+                word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-')
+            });
+            key.into_iter()
+                .find(|word| word.starts_with("torg_"))
+                .unwrap_or_else(|| panic!("{}", ended.stderr))
+                .to_owned()
+        })
+        .collect();
+    let environment = [environment, &[("TORG_ACCESS_MODE", "required")]].concat();
+    let server = Server::start_in(folder, &environment);
+    (server, keys)
+}

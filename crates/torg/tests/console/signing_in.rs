@@ -1,0 +1,158 @@
+//! Who is let in, and how safely.
+
+use std::sync::Arc;
+
+use crate::browser::{Browser, Driver, Width, is_there};
+use crate::common::run;
+use crate::rig;
+
+#[test]
+fn a_key_opens_the_console_until_it_is_revoked_and_is_never_shown() {
+    if !is_there() {
+        return;
+    }
+    let (server, keys) = rig::guarded(&["admin", "support", "seller"]);
+    let driver = Driver::start();
+    let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
+    browser.go("/console/cluster");
+    assert!(browser.place().starts_with("/console/sign-in?next="), "{}", browser.place());
+    browser.picture("sign-in");
+    browser.fill("#token", "torg_nobody00_wrong");
+    browser.submit("button.main");
+    browser.wait_for("This key or token is not valid.");
+
+    browser.go("/console/sign-in?next=%2Fconsole%2Fcluster");
+    browser.fill("#token", &keys[0]);
+    browser.submit("button.main");
+    assert_eq!(browser.place(), "/console/cluster");
+    let secret = keys[0].rsplit('_').next().unwrap();
+    let page = browser.script("return document.documentElement.outerHTML + document.cookie");
+    assert!(!page.as_str().unwrap().contains(secret));
+    assert!(!server.log_so_far().join("\n").contains(secret));
+
+    // The session ends with the key.
+    let id = keys[0].split('_').nth(1).unwrap();
+    let mut revoking =
+        crate::common::torg(&server.folder, &["keys", "revoke", id, "--server", &server.url()]);
+    revoking.env("TORG_TOKEN", &keys[0]);
+    let ended = run(revoking);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    browser.go("/console/cluster");
+    assert!(browser.place().starts_with("/console/sign-in"), "{}", browser.place());
+
+    // Another role sees another menu, and signs out.
+    browser.fill("#token", &keys[2]);
+    browser.submit("button.main");
+    browser.go("/console/");
+    assert_eq!(browser.place(), "/console/sellers/anna");
+    browser.click("details.person summary");
+    browser.submit("form[action='/console/sign-out'] button");
+    browser.go("/console/offers");
+    assert!(browser.place().starts_with("/console/sign-in"));
+}
+
+#[test]
+fn over_tls_a_person_signs_in_and_acts() {
+    if !is_there() {
+        return;
+    }
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let files = testkit::TlsFiles::create(folder.path(), "nobody").unwrap();
+    let (certificate, key) = (files.server_cert.to_str().unwrap(), files.server_key.to_str().unwrap());
+    let tls = [("TORG_TLS_CERT_FILE", certificate), ("TORG_TLS_KEY_FILE", key)];
+    let (server, keys) = rig::guarded_with(&folder, &["admin"], &tls);
+    let driver = Driver::start();
+    let origin = format!("https://localhost:{}", server.address.port());
+    let browser = Browser::open(&driver, &origin, Width::Desktop, "en");
+    browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
+    browser.fill("#token", &keys[0]);
+    browser.submit("button.main");
+    assert_eq!(browser.place(), "/console/stages/expiry");
+    let protocol = browser.script("return performance.getEntriesByType('navigation')[0].nextHopProtocol");
+    assert_eq!(protocol, "h2", "browsers take HTTP/2 where they can");
+    browser.click("#pause summary");
+    browser.fill("#pause [name=reason]", "to look at it");
+    browser.submit("#pause button");
+    browser.wait_for("to look at it");
+    assert!(browser.has(".notice.good"), "{}", browser.text());
+}
+
+#[test]
+fn every_answer_carries_the_headers_of_safety_and_cookies_are_out_of_reach() {
+    let (server, keys) = rig::guarded(&["admin"]);
+    for path in ["/console/", "/console/sign-in", "/console/assets/console.js", "/console/nothing"] {
+        let head = server.get(path).head;
+        for part in [
+            "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self';",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+            "x-frame-options: deny",
+            "referrer-policy: same-origin",
+            "cross-origin-opener-policy: same-origin",
+        ] {
+            assert!(head.contains(part), "{path} lacks {part}:\n{head}");
+        }
+        assert!(!head.contains("unsafe-inline"));
+    }
+    let body = format!("token={}", keys[0]);
+    let signed = sign_in(&server, &body, "");
+    assert_eq!(signed.status, 303, "{}", signed.body);
+    let cookie = signed.head.lines().find(|line| line.starts_with("set-cookie: torg_session=")).unwrap();
+    assert!(cookie.contains("; httponly; samesite=lax"), "{cookie}");
+    assert!(!cookie.contains(&keys[0].to_ascii_lowercase()));
+    // Another site signs nobody in.
+    let foreign = sign_in(&server, &body, "origin: http://evil.example\r\n");
+    assert_eq!(foreign.status, 403);
+    // Nobody is sent to another site.
+    let away = sign_in(&server, &format!("{body}&next=https%3A%2F%2Fevil.example"), "");
+    assert!(away.head.contains("location: /console/\r\n"), "{}", away.head);
+}
+
+#[test]
+fn a_form_that_was_not_made_for_the_session_does_nothing() {
+    let (server, keys) = rig::guarded(&["admin"]);
+    let signed = sign_in(&server, &format!("token={}", keys[0]), "");
+    // Headers are read in small letters; what is sealed is not: ask for it as it came.
+    let cookie = raw_cookie(&server, &format!("token={}", keys[0]));
+    assert_eq!(signed.status, 303);
+    for (extra, token) in [("", ""), ("", "form_token=AAAA&"), ("origin: http://evil.example\r\n", "")] {
+        let body = format!("{token}reason=test");
+        let request = format!(
+            "POST /console/stages/expiry/pause HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncookie: {cookie}\r\n{extra}\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = server.ask(&request);
+        assert_eq!(answer.status, 403, "{}", answer.body);
+        assert!(answer.body.contains("This form is not from your session"), "{}", answer.body);
+    }
+    let shown =
+        server.call("/torg.stages.v1.StageAdminService/GetStage", Some(&keys[0]), r#"{"id":"expiry"}"#);
+    assert!(shown.json()["stage"]["pause"].is_null(), "{}", shown.body);
+}
+
+fn sign_in(server: &crate::common::Server, body: &str, extra: &str) -> crate::common::Answer {
+    server.ask(&format!(
+        "POST /console/sign-in HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{extra}\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+/// The cookie of a session as it came, letter by letter.
+fn raw_cookie(server: &crate::common::Server, body: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    write!(
+        stream,
+        "POST /console/sign-in HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let line =
+        text.lines().find(|line| line.to_ascii_lowercase().starts_with("set-cookie: torg_session=")).unwrap();
+    line.split_once(": ").unwrap().1.split(';').next().unwrap().to_owned()
+}

@@ -1,0 +1,217 @@
+//! What is deployed beside Torg speaks of what there is: measures, settings, commands, files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Map, Value};
+
+use crate::common::{Server, run, torg};
+use crate::rig::offer;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(folder().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A file in YAML, with aliases and `<<` resolved.
+fn yaml(path: &str) -> Value {
+    let text = read(path);
+    let mut events = Parser::new_from_str(&text).map(|event| event.unwrap().0);
+    let mut anchors = BTreeMap::new();
+    let first =
+        events.find(|event| !matches!(event, Event::StreamStart | Event::DocumentStart(_) | Event::Nothing));
+    value(first.unwrap(), &mut events, &mut anchors)
+}
+
+fn value<'e>(
+    event: Event<'e>,
+    events: &mut impl Iterator<Item = Event<'e>>,
+    anchors: &mut BTreeMap<usize, Value>,
+) -> Value {
+    let (anchor, read) = match event {
+        Event::Alias(anchor) => return anchors[&anchor].clone(),
+        Event::Scalar(text, style, anchor, _) => {
+            let plain = style == ScalarStyle::Plain;
+            (
+                anchor,
+                if plain && (text.is_empty() || text == "~") {
+                    Value::Null
+                } else {
+                    text.into_owned().into()
+                },
+            )
+        }
+        Event::SequenceStart(anchor, _) => {
+            let mut entries = Vec::new();
+            while let Some(next) = events.next().filter(|event| *event != Event::SequenceEnd) {
+                entries.push(value(next, events, anchors));
+            }
+            (anchor, Value::Array(entries))
+        }
+        Event::MappingStart(anchor, _) => {
+            let mut fields = Map::new();
+            while let Some(next) = events.next().filter(|event| *event != Event::MappingEnd) {
+                let key = value(next, events, anchors).as_str().unwrap().to_owned();
+                let next = events.next().unwrap();
+                match value(next, events, anchors) {
+                    Value::Object(merged) if key == "<<" => fields.extend(merged),
+                    content => drop(fields.insert(key, content)),
+                }
+            }
+            (anchor, Value::Object(fields))
+        }
+        other => panic!("{other:?}"),
+    };
+    anchors.insert(anchor, read.clone());
+    read
+}
+
+/// Every text under a key of this name, wherever it stands.
+fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(entries) => entries.iter().for_each(|entry| all(entry, key, found)),
+        Value::Object(fields) => {
+            found.extend(fields.get(key).and_then(Value::as_str));
+            fields.values().for_each(|value| all(value, key, found));
+        }
+        _ => {}
+    }
+}
+
+/// The measures that an expression of Prometheus names.
+fn measures(expression: &str) -> BTreeSet<String> {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let words = expression.split(|letter| !is_of_name(letter));
+    words
+        .filter(|word| word.starts_with("torg_") || word.starts_with("process_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_measure_of_the_dashboard_and_the_alerts_is_in_metrics() {
+    let dashboard: Value = serde_json::from_str(&read("deploy/grafana/torg.json")).unwrap();
+    let (alerts, mut expressions) = (yaml("deploy/prometheus/alerts.yml"), Vec::new());
+    all(&dashboard, "expr", &mut expressions);
+    assert!(expressions.len() > 30, "{}", expressions.len());
+    all(&alerts, "expr", &mut expressions);
+    let wanted: BTreeSet<String> = expressions.iter().flat_map(|expression| measures(expression)).collect();
+    assert!(wanted.len() > 30 && wanted.contains("torg_stage_visits_total"), "{wanted:?}");
+
+    let server = Server::start(&[]);
+    offer(&server, "Bicycle");
+    let mut missing = BTreeSet::new();
+    let names_all = |missing: &mut BTreeSet<String>| {
+        let shown = server.get("/metrics").body;
+        let lines = shown.lines().filter(|line| !line.starts_with('#'));
+        let names: BTreeSet<&str> = lines.filter_map(|line| line.split(['{', ' ']).next()).collect();
+        *missing = wanted.iter().filter(|name| !names.contains(name.as_str())).cloned().collect();
+        missing.is_empty()
+    };
+    let until = std::time::Instant::now() + crate::common::PATIENCE;
+    while !names_all(&mut missing) {
+        assert!(std::time::Instant::now() < until, "not in /metrics: {missing:?}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn every_alert_says_what_to_do_in_the_guide_of_operations() {
+    let (alerts, guide) = (yaml("deploy/prometheus/alerts.yml"), read("docs/operations.md"));
+    let (mut names, mut runbooks) = (Vec::new(), Vec::new());
+    all(&alerts, "alert", &mut names);
+    all(&alerts, "runbook", &mut runbooks);
+    assert!(names.len() > 10 && names.len() == runbooks.len(), "{names:?}");
+    for (name, runbook) in names.iter().zip(runbooks) {
+        assert_eq!(runbook, format!("docs/operations.md#{}", name.to_lowercase()));
+        assert!(guide.contains(&format!("\n### {name}\n")), "{name} is not in the guide");
+    }
+    let headings = guide.lines().filter_map(|line| line.strip_prefix("### Torg"));
+    for heading in headings {
+        assert!(names.contains(&&*format!("Torg{heading}")), "there is no alert Torg{heading} any more");
+    }
+}
+
+#[test]
+fn the_containers_have_settings_that_torg_knows_and_files_that_are_there() {
+    let compose = yaml("deploy/compose.yaml");
+    let services = compose["services"].as_object().unwrap();
+    let settings = services["torg"]["environment"].as_object().unwrap();
+    let mut command = torg(&tempfile::tempdir().unwrap(), &["config"]);
+    // That folder is gone already: nothing is written.
+    command.current_dir(std::env::temp_dir());
+    for (name, value) in settings {
+        command.env(name, value.as_str().unwrap().replace("${TORG_PASSWORD}", "s3cret"));
+    }
+    let shown = run(command);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    for line in [
+        "url = \"postgres://torg:***@postgres:5432/torg\"  # from TORG_STORE_URL",
+        "url = \"kafka://kafka:9092\"  # from TORG_TOPICS_URL",
+        "url = \"s3://torg/files\"  # from TORG_FILES_URL",
+        "mode = \"required\"  # from TORG_ACCESS_MODE",
+    ] {
+        assert!(shown.stdout.contains(line), "{line} is not in\n{}", shown.stdout);
+    }
+    // Whom the settings name is there.
+    for host in ["postgres", "kafka", "minio"] {
+        assert!(services.contains_key(host), "{host}");
+    }
+    for (name, service) in services {
+        assert!(service["image"].is_string(), "{name}");
+        for needed in service["depends_on"].as_object().into_iter().flat_map(Map::keys) {
+            assert!(services.contains_key(needed), "{name} needs {needed}");
+        }
+        for port in service["ports"].as_array().into_iter().flatten() {
+            assert!(port.as_str().unwrap().starts_with("127.0.0.1:"), "{name}: {port} is open to the world");
+        }
+        for volume in service["volumes"].as_array().into_iter().flatten() {
+            let from = volume.as_str().unwrap().split(':').next().unwrap();
+            let is_there =
+                compose["volumes"].get(from).is_some() || folder().join("deploy").join(from).exists();
+            assert!(is_there, "{name}: {from}");
+        }
+    }
+    let scrape = yaml("deploy/prometheus/scrape.yml");
+    let job = &scrape["scrape_configs"][0];
+    assert_eq!(job["static_configs"][0]["targets"][0], "torg:8080");
+    let key = job["authorization"]["credentials_file"].as_str().unwrap();
+    let keys = services["keys"]["command"][0].as_str().unwrap();
+    assert!(keys.contains(&format!("torg keys add prometheus --role service > {key}")), "{keys}");
+}
+
+#[test]
+fn the_image_has_the_binary_its_port_a_user_of_its_own_and_asks_for_health() {
+    let image = read("Dockerfile");
+    for line in [
+        "RUN cargo build --release --locked --package torg",
+        "COPY --from=build /torg/target/release/torg /usr/local/bin/torg",
+        "USER torg",
+        "EXPOSE 8080",
+        "    CMD curl --silent --fail http://127.0.0.1:8080/readyz",
+        "CMD [\"serve\"]",
+    ] {
+        assert!(image.lines().any(|shown| shown == line), "{line}");
+    }
+    let version = format!("FROM rust:{}-slim", minimum_rust());
+    assert!(image.contains(&version), "{version}");
+    let mut command = torg(&tempfile::tempdir().unwrap(), &["config"]);
+    command.current_dir(std::env::temp_dir());
+    let set = image.lines().map(|line| line.trim().trim_start_matches("ENV ").trim_end_matches(" \\"));
+    let set: Vec<(&str, &str)> =
+        set.filter(|line| line.starts_with("TORG_")).filter_map(|line| line.split_once('=')).collect();
+    assert_eq!(set.len(), 3, "{set:?}");
+    let shown = run(std::mem::replace(command.envs(set), std::process::Command::new("true")));
+    assert!(shown.stdout.contains("listen = \"0.0.0.0:8080\""), "{}{}", shown.stdout, shown.stderr);
+}
+
+/// The oldest Rust that builds Torg.
+fn minimum_rust() -> String {
+    let workspace = read("Cargo.toml");
+    let line = workspace.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();
+    line.trim_matches('"').to_owned()
+}
