@@ -54,6 +54,8 @@ pub const LISTED_COUNT_AGE_MAX: Duration = Duration::from_secs(60);
 pub const COUNT_AGE_MAX: Duration = Duration::from_secs(3);
 /// Parked visits that are shown with a stage.
 pub const PARKED_SHOWN: usize = 20;
+/// Visits that wait that are shown of each lane of a stage.
+pub const WAITING_SHOWN_MAX: u32 = 500;
 /// Offers that a dry run looks at, if nothing is said.
 pub const REHEARSED: usize = 100;
 /// Offers that a dry run looks at, at most.

@@ -46,6 +46,8 @@ impl Names {
             for value in [&mut change.before, &mut change.after] {
                 *value = value.take().and_then(|value| self.reason(&value));
             }
+            // A piece of a reason cannot be read.
+            change.excerpt = None.into();
         }
         entry
     }
@@ -85,7 +87,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use access::{Proof, Role, Roles};
-    use contract::torg::offers::v1::history_entry::FieldChange;
+    use contract::torg::offers::v1::history_entry::{Excerpt, FieldChange};
     use contract::torg::offers::v1::{Opinion, StatusReason};
 
     use super::*;
@@ -112,8 +114,14 @@ mod tests {
             after: Some(value),
             ..FieldChange::default()
         };
-        let entry =
-            HistoryEntry { author: author.clone().into(), changes: vec![field], ..HistoryEntry::default() };
+        let excerpt = Excerpt { after: format!("…{}…", author.name), ..Excerpt::default() };
+        let long =
+            FieldChange { field: STATUS_REASON.into(), excerpt: excerpt.into(), ..FieldChange::default() };
+        let entry = HistoryEntry {
+            author: author.clone().into(),
+            changes: vec![field, long],
+            ..HistoryEntry::default()
+        };
         let change = OfferChange {
             author: author.clone().into(),
             offer: offer.clone().into(),
@@ -137,7 +145,7 @@ mod tests {
             assert_eq!(text.matches("why").count(), 4, "{text}");
         }
         for role in [Role::Support, Role::Moderator, Role::Service, Role::Admin] {
-            assert_eq!(shown(&caller(role, None), &mia).matches("mia").count(), 7, "{role}");
+            assert_eq!(shown(&caller(role, None), &mia).matches("mia").count(), 8, "{role}");
         }
     }
 

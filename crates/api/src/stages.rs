@@ -10,8 +10,9 @@ use access::{Action, Caller};
 use bridge::{RegistryError, Workshop};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
 use contract::torg::stages::v1 as wire;
-use watcher::OtherLimits;
+use contract::torg::stages::v1::waiting::Lane as LaneShown;
 use watcher::limits::DEPTH_COUNTED_MAX;
+use watcher::{Lane, OtherLimits};
 
 pub(crate) use states::StatesRpc;
 
@@ -19,7 +20,7 @@ use crate::caller::of_request;
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::{
     COUNT_AGE_MAX, LISTED_COUNT_AGE_MAX, LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN,
-    REASON_TEXT_CHARS_MAX, name, text,
+    REASON_TEXT_CHARS_MAX, WAITING_SHOWN_MAX, name, text,
 };
 use crate::offers::checks;
 
@@ -43,12 +44,10 @@ impl StagesRpc {
         let mut ids: Vec<String> =
             self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
         ids.sort();
-        let mut stages = Vec::with_capacity(ids.len());
         let age_max = if may_be_old { LISTED_COUNT_AGE_MAX } else { Duration::ZERO };
-        for id in ids {
-            let report = self.0.report_within(&id, LISTED_COUNTED_MAX, age_max).await;
-            stages.push(shown::stage(&self.0, &id, &report.map_err(offers::Error::from)?));
-        }
+        let reports = self.0.reports_within(&ids, LISTED_COUNTED_MAX, age_max).await;
+        let reports = reports.map_err(offers::Error::from)?;
+        let stages = ids.iter().zip(&reports).map(|(id, report)| shown::stage(&self.0, id, report)).collect();
         Ok(wire::ListStagesResponse { stages, ..Default::default() })
     }
 
@@ -59,6 +58,10 @@ impl StagesRpc {
     ) -> Result<wire::GetStageResponse, Refusal> {
         may_look(caller)?;
         let id = self.known(&request.id)?;
+        if request.waiting_max > WAITING_SHOWN_MAX {
+            let text = format!("at most {WAITING_SHOWN_MAX}, not {}", request.waiting_max);
+            return Err(Refusal::wrong_field("waiting_max", "OUT_OF_RANGE", text));
+        }
         let (counted_max, age_max) = if request.may_be_old {
             (LISTED_COUNTED_MAX, COUNT_AGE_MAX)
         } else {
@@ -68,7 +71,33 @@ impl StagesRpc {
         let (stage, failed) = (shown::stage(&self.0, id, &report), shown::failed(&report));
         let parked = self.0.offers().watcher().parked(id, PARKED_SHOWN).await.map_err(offers::Error::from)?;
         let parked = parked.into_iter().map(shown::parked).collect();
-        Ok(wire::GetStageResponse { stage: Some(stage).into(), parked, failed, ..Default::default() })
+        let waiting = self.waiting(id, request.waiting_max as usize, request.waiting_lane.as_known()).await?;
+        Ok(wire::GetStageResponse {
+            stage: Some(stage).into(),
+            parked,
+            failed,
+            waiting,
+            ..Default::default()
+        })
+    }
+
+    /// So many of those that wait in each lane, or in one of them, the first ones.
+    async fn waiting(
+        &self,
+        id: &str,
+        limit: usize,
+        lane: Option<LaneShown>,
+    ) -> Result<Vec<wire::Waiting>, Refusal> {
+        let (mut waiting, wanted) = (Vec::new(), lane.unwrap_or_default());
+        for lane in Lane::ALL.into_iter().filter(|_| limit > 0) {
+            let shown = shown::lane(lane);
+            if [shown, LaneShown::LANE_UNSPECIFIED].contains(&wanted) {
+                let ahead =
+                    self.0.offers().watcher().ahead(id, lane, limit).await.map_err(offers::Error::from)?;
+                waiting.extend(ahead.into_iter().map(|ahead| shown::waiting(shown, ahead)));
+            }
+        }
+        Ok(waiting)
     }
 
     /// Registers a stage, once it has said what it is.

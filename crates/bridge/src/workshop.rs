@@ -10,7 +10,7 @@ use futures::future::join_all;
 use offers::{Offers, StoredOffer};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
-use watcher::{Stage, StageLimits, StageReport};
+use watcher::{Counted, Stage, StageLimits, StageReport};
 
 use crate::counts::Counts;
 use crate::outside::Outside;
@@ -96,11 +96,7 @@ impl Workshop {
 
     /// What waits for a stage, counted now, up to so many visits of each lane.
     pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> watcher::Result<StageReport> {
-        let report = self.inner.offers.watcher().report_up_to(stage, counted_max).await?;
-        self.inner.counts.note(stage, report.counted());
-        let outside = self.outside();
-        self.inner.counts.keep(|known| outside.contains_key(known) || self.built_in().any(|id| id == known));
-        Ok(report)
+        self.report_within(stage, counted_max, Duration::ZERO).await
     }
 
     /// The same, counted by somebody less than that ago.
@@ -110,10 +106,40 @@ impl Workshop {
         counted_max: u64,
         age_max: Duration,
     ) -> watcher::Result<StageReport> {
-        match self.inner.counts.within(stage, age_max) {
-            Some(counted) => self.inner.offers.watcher().report_with(stage, counted).await,
-            None => self.report_up_to(stage, counted_max).await,
+        let counted = self.counted_within(stage, counted_max, age_max).await?;
+        self.inner.offers.watcher().report_with(stage, counted).await
+    }
+
+    /// The same of several stages, in their order.
+    pub async fn reports_within(
+        &self,
+        stages: &[String],
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<Vec<StageReport>> {
+        let (watcher, mut reports) = (self.inner.offers.watcher(), Vec::with_capacity(stages.len()));
+        let faring = watcher.faring().await?;
+        for stage in stages {
+            let counted = self.counted_within(stage, counted_max, age_max).await?;
+            reports.push(watcher.report_of(stage, counted, &faring)?);
         }
+        Ok(reports)
+    }
+
+    async fn counted_within(
+        &self,
+        stage: &str,
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<Counted> {
+        if let Some(counted) = self.inner.counts.within(stage, age_max) {
+            return Ok(counted);
+        }
+        let counted = self.inner.offers.watcher().count_up_to(stage, counted_max).await?;
+        self.inner.counts.note(stage, counted.clone());
+        let outside = self.outside();
+        self.inner.counts.keep(|known| outside.contains_key(known) || self.built_in().any(|id| id == known));
+        Ok(counted)
     }
 
     /// The ids of the built-in stages.

@@ -1,13 +1,17 @@
 //! Answers: what every one of them carries, whatever the page.
 
 use axum::body::Body;
+use axum::extract::State;
 use axum::response::Response;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY, SET_COOKIE,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use maud::Markup;
+
+use crate::routes::Console;
+use crate::visit::Look;
 
 /// Scripts and styles come from Torg itself and stand in files; forms are sent to Torg; nobody shows these pages inside of their own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -31,6 +35,16 @@ pub(crate) fn secured(mut answer: Response) -> Response {
     }
     // Pages are about one person at one moment.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// The same for whatever leaves. What was asked for over TLS is to be asked for over TLS only, for a year.
+pub(crate) async fn leaving(State(console): State<Console>, asked: HeaderMap, answer: Response) -> Response {
+    let mut answer = secured(answer);
+    if Look::of(&console, &asked).secure {
+        let year = HeaderValue::from_static("max-age=31536000");
+        answer.headers_mut().insert(STRICT_TRANSPORT_SECURITY, year);
+    }
     answer
 }
 

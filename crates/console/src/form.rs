@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use axum::response::Response;
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Uri};
 
-use crate::limits::FORM_BYTES_MAX;
+use crate::language::Language;
+use crate::limits::{FORM_BYTES_MAX, FORM_TIME_MAX};
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
@@ -21,32 +23,47 @@ const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// The fields of a form. Of several with one name the last counts.
 #[derive(Debug, Default)]
-pub(crate) struct Form(BTreeMap<String, String>);
+pub(crate) struct Form {
+    fields: BTreeMap<String, String>,
+    language: Language,
+}
 
 impl Form {
     /// The text of a field without spaces around it; empty if it was left out.
     pub(crate) fn text(&self, name: &str) -> &str {
-        self.0.get(name).map(|value| value.trim()).unwrap_or_default()
+        self.fields.get(name).map(|value| value.trim()).unwrap_or_default()
     }
 
     /// Whether a box was ticked.
     pub(crate) fn is_on(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.fields.contains_key(name)
     }
 
-    /// The number in a field; zero if it was left empty.
-    pub(crate) fn number<N: std::str::FromStr + Default>(&self, name: &str) -> Result<N, Failure> {
+    /// The number in a field; zero if it was left empty. `label` is what the person knows the field by.
+    pub(crate) fn number<N: std::str::FromStr + Default>(
+        &self,
+        name: &str,
+        label: &'static str,
+    ) -> Result<N, Failure> {
         match self.text(name) {
             "" => Ok(N::default()),
-            text => text
-                .parse()
-                .map_err(|_| Failure::new(Kind::Refused, format!("{name}: {text:?} is no such number"))),
+            text => text.parse().map_err(|_| {
+                let wrong = self.language.t("{0}: “{1}” is no number that fits here");
+                Failure::new(Kind::Refused, wrong.replace("{0}", self.language.t(label)).replace("{1}", text))
+            }),
         }
     }
 
-    fn parse(bytes: &[u8]) -> Self {
-        Self(url::form_urlencoded::parse(bytes).into_owned().collect())
+    /// Reads the fields.
+    pub(crate) fn parse(bytes: &[u8], language: Language) -> Self {
+        Self { fields: url::form_urlencoded::parse(bytes).into_owned().collect(), language }
     }
+}
+
+/// What a form brings, if it is not too large and comes in time.
+pub(crate) async fn body(request: Request, bytes_max: usize) -> Option<Bytes> {
+    let reading = to_bytes(request.into_body(), bytes_max);
+    tokio::time::timeout(FORM_TIME_MAX, reading).await.ok()?.ok()
 }
 
 impl FromRequest<Console> for Form {
@@ -65,10 +82,10 @@ impl FromRequest<Console> for Form {
         if !is_own(request.headers()) {
             return Err(visit.forged());
         }
-        let Ok(bytes) = to_bytes(request.into_body(), FORM_BYTES_MAX).await else {
+        let Some(bytes) = body(request, FORM_BYTES_MAX).await else {
             return Err(refuse("The form is too large, or broke off."));
         };
-        let form = Self::parse(&bytes);
+        let form = Self::parse(&bytes, visit.language());
         if visit.made(form.text(TOKEN_FIELD)) { Ok(form) } else { Err(visit.forged()) }
     }
 }
@@ -129,11 +146,13 @@ mod tests {
 
     #[test]
     fn fields_are_trimmed_and_numbers_are_checked() {
-        let form = Form::parse("reason=%20%D0%B4%D0%B0%20&rate=12&odd=x&box=on".as_bytes());
+        let form =
+            Form::parse("reason=%20%D0%B4%D0%B0%20&rate=12&odd=x&box=on".as_bytes(), Language::English);
         assert_eq!(form.text("reason"), "да");
-        assert_eq!(form.number::<u32>("rate"), Ok(12));
-        assert_eq!(form.number::<u32>("left_out"), Ok(0));
-        assert!(form.number::<u32>("odd").is_err());
+        assert_eq!(form.number::<u32>("rate", "Offers"), Ok(12));
+        assert_eq!(form.number::<u32>("left_out", "Offers"), Ok(0));
+        let odd = form.number::<u32>("odd", "Offers").unwrap_err();
+        assert_eq!(odd.text, "Offers: “x” is no number that fits here");
         assert!(form.is_on("box") && !form.is_on("other"));
     }
 }

@@ -82,6 +82,11 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                 }
             }
             div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. What you see is old; it comes back by itself.")) }
+            div #out.lost role="alert" hidden {
+                (visit.t("Your session has ended.")) " "
+                a href="/console/sign-in" target="_blank" { (visit.t("Sign in in another tab")) }
+                (visit.t(", then go on here: what you typed stays."))
+            }
             main #main tabindex="-1" data-every=[visit.looks_only().then(|| every(place))] { (middle(visit, title, body)) }
         },
     )
@@ -96,9 +101,13 @@ fn every(place: Place) -> u128 {
 fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
     html! {
         h1 { (title) }
-        @if visit.is_unchecked() {
-            p.notice.bad role="alert" {
-                (visit.t("The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed."))
+        div data-live #unchecked {
+            // Every page has a token, with or without forms: the script takes it from here for the forms of the head, too.
+            (crate::view::token(visit))
+            @if visit.is_unchecked() {
+                p.notice.bad role="alert" {
+                    (visit.t("The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed."))
+                }
             }
         }
         @if let Some(notice) = visit.notice() {
@@ -128,7 +137,7 @@ fn person(visit: &Visit) -> Markup {
                 }
                 form method="post" action="/console/sign-out" {
                     (crate::view::token(visit))
-                    button { (visit.t("Sign out, or be somebody else")) }
+                    button { (if visit.is_choice() { visit.t("Be somebody else") } else { visit.t("Sign out") }) }
                 }
             }
         }
@@ -173,7 +182,7 @@ fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str
         look,
         t(title),
         &html! {
-            main #main.alone data-every=[again.then_some("2000")] {
+            main #main.alone data-every=[again.then(|| LOOK_EVERY.as_millis())] {
                 h1 { (t(title)) }
                 p { (t(text)) }
             }
@@ -190,6 +199,12 @@ fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str
 pub(crate) fn starting(look: Look) -> Response {
     let text = w("Torg is starting: it opens its store. This page goes on by itself.");
     alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
+}
+
+/// Too many sign in at once.
+pub(crate) fn busy(look: Look) -> Response {
+    let text = w("Too many requests came from you, or to all of Torg. Wait a moment.");
+    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Too much at once"), text, false)
 }
 
 /// Sends somebody to sign in, and back to where they wanted to go.

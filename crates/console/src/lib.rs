@@ -12,6 +12,7 @@
 //! What is promised: no page shows a secret; nothing that came from outside is ever taken for markup; no script or style stands inside of a page; a service that
 //! does not answer is told on the page where it is missing, within seconds.
 
+mod address;
 mod answer;
 mod assets;
 mod form;

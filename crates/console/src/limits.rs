@@ -4,6 +4,12 @@ use std::time::Duration;
 
 /// The largest form, but for those with a file.
 pub const FORM_BYTES_MAX: usize = 256 * 1024;
+/// The largest form with which somebody signs in: an API key, or a token of 16 KiB.
+pub const SIGN_IN_BYTES_MAX: usize = 20 * 1024;
+/// Such forms that are read at the same time: nobody knows yet who sends them.
+pub const SIGN_INS_MAX: usize = 64;
+/// How long somebody waits for their turn to sign in.
+pub const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(1);
 /// The largest answer of a service that is read.
 pub const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a page waits for a service before it says that there is no answer. With [`GATE_TIME_MAX`] and the time between two looks ([`LOOK_EVERY`]) it is the
@@ -15,8 +21,10 @@ pub const GATE_TIME_MAX: Duration = Duration::from_secs(1);
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The same for the overview.
 pub const LOOK_AT_OVERVIEW_EVERY: Duration = Duration::from_millis(1500);
-/// How long a page waits until the offers of a seller are counted anew.
-pub const REPAIR_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long somebody waits for what they have done; it goes on to its end all the same.
+pub const ACT_TIME_MAX: Duration = Duration::from_secs(30);
+/// How long a form may take to come.
+pub const FORM_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long somebody stays signed in.
 pub const SESSION_TIME_MAX: Duration = Duration::from_secs(12 * 3600);
 /// How often a session notes that its key was found good.
@@ -29,6 +37,8 @@ pub const UNCHECKED_TIME_MAX: Duration = Duration::from_secs(3600);
 pub const NOTICE_CHARS_MAX: usize = 700;
 /// The longest text of a cell in a table.
 pub const CELL_CHARS_MAX: usize = 400;
+/// What is shown of a message in a topic.
+pub const MESSAGE_CHARS_MAX: usize = 3000;
 /// The longest token of a form.
 pub const TOKEN_BYTES_MAX: u64 = 1024;
 /// What is read of a form until its file begins, with what of the file comes along: browsers send pieces of any size.
@@ -39,6 +49,8 @@ pub const UPLOAD_BEGIN_TIME_MAX: Duration = Duration::from_secs(30);
 pub const UPLOAD_END_TIME_MAX: Duration = Duration::from_secs(30);
 /// Tasks that are looked at to count and to draw them; asked for in pages.
 pub const TASKS_LOOKED_AT_MAX: usize = 5000;
+/// The same for pages that look again every other second.
+pub const TASKS_FOLLOWED_MAX: usize = 500;
 /// Values and tasks of one picture.
 pub const GRAPH_NODES_MAX: usize = 150;
 /// The end of a log that is shown.

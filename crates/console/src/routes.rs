@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use access::Gate;
 use axum::Router;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn_with_state, map_response_with_state};
 use axum::routing::{any, get, post};
 use clock::{Clock, Time};
 
@@ -53,7 +53,7 @@ impl Console {
         Router::new()
             .merge(open)
             .merge(behind)
-            .layer(map_response(async |given| answer::secured(given)))
+            .layer(map_response_with_state(self.clone(), answer::leaving))
             .with_state(self)
     }
 

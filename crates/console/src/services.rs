@@ -1,7 +1,6 @@
 //! The services of Torg, as the console calls them.
 
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use access::Caller;
 use async_trait::async_trait;
@@ -43,6 +42,14 @@ impl<Q, A> Method<Q, A> {
     /// The method of this name. That there is one is tested of all those in [`methods`].
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, messages: PhantomData }
+    }
+}
+
+impl<Q, A: Message> Method<Q, A> {
+    /// Reads an answer.
+    pub(crate) fn read(self, answer: &[u8]) -> Result<A, Failure> {
+        A::decode_from_slice(answer)
+            .map_err(|error| Failure::new(Kind::Broken, format!("{} cannot be read: {error}", self.name)))
     }
 }
 
@@ -108,24 +115,19 @@ struct Said {
     message: String,
 }
 
-/// Calls a method in the name of a caller, and waits so long for the answer.
-pub(crate) async fn call<Q: Message, A: Message>(
+/// Calls the method of this name in the name of a caller: the answer as it came.
+pub(crate) async fn call(
     services: &dyn Services,
     caller: &Caller,
-    method: Method<Q, A>,
-    question: &Q,
-    most: Duration,
-) -> Result<A, Failure> {
-    let request = Request::post(format!("/{}", method.name))
+    method: &str,
+    question: Vec<u8>,
+) -> Result<bytes::Bytes, Failure> {
+    let request = Request::post(format!("/{method}"))
         .header(header::CONTENT_TYPE, "application/proto")
-        .body(Body::from(question.encode_to_vec()))
+        .body(Body::from(question))
         .map_err(|error| Failure::new(Kind::Broken, error.to_string()))?;
-    let (status, body) = timed(send(services, caller, request), most).await??;
-    if status == StatusCode::OK {
-        return A::decode_from_slice(&body)
-            .map_err(|error| Failure::new(Kind::Broken, format!("{} cannot be read: {error}", method.name)));
-    }
-    Err(said(status, &body))
+    let (status, body) = send(services, caller, request).await?;
+    if status == StatusCode::OK { Ok(body) } else { Err(said(status, &body)) }
 }
 
 /// Sends a request in the name of a caller and reads its answer whole.
@@ -158,11 +160,6 @@ pub(crate) fn said(status: StatusCode, body: &[u8]) -> Failure {
         Ok(Said { code, message }) => Failure::of_code(&code, message),
         Err(_) => Failure::new(Kind::Broken, format!("a service answered with {status}")),
     }
-}
-
-async fn timed<F: Future>(asking: F, most: Duration) -> Result<F::Output, Failure> {
-    let silent = |_| Failure::new(Kind::Unavailable, format!("no answer within {} seconds", most.as_secs()));
-    tokio::time::timeout(most, asking).await.map_err(silent)
 }
 
 /// Declares typed methods, and the list of all their names.

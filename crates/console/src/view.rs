@@ -2,12 +2,14 @@
 
 mod number;
 mod plot;
+mod problem;
 mod time;
 
 use maud::{Markup, html};
 
-pub(crate) use number::{amount, bytes, number, rate, seconds};
+pub(crate) use number::{amount, bytes, number, rate};
 pub(crate) use plot::{plot, tall_plot};
+pub(crate) use problem::problem;
 pub(crate) use time::{ago, ago_of_offers, duration, length, moment, time_of};
 
 use crate::form::TOKEN_FIELD;
@@ -46,18 +48,22 @@ pub(crate) fn empty(text: &str) -> Markup {
     html! { p.empty { (text) } }
 }
 
-/// Why something cannot be shown.
-pub(crate) fn failure(visit: &Visit, failure: &Failure) -> Markup {
-    let head = match failure.kind {
+/// What kind of failure it is, in words.
+fn kind(visit: &Visit, failure: &Failure) -> &'static str {
+    match failure.kind {
         Kind::Unavailable => visit.t("This cannot be shown now"),
         Kind::NotFound => visit.t("There is no such thing"),
         Kind::Forbidden => visit.t("Your roles do not suffice for this"),
         Kind::Refused => visit.t("This cannot be done"),
         Kind::Broken => visit.t("Something is wrong inside of Torg"),
-    };
+    }
+}
+
+/// Why something cannot be shown.
+pub(crate) fn failure(visit: &Visit, failure: &Failure) -> Markup {
     html! {
         div.notice.bad role="alert" data-live #failure {
-            strong { (head) }
+            strong { (kind(visit, failure)) }
             @if !failure.text.is_empty() { br; (failure.text) }
             @if failure.kind == Kind::Unavailable { br; (visit.t("It is asked for again by itself.")) }
         }
@@ -69,7 +75,7 @@ pub(crate) fn part<T>(visit: &Visit, got: &Result<T, Failure>, show: impl FnOnce
     match got {
         Ok(got) => show(got),
         Err(why) => html! {
-            p.notice.bad role="alert" { (visit.t("This cannot be shown now")) ": " (why.text) }
+            p.notice.bad role="alert" { (kind(visit, why)) ": " (why.text) }
         },
     }
 }

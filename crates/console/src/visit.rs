@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use access::{Action, Admitted, Caller, Code, Denial, Peer};
 use axum::extract::{FromRequestParts, Request, State};
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{self, Keeping, cookie, html, see, set_cookie};
 use crate::language::Language;
 use crate::layout::{self, Place};
-use crate::limits::{CALL_TIME_MAX, GATE_TIME_MAX, NOTICE_CHARS_MAX, SESSION_TIME_MAX};
+use crate::limits::{ACT_TIME_MAX, CALL_TIME_MAX, GATE_TIME_MAX, NOTICE_CHARS_MAX, SESSION_TIME_MAX};
 use crate::routes::Console;
 use crate::services::{self, Failure, Kind, Method};
 use crate::session::{Session, Shown};
@@ -145,6 +144,11 @@ impl Visit {
         self.0.caller.seller.as_deref().filter(|_| self.0.caller.roles.has(access::Role::Seller))
     }
 
+    /// Whether they chose who to be, where everybody may be anybody.
+    pub(crate) fn is_choice(&self) -> bool {
+        self.0.session.shown == Shown::Choice
+    }
+
     pub(crate) fn is_unchecked(&self) -> bool {
         self.0.unchecked
     }
@@ -179,17 +183,34 @@ impl Visit {
         method: Method<Q, A>,
         question: &Q,
     ) -> Result<A, Failure> {
-        self.call_within(CALL_TIME_MAX, method, question).await
+        let asking =
+            services::call(self.0.console.services(), &self.0.caller, method.name, question.encode_to_vec());
+        let silent = |_| {
+            let text = self.f("No answer within {0} seconds.", &[&CALL_TIME_MAX.as_secs()]);
+            Failure::new(Kind::Unavailable, text)
+        };
+        method.read(&tokio::time::timeout(CALL_TIME_MAX, asking).await.map_err(silent)??)
     }
 
-    /// The same for what takes longer than a page usually waits.
-    pub(crate) async fn call_within<Q: Message, A: Message>(
+    /// Has a service do something in the name of the person. It goes on to its end however long anybody waits for it: Torg gives it minutes.
+    pub(crate) async fn act<Q: Message, A: Message>(
         &self,
-        most: Duration,
         method: Method<Q, A>,
         question: &Q,
     ) -> Result<A, Failure> {
-        services::call(self.0.console.services(), &self.0.caller, method, question, most).await
+        let (visit, name, question) = (self.clone(), method.name, question.encode_to_vec());
+        let doing = tokio::spawn(async move {
+            services::call(visit.0.console.services(), &visit.0.caller, name, question).await
+        });
+        match tokio::time::timeout(ACT_TIME_MAX, doing).await {
+            Ok(Ok(done)) => method.read(&done?),
+            Ok(Err(broken)) => Err(Failure::new(Kind::Broken, broken.to_string())),
+            Err(_) => {
+                let text =
+                    self.t("It is not over yet, and goes on: the page Actions tells what comes of it.");
+                Err(Failure::new(Kind::Unavailable, text))
+            }
+        }
     }
 
     /// Sends any request in the name of the person: files, in and out.
@@ -312,7 +333,7 @@ pub(crate) async fn admit(State(console): State<Console>, mut request: Request, 
         let keeping = Keeping { secure: look.secure, seconds: Some(SESSION_TIME_MAX.as_secs()) };
         set_cookie(answer.headers_mut(), SESSION_COOKIE, &sealed, keeping);
     }
-    if told && answer.status() == StatusCode::OK {
+    if told && !answer.status().is_redirection() {
         let gone = Keeping { secure: look.secure, seconds: Some(0) };
         set_cookie(answer.headers_mut(), NOTICE_COOKIE, "", gone);
     }

@@ -5,12 +5,14 @@
 #[path = "common/fake_market.rs"]
 mod fake;
 
+use buffa_types::google::protobuf::Timestamp;
 use contract::torg::catalog::v1::attribute::Choice;
 use contract::torg::catalog::v1::{Attribute, CategoryName, GetCategoryResponse};
 use contract::torg::feeds::v1::{Feed, ListFeedsResponse};
 use contract::torg::offers::v1::explain_offer_response::StageStanding;
+use contract::torg::offers::v1::explain_offer_response::stage_standing::{LastVisit, Waits, Why};
 use contract::torg::offers::v1::get_counts_response::Count;
-use contract::torg::offers::v1::history_entry::FieldChange;
+use contract::torg::offers::v1::history_entry::{Excerpt, FieldChange};
 use contract::torg::offers::v1::{
     Author, Billing, Contacts, ExplainOfferResponse, GetBillingResponse, GetCountsRequest, GetCountsResponse,
     GetHistoryRequest, GetHistoryResponse, GetModerationResponse, GetOfferRequest, GetOfferResponse,
@@ -68,26 +70,53 @@ fn history() -> GetHistoryResponse {
     let author = Author { kind: author::Kind::KIND_STAGE.into(), name: "prices".into(), ..Author::default() };
     let entry =
         HistoryEntry { version: 3, author: author.into(), changes: vec![price], ..HistoryEntry::default() };
+    let excerpt =
+        Excerpt {
+            before: "…a green sofa…".into(), after: format!("…{SCRIPT}…"), ..Excerpt::default()
+        };
+    let long = FieldChange {
+        field: "description".into(),
+        long: true,
+        excerpt: excerpt.into(),
+        ..FieldChange::default()
+    };
+    let author = Author { kind: author::Kind::KIND_FEED.into(), name: "shop 12".into(), ..Author::default() };
+    let loaded =
+        HistoryEntry { version: 2, author: author.into(), changes: vec![long], ..HistoryEntry::default() };
     GetHistoryResponse {
-        entries: vec![entry],
+        entries: vec![entry, loaded],
         next_page_token: "further".into(),
         ..GetHistoryResponse::default()
     }
 }
 
 fn explained() -> ExplainOfferResponse {
-    let stage = |stage: &str, standing: &str| StageStanding {
+    let stage = |stage: &str, waits: Waits| StageStanding {
         stage: stage.into(),
-        standing: standing.into(),
+        standing: "in words".into(),
+        waits: waits.into(),
         error: SCRIPT.into(),
         ..StageStanding::default()
     };
+    let time = |seconds| Some(Timestamp { seconds, ..Timestamp::default() }).into();
+    let seen =
+        LastVisit { time: time(1_794_832_000), version: 2, changed: Some(true), ..LastVisit::default() };
+    let until = StageStanding {
+        until: time(1_896_000_000),
+        since: time(1_794_832_000),
+        why: Why::WHY_TIMER.into(),
+        last_visit: seen.into(),
+        ..stage("expiry", Waits::WAITS_UNTIL)
+    };
+    let busy = StageStanding { visitor: "prices".into(), ..stage("video", Waits::WAITS_BUSY) };
     ExplainOfferResponse {
         shard: 5,
         served_by: "torg-1".into(),
         stages: vec![
-            stage("photos", "parked until it is released or changes, after 9 failed attempts"),
-            stage("expiry", "waiting until 2026-12-01T00:00:00Z"),
+            stage("photos", Waits::WAITS_PARKED),
+            until,
+            busy,
+            stage("later", Waits::WAITS_UNSPECIFIED),
         ],
         ..ExplainOfferResponse::default()
     }
@@ -158,6 +187,16 @@ async fn support_sees_everything_about_an_offer_and_can_change_nothing() {
         "href=\"/console/stages/photos\"",
         "href=\"/console/stages/prices\"",
         "page=further",
+        "<del class=\"old\">…a green sofa…</del>",
+        "<ins class=\"new\">…&lt;script&gt;",
+        "href=\"/console/feeds/ann/shop/loads/12\"",
+        "until it is released or changes",
+        "waits for its time: <time datetime=\"2030-01-30T",
+        "because the stage asked for it",
+        "changed it",
+        "due, but it is being visited right now by <a href=\"/console/stages/prices\">",
+        "never visited",
+        "<span lang=\"en\">in words</span>",
     ];
     page.check(&shown, &["What you can do", "release-form", "/move\""]);
     let asked: GetHistoryRequest = open.asked("OfferService/GetHistory").unwrap();

@@ -13,7 +13,7 @@ use contract::torg::stages::v1::{
     GetStageRequest, GetStageResponse, InProcess, ListStagesRequest, ListStagesResponse, OutsideStage,
     Parked, Pause, PauseStageRequest, PauseStageResponse, Recrawl, ReleaseStageRequest, ReleaseStageResponse,
     SetStageLimitsRequest, SetStageLimitsResponse, ShadowReport, Stage, StageLimits, StartRecrawlRequest,
-    StartRecrawlResponse,
+    StartRecrawlResponse, Waiting, waiting,
 };
 use fake::{Fake, SCRIPT};
 use http::StatusCode;
@@ -173,6 +173,7 @@ async fn the_list_tells_how_every_stage_stands_and_how_far_the_re_crawl_is() {
         "href=\"/console/stages/prices\"",
         "at least 10\u{a0}000",
         "href=\"/console/stages/prices#parked\"",
+        "href=\"/console/stages/prices/waiting?lane=fresh\"",
         "blocked",
         "paused",
         "&lt;script&gt;",
@@ -218,6 +219,36 @@ async fn a_stage_is_shown_whole_and_what_others_wrote_comes_out_escaped() {
         &["What you can do", "id=\"pause-reason\"", "form=\"release-form\"", "name=\"calls_max\""],
         &[],
     );
+}
+
+#[tokio::test]
+async fn what_waits_in_a_lane_is_shown_offer_by_offer() {
+    let of_lane = |request: GetStageRequest| {
+        let visit = Waiting {
+            id: OFFER.into(),
+            lane: request.waiting_lane,
+            visit: Some(time(1_794_832_000)).into(),
+            ..Waiting::default()
+        };
+        let is_wanted = request.waiting_max > 0 && request.waiting_lane == waiting::Lane::LANE_FRESH;
+        let waiting = is_wanted.then_some(visit).into_iter().collect();
+        Ok(GetStageResponse { waiting, ..stage_answer(prices()) })
+    };
+    let open = Fake::default().by("StageAdminService/GetStage", of_lane).open();
+    let support = open.support().await;
+    let page = support.get("/console/stages/prices/waiting?lane=fresh").await;
+    assert_eq!(page.status, StatusCode::OK);
+    page.check(
+        &[
+            "href=\"/console/offers/4829175033168090\"",
+            "datetime=\"2026-11-16T12:26:40Z\"",
+            "href=\"/console/stages/prices/waiting?lane=timers\"",
+            "at least 10\u{a0}000",
+        ],
+        &["Nothing waits"],
+    );
+    let page = support.get("/console/stages/prices/waiting?lane=timers").await;
+    page.check(&["Nothing waits in this lane."], &["/console/offers/4829175033168090"]);
 }
 
 #[tokio::test]

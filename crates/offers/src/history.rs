@@ -1,4 +1,6 @@
-//! History: who changed what, with short values.
+//! History: who changed what, with short values, and of long ones what differs.
+
+mod excerpt;
 
 use buffa::Message;
 use contract::torg::offers::v1::history_entry::FieldChange;
@@ -97,11 +99,13 @@ fn changes(before: &Offer, after: &Offer) -> Vec<FieldChange> {
     let mut changes = Vec::new();
     fields::for_each_change(before, after, |field, before, after| {
         let long = [&before, &after].into_iter().flatten().any(|value| !is_short(value));
+        let excerpt = long.then(|| excerpt::of(before.as_deref(), after.as_deref()));
         changes.push(FieldChange {
             field: field.to_owned(),
             before: before.filter(|value| is_short(value)),
             after: after.filter(|value| is_short(value)),
             long,
+            excerpt: excerpt.into(),
             ..FieldChange::default()
         });
     });

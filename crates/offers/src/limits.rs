@@ -10,6 +10,10 @@ pub const CARD_TITLE_CHARS: usize = 48;
 pub const TITLE_FILTER_CHARS: usize = 3;
 /// Bytes of a value that the history keeps.
 pub const HISTORY_VALUE_BYTES_MAX: usize = 200;
+/// Letters that the history keeps of a part in which a long value differs from another one.
+pub const EXCERPT_CHARS_MAX: usize = 200;
+/// Letters before and behind such a part.
+pub const EXCERPT_AROUND_CHARS: usize = 28;
 /// Bytes of an offer as it is kept.
 pub const OFFER_BYTES_MAX: usize = 256 * 1024;
 /// Times that a change is tried again because others came between.

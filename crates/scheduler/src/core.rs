@@ -32,6 +32,8 @@ pub(crate) struct Core {
     pub(crate) variables: Variables,
     /// The board, while this process decides.
     live: Mutex<Option<Live>>,
+    /// The definitions that were read last: reading a hundred thousand takes seconds.
+    read: Mutex<Definitions>,
     /// Decisions that were committed.
     pub(crate) decisions: AtomicU64,
     /// Alerts that were committed.
@@ -55,8 +57,20 @@ impl Core {
     ) -> Self {
         let clock = watcher.clock().clone();
         let attendant = Attendant::new(Arc::clone(&carrier), clock.clone());
-        let (live, decisions, alerts) = (Mutex::default(), AtomicU64::default(), AtomicU64::default());
-        Self { store, ctl, watcher, clock, carrier, attendant, place, variables, live, decisions, alerts }
+        Self {
+            store,
+            ctl,
+            watcher,
+            clock,
+            carrier,
+            attendant,
+            place,
+            variables,
+            live: Mutex::default(),
+            read: Mutex::default(),
+            decisions: AtomicU64::default(),
+            alerts: AtomicU64::default(),
+        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -68,9 +82,21 @@ impl Core {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The definitions that are at work, from the store. They are read once for each deployment.
+    pub(crate) async fn definitions(&self) -> Result<Definitions> {
+        let newest = definitions::newest(&self.store).await?.map_or(0, |deployment| deployment.number);
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if read.number == newest {
+            return Ok(read);
+        }
+        let current = definitions::current(&self.store).await?;
+        current.clone_into(&mut self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(current)
+    }
+
     /// All that is known, from the store.
     pub(crate) async fn load(&self) -> Result<(Live, Vec<TaskEntity>)> {
-        let definitions = definitions::current(&self.store).await?;
+        let definitions = self.definitions().await?;
         let All { tasks, damaged } = entity::load_all(&self.store).await?;
         let plans = definitions.plans().iter().filter(|plan| !damaged.contains(&*plan.name));
         let values = self.ctl.all().await?;

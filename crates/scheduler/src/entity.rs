@@ -6,7 +6,7 @@ use buffa::Message as _;
 use bytes::Bytes;
 use contract::torg::tasks::v1::{Task, TaskAlert};
 use reactive::board::{TaskName, TaskState};
-use store::{KeyValue, Read as _, Store};
+use store::{Key, KeyValue, Read as _, Scan, Store};
 use watcher::{Entity, Fields, Found};
 
 use crate::error::{Error, Result};
@@ -116,19 +116,35 @@ pub(crate) async fn load_all(store: &Store) -> Result<All> {
     loop {
         let page = store.scan(&scan).await?;
         for row in &page.rows {
-            match read(row) {
+            match read_or_tell(row) {
                 Ok(task) => all.tasks.push(task),
-                Err(error) => {
-                    tracing::error!(%error, "a task does not run: mend its row, or remove it");
-                    if let Some(KeyValue::Text(name)) = row.key.values()?.pop() {
-                        all.damaged.insert(name);
-                    }
+                Err(_) => {
+                    all.damaged.insert(name_in(&row.key)?);
                 }
             }
         }
         let Some(next) = page.next else { return Ok(all) };
         scan = scan.after(next);
     }
+}
+
+/// Reads tasks by name, from this name on.
+pub(crate) fn from(name: &str) -> Result<Scan> {
+    let first = TaskEntity::key(SHARD, &name.to_owned()).values()?;
+    Ok(TaskEntity::scan(SHARD).from(first))
+}
+
+/// The name of the task whose row has this key.
+pub(crate) fn name_in(key: &Key) -> Result<String> {
+    match key.values()?.pop() {
+        Some(KeyValue::Text(name)) => Ok(name),
+        _ => Err(Error::Damaged { place: key.to_string(), detail: "it names no task".to_owned() }),
+    }
+}
+
+/// The task of a row; if it cannot be read, that is in the log.
+pub(crate) fn read_or_tell(row: &store::Row) -> Result<TaskEntity> {
+    read(row).inspect_err(|error| tracing::error!(%error, "a task does not run: mend its row, or remove it"))
 }
 
 pub(crate) fn read(row: &store::Row) -> Result<TaskEntity> {

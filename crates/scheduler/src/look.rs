@@ -44,30 +44,53 @@ pub struct Listed {
 }
 
 impl Scheduler {
-    /// Tasks by name for which `wanted` says yes.
+    /// Tasks by name for which `wanted` says yes. No more of them are read than it takes to find so many.
     pub async fn list(&self, filter: &Filter, wanted: impl Fn(&Listed) -> bool) -> Result<Vec<Listed>> {
         let definitions = self.definitions().await?;
         let now = self.core.now();
-        let mut known: BTreeMap<TaskName, TaskEntity> = entity::load_all(&self.core.store)
-            .await?
-            .tasks
-            .into_iter()
-            .map(|task| (task.name.clone(), task))
-            .collect();
-        for plan in definitions.plans() {
-            known.entry(plan.name.clone()).or_insert_with(|| TaskEntity {
-                name: plan.name.clone(),
-                state: TaskState::new(now),
-                place: String::new(),
-                alerts: Vec::new(),
-            });
-        }
+        let limit = filter.limit.clamp(1, PAGE_MAX);
         let after = filter.after.as_deref().unwrap_or_default();
-        let listed = known.into_values().filter(|task| {
-            task.name.starts_with(&filter.prefix) && (after.is_empty() || *task.name > *after)
-        });
-        let listed = listed.map(|task| listed_of(task, &definitions)).filter(|task| wanted(task));
-        Ok(listed.take(filter.limit.clamp(1, PAGE_MAX)).collect())
+        let is_before = |name: &str| name < &*filter.prefix || !after.is_empty() && name <= after;
+        let first = after.max(&filter.prefix);
+        let mut scan = entity::from(first)?.limit(limit);
+        let plans = definitions.plans();
+        let mut plans = &plans[plans.partition_point(|plan| is_before(&plan.name))..];
+        let mut listed = Vec::new();
+        loop {
+            let page = self.core.store.scan(&scan).await?;
+            let rows = page.rows.iter().filter_map(|row| entity::read_or_tell(row).ok());
+            let mut known: BTreeMap<TaskName, TaskEntity> =
+                rows.map(|task| (task.name.clone(), task)).collect();
+            // Those that no scheduler has taken up yet stand between the rows.
+            let last = page.next.as_ref().map(entity::name_in).transpose()?;
+            let count =
+                last.as_ref().map_or(plans.len(), |last| plans.partition_point(|plan| *plan.name <= **last));
+            let (new, rest) = plans.split_at(count);
+            plans = rest;
+            for plan in new {
+                known.entry(plan.name.clone()).or_insert_with(|| TaskEntity {
+                    name: plan.name.clone(),
+                    state: TaskState::new(now),
+                    place: String::new(),
+                    alerts: Vec::new(),
+                });
+            }
+            let named = known.into_values().filter(|task| !is_before(&task.name));
+            for task in named.take_while(|task| task.name.starts_with(&filter.prefix)) {
+                let task = listed_of(task, &definitions);
+                if wanted(&task) {
+                    listed.push(task);
+                }
+                if listed.len() == limit {
+                    return Ok(listed);
+                }
+            }
+            let is_over = last.is_none_or(|last| *last > *filter.prefix && !last.starts_with(&filter.prefix));
+            match page.next {
+                Some(next) if !is_over => scan = scan.after(next),
+                _ => return Ok(listed),
+            }
+        }
     }
 
     /// Tasks with which something is wrong, at most so many of a kind. The process that decides knows them; another one reads all tasks.
@@ -114,7 +137,7 @@ impl Scheduler {
         if let Some(live) = &*self.core.live() {
             return Ok(live.definitions.clone());
         }
-        definitions::current(&self.core.store).await
+        self.core.definitions().await
     }
 
     /// Why a task runs, or why not.

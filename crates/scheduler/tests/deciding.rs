@@ -213,6 +213,32 @@ async fn other_task_files_take_the_place_of_the_old_ones_and_a_wrong_file_change
 }
 
 #[tokio::test(start_paused = true)]
+async fn tasks_are_listed_in_pages_by_the_beginning_of_their_names() {
+    let world = World::new();
+    let file = |names: &[&str]| {
+        let task = |name: &&str| format!("  {name}: {{when: {{grew: {{of: sales.rows, by: 1}}}}, run: x}}\n");
+        format!("tasks:\n{}", names.iter().map(task).collect::<String>())
+    };
+    let process = world.with(&file(&["a", "b1", "b2", "b4", "c"])).await;
+    let scheduler = &process.scheduler;
+    // One is gone and still known, and new ones stand between those that were known before.
+    world.apply(scheduler, &file(&["a", "b", "b1", "b3", "b4", "b5", "c", "d"])).await;
+    let page = async |prefix: &str, after: Option<&str>, limit| {
+        let filter = Filter { prefix: prefix.into(), after: after.map(str::to_owned), limit };
+        let listed = scheduler.list(&filter, |task| *task.entity.name != *"b4").await.unwrap();
+        listed.iter().map(|task| task.entity.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(page("b", None, 3).await, ["b", "b1", "b2"]);
+    assert_eq!(page("b", Some("b2"), 3).await, ["b3", "b5"]);
+    assert_eq!(page("", Some("b5"), 1).await, ["c"]);
+    assert_eq!(page("", Some("c"), 1).await, ["d"]);
+    assert_eq!(page("", None, 100).await, ["a", "b", "b1", "b2", "b3", "b5", "c", "d"]);
+    assert!(page("b", Some("c"), 9).await.is_empty());
+    assert!(page("x", None, 9).await.is_empty());
+    process.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_task_fires_at_the_very_moment_at_which_time_alone_makes_its_trigger_hold() {
     let world = World::new();
     let due =

@@ -18,8 +18,9 @@ use topics::Topics;
 use watcher::StageLimits;
 
 use crate::config::{BuiltInStage, Config};
+use crate::demo;
 use crate::errors::advised;
-use crate::marketplace::read_lineage;
+use crate::marketplace::{Surroundings, read_lineage};
 
 /// Downloads take their time: few offers in a call, and minutes for it.
 const PHOTOS_TIMEOUT: Duration = Duration::from_secs(300);
@@ -41,13 +42,15 @@ pub(crate) struct BuiltInStages {
 impl BuiltInStages {
     /// Sets up those that are wanted.
     pub(crate) async fn open(
+        surroundings: &Surroundings,
         config: &Config,
         store: &Store,
         topics: &Topics,
         catalogue: &Arc<Catalogue>,
     ) -> anyhow::Result<Self> {
         let wanted = |stage| config.stages.built_in.contains(&stage);
-        let (mut stages, client): (Vec<BuiltIn>, Client) = (Vec::new(), Client::new(Rules::default()));
+        let (mut stages, client): (Vec<BuiltIn>, Client) =
+            (Vec::new(), surroundings.client(Rules::default()));
         if wanted(BuiltInStage::Expiry) {
             let events = Arc::new(TopicEvents::new(topics.clone(), EVENTS_TOPIC));
             stages.push((Arc::new(Expiry::default().telling(events)), None));
@@ -73,7 +76,8 @@ impl BuiltInStages {
             let usual = StageLimits::default();
             let (timeout, batch_max, rate) = (VIDEO_TIMEOUT, VIDEO_BATCH_MAX, Some(VIDEO_RATE));
             let limits = StageLimits { timeout, batch_max, rate, ..usual };
-            stages.push((Arc::new(VideoCheck::new(client, VideoConfig::default())), Some(limits)));
+            let videos = surroundings.own.map_or_else(VideoConfig::default, demo::videos);
+            stages.push((Arc::new(VideoCheck::new(client, videos)), Some(limits)));
         }
         let mut prices = None;
         if wanted(BuiltInStage::Price) {

@@ -272,10 +272,24 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             logging::init(&for_commands())?;
             runtime()?.block_on(commands::ctl::run(command, &effective.config))
         }
-        Command::Completions { shell } => print(&[commands::completions::script(shell, Cli::command())]),
-        Command::Man(man) => commands::completions::man(&man, Cli::command()),
+        Command::Completions { shell } => print(&[commands::completions::script(shell, shown())]),
+        Command::Man(man) => commands::completions::man(&man, shown()),
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
+}
+
+/// The tree of commands as people see it: without those that are for this program alone.
+fn shown() -> clap::Command {
+    let whole = Cli::command();
+    let mut shown = clap::Command::new("torg")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    if let Some(about) = whole.get_about() {
+        shown = shown.about(about.clone());
+    }
+    shown.subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned())
 }
 
 /// What a command logs: it says everything else on stdout, or as its error.

@@ -60,10 +60,7 @@ impl Feeding {
         let partitions = async |topic| topics.partition_count(topic).await.map_err(parts::topics_error);
         let (offers_partitions, results_partitions) =
             (partitions(offers_topic).await?, partitions(results_topic).await?);
-        let client = match &surroundings.feeds_client {
-            Some(client) => client.clone(),
-            None => Client::new(config.feeds.rules()?),
-        };
+        let client = surroundings.client(config.feeds.rules()?);
         let (unifier, geocoder) = open_unifier(config, offers).await?;
         let parts = Parts {
             store: store.clone(),

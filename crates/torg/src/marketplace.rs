@@ -1,5 +1,6 @@
 //! The ad store of this process, wired: the catalogue, the topics, the watcher with its stages, and what goes on beside the calls.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use api::Market;
 use bridge::{Registry, Workshop};
 use catalog::{Catalogue, Sources};
 use clock::Clock;
-use fetch::Client;
+use fetch::{Client, Rules};
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
@@ -25,6 +26,7 @@ use watcher::{Setup, Watcher};
 use crate::built_in::BuiltInStages;
 use crate::commands::topic::retention;
 use crate::config::{self, Config, Role};
+use crate::demo;
 use crate::errors::advised;
 use crate::feeding::Feeding;
 use crate::parts;
@@ -50,13 +52,23 @@ pub(crate) struct Marketplace {
 pub(crate) struct Surroundings {
     /// By which offers go.
     pub(crate) clock: Clock,
-    /// What links of feeds are fetched with; made by the configuration if left out.
-    pub(crate) feeds_client: Option<Client>,
+    /// Where this process reaches itself, in a demo: links may lead there, too.
+    pub(crate) own: Option<SocketAddr>,
+}
+
+impl Surroundings {
+    /// What asks servers of strangers, by these rules.
+    pub(crate) fn client(&self, rules: Rules) -> Client {
+        match self.own {
+            Some(own) => demo::client(rules, own),
+            None => Client::new(rules),
+        }
+    }
 }
 
 impl Default for Surroundings {
     fn default() -> Surroundings {
-        Surroundings { clock: Clock::system(), feeds_client: None }
+        Surroundings { clock: Clock::system(), own: None }
     }
 }
 
@@ -111,7 +123,7 @@ impl Marketplace {
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics, &surroundings.clock).await?;
         let BuiltInStages { stages, photos, prices } =
-            BuiltInStages::open(config, store, topics, &catalogue).await?;
+            BuiltInStages::open(surroundings, config, store, topics, &catalogue).await?;
         let parts = Parts {
             store: store.clone(),
             topics: topics.clone(),

@@ -23,7 +23,7 @@ use topics::Topics;
 
 use crate::actions::Actions;
 use crate::config::{Config, Role};
-use crate::demo::{self, Demo, DemoParts};
+use crate::demo::{self, Demo, DemoParts, Site};
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::{Marketplace, Surroundings, Work, instance_name};
@@ -147,21 +147,27 @@ impl App {
         demo: Option<Demo>,
         address: SocketAddr,
     ) -> anyhow::Result<String> {
+        let own = demo.as_ref().map(|_| demo::own_address(address));
+        let site = own.map(Site::at);
+        if let Some(site) = site.clone() {
+            // Before anything is asked of it: what a stage does not find there counts as gone. Set once: `open` runs once.
+            let _ = self.slots.demo.set(site);
+        }
         self.create_data_dir().await?;
         let (store, probe) = self.open_store().await?;
         let keys = self.open_access(gatekeeper, &store);
         self.open_console(&store).await?;
         let topics = self.open_topics(&store).await?;
         let ctl = parts::open_ctl(&store);
-        let own = demo::own_address(address);
-        let surroundings = self.surroundings(demo.as_ref(), own)?;
+        let clock = demo.as_ref().map_or_else(Clock::system, Demo::clock);
+        let surroundings = Surroundings { clock, own };
         let (market, feeds) = self.open_marketplace(&surroundings, &store, &topics, &ctl).await?;
         let tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
         let moves = demo.as_ref().map(Demo::time_moves);
         self.observe(probe, &topics, &market, &feeds, tasks.clone(), moves);
         let mut guide = String::new();
-        if let Some(demo) = demo {
-            let parts = DemoParts { market: market.clone(), feeds: feeds.clone(), ctl: ctl.clone(), own };
+        if let (Some(demo), Some(site)) = (demo, site) {
+            let parts = DemoParts { market: market.clone(), feeds: feeds.clone(), ctl: ctl.clone(), site };
             guide = self.open_demo(demo, parts).await?;
         }
         let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
@@ -196,15 +202,7 @@ impl App {
         Ok(guide)
     }
 
-    fn surroundings(&self, demo: Option<&Demo>, own: SocketAddr) -> anyhow::Result<Surroundings> {
-        let Some(demo) = demo else { return Ok(Surroundings::default()) };
-        let client = demo::client(self.config.feeds.rules()?, own);
-        Ok(Surroundings { clock: demo.clock(), feeds_client: Some(client) })
-    }
-
     async fn open_demo(&mut self, demo: Demo, parts: DemoParts) -> anyhow::Result<String> {
-        // Set once: `open` runs once.
-        let _ = self.slots.demo.set(());
         let (running, guide) = demo.start(parts).await?;
         self.fails_with(running.failure());
         self.on_close("demo", async move || running.close().await);

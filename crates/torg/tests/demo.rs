@@ -19,6 +19,10 @@ use common::{Answer, run, torg};
 /// Longer than anything that works takes, also on a busy machine and with a stage that stays away for twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// With the stages that ask the network, too: a demo's photos and videos are its own.
+const ALL_STAGES: &[(&str, &str)] =
+    &[("TORG_STAGES_BUILT_IN", "expiry,evolution,photos,photo_order,video,price")];
+
 /// Looks until there is something.
 fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
@@ -90,6 +94,20 @@ impl Demo {
 
     fn get(&self, path: &str) -> Answer {
         self.ask(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
+    }
+
+    /// What a browser shows for an address that was printed: it goes where it is sent.
+    fn open(&self, url: &str) -> Answer {
+        let site = format!("http://localhost:{}", self.address.port());
+        let mut path = url.strip_prefix(&site).unwrap_or_else(|| panic!("{url} is not of {site}")).to_owned();
+        for _ in 0..5 {
+            let answer = self.get(&path);
+            match answer.head.lines().find_map(|line| line.strip_prefix("location: ")) {
+                Some(further) if answer.status == 303 => further.clone_into(&mut path),
+                _ => return answer,
+            }
+        }
+        panic!("{url} leads nowhere");
     }
 
     fn call(&self, method: &str, request: &Value) -> Value {
@@ -179,7 +197,7 @@ fn started_ms(folder: &Path) -> i64 {
 #[test]
 fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     let place = tempfile::tempdir().unwrap();
-    let demo = Demo::start(&place, &["--demo-offers", "330"]);
+    let demo = Demo::start_in(&place, &["--demo-offers", "330"], ALL_STAGES);
     assert!(!place.path().join("data").exists(), "a demo has a folder of its own");
 
     // Feeds: a good one, one that changes, and one with mistakes of many kinds.
@@ -194,6 +212,7 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     let codes: Vec<&str> =
         summary["codes"].as_array().unwrap().iter().map(|code| code["code"].as_str().unwrap()).collect();
     assert!(codes.len() >= 12 && codes.contains(&"bad_price"), "{codes:?}: {mistakes}");
+    photos_and_videos_are_looked_at(&demo);
 
     // Tasks ran, and write what they did.
     let log = eventually("tasks ran", || {
@@ -226,7 +245,7 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
 
     // Nothing is made twice.
     let started = started_ms(&place.path().join("torg-demo"));
-    let demo = Demo::start(&place, &["--demo-offers", "330"]);
+    let demo = Demo::start_in(&place, &["--demo-offers", "330"], ALL_STAGES);
     assert_eq!(started_ms(&demo.folder), started);
     let after = demo.offers();
     assert!(before > 100 && after < before + 50, "{before} before, {after} after");
@@ -242,15 +261,46 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     eventually("the stage notices", || is_gone(pid).then_some(()));
 }
 
+/// Offers of the demo have photos and a video that Torg has fetched from the demo itself, and what leads nowhere stands in the report of its feed.
+fn photos_and_videos_are_looked_at(demo: &Demo) {
+    for (path, status) in
+        [("/demo/photos/0.jpg", 200), ("/demo/photos/gone.jpg", 404), ("/demo/others/0.jpg", 404)]
+    {
+        assert_eq!(demo.get(path).status, status, "{path}");
+    }
+    let filter = json!({"source": "good", "externalId": "m-0"});
+    let request = json!({"seller": "mebelny-dom", "filter": filter});
+    let offer = eventually("photos and the video of an offer are known", || {
+        let listed = demo.call("offers.v1.CabinetService/ListOffers", &request);
+        let offer = listed["offers"][0].clone();
+        let photos = offer["photos"].as_array()?;
+        let is_taken = |photo: &Value| photo["sizes"]["320"].is_string();
+        let is_seen = offer["video"]["availability"]["state"] == "STATE_AVAILABLE";
+        (is_seen && !photos.is_empty() && photos.iter().all(is_taken)).then_some(offer)
+    });
+    let photo = demo.get(offer["photos"][0]["sizes"]["320"].as_str().unwrap());
+    assert!(photo.status == 200 && photo.bytes.starts_with(&[0xff, 0xd8]), "{}", photo.head);
+
+    let request = json!({"seller": "tehno-ryad", "namespace": "mistakes"});
+    eventually("what leads nowhere is in the report", || {
+        let summary = demo.call("feeds.v1.FeedService/SummarizeProblems", &request);
+        let codes = summary["codes"].as_array()?;
+        let has = |wanted: &str| codes.iter().any(|code| code["code"] == wanted);
+        ["photo_not_fetched", "photo_not_picture", "video_unavailable"].into_iter().all(has).then_some(())
+    });
+}
+
 /// Runs what the guide prints, as it prints it, but for what kills something.
 fn every_printed_command_works(demo: &Demo) {
-    let mut run_count = BTreeMap::new();
+    let (mut run_count, mut pages) = (BTreeMap::new(), Vec::new());
     for command in demo.guide.lines().filter_map(|line| line.strip_prefix("     ")) {
         if command.starts_with("kill") {
             continue;
         }
-        if let Some(path) = command.strip_prefix(&format!("http://localhost:{}", demo.address.port())) {
-            assert_eq!(demo.get(path).status, 200, "{command}");
+        if command.starts_with("http") {
+            let page = demo.open(command);
+            assert_eq!(page.status, 200, "{command}: {}", page.body);
+            pages.push(page.body);
             continue;
         }
         let mut shell = Command::new("/bin/sh");
@@ -260,6 +310,12 @@ fn every_printed_command_works(demo: &Demo) {
         run_count.insert(command.to_owned(), ended.stdout);
     }
     assert_eq!(run_count.len(), 6, "{run_count:?}");
+    // Each page shows what its thing to try is about.
+    let shown = ["Мебельный дом", "title-polish", "photo_not_fetched", "Your own", "orders_digest"];
+    assert_eq!(pages.len(), shown.len());
+    for (page, shown) in pages.iter().zip(shown) {
+        assert!(page.contains(shown), "{shown:?} is not in {page}");
+    }
 }
 
 #[test]
@@ -321,4 +377,21 @@ fn a_demo_serves_this_machine_as_its_guide_says_whatever_the_environment_says_of
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(ended.stderr.contains("a demo serves this machine only"), "{}", ended.stderr);
     assert!(place.path().join("torg-demo/store").exists(), "what is refused deletes nothing");
+}
+
+#[test]
+fn every_line_of_the_guide_starts_a_demo_in_one_folder_after_the_other() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/demo.md")).unwrap();
+    let block = page.split("<!-- run by: demo.rs -->\n```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let (place, mut started) = (tempfile::tempdir().unwrap(), Vec::new());
+    for line in block.lines() {
+        let flags = line.split('#').next().unwrap().trim_end().strip_prefix("torg serve --demo").unwrap();
+        let flags: Vec<&str> = ["--demo-offers", "20"].into_iter().chain(flags.split_whitespace()).collect();
+        let demo = Demo::start(&place, &flags);
+        started.push((flags.contains(&"--demo-reset"), started_ms(&demo.folder)));
+        demo.stop();
+    }
+    let [(false, first), (true, over), (false, fast)] = started[..] else { panic!("{started:?}") };
+    assert!(over > first && fast == over, "{started:?}");
 }

@@ -56,7 +56,8 @@ impl Seller<'_> {
 fn a_seller_makes_a_feed_loads_files_reads_what_is_wrong_and_deletes_it() {
     let server = Server::start(&[]);
     let ann = Seller(&server);
-    assert_eq!(ann.done(&["list"]), "there is no feed yet: torg feed add\n");
+    let told = format!("there is no feed yet: torg feed add --seller ann --server {}\n", server.url());
+    assert_eq!(ann.done(&["list"]), told, "what is printed can be typed as it is");
     let made = ann.done(&["add", "--title", "Sofas", "--currency", "rub", "--guard-share", "0.3"]);
     assert!(made.starts_with("feed default of ann (Sofas)\nfiles are uploaded"), "{made}");
     assert!(ann.refused(&["add"]).starts_with("error: "), "there is one already");

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,6 +62,112 @@ fn the_readmes_lines_take_an_offer_from_its_draft_to_its_sale() {
     }
 }
 
+/// A fresh clone of the repository, as whoever begins has it.
+fn clone_into(folder: &Path) -> PathBuf {
+    let clone = folder.join("torg");
+    let cloned = Command::new("git").arg("clone").arg("--quiet").arg(root()).arg(&clone).output().unwrap();
+    assert!(cloned.status.success(), "{}", String::from_utf8_lossy(&cloned.stderr));
+    clone
+}
+
+/// Every file of the repository that builds have read, from its root: as the compiler noted them beside what it made
+/// (also what `include_str!` and the like bring in), with manifests, build scripts, and what these read. What an old
+/// build has read and is not there any more is left out.
+fn read_by_builds() -> BTreeSet<PathBuf> {
+    let root = root();
+    let results = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().canonicalize().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let mut noted = BTreeSet::new();
+    for entry in std::fs::read_dir(program.parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|kind| kind == "d") {
+            // Each file that was read has a rule of its own, without anything behind the colon. Another build may
+            // just write its notes anew.
+            let rules = std::fs::read_to_string(path).unwrap_or_default();
+            let names = rules.lines().filter_map(|line| line.strip_suffix(':'));
+            noted.extend(names.map(|name| root.join(name.replace("\\ ", " "))));
+        }
+    }
+    noted.insert(root.join("Cargo.lock"));
+    files_below(&root.join("proto"), &mut noted);
+    let here = noted.iter().filter_map(|path| path.canonicalize().ok());
+    let here = here.filter(|path| !path.starts_with(&results));
+    let mut read: BTreeSet<PathBuf> =
+        here.filter_map(|path| Some(path.strip_prefix(&root).ok()?.to_owned())).collect();
+    let folders: BTreeSet<PathBuf> =
+        read.iter().flat_map(|path| path.ancestors().skip(1)).map(Path::to_owned).collect();
+    let beside = folders.iter().flat_map(|folder| ["Cargo.toml", "build.rs"].map(|name| folder.join(name)));
+    read.extend(beside.filter(|path| root.join(path).is_file()));
+    read
+}
+
+fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, found);
+        } else {
+            found.insert(path);
+        }
+    }
+}
+
+/// Every file that git has, or would have with the next `git add`: somebody may just be writing it.
+fn known_to_git() -> BTreeSet<PathBuf> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    String::from_utf8(listed.stdout).unwrap().split_terminator('\0').map(PathBuf::from).collect()
+}
+
+/// Building in the clone would take most of the ten minutes. What a build needs is known from the one that made this test.
+#[test]
+fn a_clone_has_every_file_that_the_build_reads() {
+    if !has("git", &["--version"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (clone, known, read) = (clone_into(folder.path()), known_to_git(), read_by_builds());
+    // One of each kind: a source, one of another crate, one that is included, a manifest, a build script, what it reads.
+    for expected in [
+        "crates/torg/src/main.rs",
+        "crates/store/src/lib.rs",
+        "crates/torg/src/demo/sample.xml",
+        "crates/store/Cargo.toml",
+        "crates/contract/build.rs",
+        "proto/torg/offers/v1/offer.proto",
+    ] {
+        assert!(read.contains(Path::new(expected)), "the notes of the compiler do not have {expected}");
+    }
+    let missing: Vec<&PathBuf> =
+        read.iter().filter(|path| !clone.join(path).is_file() && !known.contains(*path)).collect();
+    assert!(missing.is_empty(), "the build reads what git ignores, and a clone does not have: {missing:#?}");
+}
+
+/// As if the clone had been built: the program of the tests lies where a build puts it, and a `cargo` that builds nothing more stands before the real one
+/// on the path that is returned. Building it anew would take most of the ten minutes.
+fn built(folder: &Path, clone: &Path) -> String {
+    let program = clone.join("target/release/torg");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_torg"), &program).unwrap();
+    // `run` takes the one program of the default members: the real one knows them.
+    let stand_in = format!(
+        "#!/bin/bash\nset -eu\ntest \"$1 $2 $3\" = 'run --release --'\n\
+         '{}' metadata --no-deps --offline --format-version 1 | grep -q '\"workspace_default_members\":\\[\"[^,]*crates/torg[^,]*\"\\]'\n\
+         shift 3\nexec target/release/torg \"$@\"\n",
+        env!("CARGO")
+    );
+    let folder = folder.join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("cargo"), stand_in).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.join("cargo"), executable).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
+}
+
 /// The demo as the README starts it; killed when dropped.
 struct Demo(std::process::Child);
 
@@ -77,35 +184,31 @@ fn the_readmes_first_ten_minutes_lead_from_a_clone_to_a_loaded_feed() {
         return;
     }
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
-    let clone = folder.path().join("torg");
-    let cloned = Command::new("git").arg("clone").arg("--quiet").arg(root()).arg(&clone).output().unwrap();
-    assert!(cloned.status.success(), "{}", String::from_utf8_lossy(&cloned.stderr));
+    let clone = clone_into(folder.path());
     // What is written here, also before it is committed.
     std::fs::copy(root().join("README.md"), clone.join("README.md")).unwrap();
     let readme = std::fs::read_to_string(clone.join("README.md")).unwrap();
-    let start = readme.lines().find_map(|line| line.strip_prefix("cargo run --release -- ")).unwrap();
-    let arguments: Vec<&str> = start.split('#').next().unwrap().split_whitespace().collect();
-    let lines = readme
-        .split("<!-- run by: first_day.rs, ten minutes -->\n```sh\n")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
-    let listen = format!("127.0.0.1:{}", testkit::free_port());
-    // The program is the one that was built for the tests: building it anew would take most of the ten minutes.
-    let mut demo = common::torg(&folder, &arguments);
-    demo.env("TORG_LISTEN", &listen).current_dir(&clone).stdout(std::process::Stdio::piped());
+    let [start, lines] = ["start", "ten minutes"].map(|name| {
+        let mark = format!("<!-- run by: first_day.rs, {name} -->\n```sh\n");
+        readme.split(&mark).nth(1).unwrap().split("```").next().unwrap()
+    });
+    let (listen, path) = (format!("127.0.0.1:{}", testkit::free_port()), built(folder.path(), &clone));
+    let shell = |lines: &str| {
+        let mut shell = Command::new("bash");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TORG_")) {
+            shell.env_remove(name);
+        }
+        shell.args(["-euo", "pipefail", "-c", lines]).env("PATH", &path).env("TORG_LISTEN", &listen);
+        shell.current_dir(&clone);
+        shell
+    };
+    // It takes the place of the shell, so that the one can be killed and not only the other.
+    let mut demo = shell(&format!("exec {}", start.trim()));
+    demo.stdout(std::process::Stdio::piped());
     let mut demo = Demo(demo.stderr(std::process::Stdio::null()).spawn().unwrap());
     let mut told = std::io::BufRead::lines(std::io::BufReader::new(demo.0.stdout.take().unwrap()));
     assert!(told.any(|line| line.unwrap().contains("The demo of Torg is ready.")), "the demo ended");
-    let output = Command::new("bash")
-        .args(["-euo", "pipefail", "-c", lines])
-        .env("torg", env!("CARGO_BIN_EXE_torg"))
-        .env("TORG_LISTEN", &listen)
-        .current_dir(&clone)
-        .output()
-        .unwrap();
+    let output = shell(lines).output().unwrap();
     let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}\n{errors}");
     for expected in ["title-polish", "missing_attribute", "orders_digest", "orders.loaded_to"] {

@@ -32,6 +32,7 @@ macro_rules! planted {
     };
 }
 
+mod ahead;
 mod answer;
 mod ask;
 mod board;
@@ -78,6 +79,7 @@ mod visit;
 mod watcher;
 mod wishes;
 
+pub use ahead::Ahead;
 pub use board::{Counts, FailedVisit, Outage, SeenFight, StageStatus};
 pub use budget::{Author, Fight, Slowed};
 pub use config::{Budget, Config, StageLimits};
@@ -86,8 +88,8 @@ pub use crawl::Recrawl;
 pub use entity::{Entity, Evolved, shard_of};
 pub use error::{Error, Result};
 pub use explain::{
-    Asking, Cluster, Counted, Depth, Explanation, Failed, Holder, LastVisit, ProcessSeen, StageReport,
-    Standing, Waits, Why,
+    Asking, Cluster, Counted, Depth, Explanation, Failed, Faring, Holder, LastVisit, ProcessSeen,
+    StageReport, Standing, Waits, Why,
 };
 pub use fields::Fields;
 pub use parked::Parked;

@@ -551,3 +551,23 @@ async fn a_slow_stage_visits_an_entity_when_quicker_ones_are_done_with_it() {
     }
     running.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_stage_can_be_looked_at_the_first_of_all_shards_first() {
+    let later = Doing::on("later", "price", |_| Ok(Answer::untouched()));
+    let running = Running::start(vec![later.clone()]).await;
+    running.watcher.pause_stage("later", "to look at what waits").await.unwrap();
+    running.pass(SECOND).await;
+    for n in 0..12 {
+        running.save(&Thing::new(&format!("e{n}"), 1)).await;
+        running.pass(SECOND).await;
+    }
+    let ahead = async |limit| running.watcher.ahead("later", Lane::Fresh, limit).await.unwrap();
+    let first = ahead(5).await;
+    assert_eq!(first.iter().map(|visit| &*visit.entity).collect::<Vec<_>>(), ["e0", "e1", "e2", "e3", "e4"]);
+    assert!(first.is_sorted_by_key(|visit| visit.visit) && first[0].visit >= START, "{first:?}");
+    assert_eq!((ahead(100).await.len(), ahead(0).await.len()), (12, 0));
+    assert_eq!(running.watcher.ahead("later", Lane::Timer, 5).await.unwrap(), []);
+    assert!(running.watcher.ahead("nobody", Lane::Fresh, 5).await.is_err());
+    running.stop().await;
+}

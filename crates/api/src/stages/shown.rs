@@ -8,7 +8,7 @@ use contract::torg::stages::v1 as wire;
 use offers::fields::{self, Difference};
 use offers::time::from_time;
 use watcher::{
-    Depth, FailedVisit, Lane, OtherLimits, Parked, Recrawl, StageLimits, StageReport, StageStatus,
+    Ahead, Depth, FailedVisit, Lane, OtherLimits, Parked, Recrawl, StageLimits, StageReport, StageStatus,
 };
 
 /// A stage: what it is, what waits for it, how it fares.
@@ -89,6 +89,7 @@ fn depth(report: &StageReport) -> wire::Depth {
     let of = |lane| report.depth.get(&lane).copied().unwrap_or_default();
     let (fresh, timers, background) = (of(Lane::Fresh), of(Lane::Timer), of(Lane::Background));
     let more = |depth: &Depth| depth.more;
+    let first = |lane| report.firsts.get(&lane).copied().map(from_time).into();
     wire::Depth {
         fresh: fresh.rows,
         timers: timers.rows,
@@ -96,6 +97,9 @@ fn depth(report: &StageReport) -> wire::Depth {
         parked: report.parked.rows,
         more: [fresh, timers, background, report.parked].iter().any(more),
         first_visit: report.oldest.map(from_time).into(),
+        first_fresh: first(Lane::Fresh),
+        first_timer: first(Lane::Timer),
+        first_background: first(Lane::Background),
         ..wire::Depth::default()
     }
 }
@@ -163,6 +167,25 @@ pub(super) fn parked(parked: Parked) -> wire::Parked {
         attempts,
         time: Some(from_time(since)).into(),
         ..wire::Parked::default()
+    }
+}
+
+pub(super) fn lane(lane: Lane) -> wire::waiting::Lane {
+    use wire::waiting::Lane as Shown;
+    match lane {
+        Lane::Fresh => Shown::LANE_FRESH,
+        Lane::Timer => Shown::LANE_TIMERS,
+        Lane::Background => Shown::LANE_BACKGROUND,
+    }
+}
+
+pub(super) fn waiting(lane: wire::waiting::Lane, ahead: Ahead) -> wire::Waiting {
+    let Ahead { visit, entity } = ahead;
+    wire::Waiting {
+        id: entity,
+        lane: lane.into(),
+        visit: Some(from_time(visit)).into(),
+        ..wire::Waiting::default()
     }
 }
 

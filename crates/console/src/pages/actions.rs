@@ -1,18 +1,18 @@
 //! What people and programs did that changes how Torg works.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Response;
 use axum::routing::get;
 use contract::torg::admin::v1::{Action, ListActionsRequest, ListActionsResponse};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::address::Query;
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::Failure;
 use crate::services::methods::LIST_ACTIONS;
-use crate::view::{Tone, ago, cut, empty, moment, pager, query, state, table};
+use crate::view::{Tone, ago, cut, empty, moment, pager, path, query, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 50;
@@ -85,12 +85,45 @@ pub(super) fn row(visit: &Visit, action: &Action) -> Markup {
             td { (ago(visit, action.time.as_option())) br; span.quiet { (moment(action.time.as_option())) } }
             td { (action.author) br; span.quiet { (action.roles.join(", ")) } }
             td { (method) @if !action.through.is_empty() { br; span.quiet { (action.through) } } }
-            td { @if !action.about.is_empty() { a href={ "/console/actions" (query(&[("about", &action.about)])) } { (action.about) } } }
             td {
-                (state(if good { Tone::Good } else { Tone::Bad }, &action.outcome))
+                @if let Some(place) = place_of(action) { a href=(place) { (action.about) } br; }
+                @else if !action.about.is_empty() { (action.about) br; }
+                @if !action.about.is_empty() { a.quiet href=(about(&action.about)) { (visit.t("all of it")) } }
+            }
+            td {
+                (state(if good { Tone::Good } else { Tone::Bad }, if good { visit.t("done") } else { &action.outcome }))
                 @if !action.error.is_empty() { br; span.quiet { (cut(&action.error)) } }
             }
             td.wide.code { (cut(&action.request)) }
         }
     }
+}
+
+/// Where the actions about something are.
+fn about(what: &str) -> String {
+    format!("/console/actions{}", query(&[("about", what)]))
+}
+
+/// Leads to what was done to something, for those who may see it.
+pub(super) fn link(visit: &Visit, what: &str) -> Markup {
+    html! {
+        @if visit.may(access::Action::SeeProcess) { p { a href=(about(what)) { (visit.t("Recorded actions")) } } }
+    }
+}
+
+/// The page of what an action was about.
+fn place_of(action: &Action) -> Option<String> {
+    let (service, method) = action.method.split_once('/')?;
+    let about = Some(&*action.about).filter(|about| !about.is_empty())?;
+    Some(match service {
+        "torg.stages.v1.StageAdminService" if !method.ends_with("Recrawl") => path(&["stages", about]),
+        "torg.tasks.v1.TaskService" if method != "ApplyTasks" => path(&["tasks", about]),
+        "torg.tasks.v1.CtlService" => path(&["values", about]),
+        "torg.offers.v1.OfferService" => path(&["offers", about]),
+        "torg.feeds.v1.FeedService" => {
+            let (seller, namespace) = about.rsplit_once('/')?;
+            path(&["feeds", seller, namespace])
+        }
+        _ => return None,
+    })
 }

@@ -3,13 +3,15 @@
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use contract::torg::admin::v1::get_cluster_response::{Process, Shard};
-use contract::torg::admin::v1::{GetClusterRequest, GetClusterResponse, GetInfoRequest, GetInfoResponse};
+use contract::torg::admin::v1::get_cluster_response::{Process, Shard, Work};
+use contract::torg::admin::v1::{
+    GetClusterRequest, GetClusterResponse, GetInfoRequest, GetInfoResponse, ListProblemsRequest,
+};
 use maud::{Markup, html};
 
 use crate::layout::Place;
 use crate::routes::Console;
-use crate::services::methods::{GET_CLUSTER, GET_INFO};
+use crate::services::methods::{GET_CLUSTER, GET_INFO, LIST_WRONGS};
 use crate::view::{Tone, ago, ago_of_offers, amount, empty, length, number, part, path, state, table};
 use crate::visit::Visit;
 
@@ -19,13 +21,20 @@ pub(super) fn routes() -> Router<Console> {
 
 async fn show(visit: Visit) -> Response {
     let (info, cluster) = (GetInfoRequest::default(), GetClusterRequest::default());
-    let (info, cluster) = tokio::join!(visit.call(GET_INFO, &info), visit.call(GET_CLUSTER, &cluster));
+    let wrongs = ListProblemsRequest::default();
+    let (info, cluster, wrongs) = tokio::join!(
+        visit.call(GET_INFO, &info),
+        visit.call(GET_CLUSTER, &cluster),
+        visit.call(LIST_WRONGS, &wrongs),
+    );
+    let is_old = wrongs.is_ok_and(|wrongs| wrongs.problems.iter().any(|wrong| wrong.code == "store_away"));
     let body = match (&info, &cluster) {
         // Who may see neither may not be here.
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
             div data-live #cluster {
                 (part(&visit, &info, |info| about(&visit, info)))
+                @if is_old { p.notice.bad { (visit.t("The store does not answer: what follows is as it was known last.")) } }
                 (part(&visit, &cluster, |cluster| processes(&visit, cluster)))
             }
         }),
@@ -55,6 +64,11 @@ fn processes(visit: &Visit, cluster: &GetClusterResponse) -> Markup {
         th.n scope="col" { (visit.t("Visits in a second")) }
         th scope="col" { (visit.t("Stages that do not answer")) }
     };
+    if cluster.shards.is_empty() {
+        return empty(
+            visit.t("Who serves offers is not known yet: it is read from the store seconds after the start."),
+        );
+    }
     let unserved = cluster.shards.iter().filter(|shard| shard.owner.is_empty()).count();
     html! {
         h2 { (visit.t("Processes that serve offers")) }
@@ -65,7 +79,8 @@ fn processes(visit: &Visit, cluster: &GetClusterResponse) -> Markup {
                 @for process in &cluster.processes { (process_row(visit, process, &cluster.answered_by)) }
             }))
         }
-        h2 { (visit.t("Shards")) }
+        @for work in &cluster.works { (other_work(visit, work)) }
+        h2 { (visit.t("Shards of offers")) }
         @if unserved > 0 {
             p.notice.bad role="alert" { (visit.f("Shards that nobody serves: {0}. Their offers wait.", &[&number(unserved as u64)])) }
         }
@@ -78,12 +93,56 @@ fn process_row(visit: &Visit, process: &Process, here: &str) -> Markup {
         tr {
             th scope="row" { code { (process.name) } @if process.name == here { " " (state(Tone::Good, visit.t("this one"))) } }
             td { (ago_of_offers(visit, process.seen.as_option())) }
-            td.n { (number(process.shards.into())) }
-            td.n { (amount(process.visits_per_s)) }
+            td.n { a href="#shards" { (number(process.shards.into())) } }
+            td.n { a href=(path(&["stages"])) { (amount(process.visits_per_s)) } }
             td {
                 @if process.stages_down.is_empty() { (state(Tone::Good, visit.t("none"))) }
                 @for stage in &process.stages_down { a href=(path(&["stages", stage])) { (state(Tone::Bad, stage)) } " " }
             }
+        }
+    }
+}
+
+/// Work beside that on offers: who has it, and until when.
+fn other_work(visit: &Visit, work: &Work) -> Markup {
+    let (title, nobody) = match &*work.kind {
+        "feeds" => (
+            visit.t("Processes that see to feeds"),
+            visit.t("No process sees to feeds: start one with the roles loader and processor."),
+        ),
+        "tasks" => (
+            visit.t("The process that decides about tasks"),
+            visit.t("No process decides about tasks: start one with the role reactive."),
+        ),
+        // Something that this console does not know yet.
+        other => (other, visit.t("nobody")),
+    };
+    let head = html! {
+        th scope="col" { (visit.t("Process")) }
+        th scope="col" { (visit.t("Heard of")) }
+        th.n scope="col" { (visit.t("Shards")) }
+        th scope="col" { (visit.t("Lease until")) }
+    };
+    let lease = |process: &Process| {
+        let own = work.shards.iter().find(|shard| shard.owner == process.name);
+        ago(visit, own.and_then(|shard| shard.lease_until.as_option()))
+    };
+    let served = work.processes.iter().filter(|process| process.shards > 0);
+    html! {
+        h2 { (title) }
+        @if work.shards.iter().all(|shard| shard.owner.is_empty()) {
+            (empty(nobody))
+        } @else {
+            (table(title, &head, &html! {
+                @for process in served {
+                    tr {
+                        th scope="row" { code { (process.name) } }
+                        td { (ago(visit, process.seen.as_option())) }
+                        td.n { (visit.f("{0} of {1}", &[&process.shards, &work.shards.len()])) }
+                        td { (lease(process)) }
+                    }
+                }
+            }))
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The search at the top of every page: sends to whatever has this name.
 
 use axum::Router;
-use axum::extract::Query;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Deserialize;
 
+use crate::address::Query;
 use crate::answer::see;
 use crate::routes::Console;
 use crate::view::query;

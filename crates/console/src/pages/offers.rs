@@ -10,9 +10,9 @@ mod moves;
 mod names;
 mod one;
 mod photos;
+mod waits;
 
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -21,6 +21,7 @@ pub(super) use history::change;
 pub(super) use money::{money, price};
 pub(super) use names::{source, status};
 
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::visit::Visit;

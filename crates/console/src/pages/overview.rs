@@ -5,19 +5,15 @@ mod figures;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use contract::torg::admin::v1::{
-    GetFiguresRequest, ListProblemsRequest, ListProblemsResponse, Problem, problem,
-};
+use contract::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
 use maud::{Markup, html};
 
 use crate::answer::see;
-use crate::language::Language;
 use crate::layout::{self, Place};
 use crate::routes::Console;
 use crate::services::methods::{GET_FIGURES, LIST_WRONGS};
-use crate::view::{ago, length, part, path};
+use crate::view::{length, part, problem};
 use crate::visit::Visit;
-use crate::words_mark::w;
 use figures::Figures;
 pub(super) use figures::together;
 
@@ -68,104 +64,7 @@ fn problems(visit: &Visit, answer: &ListProblemsResponse) -> Markup {
         } @else if answer.problems.is_empty() {
             p.notice.good { (visit.t("Nothing is wrong that Torg knows of.")) }
         } @else {
-            ul.problems { @for problem in &answer.problems { (one(visit, problem)) } }
+            ul.problems { @for wrong in &answer.problems { (problem(visit, wrong)) } }
         }
-    }
-}
-
-fn one(visit: &Visit, wrong: &Problem) -> Markup {
-    use problem::Severity;
-    let class = match wrong.severity.as_known() {
-        Some(Severity::SEVERITY_ERROR) => "bad",
-        Some(Severity::SEVERITY_WARNING) => "warn",
-        _ => "plain",
-    };
-    let place = place_of(wrong);
-    let (head, more) = head(visit, wrong);
-    html! {
-        li class=(class) {
-            strong { @if let Some(place) = &place { a href=(place) { (head) } } @else { (head) } }
-            @if let Some(since) = wrong.since.as_option() { " " span.quiet { (ago(visit, Some(since))) } }
-            @if let Some(more) = more { p { (more) } }
-            @if !wrong.remedy.is_empty() { p.quiet { (commands(&wrong.remedy)) } }
-        }
-    }
-}
-
-/// What is wrong in the language of the person, and then the very words of Torg if they are others.
-fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
-    let known = match &*wrong.code {
-        "store_away" => w("The store does not answer"),
-        "store_full" => w("The disk of the store is full: nothing can be saved"),
-        "store_read_only" => w("The store takes no writes: nothing can be saved"),
-        "store_failed" => w("The store has stopped after a failed write"),
-        "topics_away" => w("The topics do not answer"),
-        "not_ready" => w("This process is not ready: {0}"),
-        "process_gone" => w("A process is gone: {0}"),
-        "shard_unserved" => w("Some shards are served by nobody"),
-        "stage_down" => w("Stage {0} does not answer"),
-        "stage_paused" => w("Stage {0} is paused"),
-        "stage_parked" => w("Stage {0} has given up on some offers"),
-        "queue_late" => w("Stage {0} is late"),
-        "export_late" => w("Changes reach the topic late"),
-        "feed_unreachable" => w("Feed {0} cannot be fetched"),
-        "load_waits" => w("A load of feed {0} waits to be confirmed"),
-        "task_failing" => w("Task {0} fails"),
-        "task_silent" => w("Task {0} has been silent for too long"),
-        "task_regressed" => w("Parameters of task {0} were moved back"),
-        "tasks_undecided" => w("No process decides about tasks"),
-        "time_moves" => w("The demo makes up its past"),
-        _ => return (wrong.text.clone(), None),
-    };
-    // Several of a kind are told in one line without a name.
-    if visit.language() == Language::English || known.contains("{0}") && wrong.about.is_empty() {
-        return (wrong.text.clone(), None);
-    }
-    (visit.f(known, &[&wrong.about]), Some(&wrong.text))
-}
-
-/// A text with its commands, which stand between backticks, set apart.
-fn commands(text: &str) -> Markup {
-    html! {
-        @for (place, piece) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (piece) } } @else { (piece) }
-        }
-    }
-}
-
-/// The page about what is wrong.
-fn place_of(wrong: &Problem) -> Option<String> {
-    let about = &*wrong.about;
-    let kind = wrong.code.split('_').next().unwrap_or_default();
-    Some(match kind {
-        "stage" | "queue" if !about.is_empty() => path(&["stages", about]),
-        "feed" | "load" => {
-            let (seller, namespace) = about.split_once('/')?;
-            path(&["feeds", seller, namespace])
-        }
-        "task" if !about.is_empty() => path(&["tasks", about]),
-        "tasks" | "task" => path(&["tasks"]),
-        "export" | "shard" | "process" => path(&["cluster"]),
-        "topic" | "topics" => path(&["topics"]),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_wrong_leads_to_where_it_can_be_mended() {
-        let place = |code: &str, about: &str| {
-            place_of(&Problem { code: code.into(), about: about.into(), ..Problem::default() })
-        };
-        assert_eq!(place("stage_down", "prices"), Some("/console/stages/prices".into()));
-        assert_eq!(place("feed_unreachable", "anna/default"), Some("/console/feeds/anna/default".into()));
-        assert_eq!(place("task_failing", "report"), Some("/console/tasks/report".into()));
-        assert_eq!(place("export_late", ""), Some("/console/cluster".into()));
-        assert_eq!(place("tasks_undecided", ""), Some("/console/tasks".into()));
-        assert_eq!(place("topics_away", ""), Some("/console/topics".into()));
-        assert_eq!(place("store_away", ""), None);
     }
 }

@@ -5,24 +5,29 @@ mod feeds;
 mod list;
 mod presets;
 
+use std::collections::BTreeSet;
+
 use access::Action;
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use axum::routing::{get, post};
+use contract::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
 use contract::torg::offers::v1::RepairCountsRequest;
-use maud::html;
+use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::address::{Path, Query};
 use crate::answer::see;
 use crate::form::Form;
 use crate::layout::Place;
-use crate::limits::REPAIR_TIME_MAX;
 use crate::routes::Console;
-use crate::services::methods::REPAIR_COUNTS;
+use crate::services::methods::{LIST_FEEDS, REPAIR_COUNTS};
 use crate::services::{Failure, Kind};
-use crate::view::path;
+use crate::view::{empty, part, path};
 use crate::visit::Visit;
+
+/// Feeds whose sellers are shown to begin with.
+const FEEDS_LOOKED_AT: u32 = 100;
 
 pub(super) fn routes() -> Router<Console> {
     Router::new()
@@ -46,6 +51,8 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
         (seller, _) => return see(&path(&["sellers", seller])),
     }
     let body = if others {
+        let request = ListFeedsRequest { page_size: FEEDS_LOOKED_AT, ..ListFeedsRequest::default() };
+        let feeds = visit.call(LIST_FEEDS, &request).await;
         Ok(html! {
             p { (visit.t("A cabinet has a seller's offers by status, what they sold, and their feeds.")) }
             form.inline method="get" action=(path(&["sellers"])) {
@@ -55,6 +62,8 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
                 }
                 button.main { (visit.t("Open the cabinet")) }
             }
+            h2 { (visit.t("Sellers with feeds")) }
+            (part(&visit, &feeds, |feeds| with_feeds(&visit, feeds)))
         })
     } else {
         Err(Failure::new(
@@ -63,6 +72,20 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
         ))
     };
     visit.page(Place::Sellers, visit.t("Sellers"), body)
+}
+
+/// Some sellers to begin with: those that have feeds.
+fn with_feeds(visit: &Visit, answer: &ListFeedsResponse) -> Markup {
+    let sellers: BTreeSet<&str> = answer.feeds.iter().map(|feed| &*feed.seller).collect();
+    if sellers.is_empty() {
+        return empty(visit.t("No seller has a feed yet."));
+    }
+    html! {
+        ul.tabs { @for seller in sellers { li { a href=(path(&["sellers", seller])) { (seller) } } } }
+        @if !answer.next_page_token.is_empty() {
+            p { a href=(path(&["feeds"])) { (visit.t("There are more: all feeds")) } }
+        }
+    }
 }
 
 async fn show(visit: Visit, Path(seller): Path<String>, Query(asked): Query<list::Asked>) -> Response {
@@ -74,7 +97,7 @@ async fn show(visit: Visit, Path(seller): Path<String>, Query(asked): Query<list
 
 async fn repair(visit: Visit, Path(seller): Path<String>, _form: Form) -> Response {
     let request = RepairCountsRequest { seller: seller.clone(), ..RepairCountsRequest::default() };
-    let outcome = visit.call_within(REPAIR_TIME_MAX, REPAIR_COUNTS, &request).await;
+    let outcome = visit.act(REPAIR_COUNTS, &request).await;
     let outcome = outcome.map(|answer| {
         if answer.drifts.is_empty() {
             return visit.t("All counts were right.").to_owned();

@@ -4,21 +4,25 @@
 //! console as that role does.
 
 use access::{Peer, Proof, Role};
-use axum::body::to_bytes;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use serde::Deserialize;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::answer::{Keeping, cookie, html as answer, inside, secured, see, set_cookie};
-use crate::form::is_own;
+use crate::form::{Form, body, is_own};
 use crate::layout::{self, document, role_name};
-use crate::limits::{COOKIE_BYTES_MAX, FORM_BYTES_MAX, SESSION_TIME_MAX};
+use crate::limits::{COOKIE_BYTES_MAX, SESSION_TIME_MAX, SIGN_IN_BYTES_MAX, SIGN_IN_WAIT_MAX, SIGN_INS_MAX};
 use crate::routes::Console;
 use crate::session::{Session, Shown, chosen};
 use crate::visit::{Look, SESSION_COOKIE, judge, shown_token};
 use crate::words_mark::w;
+
+/// Forms that are read now: whoever sends them has shown nothing yet.
+static READING: Semaphore = Semaphore::const_new(SIGN_INS_MAX);
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -57,29 +61,28 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
     let nothing = Asked::default();
     // A page of another site must not sign anybody in.
     if !is_own(&headers) {
-        return refused(&nothing, StatusCode::FORBIDDEN, w("This form came from another site."));
+        let why =
+            w("This form came from another site, or through a proxy that does not hand on the header Host.");
+        return refused(&nothing, StatusCode::FORBIDDEN, why);
     }
-    let Ok(bytes) = to_bytes(request.into_body(), FORM_BYTES_MAX).await else {
+    let Ok(Ok(turn)) = timeout(SIGN_IN_WAIT_MAX, READING.acquire()).await else {
+        return layout::busy(look);
+    };
+    let bytes = body(request, SIGN_IN_BYTES_MAX).await;
+    drop(turn);
+    let Some(bytes) = bytes else {
         return refused(&nothing, StatusCode::BAD_REQUEST, w("The form is too large, or broke off."));
     };
-    let fields: Vec<(String, String)> = url::form_urlencoded::parse(&bytes).into_owned().collect();
-    let field = |name: &str| {
-        fields
-            .iter()
-            .rev()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.trim())
-            .unwrap_or_default()
-    };
+    let form = Form::parse(&bytes, look.language);
     let asked = Asked {
-        next: field("next").to_owned(),
-        role: field("as").to_owned(),
-        seller: field("seller").to_owned(),
+        next: form.text("next").to_owned(),
+        role: form.text("as").to_owned(),
+        seller: form.text("seller").to_owned(),
     };
     if free {
         return choose(&console, look, &asked);
     }
-    let token = field("token");
+    let token = form.text("token");
     if token.is_empty() {
         return refused(&asked, StatusCode::BAD_REQUEST, w("Show an API key or a token."));
     }
@@ -194,9 +197,13 @@ fn roles(look: Look, asked: &Asked) -> Markup {
                     button.main[role == Role::Admin] name="as" value=(role.name()) { (t(role_name(role))) }
                 }
             }
+        }
+        // A form of its own: Enter in its field presses its button.
+        form.fields method="post" action="/console/sign-in" {
+            input type="hidden" name="next" value=(asked.next);
             label for="seller" {
                 (t(w("Or a seller:")))
-                input #seller name="seller" maxlength="200" value=(asked.seller);
+                input #seller name="seller" required maxlength="200" value=(asked.seller);
             }
             div { button name="as" value="seller" { (t(w("seller"))) } }
         }

@@ -8,14 +8,15 @@ mod plots;
 mod recrawl;
 mod shadow;
 mod standing;
+mod waiting;
 
 use axum::Router;
-use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::{get, post};
 use contract::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 use maud::html;
 
+use crate::address::Path;
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_RECRAWL, LIST_STAGES};
@@ -26,6 +27,7 @@ pub(super) fn routes() -> Router<Console> {
     Router::new()
         .route("/console/stages", get(all))
         .route("/console/stages/{id}", get(single))
+        .route("/console/stages/{id}/waiting", get(waiting::show))
         .route("/console/stages/{id}/pause", post(forms::pause))
         .route("/console/stages/{id}/resume", post(forms::resume))
         .route("/console/stages/{id}/release", post(forms::release))
@@ -45,7 +47,7 @@ async fn all(visit: Visit) -> Response {
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
             div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages))) }
-            h2 { (visit.t("Re-crawl")) }
+            h2 #re-crawl { (visit.t("Re-crawl")) }
             p { (visit.t("Goes through all offers in the background and asks all stages about each.")) }
             (recrawl::form(&visit))
             div data-live #recrawl { (part(&visit, &going, |answer| recrawl::show(&visit, answer.recrawl.as_option()))) }

@@ -17,7 +17,7 @@ mod standing;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub(super) use all::all;
+pub(super) use all::{All, all};
 pub(super) use graph::Graph;
 pub(super) use picture::picture;
 

@@ -1,7 +1,8 @@
 //! Topics: their partitions, how far they go, and their last messages.
 
+mod meaning;
+
 use axum::Router;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use axum::routing::get;
 use contract::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
@@ -11,15 +12,18 @@ use contract::torg::topics::v1::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_FIGURES, LIST_TOPICS, READ_MESSAGES};
 use crate::services::{Failure, Kind};
-use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, table};
+use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, query, table};
 use crate::visit::Visit;
 
 /// How many of the last messages are shown.
 const TAIL: i64 = 20;
+/// The figure of how far a reader is behind.
+const LAG: &str = "topic_lag_messages";
 
 pub(super) fn routes() -> Router<Console> {
     Router::new().route("/console/topics", get(list)).route("/console/topics/{topic}", get(show))
@@ -60,8 +64,8 @@ fn topics(visit: &Visit, answer: &ListTopicsResponse) -> Markup {
             @for topic in &answer.topics {
                 tr {
                     th scope="row" { a href=(path(&["topics", &topic.name])) { (topic.name) } }
-                    td.n { (topic.partition_count) }
-                    td.n { (number(topic.partitions.iter().map(messages).sum())) }
+                    td.n { a href=(path(&["topics", &topic.name])) { (topic.partition_count) } }
+                    td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (number(topic.partitions.iter().map(messages).sum())) } }
                     td.n { (size(topic)) }
                     td { (kept(visit, topic)) }
                 }
@@ -72,8 +76,7 @@ fn topics(visit: &Visit, answer: &ListTopicsResponse) -> Markup {
 
 /// Readers inside of Torg: how many messages each has before it.
 fn readers(visit: &Visit, answer: &GetFiguresResponse) -> Markup {
-    let lags: Vec<&Figure> =
-        answer.figures.iter().filter(|figure| figure.name == "topic_lag_messages").collect();
+    let lags: Vec<&Figure> = answer.figures.iter().filter(|figure| figure.name == LAG).collect();
     if lags.is_empty() {
         return empty(visit.t("This process knows of no readers: others keep their own offsets."));
     }
@@ -92,7 +95,7 @@ fn readers(visit: &Visit, answer: &GetFiguresResponse) -> Markup {
                 tr {
                     th scope="row" { a href=(path(&["topics", &of(figure, "topic")])) { (of(figure, "topic")) } }
                     td { (of(figure, "consumer")) }
-                    td.n { (amount(figure.now)) }
+                    td.n { a href={ (path(&["topics", &of(figure, "topic")])) "#messages" } { (amount(figure.now)) } }
                     td { (plot(&of(figure, "topic"), &figure.past)) }
                 }
             }
@@ -149,9 +152,17 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
         limit: TAIL as u32,
         ..ReadMessagesRequest::default()
     };
-    let read = visit.call(READ_MESSAGES, &request).await;
+    let figures = GetFiguresRequest { prefix: LAG.to_owned(), ..GetFiguresRequest::default() };
+    let (read, figures) =
+        tokio::join!(visit.call(READ_MESSAGES, &request), visit.call(GET_FIGURES, &figures));
+    let figures = figures.map(|mut answer| {
+        answer.figures.retain(|figure| figure.labels.get("topic").is_some_and(|topic| topic == name));
+        answer
+    });
     Ok(html! {
         div data-live #partitions { (partitions(visit, topic, asked.partition)) }
+        h2 { (visit.t("Who reads how far behind")) }
+        div data-live #readers { (part(visit, &figures, |figures| readers(visit, figures))) }
         h2 { (visit.f("Messages of partition {0}", &[&asked.partition])) }
         form.inline method="get" action=(path(&["topics", name])) {
             input type="hidden" name="partition" value=(asked.partition);
@@ -163,9 +174,25 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
             a.button href={ (path(&["topics", name])) "?partition=" (asked.partition) } { (visit.t("The newest")) }
         }
         div data-live #messages {
-            (part(visit, &read, |read| tail(visit, &read.messages)))
+            (part(visit, &read, |read| tail(visit, name, &read.messages, partition.is_some_and(|known| first >= known.end_offset))))
         }
+        @if let Some(partition) = partition { (around(visit, name, partition, first)) }
     })
+}
+
+/// Leads to the messages before and behind those that are shown.
+fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64) -> Markup {
+    let to = |offset: i64| {
+        let (partition, offset) = (partition.partition.to_string(), offset.to_string());
+        format!("{}{}", path(&["topics", topic]), query(&[("partition", &partition), ("offset", &offset)]))
+    };
+    let (older, newer) = (first.saturating_sub(TAIL).max(partition.first_offset), first.saturating_add(TAIL));
+    html! {
+        nav.pages aria-label=(visit.t("Pages of the list")) {
+            @if older < first { a.button href=(to(older)) { (visit.t("Older")) } }
+            @if newer < partition.end_offset { a.button href=(to(newer)) { (visit.t("Newer")) } }
+        }
+    }
 }
 
 fn partitions(visit: &Visit, topic: &Topic, chosen: u32) -> Markup {
@@ -188,7 +215,7 @@ fn partitions(visit: &Visit, topic: &Topic, chosen: u32) -> Markup {
                     }
                     td.n { (partition.first_offset) }
                     td.n { (partition.end_offset) }
-                    td.n { (number(messages(partition))) }
+                    td.n { a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) "#messages" } { (number(messages(partition))) } }
                     td.n { (partition.bytes.map_or_else(|| "–".to_owned(), bytes)) }
                 }
             }
@@ -196,7 +223,10 @@ fn partitions(visit: &Visit, topic: &Topic, chosen: u32) -> Markup {
     )
 }
 
-fn tail(visit: &Visit, messages: &[Message]) -> Markup {
+fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) -> Markup {
+    if messages.is_empty() && behind_the_end {
+        return empty(visit.t("There is no message yet from this offset on."));
+    }
     if messages.is_empty() {
         return empty(visit.t("No messages here yet, or none any more: retention has removed them."));
     }
@@ -206,7 +236,7 @@ fn tail(visit: &Visit, messages: &[Message]) -> Markup {
         th scope="col" { (visit.t("Key")) }
         th scope="col" { (visit.t("Headers")) }
         th.n scope="col" { (visit.t("Size")) }
-        th scope="col" { (visit.t("Readable parts")) }
+        th scope="col" { (visit.t("Content")) }
     };
     table(
         visit.t("Messages"),
@@ -221,7 +251,14 @@ fn tail(visit: &Visit, messages: &[Message]) -> Markup {
                         @for header in &message.headers { (header.name) "=" (cut(&readable(&header.value))) br; }
                     }
                     td.n { (bytes(message.payload.len() as u64)) }
-                    td.wide.code { (cut(&readable(&message.payload))) }
+                    td.wide.code {
+                        @if let Some(text) = meaning::meaning(topic, &message.payload) {
+                            details id={ "message-" (message.offset) } {
+                                summary { (cut(&readable(&message.payload))) }
+                                pre { (text) }
+                            }
+                        } @else { (cut(&readable(&message.payload))) }
+                    }
                 }
             }
         },

@@ -4,7 +4,7 @@ use buffa_types::google::protobuf::{Duration, Timestamp};
 use clock::Time;
 use maud::{Markup, html};
 
-use super::seconds;
+use super::number::seconds;
 use crate::language::Language;
 use crate::visit::Visit;
 

@@ -3,12 +3,13 @@
 pub(super) const WORDS: super::Words = &[
     (
         "Everything that somebody did that changes how Torg works, with their name: also what was refused.",
-        "Всё, что меняет работу Торга: кто и что сделал, включая отклонённые попытки.",
+        "Всё, что меняет работу Torg: кто и что сделал, включая отклонённые попытки.",
     ),
-    ("About", "О чём"),
+    ("About", "Объект"),
     ("Nobody did anything of the kind yet.", "Таких действий ещё не было."),
     ("Who", "Кто"),
     ("What", "Что"),
     ("Outcome", "Итог"),
     ("Request", "Запрос"),
+    ("all of it", "все действия с ним"),
 ];

@@ -3,7 +3,7 @@
 pub(super) const WORDS: super::Words = &[
     ("This process", "Этот процесс"),
     ("Version", "Версия"),
-    ("Runs for", "Работает"),
+    ("Runs for", "Время работы"),
     ("Roles", "Роли"),
     ("Store", "Хранилище"),
     ("Process", "Процесс"),
@@ -22,4 +22,24 @@ pub(super) const WORDS: super::Words = &[
     ("Served by", "Обслуживает"),
     ("Lease until", "Аренда до"),
     ("Exported to", "Экспортировано до"),
+    (
+        "The store does not answer: what follows is as it was known last.",
+        "Хранилище не отвечает: ниже то, что было известно последним.",
+    ),
+    (
+        "Who serves offers is not known yet: it is read from the store seconds after the start.",
+        "Кто обслуживает объявления, пока неизвестно: это читается из хранилища через несколько секунд после запуска.",
+    ),
+    ("Shards of offers", "Шарды объявлений"),
+    ("Processes that see to feeds", "Процессы, занятые фидами"),
+    (
+        "No process sees to feeds: start one with the roles loader and processor.",
+        "Фидами не занят ни один процесс: запустите процесс с ролями loader и processor.",
+    ),
+    ("The process that decides about tasks", "Процесс, управляющий задачами"),
+    (
+        "No process decides about tasks: start one with the role reactive.",
+        "Задачами не управляет ни один процесс: запустите процесс с ролью reactive.",
+    ),
+    ("{0} of {1}", "{0} из {1}"),
 ];

@@ -42,4 +42,6 @@ pub(super) const WORDS: super::Words = &[
         "Если счётчики расходятся с тем, что есть, их можно пересчитать без остановки работы.",
     ),
     ("Count anew", "Пересчитать"),
+    ("Sellers with feeds", "Продавцы с фидами"),
+    ("There are more: all feeds", "Есть ещё: все фиды"),
 ];

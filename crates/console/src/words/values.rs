@@ -3,7 +3,7 @@
 pub(super) const WORDS: super::Words = &[
     (
         "“{0}” is no value: a time such as 2026-03-25T08:05:00Z, the word now, or a whole number is expected.",
-        "«{0}» не значение: нужно время, например 2026-03-25T08:05:00Z, слово now или целое число.",
+        "«{0}» — недопустимое значение: нужно время, например 2026-03-25T08:05:00Z, слово now или целое число.",
     ),
     ("After", "Стало"),
     ("All values", "Все значения"),

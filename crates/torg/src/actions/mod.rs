@@ -271,6 +271,37 @@ mod tests {
         assert_eq!(rows.len(), 1);
     }
 
+    #[tokio::test]
+    async fn an_action_that_is_cut_off_is_recorded_as_one_that_may_have_been_done() {
+        let (actions, _) = open();
+        let begin = || {
+            let (method, request) = ("a.B/C".to_owned(), serde_json::json!({}));
+            let beginning = Beginning {
+                caller: &access::Caller::local(),
+                in_console: false,
+                method,
+                about: String::new(),
+                request,
+            };
+            actions.begin(beginning)
+        };
+        begin().end(None).await;
+        drop(begin());
+        let found = loop {
+            let (found, _) = actions.list("", None, 10).await.unwrap();
+            if found.len() == 2 {
+                break found;
+            }
+            tokio::task::yield_now().await;
+        };
+        let mut told: Vec<(&str, bool)> = found
+            .iter()
+            .map(|action| (&*action.outcome, action.error.contains("done in part or as a whole")))
+            .collect();
+        told.sort_unstable();
+        assert_eq!(told, [("canceled", true), ("ok", false)]);
+    }
+
     #[test]
     fn what_is_no_token_is_no_place() {
         for wrong in ["", "-", "5", "5-", "5-zzzzzzzzzzzzzzzz", "x-0123456789abcdef", "5-0123456789abcde"] {

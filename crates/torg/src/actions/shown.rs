@@ -1,26 +1,91 @@
-//! What is kept of a request: JSON without secrets, and not too long.
+//! What is kept of a request, and of the error that it came to: without secrets, without what only some may read, and not too long.
 
 use serde_json::Value;
 
-use super::limits::{ABOUT_BYTES_MAX, ENTRIES_MAX, REQUEST_CHARS_MAX, TEXT_CHARS_MAX};
+use super::limits::{ABOUT_BYTES_MAX, ENTRIES_MAX, ERROR_CHARS_MAX, REQUEST_CHARS_MAX, TEXT_CHARS_MAX};
 
 /// What stands instead of a secret.
 const MASK: &str = "***";
-/// Names of fields that hold secrets, in small letters and without `_`; also those that end so. Whoever knows what an anonymous visitor is known by owns their draft.
-const SECRETS: &[&str] =
-    &["token", "password", "secret", "keypem", "privatekey", "authorization", "credentials", "anonymous"];
+/// Names of fields that hold secrets, in small letters and digits alone; also those that end so. Whoever knows what an anonymous visitor is known by owns their draft.
+const SECRETS: &[&str] = &[
+    "token",
+    "password",
+    "passwd",
+    "pwd",
+    "secret",
+    "keypem",
+    "privatekey",
+    "apikey",
+    "authorization",
+    "credentials",
+    "cookie",
+    "anonymous",
+];
 
-/// The request as it is kept.
-pub(crate) fn request(mut request: Value) -> String {
+const TASKS: &str = "torg.tasks.v1.TaskService";
+const TOPICS: &str = "torg.topics.v1.TopicService";
+const STATES: &str = "torg.stages.v1.StateService";
+
+/// The request to a method (`package.Service/Method`) as it is kept.
+pub(crate) fn request(method: &str, mut request: Value) -> String {
+    hide_contents(service(method), &mut request);
     clean(&mut request, "");
     cut(&request.to_string(), REQUEST_CHARS_MAX)
+}
+
+/// What was said of an error, as it is kept. What is wrong with a content is said with a piece of it, behind the first line.
+pub(crate) fn error(method: &str, text: &str) -> String {
+    let has_contents = [TASKS, TOPICS, STATES].contains(&service(method));
+    let text = if has_contents { text.lines().next().unwrap_or_default() } else { text };
+    cut(&without_passwords(text), ERROR_CHARS_MAX)
+}
+
+fn service(method: &str) -> &str {
+    method.split('/').next().unwrap_or_default()
+}
+
+/// Puts sizes in place of what fewer may read than recorded actions: task files, messages, and what stages remember.
+fn hide_contents(service: &str, request: &mut Value) {
+    match service {
+        TASKS => {
+            for file in entries(request, "files") {
+                file.get_mut("text").into_iter().for_each(|text| hide(text, str::len));
+            }
+        }
+        TOPICS => {
+            for message in entries(request, "messages") {
+                for header in entries(message, "headers") {
+                    header.get_mut("value").into_iter().for_each(|value| hide(value, bytes_in));
+                }
+                for part in ["key", "payload"] {
+                    message.get_mut(part).into_iter().for_each(|part| hide(part, bytes_in));
+                }
+            }
+        }
+        STATES => request.get_mut("state").into_iter().for_each(|state| hide(state, str::len)),
+        _ => {}
+    }
+}
+
+fn entries<'v>(value: &'v mut Value, list: &str) -> impl Iterator<Item = &'v mut Value> {
+    value.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+fn hide(value: &mut Value, size: fn(&str) -> usize) {
+    let bytes = value.as_str().map_or_else(|| value.to_string().len(), size);
+    *value = Value::String(format!("({bytes} bytes)"));
+}
+
+/// How many bytes a text in base64 stands for.
+fn bytes_in(base64: &str) -> usize {
+    base64.trim_end_matches('=').len() * 3 / 4
 }
 
 /// Masks secrets, and cuts what is long.
 fn clean(value: &mut Value, name: &str) {
     match value {
         Value::String(text) if is_secret(name) && !text.is_empty() => MASK.clone_into(text),
-        Value::String(text) => *text = cut(&without_password(text), TEXT_CHARS_MAX),
+        Value::String(text) => *text = cut(&without_passwords(text), TEXT_CHARS_MAX),
         Value::Array(entries) => {
             let left = entries.len().saturating_sub(ENTRIES_MAX);
             entries.truncate(ENTRIES_MAX);
@@ -41,22 +106,32 @@ fn clean(value: &mut Value, name: &str) {
 }
 
 fn is_secret(name: &str) -> bool {
-    let name: String = name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect();
+    let name: String =
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     SECRETS.iter().any(|secret| name.ends_with(secret))
 }
 
-/// An address without the password in it: `https://ann:***@host/`.
-fn without_password(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    let end = rest.find(['/', '?', '#', ' ']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let Some((user, host)) = authority.rsplit_once('@') else { return text.to_owned() };
-    let user = user.split(':').next().unwrap_or_default();
-    format!("{scheme}://{user}:{MASK}@{host}{path}")
+/// A text without the passwords in its addresses: `https://ann:***@host/`. A user without one may be a token.
+fn without_passwords(text: &str) -> String {
+    let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, address)) = rest.split_once("://") {
+        clean.extend([before, "://"]);
+        let is_end = |letter: char| matches!(letter, '/' | '?' | '#') || letter.is_whitespace();
+        let (authority, path) = address.split_at(address.find(is_end).unwrap_or(address.len()));
+        match authority.rsplit_once('@') {
+            None => clean.push_str(authority),
+            Some((user, host)) => {
+                let name = user.split_once(':').map(|(name, _)| [name, ":"]).unwrap_or_default();
+                clean.extend(name.into_iter().chain([MASK, "@", host]));
+            }
+        }
+        rest = path;
+    }
+    clean + rest
 }
 
 /// The beginning of a text.
-pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+fn cut(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
     }
@@ -76,14 +151,14 @@ pub(crate) fn about(service: &str, request: &Value) -> String {
             });
         }
         "torg.stages.v1.StageAdminService" => first(&["/id", "/stage/id"]),
-        "torg.tasks.v1.TaskService" => first(&["/task"]),
+        TASKS => first(&["/task"]),
         "torg.tasks.v1.CtlService" => {
             let changes = request.pointer("/changes").and_then(Value::as_array);
             let is_one = changes.is_some_and(|changes| changes.len() == 1);
             first(&["/changes/0/parameter"]).filter(|_| is_one)
         }
         "torg.access.v1.KeyService" => first(&["/id", "/name"]),
-        "torg.topics.v1.TopicService" => first(&["/topic/name"]),
+        TOPICS => first(&["/topic/name", "/topic"]),
         _ => first(&["/id", "/offer/id", "/draft/id", "/opinion/offer", "/seller", "/owner/seller"]),
     };
     about.map(key).unwrap_or_default()
@@ -103,14 +178,18 @@ mod tests {
 
     #[test]
     fn no_secret_is_kept_wherever_it_stands() {
-        let kept = request(json!({
-            "stage": {
-                "id": "price", "token": "s3cret", "endpoints": ["https://ann:pw@host:1/x"],
-                "tls": {"keyPem": "-----BEGIN", "caPem": "open"},
-            },
-            "feed": {"link": {"url": "https://h/feed.xml", "user": "ann", "password": "s3cret"}},
-            "owner": {"anonymous": "s3cret", "seller": "ann"}, "tokens": "counted", "token": "", "key_pem": ["s3cret", "s3cret"],
-        }));
+        let kept = request(
+            "torg.stages.v1.StageAdminService/RegisterStage",
+            json!({
+                "stage": {
+                    "id": "price", "token": "s3cret", "endpoints": ["https://ann:pw@host:1/x"],
+                    "tls": {"keyPem": "-----BEGIN", "caPem": "open"},
+                },
+                "feed": {"link": {"url": "https://h/feed.xml", "user": "ann", "password": "s3cret"}},
+                "owner": {"anonymous": "s3cret", "seller": "ann"}, "tokens": "counted", "token": "", "key_pem": ["s3cret", "s3cret"],
+                "apiKey": "s3cret", "x-api-key": "s3cret", "PASSWD": "s3cret", "db_pwd": "s3cret", "set-cookie": "s3cret",
+            }),
+        );
         assert!(!kept.contains("s3cret") && !kept.contains("pw@") && !kept.contains("BEGIN"), "{kept}");
         let read: Value = serde_json::from_str(&kept).unwrap();
         assert_eq!(read["stage"]["endpoints"][0], "https://ann:***@host:1/x");
@@ -121,14 +200,52 @@ mod tests {
 
     #[test]
     fn long_requests_are_cut_text_by_text_so_that_they_can_still_be_read() {
-        let kept = request(json!({"files": vec![json!({"text": "я".repeat(5000)}); 5], "n": vec![1; 100]}));
+        let kept =
+            request("a.B/C", json!({"texts": vec![json!({"text": "я".repeat(5000)}); 5], "n": vec![1; 100]}));
         let read: Value = serde_json::from_str(&kept).unwrap();
-        assert_eq!(read["files"][0]["text"].as_str().unwrap().chars().count(), TEXT_CHARS_MAX + 1);
+        assert_eq!(read["texts"][0]["text"].as_str().unwrap().chars().count(), TEXT_CHARS_MAX + 1);
         assert_eq!(read["n"][ENTRIES_MAX], "and 80 more");
         let endless = json!(
             (0..20).map(|n| (n.to_string(), json!("x".repeat(300)))).collect::<serde_json::Map<_, _>>()
         );
-        assert_eq!(request(endless).chars().count(), REQUEST_CHARS_MAX + 1);
+        assert_eq!(request("a.B/C", endless).chars().count(), REQUEST_CHARS_MAX + 1);
+    }
+
+    #[test]
+    fn of_task_files_messages_and_states_only_sizes_are_kept() {
+        let kept = |method: &str, value: Value| -> Value {
+            serde_json::from_str(&request(&format!("torg.{method}"), value)).unwrap()
+        };
+        let files = json!({"files": [{"name": "a.yaml", "text": "Bearer s3cret"}], "reason": "why"});
+        assert_eq!(
+            kept("tasks.v1.TaskService/ApplyTasks", files),
+            json!({"files": [{"name": "a.yaml", "text": "(13 bytes)"}], "reason": "why"})
+        );
+        let header = json!({"name": "kind", "value": "YWI="});
+        let message = json!({"key": "YQ==", "payload": "YWJj", "headers": [header]});
+        let hidden = json!({"name": "kind", "value": "(2 bytes)"});
+        assert_eq!(
+            kept("topics.v1.TopicService/AppendMessages", json!({"topic": "t", "messages": [message]})),
+            json!({"topic": "t", "messages": [{"key": "(1 bytes)", "payload": "(3 bytes)", "headers": [hidden]}]})
+        );
+        assert_eq!(
+            kept("stages.v1.StateService/SetState", json!({"id": "7", "state": {"x": 1}})),
+            json!({"id": "7", "state": "(7 bytes)"})
+        );
+        let odd = json!({"files": "text", "messages": {"payload": "x"}});
+        assert_eq!(kept("tasks.v1.TaskService/ApplyTasks", odd.clone()), odd);
+        // A mistake is told with the line that it is in.
+        let quotes = "files[0].text: error[syntax]: no YAML\n --> a.yaml:1:3\n  | Bearer s3cret";
+        let told = error("torg.tasks.v1.TaskService/ApplyTasks", quotes);
+        assert_eq!(told, "files[0].text: error[syntax]: no YAML");
+    }
+
+    #[test]
+    fn every_address_in_a_text_loses_its_password() {
+        let clean = without_passwords("a://u:p@h/x@y, b://no:1/, c://u:p@h,v:p@i/d?e=f://token@g\tand z@z");
+        assert_eq!(clean, "a://u:***@h/x@y, b://no:1/, c://u:***@i/d?e=f://***@g\tand z@z");
+        let text = "cannot fetch https://ann:s3cret@h/f.xml: see https://bob:s3cret@h/";
+        assert!(!error("a.B/C", text).contains("s3cret"), "{}", error("a.B/C", text));
     }
 
     #[test]
@@ -154,5 +271,7 @@ mod tests {
         );
         assert_eq!(of("stages.v1.StageAdminService", json!({"id": "x".repeat(1000)})), "");
         assert_eq!(of("stages.v1.StageAdminService", json!({"id": 5})), "");
+        assert_eq!(of("topics.v1.TopicService", json!({"topic": {"name": "prices"}})), "prices");
+        assert_eq!(of("topics.v1.TopicService", json!({"topic": "prices", "messages": []})), "prices");
     }
 }

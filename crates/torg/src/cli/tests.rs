@@ -98,6 +98,25 @@ fn flags_of_one_name_take_the_same_everywhere() {
 #[test]
 fn the_tree_is_sound() {
     Cli::command().debug_assert();
+    shown().debug_assert();
+}
+
+fn is_open(command: &Command) -> bool {
+    !command.is_hide_set() && command.get_subcommands().all(is_open)
+}
+
+#[test]
+fn people_are_shown_every_command_but_those_that_are_hidden() {
+    let names = |command: &Command| -> Vec<String> {
+        command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect()
+    };
+    let (whole, shown) = (Cli::command(), shown());
+    let open = whole.get_subcommands().filter(|inner| !inner.is_hide_set());
+    assert_eq!(names(&shown), open.map(|inner| inner.get_name().to_owned()).collect::<Vec<_>>());
+    assert_eq!(names(&whole).len(), names(&shown).len() + 1, "{:?}", names(&whole));
+    assert_eq!(whole.get_arguments().count(), 0, "the tree that is shown would have to have them");
+    // Further down nothing is hidden.
+    assert!(is_open(&shown));
 }
 
 /// The words of a line for a shell, up to where another command begins; nothing if it has what only a shell can tell.

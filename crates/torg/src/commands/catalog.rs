@@ -12,7 +12,7 @@ use catalog::{Catalogue, Category};
 use clap::Subcommand;
 use serde_json::json;
 
-use self::words::{described, named, shown, whole};
+use self::words::{described, found, named, shown, whole};
 use super::show::say;
 use crate::config::Config;
 use crate::errors::advised;
@@ -68,8 +68,8 @@ pub(crate) async fn run(command: CatalogCommand, config: &Config) -> anyhow::Res
     match command {
         CatalogCommand::Find { text, language, json } => {
             let catalogue = load_catalogue(configured)?;
-            let found = catalogue.find_category(&text, Some(&language));
-            if found.is_empty() {
+            let candidates = catalogue.find_category(&text, Some(&language));
+            if candidates.is_empty() {
                 bail!(advised(
                     format!("nothing is called {text:?}"),
                     "try another word, or look from the roots with `torg catalog show`"
@@ -80,11 +80,8 @@ pub(crate) async fn run(command: CatalogCommand, config: &Config) -> anyhow::Res
                 object["points"] = json!(candidate.points);
                 object
             };
-            let line = |candidate: &catalog::Candidate<'_>| {
-                format!("{:>4}  {}", candidate.points, named(candidate.category, &language))
-            };
-            let answer: Vec<_> = found.iter().map(candidate).collect();
-            say(json, &answer, || found.iter().map(line).collect())
+            let answer: Vec<_> = candidates.iter().map(candidate).collect();
+            say(json, &answer, || found(&candidates, &language))
         }
         CatalogCommand::Show { id, language, json } => {
             let catalogue = load_catalogue(configured)?;

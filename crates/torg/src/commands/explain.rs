@@ -10,7 +10,7 @@ use contract::torg::offers::v1::{
 use offers::status::name;
 
 use super::remote::{Place, said};
-use super::show::{moment, say};
+use super::show::{moment, one_line, say};
 use crate::config::Config;
 
 /// What can be explained.
@@ -44,7 +44,7 @@ fn in_words(answer: &ExplainOfferResponse) -> anyhow::Result<String> {
     let offer = answer.offer.as_option().unwrap_or(&nothing);
     let id: offers::OfferId = offer.id.parse()?;
     let mut text = String::new();
-    writeln!(text, "offer {} of {}: {}", id.grouped(), offer.seller, offer.title)?;
+    writeln!(text, "offer {} of {}: {}", id.grouped(), offer.seller, one_line(&offer.title))?;
     write!(
         text,
         "{} since {}",
@@ -54,7 +54,7 @@ fn in_words(answer: &ExplainOfferResponse) -> anyhow::Result<String> {
     if let Some(reason) = offer.status_reason.as_option() {
         write!(text, ", by {}", who(reason.author.as_option()))?;
         for part in [&reason.code, &reason.text].into_iter().filter(|part| !part.is_empty()) {
-            write!(text, ", {part}")?;
+            write!(text, ", {}", one_line(part))?;
         }
     }
     writeln!(text, "; version {}", offer.version)?;
@@ -68,10 +68,10 @@ fn in_words(answer: &ExplainOfferResponse) -> anyhow::Result<String> {
     let owner = if answer.served_by.is_empty() { "nobody at the moment" } else { &answer.served_by };
     writeln!(text, "\nstages (shard {}, served by {owner})", answer.shard)?;
     for note in &answer.notes {
-        writeln!(text, "  {note}")?;
+        writeln!(text, "  {}", one_line(note))?;
     }
     for stage in &answer.stages {
-        writeln!(text, "  {}: {}", stage.stage, stage.standing)?;
+        writeln!(text, "  {}: {}", stage.stage, one_line(&stage.standing))?;
     }
     writeln!(text, "\nhistory")?;
     for entry in &answer.history {
@@ -84,9 +84,16 @@ fn tell(entry: &HistoryEntry, text: &mut String) -> std::fmt::Result {
     let HistoryEntry { version, time, author, changes, .. } = entry;
     writeln!(text, "  {version}  {}  {}", moment(time.as_option()), who(author.as_option()))?;
     for change in changes {
-        let none = if change.long { "(long)" } else { "nothing" };
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| none.to_owned());
-        writeln!(text, "       {}: {} -> {}", change.field, value(&change.before), value(&change.after))?;
+        // Of long values only what differs is kept.
+        let parts = change.excerpt.as_option();
+        let parts = parts.map(|parts| {
+            [&parts.before, &parts.after].map(|part| Some(part).filter(|part| !part.is_empty()))
+        });
+        let [before, after] = parts.unwrap_or([change.before.as_ref(), change.after.as_ref()]);
+        let none = if change.long && parts.is_none() { "(long)" } else { "nothing" };
+        let shown = |value: Option<&String>| value.map_or_else(|| none.to_owned(), |value| one_line(value));
+        let (before, after) = (shown(before), shown(after));
+        writeln!(text, "       {}: {before} -> {after}", change.field)?;
     }
     Ok(())
 }
@@ -97,11 +104,8 @@ fn thinks(opinion: &Opinion) -> String {
         Some(opinion::Verdict::VERDICT_ALLOW) => "allow",
         _ => "unknown",
     };
-    let reasons: Vec<String> = opinion
-        .reasons
-        .iter()
-        .map(|reason| format!("{} {}", reason.code, reason.text).trim().to_owned())
-        .collect();
+    let reasons: Vec<String> =
+        opinion.reasons.iter().map(|reason| one_line(&format!("{} {}", reason.code, reason.text))).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
     format!("{verdict} by {} at {}{reasons}", opinion.moderator, moment(opinion.time.as_option()))
 }

@@ -25,6 +25,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::show::{harmless, quoted};
 use crate::config::{Config, Secret};
 use crate::errors::advised;
 
@@ -106,6 +107,18 @@ impl Place {
             Some(url) => self.connect(url).await,
             None => self.connect(&own_url(config)).await,
         }
+    }
+
+    /// The flags that lead another command to the same process, each behind a blank. A token is not among them: it is a secret.
+    pub(super) fn flags(&self, config: &Config) -> String {
+        let own = own_url(config);
+        // Where a command asks without being told.
+        let is_usual = own == own_url(&Config::default());
+        let server = self.server.as_deref().or((!is_usual).then_some(&*own));
+        let server = server.map(|url| format!(" --server {}", quoted(url))).unwrap_or_default();
+        let authorities = self.ca_file.as_ref();
+        let authorities = authorities.map(|file| format!(" --ca-file {}", quoted(&file.to_string_lossy())));
+        server + &authorities.unwrap_or_default()
     }
 
     /// The process that has the store of this configuration open.
@@ -228,6 +241,7 @@ fn faults(error: &ConnectError) -> Option<String> {
 pub(super) fn said(error: &ConnectError) -> anyhow::Error {
     let faults = faults(error);
     let words = faults.as_deref().or(error.message.as_deref()).unwrap_or("the server gives no reason");
+    let words = harmless(words);
     match error.code {
         ErrorCode::Unauthenticated => {
             advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")
@@ -243,6 +257,18 @@ pub(super) fn said(error: &ConnectError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_command_is_led_to_the_same_process_without_the_token() {
+        let mut config = Config::default();
+        let mut place = Place { server: None, token: Some("secret".to_owned().into()), ca_file: None };
+        assert_eq!(place.flags(&config), "", "it asks there anyway");
+        config.listen = "127.0.0.1:81".parse().unwrap();
+        assert_eq!(place.flags(&config), " --server http://127.0.0.1:81");
+        place.server = Some("https://torg.example".to_owned());
+        place.ca_file = Some("our own.pem".into());
+        assert_eq!(place.flags(&config), " --server https://torg.example --ca-file 'our own.pem'");
+    }
 
     #[test]
     fn an_address_names_how_a_server_is_spoken_to_and_where() {

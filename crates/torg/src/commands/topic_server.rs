@@ -22,11 +22,12 @@ impl TopicServer {
     }
 
     pub(super) async fn describe_all(&self) -> anyhow::Result<Vec<Description>> {
-        let answer = self
-            .client
-            .list_topics(wire::ListTopicsRequest::default())
-            .await
-            .map_err(|error| told(&error))?;
+        self.list().await.map_err(|error| told(&error))
+    }
+
+    /// The same for who makes something of the error.
+    pub(super) async fn list(&self) -> Result<Vec<Description>, ConnectError> {
+        let answer = self.client.list_topics(wire::ListTopicsRequest::default()).await?;
         Ok(answer.into_owned().topics.into_iter().map(description).collect())
     }
 

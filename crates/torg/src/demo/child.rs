@@ -4,6 +4,7 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -119,8 +120,8 @@ impl OutsideProcess {
     }
 
     async fn spawn(&self, address: SocketAddr) -> anyhow::Result<(Child, SocketAddr)> {
-        let program = std::env::current_exe().context("this program has no path")?;
-        let mut child = Command::new(program)
+        let mut child = Command::new(own_program()?)
+            .arg0("torg")
             .args([VERB, "--listen", &address.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -168,6 +169,15 @@ impl Drop for OutsideProcess {
     fn drop(&mut self) {
         forget_pid(&self.folder);
     }
+}
+
+/// What starts this very program once more, also after its file was replaced or deleted: whoever builds Torg while a demo runs does that.
+fn own_program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        // Its path ends in `(deleted)` then, and another program may stand there; this is the one that runs.
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("this program has no path")
 }
 
 /// Waits; true if it is time to stop.

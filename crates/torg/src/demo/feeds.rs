@@ -1,35 +1,63 @@
-//! The feeds that the demo serves itself, as sellers serve theirs: `/demo/feeds/good.xml`, `mistakes.xml`, `changing.xml`.
+//! The feeds that the demo serves itself, as sellers serve theirs: `good.xml`, `mistakes.xml`, `changing.xml`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::dice::Dice;
 use super::limits::FEED_EVERY;
+use super::pictures::{Color, Picture, Scene};
+use super::site::Site;
+use super::things::{Gender, color_in_russian};
 
-/// The path of the files.
-pub(crate) const PATH: &str = "/demo/feeds/";
 /// Their names, which are the namespaces of the feeds too.
 pub(super) const GOOD: &str = "good";
 pub(super) const MISTAKES: &str = "mistakes";
 pub(super) const CHANGING: &str = "changing";
 
 const GOOD_OFFERS: u64 = 120;
+/// The offer of the good feed that has a video, too.
+const FILMED: u64 = 0;
 const CHANGING_OFFERS: u64 = 40;
 /// Offers that are out of the changing feed for one of its minutes.
 const CHANGING_AWAY: u64 = 3;
+/// The most photos of an offer in a feed.
+const PHOTOS_MAX: i64 = 3;
 
-/// Category of the file, name, price in roubles.
-const FURNITURE: &[(u32, &str, i64)] = &[
-    (1, "Диван угловой", 54_900),
-    (1, "Диван-кровать", 38_500),
-    (2, "Стол обеденный раздвижной", 17_900),
-    (2, "Стол кухонный", 9_800),
-    (3, "Кровать двуспальная", 32_400),
-    (4, "Шкаф-купе трёхдверный", 46_700),
-    (5, "Комод на пять ящиков", 12_300),
+/// What the furniture shop has.
+struct Piece {
+    /// Its category in the file.
+    category: u32,
+    name: &'static str,
+    gender: Gender,
+    /// In roubles.
+    price: i64,
+    /// In centimetres.
+    widths: (i64, i64),
+    scene: Scene,
+}
+
+const fn piece(
+    category: u32,
+    name: &'static str,
+    gender: Gender,
+    price: i64,
+    widths: (i64, i64),
+    scene: Scene,
+) -> Piece {
+    Piece { category, name, gender, price, widths, scene }
+}
+
+const FURNITURE: &[Piece] = &[
+    piece(1, "Диван угловой", Gender::He, 54_900, (240, 300), Scene::Sofa),
+    piece(1, "Диван-кровать", Gender::He, 38_500, (190, 230), Scene::Sofa),
+    piece(2, "Стол обеденный раздвижной", Gender::He, 17_900, (120, 180), Scene::Table),
+    piece(2, "Стол кухонный", Gender::He, 9_800, (70, 110), Scene::Table),
+    piece(3, "Кровать двуспальная", Gender::She, 32_400, (150, 190), Scene::Bed),
+    piece(4, "Шкаф-купе трёхдверный", Gender::He, 46_700, (180, 250), Scene::Wardrobe),
+    piece(5, "Комод на пять ящиков", Gender::He, 12_300, (80, 120), Scene::Drawers),
 ];
 const SERIES: &[&str] = &["«Верона»", "«Осло»", "«Нева»", "«Тайга»", "«Модерн»", "«Классика»"];
-const COLORS: &[&str] = &["серый", "бежевый", "белый", "коричневый", "чёрный", "синий"];
+const COLORS: &[Color] = &[Color::Gray, Color::Beige, Color::White, Color::Brown, Color::Black, Color::Blue];
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <yml_catalog date="2026-11-16 12:00">
@@ -48,13 +76,18 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 const TAIL: &str = "</offers>\n</shop>\n</yml_catalog>\n";
 
 /// A file by its name at this moment; `None` if there is none.
-pub(crate) fn file(name: &str) -> Option<String> {
+pub(super) fn file(name: &str, site: &Site) -> Option<String> {
     match name.strip_suffix(".xml")? {
-        GOOD => Some(good()),
-        MISTAKES => Some(MISTAKEN.to_owned()),
-        CHANGING => Some(changing(turn())),
+        GOOD => Some(good(site)),
+        MISTAKES => Some(mistaken(site)),
+        CHANGING => Some(changing(turn(), site)),
         _ => None,
     }
+}
+
+/// An offer of the good feed to look at first: it has photos and a video.
+pub(super) fn filmed() -> String {
+    external_id("m", FILMED)
 }
 
 /// Which of its minutes the changing feed is in.
@@ -62,57 +95,103 @@ fn turn() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / FEED_EVERY.as_secs()
 }
 
-fn good() -> String {
+fn good(site: &Site) -> String {
     let mut text = HEAD.to_owned();
     for number in 0..GOOD_OFFERS {
-        add_offer(&mut text, "m", number, 0);
+        add_offer(&mut text, "m", number, 0, site);
     }
     text + TAIL
 }
 
 /// Prices move with the turns, and some offers are out of stock for one of them.
-fn changing(turn: u64) -> String {
+fn changing(turn: u64, site: &Site) -> String {
     let mut text = HEAD.to_owned();
     let away = |number: u64| (number + turn) % CHANGING_OFFERS < CHANGING_AWAY;
     for number in (0..CHANGING_OFFERS).filter(|number| !away(*number)) {
-        add_offer(&mut text, "c", number, turn);
+        add_offer(&mut text, "c", number, turn, site);
     }
     text + TAIL
 }
 
-fn add_offer(text: &mut String, series: &str, number: u64, turn: u64) {
+fn external_id(series: &str, number: u64) -> String {
+    format!("{series}-{number}")
+}
+
+fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: &Site) {
     let mut dice = Dice::new(number);
-    let (category, name, usual) = *dice.one_of(FURNITURE);
+    let piece = dice.one_of(FURNITURE);
+    let Piece { category, name, gender, .. } = *piece;
     let (line, color) = (*dice.one_of(SERIES), *dice.one_of(COLORS));
-    let (width, price) = (dice.between(8, 26) * 10, dice.near(usual, 15) / 100 * 100);
+    let (narrow, wide) = piece.widths;
+    let (width, price) = (dice.between(narrow / 10, wide / 10) * 10, dice.near(piece.price, 15) / 100 * 100);
     // A fifth of the offers has another price in every turn.
     let sale = if turn > 0 && (number + turn).is_multiple_of(5) { price / 1000 * 100 } else { 0 };
+    let picture = Picture { scene: piece.scene, color };
+    let mut links = String::new();
+    for view in 0..dice.between(1, PHOTOS_MAX) {
+        links += &format!("<picture>{}</picture>", site.photo(picture, view as u32));
+    }
+    if (series, number) == ("m", FILMED) {
+        links += &format!("<video>{}</video>", site.video(picture));
+    }
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "<offer id=\"{series}-{number}\" available=\"true\"><name>{name} {line}, {color}</name><price>{}</price>\
-         <currencyId>RUB</currencyId><categoryId>{category}</categoryId><vendor>Мебельный дом</vendor>\
+        "<offer id=\"{}\" available=\"true\"><name>{name} {line}, {}</name><price>{}</price>\
+         <currencyId>RUB</currencyId><categoryId>{category}</categoryId>{links}<vendor>Мебельный дом</vendor>\
          <description>{name} {line}. Ширина {width} см. Сборка и доставка по городу.</description>\
-         <param name=\"Цвет\">{color}</param></offer>",
+         <param name=\"Цвет\">{}</param></offer>",
+        external_id(series, number),
+        color_in_russian(color, gender),
         price - sale,
+        color_in_russian(color, Gender::He),
     );
 }
 
-/// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake of its own.
+/// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake of its own. What its links lead to is looked at later.
+fn mistaken(site: &Site) -> String {
+    let good = |scene| site.photo(Picture { scene, color: Color::Black }, 0);
+    let links = [
+        ("@PHOTO_OF_PHONE@", good(Scene::Phone)),
+        ("@PHOTO_OF_SPEAKER@", good(Scene::Speaker)),
+        ("@PHOTO_GONE@", site.photo_gone()),
+        ("@NO_PHOTO@", site.feed(GOOD)),
+        ("@VIDEO_GONE@", site.video_gone()),
+    ];
+    links.iter().fold(MISTAKEN.to_owned(), |text, (mark, url)| text.replace(mark, url))
+}
+
 const MISTAKEN: &str = include_str!("mistakes.xml");
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn site() -> Site {
+        Site::at("127.0.0.1:80".parse().unwrap())
+    }
+
     #[test]
     fn there_are_three_files_and_one_of_them_changes_with_every_turn() {
+        let (site, file) = (site(), |name| file(name, &site()));
         assert!(file("good.xml").unwrap().matches("<offer ").count() == GOOD_OFFERS as usize);
         assert!(file("mistakes.xml").is_some() && file("changing.xml").is_some());
         assert!(file("good").is_none() && file("other.xml").is_none() && file("../good.xml").is_none());
-        assert_ne!(changing(100), changing(101));
-        assert_eq!(changing(100), changing(100));
+        assert_ne!(changing(100, &site), changing(101, &site));
+        assert_eq!(changing(100, &site), changing(100, &site));
         let kept = (CHANGING_OFFERS - CHANGING_AWAY) as usize;
-        assert_eq!(changing(100).matches("<offer ").count(), kept);
+        assert_eq!(changing(100, &site).matches("<offer ").count(), kept);
+    }
+
+    #[test]
+    fn every_good_offer_has_photos_one_has_a_video_and_those_of_mistakes_lead_astray() {
+        let (good, mistaken) = (good(&site()), mistaken(&site()));
+        assert!(
+            good.lines().filter(|line| line.starts_with("<offer ")).all(|line| line.contains("<picture>"))
+        );
+        assert_eq!(good.matches("<video>").count(), 1);
+        let line = good.lines().find(|line| line.contains("<video>")).unwrap();
+        assert!(line.contains(&format!("id=\"{}\"", filmed())), "{line}");
+        assert!(mistaken.contains("/demo/photos/gone.jpg") && !mistaken.contains('@'), "{mistaken}");
     }
 }

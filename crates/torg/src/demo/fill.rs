@@ -11,6 +11,7 @@ use super::dice::Dice;
 use super::folder::{Folder, Progress};
 use super::limits::{CHUNK, OFFERS_BY_CHANGE, PROGRESS_EVERY};
 use super::people::{People, by_seller};
+use super::site::Site;
 use super::{life, offer};
 
 /// Under which keys of calls are kept.
@@ -22,6 +23,7 @@ pub(super) struct Filling {
     pub(super) people: People,
     pub(super) folder: Folder,
     pub(super) clock: DemoClock,
+    pub(super) site: Site,
     /// How many there will be.
     pub(super) total: u32,
     pub(super) made: u32,
@@ -60,7 +62,7 @@ impl Filling {
     }
 
     async fn make(&self, number: u32) -> anyhow::Result<()> {
-        let (seller, offer) = offer::numbered(number.into());
+        let (seller, offer) = offer::numbered(number.into(), &self.site);
         let key = format!("demo-offer-{number}");
         let request = Request { caller: CALLER.to_owned(), key, fingerprint: number.into() };
         let call = Call { request: Some(request), ..by_seller(seller) };
@@ -98,14 +100,17 @@ mod tests {
         let store = parts::open_store(&config).await.unwrap();
         let topics = parts::open_topics(&config, &store).await.unwrap();
         let (closing, ctl) = (watch::Sender::new(false), parts::open_ctl(&store));
-        let around = Surroundings { clock: clock.clock(), feeds_client: None };
+        let around = Surroundings { clock: clock.clock(), own: None };
         let opened = Marketplace::open_in(&around, &config, &store, &topics, &ctl, closing.subscribe()).await;
         let market = opened.unwrap().market;
+        let (opinions, site) = (market.opinions.topic.clone(), Site::at("127.0.0.1:80".parse().unwrap()));
+        let people = People::new(market.offers.clone(), opinions, clock.clone(), site.clone());
         let filling = |made| Filling {
             offers: market.offers.clone(),
-            people: People::new(market.offers.clone(), market.opinions.topic.clone(), clock.clone()),
+            people: people.clone(),
             folder: folder.clone(),
             clock: clock.clone(),
+            site: site.clone(),
             total: 100,
             made,
             built_in: Vec::new(),

@@ -1,4 +1,4 @@
-//! What is printed when the demo is ready: where to look, and what to try. Every command works as it is printed.
+//! What is printed when the demo is ready: where to look, and what to try. Every command works as it is printed, and everything fits on one screen.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,6 +12,7 @@ use super::links::{OWN_NAMESPACE, OWN_SELLER};
 use super::stage::ID;
 use super::tasks::{RUNS_LOG, TASK, VALUE};
 use super::{feeds, sellers};
+use crate::commands::show::quoted;
 
 /// A file to upload, for whoever has none at hand.
 const SAMPLE: &str = "sample.xml";
@@ -45,17 +46,23 @@ pub(super) fn console(own: SocketAddr) -> String {
 /// The text. `pid` is the process of the outside stage.
 pub(super) fn text(folder: &Folder, own: SocketAddr, pid: u32) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("this program has no path")?;
-    let torg = quoted(&program);
-    let (site, console) = (site(own), console(own));
+    Ok(text_of(&program, folder.path(), own, pid))
+}
+
+/// The same, for this program and this folder.
+fn text_of(program: &Path, folder: &Path, own: SocketAddr, pid: u32) -> String {
+    let torg = quoted(&program.to_string_lossy());
+    let console = console(own);
     let server = if own.port() == USUAL_PORT && own.ip().is_ipv4() {
         String::new()
     } else {
         format!(" --server http://{own}")
     };
-    let [sample, pid_file, log] = [SAMPLE, PID_FILE, RUNS_LOG].map(|name| quoted(&folder.place(name)));
+    let [sample, pid_file] = [SAMPLE, PID_FILE].map(|name| quoted(&folder.join(name).to_string_lossy()));
+    let (furniture, good, filmed) = (sellers::GOOD, feeds::GOOD, feeds::filmed());
     let (shop, mistakes) = (sellers::MISTAKES, feeds::MISTAKES);
     let sign_in = |role: &str| format!("{console}sign-in?as={role}");
-    Ok(format!(
+    format!(
         "
 The demo of Torg is ready.
 
@@ -67,41 +74,34 @@ The demo of Torg is ready.
 
 Five things to try:
 
-1. Watch the overview: offers are published, sold, banned and renewed all the time.
-2. Kill the outside stage {ID} and see it recover; what comes meanwhile waits for it. It is back after 20 seconds.
+1. Watch the overview: people publish, sell, ban and renew. Find an offer:
+     {console}offers?q={furniture}/{good}/{filmed}
+2. Kill the outside stage; what comes meanwhile waits. It is back in 20 s,
+   as another process: kill $(cat {pid_file})
+     {console}stages/{ID}
      kill {pid}
      {torg} stages show {ID}{server}
-   When it is back it is another process: kill $(cat {pid_file})
-3. Open a feed with mistakes, and its report.
-     {site}{}{mistakes}.xml
+3. See what was wrong in a feed with mistakes.
+     {console}feeds/{shop}/{mistakes}/loads/last
      {torg} feed errors --seller {shop} --namespace {mistakes}{server}
-4. Check and upload a file of your own, or this one.
+4. Drop a file of your own on this page, or check and upload this one.
+     {console}feeds/{OWN_SELLER}/{OWN_NAMESPACE}
      {torg} feed check {sample}
      {torg} feed upload {sample} --seller {OWN_SELLER} --namespace {OWN_NAMESPACE} --wait{server}
-5. Ask a task why it does not run, and move the value that it waits for. Runs write into {log}.
+5. Ask a task why it does not run, and move its value. Runs write {RUNS_LOG}.
+     {console}tasks/{TASK}
      {torg} tasks explain {TASK}{server}
      {torg} ctl set {VALUE}=now{server}
 
-Everything is in {}. Ctrl-C ends the demo; started again it goes on, with --demo-reset it starts over.
+Everything is in {}.
+Ctrl-C ends it; started again it goes on, with --demo-reset it starts over.
 ",
         sign_in("admin"),
         sign_in("moderator"),
         sign_in("support"),
         sign_in("seller"),
-        feeds::PATH,
-        folder.path().display(),
-    ))
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '.' | '-' | '_' | '+');
-    if text.chars().all(plain) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+        folder.display(),
+    )
 }
 
 /// Writes to stdout; a reader that went away is no error.
@@ -128,8 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_quoted_where_a_shell_would_take_them_apart() {
-        assert_eq!(quoted(Path::new("/usr/bin/torg-1.2")), "/usr/bin/torg-1.2");
-        assert_eq!(quoted(Path::new("/home/a b/it's")), r"'/home/a b/it'\''s'");
+    fn the_guide_fits_on_a_screen_of_80_by_40() {
+        let (program, folder) = (Path::new("/usr/local/bin/torg"), Path::new("/home/anna/torg-demo"));
+        let text = text_of(program, folder, "127.0.0.1:8080".parse().unwrap(), 12_345);
+        // A line that is too long goes on in the next one. The prompt of the log needs one, too.
+        let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
+        assert!(rows < 40, "{rows} rows:{text}");
+        let is_command = |line: &&str| line.starts_with("     ");
+        for line in text.lines().filter(|line| !is_command(line)) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
     }
 }

@@ -46,3 +46,7 @@ pub(super) const KEYS_HOURS: u32 = 400 * 24;
 pub(super) const RETENTION_HOURS: u32 = 400 * 24;
 /// How long after the past was made its last changes may still be on their way.
 pub(super) const SETTLING: Duration = Duration::from_secs(20);
+/// Pictures that were drawn last and are kept, for whoever asks for them again.
+pub(super) const DRAWN_KEPT: usize = 24;
+/// So many of a hundred offers that are made have photos. Fewer than people give: each is one more visit of a stage, and the first minute is busy enough.
+pub(super) const WITH_PHOTOS_PERCENT: u32 = 17;

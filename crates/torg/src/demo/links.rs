@@ -1,4 +1,4 @@
-//! The feeds of the demo's sellers, and the one private address that their links may lead to: the demo's own.
+//! The feeds of the demo's sellers, and the one private address that links of feeds, photos and videos may lead to: the demo's own.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,9 +11,11 @@ use contract::torg::feeds::v1::{Defaults, Feed, Link};
 use contract::torg::offers::v1::Place;
 use fetch::{Client, Internet, Network, Pipe, Rules};
 use offers::autoload::FeedName;
+use stages::{VideoConfig, VideoHost};
 
-use super::feeds as files;
-use super::sellers;
+use super::limits::PAST;
+use super::site::Site;
+use super::{feeds as files, sellers};
 
 /// A feed without a link, for files of whoever tries the demo, and whose it is.
 pub(super) const OWN_NAMESPACE: &str = "own";
@@ -29,7 +31,7 @@ pub(crate) fn own_address(listening: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listening.port())
 }
 
-/// A client for feeds that may ask this very address, beside what the rules allow.
+/// A client that may ask this very address, beside what the rules allow.
 pub(crate) fn client(mut rules: Rules, own: SocketAddr) -> Client {
     rules.allow_addresses.push(own.ip().into());
     if !rules.ports.is_empty() && !rules.ports.contains(&own.port()) {
@@ -39,6 +41,18 @@ pub(crate) fn client(mut rules: Rules, own: SocketAddr) -> Client {
         rules.allow_hosts.push(own.ip().to_string());
     }
     Client::over(Arc::new(OwnPortOnly { own }), rules)
+}
+
+/// How videos are looked at in a demo: its own ones, too. None is looked at again before the demo's past is over: while that is made the time moves by days, and a stage must not ask
+/// for a visit at a time that is over when its answer comes.
+pub(crate) fn videos(own: SocketAddr) -> VideoConfig {
+    let name = match own.ip() {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    };
+    let mut hosts = VideoHost::known();
+    hosts.push(VideoHost::page(&[&name]));
+    VideoConfig { hosts, check_again: PAST, check_missing: PAST }
 }
 
 /// The internet, and of our own address nothing but our own port: what else listens there is none of anybody's business.
@@ -67,7 +81,7 @@ pub(super) fn changing() -> FeedName {
 }
 
 /// Makes the feeds that are not there, and has those that are there fetched from where this process is now.
-pub(super) async fn make_feeds(feeds: &Feeds, own: SocketAddr) -> anyhow::Result<()> {
+pub(super) async fn make_feeds(feeds: &Feeds, site: &Site) -> anyhow::Result<()> {
     let of = |seller: &str, namespace: &str, title: &str, city: &str| Feed {
         seller: seller.to_owned(),
         namespace: namespace.to_owned(),
@@ -86,8 +100,7 @@ pub(super) async fn make_feeds(feeds: &Feeds, own: SocketAddr) -> anyhow::Result
         (sellers::GOOD, files::CHANGING, "Мебель со скидкой", "Москва"),
         (sellers::MISTAKES, files::MISTAKES, "Электроника", "Санкт-Петербург"),
     ] {
-        let url = format!("http://{own}{}{namespace}.xml", files::PATH);
-        let link = Link { url, ..Link::default() };
+        let link = Link { url: site.feed(namespace), ..Link::default() };
         let feed = Feed { link: Some(link).into(), ..of(seller, namespace, title, city) };
         make(feeds, feed).await.with_context(|| format!("the feed {namespace}"))?;
     }

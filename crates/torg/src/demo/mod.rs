@@ -1,6 +1,6 @@
 //! `torg serve --demo`: a whole marketplace to look at, in a folder of its own.
 //!
-//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds that the demo serves itself ([`feeds`], [`links`]), an outside stage in a process of its own ([`stage`],
+//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds and photos that the demo serves itself ([`site`], [`feeds`], [`pictures`], [`links`]), an outside stage in a process of its own ([`stage`],
 //! [`child`]), reactive tasks ([`tasks`]), and people who go on living ([`people`], [`life`]). All of it goes through the same doors as everything else: nothing here writes to the store by
 //! itself.
 
@@ -17,8 +17,10 @@ mod limits;
 mod links;
 mod offer;
 mod people;
+mod pictures;
 mod polish;
 mod sellers;
+mod site;
 mod stage;
 mod tasks;
 mod things;
@@ -43,10 +45,10 @@ use crate::config::{Config, Role, Url};
 use crate::errors::advised;
 use crate::tasks::Running;
 
-pub(crate) use self::feeds::{PATH as FEEDS_PATH, file as feed_file};
 pub(crate) use self::guide::say;
 pub(crate) use self::limits::FOLDER;
-pub(crate) use self::links::{client, own_address};
+pub(crate) use self::links::{client, own_address, videos};
+pub(crate) use self::site::{PATH, Site};
 pub(crate) use self::stage::{StageFlags, serve as serve_stage};
 
 /// The flags of `torg serve` that are about the demo.
@@ -81,8 +83,7 @@ pub(crate) struct DemoParts {
     pub(crate) market: Market,
     pub(crate) feeds: Feeds,
     pub(crate) ctl: Ctl,
-    /// Where this process reaches itself.
-    pub(crate) own: SocketAddr,
+    pub(crate) site: Site,
 }
 
 impl Demo {
@@ -90,6 +91,7 @@ impl Demo {
     /// refused before anything is changed.
     pub(crate) fn prepare(flags: &Flags, config: &mut Config) -> anyhow::Result<Demo> {
         stay_here(config)?;
+        leave_others_alone(config);
         let now_ms = system_ms();
         let open = if flags.demo_reset { Folder::open_empty } else { Folder::open };
         let folder = open(&config.data_dir, now_ms)?;
@@ -121,15 +123,17 @@ impl Demo {
     /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then on. With it comes what to tell whoever started the demo.
     pub(crate) async fn start(self, parts: DemoParts) -> anyhow::Result<(Running, String)> {
         let Demo { folder, clock, offers: total } = self;
-        let DemoParts { market, feeds, ctl, own } = parts;
-        folder.tell(&guide::console(own))?;
-        let people = People::new(market.offers.clone(), market.opinions.topic.clone(), clock.clone());
+        let DemoParts { market, feeds, ctl, site } = parts;
+        folder.tell(&guide::console(site.own()))?;
+        let (offers, opinions) = (market.offers.clone(), market.opinions.topic.clone());
+        let people = People::new(offers, opinions, clock.clone(), site.clone());
         let made = folder.progress()?.offers;
         let mut filling = Filling {
             offers: market.offers.clone(),
             people,
             folder: folder.clone(),
             clock: clock.clone(),
+            site: site.clone(),
             total,
             made,
             built_in: market.workshop.built_in().map(str::to_owned).collect(),
@@ -138,11 +142,11 @@ impl Demo {
         while filling.made < first {
             filling.chunk(first).await?;
         }
-        links::make_feeds(&feeds, own).await.context("the demo's feeds")?;
+        links::make_feeds(&feeds, &site).await.context("the demo's feeds")?;
         let mut outside = OutsideProcess::new(market.workshop.clone(), folder.clone());
         let pid = outside.start().await?;
         guide::write_sample(&folder)?;
-        let text = guide::text(&folder, own, pid)?;
+        let text = guide::text(&folder, site.own(), pid)?;
 
         let mut running = Running::new();
         let stopped = running.stopped();
@@ -178,6 +182,25 @@ fn stay_here(config: &mut Config) -> anyhow::Result<()> {
     }
     (config.access, config.tls) = (access::Config::default(), access::TlsConfig::default());
     Ok(())
+}
+
+/// Takes out of the configuration what leads to services of others: a demo that is started beside a real set-up neither calls its stages, nor tells its people of alerts, nor sends made-up
+/// addresses to its geocoder.
+fn leave_others_alone(config: &mut Config) {
+    let usual = Config::default();
+    let Config { stages, tasks, feeds, .. } = config;
+    does_not_count("stages.file", &mut stages.file, usual.stages.file);
+    does_not_count("tasks.webhook_url", &mut tasks.webhook_url, usual.tasks.webhook_url);
+    does_not_count("tasks.callback_url", &mut tasks.callback_url, usual.tasks.callback_url);
+    does_not_count("feeds.geocoder_url", &mut feeds.geocoder_url, usual.feeds.geocoder_url);
+    does_not_count("feeds.errors_url", &mut feeds.errors_url, usual.feeds.errors_url);
+}
+
+fn does_not_count<T: PartialEq>(key: &str, value: &mut T, usual: T) {
+    if *value != usual {
+        tracing::warn!("{key} does not count in a demo, whatever it says");
+        *value = usual;
+    }
 }
 
 /// Everything embedded, in the folder, with all roles.
@@ -221,5 +244,22 @@ mod tests {
         }
         assert_eq!(config.access, access::Config::default());
         assert_eq!((config.access.mode, config.tls.is_on().unwrap()), (access::Mode::Off, false));
+    }
+
+    #[test]
+    fn a_demo_has_nothing_to_do_with_the_services_of_others() {
+        let mut config = Config::default();
+        config.stages.file = "stages.toml".into();
+        config.tasks.webhook_url = Url::from("https://alerts.example");
+        config.tasks.callback_url = "https://torg.example".to_owned();
+        config.feeds.geocoder_url = "https://places.example".to_owned();
+        config.feeds.errors_url = "https://help.example".to_owned();
+        let (upload_mb_max, proxy_url) = (7, Url::from("http://proxy.example:3128"));
+        (config.feeds.upload_mb_max, config.feeds.proxy_url) = (upload_mb_max, proxy_url.clone());
+        leave_others_alone(&mut config);
+        assert_eq!((config.feeds.upload_mb_max, &config.feeds.proxy_url), (upload_mb_max, &proxy_url));
+        (config.feeds.upload_mb_max, config.feeds.proxy_url) =
+            (Config::default().feeds.upload_mb_max, Config::default().feeds.proxy_url);
+        assert_eq!(config, Config::default());
     }
 }

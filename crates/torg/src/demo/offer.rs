@@ -1,30 +1,38 @@
 //! Offers of the demo, by their numbers: the same number is the same offer.
 
-use contract::torg::offers::v1::{Contacts, Money, Offer, Place, Price, Source, Values, price, source};
+use contract::torg::offers::v1::{
+    Contacts, Money, Offer, Photo, Place, Price, Source, Values, price, source,
+};
 
 use super::dice::{Dice, Language};
+use super::limits::WITH_PHOTOS_PERCENT;
+use super::pictures::{Picture, VIEWS_MAX};
 use super::sellers::Seller;
+use super::site::Site;
 use super::things::Thing;
 
 /// All numbers are drawn with this.
 const SEED: u64 = 0x746f_7267_6465_6d6f;
 const MICROS: i64 = 1_000_000;
 
+/// Names of people and of what they wrote: nobody types these in capitals.
+const BOOKS: &str = "me-1";
+
 /// Letters that look alike in both alphabets: somebody typed the wrong one.
 const LOOK_ALIKE: &[(char, char)] = &[('о', 'o'), ('е', 'e'), ('а', 'a'), ('o', 'о'), ('e', 'е'), ('a', 'а')];
 
-/// The offer of this number, and who sells it.
-pub(super) fn numbered(number: u64) -> (&'static Seller, Offer) {
+/// The offer of this number, and who sells it. Photos are on the site.
+pub(super) fn numbered(number: u64, site: &Site) -> (&'static Seller, Offer) {
     let mut dice = Dice::new(SEED ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let seller = Seller::somebody(&mut dice);
-    let offer = of(&mut dice, seller);
+    let offer = of(&mut dice, seller, site);
     (seller, offer)
 }
 
 /// Another offer of a seller.
-pub(super) fn of(dice: &mut Dice, seller: &Seller) -> Offer {
+pub(super) fn of(dice: &mut Dice, seller: &Seller, site: &Site) -> Offer {
     let mut thing = Thing::of(dice, seller);
-    thing.title = typed(dice, seller.language, thing.title);
+    thing.title = typed(dice, seller.language, thing.category, thing.title);
     let amount = thing.price_in(seller.currency);
     let values = |value: String| Values { values: vec![value], ..Values::default() };
     let manual = source::Manual::default();
@@ -40,6 +48,7 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller) -> Offer {
         title: thing.title,
         description: thing.text,
         price: Some(price_of(dice, amount, seller.currency)).into(),
+        photos: thing.picture.map_or_else(Vec::new, |picture| photos_of(dice, picture, site)),
         attributes: thing
             .attributes
             .into_iter()
@@ -51,6 +60,17 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller) -> Offer {
         source: Some(Source { kind: Some(manual.into()), ..Source::default() }).into(),
         ..Offer::default()
     }
+}
+
+/// The photos of a thing, for those whose sellers take any.
+fn photos_of(dice: &mut Dice, picture: Picture, site: &Site) -> Vec<Photo> {
+    if !dice.chance(WITH_PHOTOS_PERCENT) {
+        return Vec::new();
+    }
+    let count = dice.between(1, VIEWS_MAX.into());
+    (0..count)
+        .map(|view| Photo { source_url: site.photo(picture, view as u32), ..Photo::default() })
+        .collect()
 }
 
 /// So many of a currency.
@@ -70,9 +90,9 @@ fn price_of(dice: &mut Dice, amount: i64, currency: &str) -> Price {
 }
 
 /// A title as people type it: now and then in capitals, with two spaces, or with a letter of another alphabet.
-fn typed(dice: &mut Dice, language: Language, title: String) -> String {
+fn typed(dice: &mut Dice, language: Language, category: &str, title: String) -> String {
     match dice.between(0, 999) {
-        0..50 => title.to_uppercase(),
+        0..50 if category != BOOKS => title.to_uppercase(),
         50..110 => title.replacen(' ', "  ", 2),
         110..112 => {
             let letters = if language == Language::Russian { &LOOK_ALIKE[..3] } else { &LOOK_ALIKE[3..] };
@@ -97,15 +117,18 @@ mod tests {
         let catalogue = Catalogue::builtin().unwrap();
         let (mut sellers, mut categories, mut currencies) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (site, mut with_photos) = (Site::at("127.0.0.1:80".parse().unwrap()), 0);
         for number in 0..5_000 {
-            let (seller, offer) = numbered(number);
+            let (seller, offer) = numbered(number, &site);
             assert_eq!(violations(&catalogue, &offer), [], "{number}: {}", offer.title);
-            assert_eq!(numbered(number).1, offer);
+            assert_eq!(numbered(number, &site).1, offer);
+            with_photos += usize::from(!offer.photos.is_empty());
             sellers.insert(seller.id);
             categories.insert(offer.category);
             currencies.insert(seller.currency);
         }
         assert_eq!(sellers.len(), super::super::sellers::SELLERS.len());
+        assert!((600..1_000).contains(&with_photos), "{with_photos}: about one of six");
         assert!(categories.len() > 40 && currencies.len() == 3, "{categories:?}");
     }
 }

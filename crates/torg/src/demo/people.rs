@@ -13,6 +13,7 @@ use super::dice::Dice;
 use super::limits::{CANDIDATES, PAST};
 use super::offer;
 use super::sellers::{SELLERS, Seller};
+use super::site::Site;
 
 const MICROS: i64 = 1_000_000;
 const MODERATORS: &[&str] = &["olga.moderator", "tim.moderator", "night-shift"];
@@ -41,18 +42,19 @@ struct Inner {
     offers: Offers,
     opinions: String,
     clock: DemoClock,
+    site: Site,
 }
 
 impl People {
-    /// People who use these offers; moderators write into the topic.
-    pub(super) fn new(offers: Offers, opinions: String, clock: DemoClock) -> People {
-        People { inner: Arc::new(Inner { offers, opinions, clock }) }
+    /// People who use these offers; moderators write into the topic. Sellers have their photos on the site.
+    pub(super) fn new(offers: Offers, opinions: String, clock: DemoClock, site: Site) -> People {
+        People { inner: Arc::new(Inner { offers, opinions, clock, site }) }
     }
 
     /// Somebody publishes something new.
     pub(super) async fn publish(&self, dice: &mut Dice) -> offers::Result<()> {
         let seller = Seller::somebody(dice);
-        let offer = offer::of(dice, seller);
+        let offer = offer::of(dice, seller, &self.inner.site);
         self.inner.offers.create(&by_seller(seller), &offer).await.map(|_| ())
     }
 

@@ -2,7 +2,16 @@
 
 /// Shouting is a title of at least so many letters, all of them capital.
 const SHOUTED_LETTERS_MIN: usize = 10;
-/// Words of so many letters that have no vowel are names and units, which stay as they are: BMW, HP.
+/// Names that keep their spelling, whatever the words around them do.
+const NAMES: &str = "Acer Adidas AeroCool Air Apple Askona Aspire ASUS Atlant Audi Beko BMW Bosch Camry Chery Clarks \
+    Cube Dahon De'Longhi Dell Duster DXRacer ECCO Electrolux Emma Ercol Focus Ford Forward Galaxy Geely Geox Giant Golf \
+    Google Granta Habitat Haier Haval Hisense Hoff Honor HP Hyundai IdeaPad IKEA Indesit iPhone Jolion Jura JYSK Kia LADA \
+    Lazurit Lee Legend Lenovo Levi's Liebherr MacBook Mango Marks Merida Microsoft Midea Monjaro Nike Nintendo Nissan \
+    Niva Note Octavia OLED Panasonic Passat Pavilion Philips Pixel PlayStation Pro Puma Qashqai Raleigh realme Redmi \
+    Reebok Renault Reserved Rio Samsung Secretlab Simba Slim Solaris Sony Specialized Spencer Sportage Stels Switch Tern \
+    ThinkPad Tiggo Timberland Toyota Transit Trek Tucson Ultra Uniqlo Vesta VivoBook Volkswagen Wrangler Xbox Xiaomi \
+    Zara Много Мебели Шатура Škoda";
+/// Words of so many letters that have no vowel are names and units, which stay as they are: BMW, HP; so are those with digits: X5, 27.
 const NAME_LETTERS: std::ops::RangeInclusive<usize> = 2..=3;
 const VOWELS: &str = "AEIOUYАЕЁИОУЫЭЮЯ";
 
@@ -37,6 +46,10 @@ fn is_shouted(title: &str) -> bool {
 
 /// A word in small letters. The first one, and what is a name, keeps a capital.
 fn calm(word: &str, is_first: bool) -> String {
+    let letters = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    if let Some(name) = NAMES.split(' ').find(|name| name.to_uppercase() == letters) {
+        return word.replace(letters, name);
+    }
     if is_name(word) {
         return word.to_owned();
     }
@@ -52,7 +65,8 @@ fn is_name(word: &str) -> bool {
     let letters: Vec<char> = word.chars().filter(|letter| letter.is_alphabetic()).collect();
     let is_short =
         NAME_LETTERS.contains(&letters.len()) && !letters.iter().any(|letter| VOWELS.contains(*letter));
-    is_short || word.chars().any(|letter| letter.is_ascii_digit())
+    let is_type = word.chars().any(|letter| letter.is_ascii_digit()) && letters.len() <= *NAME_LETTERS.end();
+    is_short || is_type
 }
 
 #[cfg(test)]
@@ -67,7 +81,10 @@ mod tests {
             ("PRETTY RED BICYCLE, ALMOST NEW", "Pretty red bicycle, almost new"),
             ("BMW X5, ДЛЯ СЕМЬИ В ОТЛИЧНОМ СОСТОЯНИИ", "BMW X5, для семьи в отличном состоянии"),
             ("BMW 320i, 2019", "BMW 320i, 2019"),
+            ("3-КОМНАТНАЯ КВАРТИРА, 66 М²", "3-комнатная квартира, 66 м²"),
             ("IKEA", "IKEA"),
+            ("КОМОД IKEA, БЕЛЫЙ", "Комод IKEA, белый"),
+            ("APPLE IPHONE 13 128 GB, RED", "Apple iPhone 13 128 GB, red"),
         ] {
             assert_eq!(polished(title), tidy);
             assert_eq!(polished(tidy), tidy, "once is enough");

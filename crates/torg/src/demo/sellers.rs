@@ -24,9 +24,12 @@ pub(super) enum Trade {
     Cars,
     Electronics,
     Furniture,
+    UsedFurniture,
+    /// Second hand, like books.
     Clothes,
     Homes,
-    Services,
+    Repairs,
+    Cleaning,
     Sport,
     Books,
 }
@@ -48,7 +51,9 @@ const fn gb(id: &'static str, name: &'static str, city: &'static str, trade: Tra
     Seller { id, name, language: Language::English, currency: "GBP", city, trade }
 }
 
-use Trade::{Anything, Books, Cars, Clothes, Electronics, Furniture, Homes, Services, Sport};
+use Trade::{
+    Anything, Books, Cars, Cleaning, Clothes, Electronics, Furniture, Homes, Repairs, Sport, UsedFurniture,
+};
 
 /// All of them. Their ids are what offers and feeds are kept under: they do not change.
 pub(crate) const SELLERS: &[Seller] = &[
@@ -62,8 +67,8 @@ pub(crate) const SELLERS: &[Seller] = &[
     ru("velomir", "Веломир", "Нижний Новгород", Sport),
     ru("bukinist", "Букинист на Литейном", "Санкт-Петербург", Books),
     ru("modny-shkaf", "Модный шкаф", "Самара", Clothes),
-    ru("master-dom", "Мастер в дом", "Воронеж", Services),
-    ru("chistota", "Чистота и порядок", "Пермь", Services),
+    ru("master-dom", "Мастер в дом", "Воронеж", Repairs),
+    ru("chistota", "Чистота и порядок", "Пермь", Cleaning),
     ru("anna-k", "Анна К.", "Москва", Anything),
     ru("dmitry-s", "Дмитрий С.", "Тула", Anything),
     ru("olga-v", "Ольга В.", "Ярославль", Anything),
@@ -79,7 +84,7 @@ pub(crate) const SELLERS: &[Seller] = &[
     de("autohaus-mitte", "Autohaus Mitte", "Berlin", Cars),
     de("radwerk", "Radwerk Hamburg", "Hamburg", Sport),
     de("wohnraum", "Wohnraum Rhein", "Cologne", Homes),
-    de("second-sofa", "Second Sofa", "Leipzig", Furniture),
+    de("second-sofa", "Second Sofa", "Leipzig", UsedFurniture),
     de("lena-w", "Lena W.", "Munich", Anything),
     de("jonas-k", "Jonas K.", "Berlin", Anything),
     de("clara-h", "Clara H.", "Bremen", Anything),
@@ -88,7 +93,7 @@ pub(crate) const SELLERS: &[Seller] = &[
     gb("pixel-and-co", "Pixel & Co", "London", Electronics),
     gb("harbour-homes", "Harbour Homes", "Bristol", Homes),
     gb("old-threads", "Old Threads", "Leeds", Clothes),
-    gb("handy-harry", "Handy Harry", "Birmingham", Services),
+    gb("handy-harry", "Handy Harry", "Birmingham", Repairs),
     gb("emily-r", "Emily R.", "Oxford", Anything),
     gb("jack-t", "Jack T.", "Glasgow", Anything),
     gb("sophie-l", "Sophie L.", "Edinburgh", Anything),
@@ -98,6 +103,11 @@ impl Seller {
     /// Whether it is a person, who acts under their own name.
     pub(super) fn is_person(&self) -> bool {
         self.trade == Anything
+    }
+
+    /// Whether it is a shop of what others have used.
+    pub(super) fn is_second_hand(&self) -> bool {
+        matches!(self.trade, Cars | UsedFurniture | Clothes | Books)
     }
 
     /// Somebody who publishes; shops do so far more often.

@@ -3,8 +3,9 @@
 //! So that there is something to see, it fails over a few offers: for good over titles that a person has to look at, and for a while over some others, as a service does that
 //! depends on a third one.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -27,8 +28,13 @@ pub(super) const LISTENING: &str = "listening on ";
 const DEPENDENT: u64 = 60;
 /// which it is in one minute of so many.
 const AWAY_EVERY_MINUTES: i64 = 3;
-/// How far the time of offers may be from that of the machine to be the same.
-const APART_MAX: SignedDuration = SignedDuration::from_mins(10);
+/// The time of offers is in the past if it is further behind that of the machine than this.
+const BEHIND_MAX: SignedDuration = SignedDuration::from_mins(10);
+/// An offer waits for so many attempts of one outage at most. At the usual speed a minute has fewer; where time runs fast, their pauses are short, and an offer that waited for the whole
+/// minute would be given up.
+const ATTEMPTS_MAX: u32 = 10;
+/// Offers that wait in one outage.
+const WAITING_MAX: usize = 10_000;
 
 /// How the stage is served.
 #[derive(Debug, Args)]
@@ -38,7 +44,17 @@ pub(crate) struct StageFlags {
     listen: String,
 }
 
-struct TitlePolish;
+#[derive(Default)]
+struct TitlePolish {
+    outage: Mutex<Outage>,
+}
+
+/// What the stage depends on is away: who waited for it in which minute, and how often.
+#[derive(Default)]
+struct Outage {
+    minute: i64,
+    attempts: BTreeMap<String, u32>,
+}
 
 #[stagekit::async_trait]
 impl Stage for TitlePolish {
@@ -53,7 +69,7 @@ impl Stage for TitlePolish {
             return Err(Failure::Lasting(text));
         }
         let now = Timestamp::now();
-        if xxh3_64(id.as_bytes()).is_multiple_of(DEPENDENT) && is_dictionary_away(subject.now, now) {
+        if is_dependent(id) && is_dictionary_away(subject.now, now) && self.waits(id, minute_of(now)) {
             let text = "the dictionary of names is being loaded: it is back within a minute";
             return Err(Failure::Passing(text.to_owned()));
         }
@@ -65,10 +81,37 @@ impl Stage for TitlePolish {
     }
 }
 
-/// Whether it is the minute of an outage. There is none while the time of offers is another than that of the machine: pauses between attempts are over in no time then.
+impl TitlePolish {
+    /// Notes an attempt at an offer in the outage of this minute; whether the offer waits on.
+    fn waits(&self, id: &str, minute: i64) -> bool {
+        // Whatever a thread that panicked has left is as good as any.
+        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        if outage.minute != minute {
+            *outage = Outage { minute, attempts: BTreeMap::new() };
+        }
+        if !outage.attempts.contains_key(id) && outage.attempts.len() >= WAITING_MAX {
+            return false;
+        }
+        let attempts = outage.attempts.entry(id.to_owned()).or_default();
+        *attempts += 1;
+        *attempts <= ATTEMPTS_MAX
+    }
+}
+
+/// Whether an offer is one of those that need the dictionary.
+fn is_dependent(id: &str) -> bool {
+    xxh3_64(id.as_bytes()).is_multiple_of(DEPENDENT)
+}
+
+/// Whether it is the minute of an outage, by the clock of the machine, however fast the time of offers runs. There is none while their past is made: the time of offers is behind that of
+/// the machine then, and moves by days.
 fn is_dictionary_away(of_offers: Timestamp, of_machine: Timestamp) -> bool {
-    let minute = of_machine.as_second() / 60;
-    of_offers.duration_since(of_machine).abs() < APART_MAX && minute % AWAY_EVERY_MINUTES == 0
+    let is_past = of_machine.duration_since(of_offers) > BEHIND_MAX;
+    !is_past && minute_of(of_machine) % AWAY_EVERY_MINUTES == 0
+}
+
+fn minute_of(time: Timestamp) -> i64 {
+    time.as_second() / 60
 }
 
 /// Serves the stage until SIGTERM, or until whoever started it is gone: its end of our standard input is closed then, however it ended.
@@ -76,7 +119,7 @@ pub(crate) async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
     let parent_gone = watch_input()?;
     let options = Options { address: flags.listen, ..Options::default() };
-    let server = Server::bind(vec![Arc::new(TitlePolish)], options).await?;
+    let server = Server::bind(vec![Arc::new(TitlePolish::default())], options).await?;
     say(&format!("{LISTENING}{}\n", server.address()))?;
     let stop = async move {
         tokio::select! {
@@ -112,7 +155,7 @@ mod tests {
 
     async fn visit(title: &str) -> Result<String, Failure> {
         let offer = Offer { title: title.to_owned(), ..Offer::default() };
-        Ok(testing::visit(&TitlePolish, &testing::subject(offer)).await?.offer.title)
+        Ok(testing::visit(&TitlePolish::default(), &testing::subject(offer)).await?.offer.title)
     }
 
     #[tokio::test]
@@ -128,10 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn the_dictionary_comes_back_and_is_there_while_time_is_made_up_for() {
+    fn the_dictionary_comes_and_goes_however_fast_time_runs_but_not_while_the_past_is_made() {
         let minute = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
-        let away = |at: i64| is_dictionary_away(minute(at), minute(at));
-        assert!(away(30) && !away(31) && !away(32));
-        assert!(!is_dictionary_away(minute(0), minute(30)));
+        let away =
+            |of_offers: i64, of_machine: i64| is_dictionary_away(minute(of_offers), minute(of_machine));
+        let year = 365 * 24 * 60;
+        for ahead in [0, 60, year] {
+            assert!(away(30 + ahead, 30) && away(33 + ahead, 33), "{ahead}");
+            assert!(!away(31 + ahead, 31) && !away(32 + ahead, 32), "{ahead}");
+        }
+        assert!(away(year - 10, year) && !away(year - 11, year) && !away(0, year));
+    }
+
+    #[test]
+    fn an_offer_that_waited_often_enough_in_one_outage_goes_on() {
+        let stage = TitlePolish::default();
+        for minute in [30, 33] {
+            assert!((0..ATTEMPTS_MAX).all(|_| stage.waits("1", minute)), "{minute}");
+            assert!(!stage.waits("1", minute) && stage.waits("2", minute), "{minute}");
+        }
     }
 }

@@ -32,8 +32,8 @@ impl Default for Window {
 }
 
 impl Calls {
-    /// A call ended. The method is `package.Service/Method`.
-    pub(crate) fn ended(&self, method: &str, code: &'static str, took: Duration) {
+    /// A call ended. The method is `package.Service/Method`. How long it took, unless that says nothing, as of a stream.
+    pub(crate) fn ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         let service = method.split('/').next().unwrap_or_default();
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let service =
@@ -43,7 +43,9 @@ impl Calls {
             None => windows.entry(service.to_owned()).or_default(),
         };
         *window.by_code.entry(code).or_default() += 1;
-        window.classes[class_of(took)] += 1;
+        if let Some(took) = took {
+            window.classes[class_of(took)] += 1;
+        }
     }
 
     /// What ended since it was asked last, by service. Services that were called before are told with nothing.
@@ -107,13 +109,19 @@ mod tests {
     fn calls_are_told_once_with_the_times_that_they_took() {
         let calls = Calls::default();
         for ms in 1..=100 {
-            calls.ended("a.B/C", if ms > 90 { "internal" } else { "ok" }, Duration::from_millis(ms));
+            calls.ended("a.B/C", if ms > 90 { "internal" } else { "ok" }, Some(Duration::from_millis(ms)));
         }
         let window = calls.take().remove("a.B").unwrap();
         assert_eq!((window.count(), window.by_code["ok"], window.by_code["internal"]), (100, 90, 10));
         let (half, most) = (window.quantile(0.5), window.quantile(0.95));
         assert!((0.042..0.058).contains(&half), "{half}");
         assert!((0.080..0.110).contains(&most), "{most}");
+        calls.ended("a.B/Watch", "ok", None);
+        let stream = calls.take().remove("a.B").unwrap();
+        assert!(
+            stream.count() == 1 && stream.quantile(1.0).is_nan(),
+            "a stream takes as long as its client wants"
+        );
         let next = calls.take().remove("a.B").unwrap();
         assert_eq!((next.count(), next.by_code["ok"]), (0, 0), "it is known that there were none");
         assert!(next.quantile(0.5).is_nan());
@@ -122,15 +130,15 @@ mod tests {
     #[test]
     fn times_beyond_all_classes_and_services_beyond_the_limit_are_counted_too() {
         let calls = Calls::default();
-        calls.ended("a.B/C", "ok", Duration::ZERO);
-        calls.ended("a.B/C", "ok", Duration::from_secs(100_000));
+        calls.ended("a.B/C", "ok", Some(Duration::ZERO));
+        calls.ended("a.B/C", "ok", Some(Duration::from_secs(100_000)));
         let mut window = calls.take().remove("a.B").unwrap();
         assert_eq!(window.count(), 2);
         assert!(window.quantile(0.1) < 0.0002 && window.quantile(1.0) > 100.0);
         window.add(&window.clone());
         assert_eq!(window.count(), 4);
         for n in 0..SERVICES_MAX + 5 {
-            calls.ended(&format!("s{n}/M"), "ok", Duration::ZERO);
+            calls.ended(&format!("s{n}/M"), "ok", Some(Duration::ZERO));
         }
         let taken = calls.take();
         assert!(taken.len() <= SERVICES_MAX + 1 && taken["other"].count() == 6, "{}", taken["other"].count());

@@ -1,11 +1,12 @@
-//! How all feeds fare. They are gone through some at a time, so that many of them cost no more than few; those with which something is wrong are looked at every time.
+//! How all feeds fare. They are gone through as long as there is time and then from there on, so that many of them cost no more than few; those with which something is wrong are looked at every time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::torg::feeds::v1::load::State;
-use feeds::{Feeds, Surveyed};
+use feeds::{Feeds, SurveyPage, Surveyed};
 use offers::autoload::FeedName;
 use store::Key;
+use tokio::time::Instant;
 
 use super::limits::PROBLEMS_OF_A_KIND_MAX;
 use super::names;
@@ -38,8 +39,8 @@ struct Counted {
 }
 
 impl FeedsSeen {
-    /// Looks at those with which something was wrong, and at some more.
-    pub(super) async fn look(&mut self, feeds: &Feeds) -> feeds::Result<()> {
+    /// Looks at those with which something was wrong, and goes on with the others until then, at most once through all of them.
+    pub(super) async fn look(&mut self, feeds: &Feeds, until: Instant) -> feeds::Result<()> {
         let troubled: BTreeSet<FeedName> =
             self.unreachable.keys().chain(self.waiting.keys()).cloned().collect();
         if !troubled.is_empty() {
@@ -51,17 +52,30 @@ impl FeedsSeen {
                 self.note(&feed);
             }
         }
-        // Should it fail, the pass goes on from here.
-        let page = feeds.survey(self.next.clone()).await?;
-        for feed in page.feeds {
-            self.counting.add(&feed);
-            self.note(&feed);
+        self.go_on(until, |next| feeds.survey(next)).await
+    }
+
+    /// Goes on with the pass that is under way until it is over, or until then: some feeds at least.
+    async fn go_on<F>(&mut self, until: Instant, survey: impl Fn(Option<Key>) -> F) -> feeds::Result<()>
+    where
+        F: Future<Output = feeds::Result<SurveyPage>>,
+    {
+        loop {
+            // Should it fail, the pass goes on from here.
+            let page = survey(self.next.clone()).await?;
+            for feed in page.feeds {
+                self.counting.add(&feed);
+                self.note(&feed);
+            }
+            self.next = page.next;
+            if self.next.is_none() {
+                self.counted = Some(std::mem::take(&mut self.counting));
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Ok(());
+            }
         }
-        self.next = page.next;
-        if self.next.is_none() {
-            self.counted = Some(std::mem::take(&mut self.counting));
-        }
-        Ok(())
     }
 
     /// Nothing is known any more.
@@ -123,19 +137,50 @@ fn waits(feed: &Surveyed) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
     use clock::Time;
     use feeds::{LastLoad, Unreachable};
+    use store::Table;
 
     use super::*;
 
-    #[test]
-    fn many_feeds_that_cannot_be_fetched_do_not_hide_a_load_that_waits() {
-        let feed = |namespace: String| Surveyed {
+    static PAGES: Table<(u32,)> = Table::plain("pages", &["shard"]);
+
+    fn feed(namespace: String) -> Surveyed {
+        Surveyed {
             name: FeedName { seller: "ann".to_owned(), namespace },
             queued: 0,
             last_load: None,
             unreachable: None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn feeds_are_gone_through_as_long_as_there_is_time_and_then_from_there_on() {
+        let (asked, mut seen) = (Cell::new(0), FeedsSeen::default());
+        // Five pages, each of which takes a second.
+        let survey = |next: Option<Key>| {
+            asked.set(asked.get() + 1);
+            let page = next.map_or(0, |next| PAGES.parts(&next).unwrap().0);
+            async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                let next = (page < 4).then(|| PAGES.key((page + 1,)));
+                Ok(SurveyPage { feeds: vec![feed(format!("n{page}"))], next })
+            }
         };
+        let until = |s| Instant::now() + Duration::from_secs(s);
+        seen.go_on(until(2), survey).await.unwrap();
+        assert_eq!((asked.get(), seen.counted), (2, None));
+        seen.go_on(until(0), survey).await.unwrap();
+        assert_eq!(asked.get(), 3, "one at least");
+        seen.go_on(until(100), survey).await.unwrap();
+        assert_eq!((asked.get(), seen.counted.unwrap().feeds), (5, 5), "once through all of them");
+    }
+
+    #[test]
+    fn many_feeds_that_cannot_be_fetched_do_not_hide_a_load_that_waits() {
         let mut seen = FeedsSeen::default();
         for n in 0..3 * PROBLEMS_OF_A_KIND_MAX {
             let unreachable = Unreachable { time: Time::default(), text: "404".to_owned(), attempts: 2 };

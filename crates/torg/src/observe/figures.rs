@@ -65,13 +65,18 @@ pub(crate) struct ShownFigure {
 impl Figures {
     /// Takes a sample. Figures that are not in it are not known at this moment; of samples that were left out nothing is known.
     pub(crate) fn record(&mut self, time: Time, points: Vec<Point>) {
+        self.record_within(SERIES_MAX, time, points);
+    }
+
+    /// The same with room for so many figures.
+    fn record_within(&mut self, most: usize, time: Time, points: Vec<Point>) {
         let number = time.as_ms().div_euclid(SAMPLE_EVERY.as_millis() as i64);
         let (first, last) = self.samples.unwrap_or((number, number - 1));
         // A clock that was set back a little writes over the last point; one that was set back far begins anew.
         let is_again = number <= last && last - number < FINE_POINTS as i64;
         if number <= last && !is_again {
             *self = Self::default();
-            return self.record(time, points);
+            return self.record_within(most, time, points);
         }
         if !is_again {
             self.pass_over(last + 1, number);
@@ -90,7 +95,7 @@ impl Figures {
                 kept.series.push(kept.now);
             }
         }
-        self.take_new(given);
+        self.take_new(most, given);
     }
 
     /// Samples from this one to the one that is taken now: nothing is known of those in between, and points at the longer step end.
@@ -115,15 +120,11 @@ impl Figures {
         }
     }
 
-    fn take_new(&mut self, given: BTreeMap<(&'static str, Labels), (Name, f64)>) {
+    fn take_new(&mut self, most: usize, given: BTreeMap<(&'static str, Labels), (Name, f64)>) {
         for (key, (name, now)) in given {
-            if self.kept.len() >= SERIES_MAX {
+            if self.kept.len() >= most {
                 if !std::mem::replace(&mut self.is_full, true) {
-                    tracing::warn!(
-                        most = SERIES_MAX,
-                        figure = key.0,
-                        "there are too many figures: some are left out"
-                    );
+                    tracing::warn!(most, figure = key.0, "there are too many figures: some are left out");
                 }
                 return;
             }
@@ -132,6 +133,11 @@ impl Figures {
             self.kept.insert(key, Kept { name, now, series });
         }
         self.is_full = false;
+    }
+
+    /// Whether figures were left out of the last sample.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Figures whose names begin so, over the last time, with no more than so many points each.
@@ -247,22 +253,25 @@ mod tests {
 
     #[test]
     fn there_are_no_more_figures_than_the_limit_and_those_of_which_nothing_is_known_make_room() {
-        let mut figures = Figures::default();
-        let many: Vec<Point> = (0..SERIES_MAX + 10).map(|n| depth(&format!("s{n:05}"), 1.0)).collect();
-        figures.record(at(0), many);
-        assert_eq!(figures.read("", QUARTER, 1).figures.len(), SERIES_MAX);
-        figures.record(at(1), vec![depth("z", 1.0)]);
+        let (mut figures, most) = (Figures::default(), 20);
+        let many: Vec<Point> = (0..most + 10).map(|n| depth(&format!("s{n:05}"), 1.0)).collect();
+        figures.record_within(most, at(0), many);
+        assert_eq!(figures.read("", QUARTER, 1).figures.len(), most);
+        assert!(figures.is_full());
+        figures.record_within(most, at(1), vec![depth("z", 1.0)]);
         assert!(figures.read("", QUARTER, 1).figures.iter().all(|figure| figure.labels[0].1 != "z"));
+        assert!(figures.is_full());
         for sample in 2..6 * 1800 + 60 {
-            figures.record(at(sample), vec![depth("s00000", 1.0)]);
+            figures.record_within(most, at(sample), vec![depth("s00000", 1.0)]);
         }
         assert_eq!(
             figures.read("", QUARTER, 1).figures.len(),
             1,
             "nothing is known of the others for six hours"
         );
-        figures.record(at(7 * 1800), vec![depth("z", 1.0)]);
+        figures.record_within(most, at(7 * 1800), vec![depth("z", 1.0)]);
         assert_eq!(figures.read("", QUARTER, 1).figures.len(), 2);
+        assert!(!figures.is_full());
     }
 
     #[test]

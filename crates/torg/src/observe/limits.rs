@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use api::limits::LISTED_COUNTED_MAX;
+use watcher::limits::STAGES_MAX;
 
 /// The pages have to know how far what waits is counted.
 const _: () = assert!(console::limits::DEPTH_COUNTED_MAX as u64 == LISTED_COUNTED_MAX);
@@ -23,8 +24,12 @@ pub(crate) const BACK: Duration = Duration::from_secs(15 * 60);
 pub(crate) const POINTS_SHOWN: u32 = 120;
 /// Points of each figure that are shown, at most.
 pub(crate) const POINTS_SHOWN_MAX: u32 = 1000;
-/// Figures that are kept, each with its labels; what comes beyond is left out with a line in the log.
-pub(crate) const SERIES_MAX: usize = 1000;
+/// Room for the figures of one stage: it has some fewer.
+pub(crate) const SERIES_OF_A_STAGE: usize = 16;
+/// Room for all other figures: of services, topics, outcomes, the store, tasks.
+pub(crate) const SERIES_BESIDE_STAGES: usize = 500;
+/// Figures that are kept, each with its labels, so many that all stages have theirs; what comes beyond is left out, and that is told.
+pub(crate) const SERIES_MAX: usize = SERIES_OF_A_STAGE * STAGES_MAX + SERIES_BESIDE_STAGES;
 /// Bytes of the beginning of a name by which figures are chosen.
 pub(crate) const PREFIX_BYTES_MAX: usize = 100;
 /// Services whose calls are told apart; those of others count as `other`.
@@ -42,11 +47,11 @@ pub(crate) const REST: u32 = 20;
 pub(crate) const DEPTHS_EVERY: Duration = Duration::from_secs(10);
 /// How often it is looked how far the export, topics and tasks have come, at most.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// How often some feeds are looked at, at most.
-pub(crate) const FEEDS_EVERY: Duration = Duration::from_secs(4);
+/// How often feeds are looked at, at most: all of them, if there is time.
+pub(crate) const FEEDS_EVERY: Duration = SAMPLE_EVERY;
 /// What was read is held to be true for so long, and not known after that.
 pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
-/// Failed looks in a row after which what was read before is not known any more.
+/// Failed looks in a row after which what was read before is not known any more, and that is told.
 pub(crate) const FORGET_AFTER: u32 = 5;
 /// How long topics have to say which there are, and then how each of them stands. Nobody waits for that.
 pub(crate) const TOPICS_TIME_MAX: Duration = Duration::from_secs(3);

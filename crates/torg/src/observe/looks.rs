@@ -11,7 +11,7 @@ use futures::future::try_join;
 use scheduler::{Scheduler, Troubled};
 use tokio::time::{Instant, timeout};
 use topics::Topics;
-use watcher::{Cluster, Control, Depth, Lane};
+use watcher::{Cluster, Control, Depth, Entity, Lane, Watcher};
 
 use super::feeds::FeedsSeen;
 use super::limits::{
@@ -50,6 +50,23 @@ pub(super) struct TasksSeen {
     pub(super) undecided: bool,
 }
 
+/// Work beside that on offers, and who has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WorkSeen {
+    /// `feeds` or `tasks`.
+    pub(crate) kind: &'static str,
+    pub(crate) cluster: Cluster,
+    pub(crate) shards: u32,
+    pub(crate) lease_time: Duration,
+}
+
+impl WorkSeen {
+    async fn of<E: Entity>(kind: &'static str, watcher: &Watcher<E>) -> watcher::Result<WorkSeen> {
+        let (shards, lease_time) = (watcher.shards(), watcher.lease_time());
+        Ok(WorkSeen { kind, cluster: watcher.cluster().await?, shards, lease_time })
+    }
+}
+
 /// One thing to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
@@ -58,15 +75,28 @@ enum Look {
     Export,
     Feeds,
     Tasks,
+    Works,
 }
 
 impl Look {
+    /// What it looks at, for people and for programs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Cluster => "processes",
+            Self::Queue(_) => "queues",
+            Self::Export => "export",
+            Self::Feeds => "feeds",
+            Self::Tasks => "tasks",
+            Self::Works => "processes of feeds and tasks",
+        }
+    }
+
     fn every(&self) -> Duration {
         match self {
             Self::Cluster => SAMPLE_EVERY,
             Self::Queue(_) => DEPTHS_EVERY,
             Self::Feeds => FEEDS_EVERY,
-            Self::Export | Self::Tasks => LOOK_EVERY,
+            Self::Export | Self::Tasks | Self::Works => LOOK_EVERY,
         }
     }
 }
@@ -80,14 +110,15 @@ pub(super) struct Read {
     pub(super) export: Known<BTreeMap<u32, Time>>,
     pub(super) feeds: FeedsSeen,
     pub(super) tasks: Known<TasksSeen>,
+    pub(super) works: Known<Vec<WorkSeen>>,
 }
 
 /// Looks at the store, each thing at its time.
 pub(super) struct Looks {
     pub(super) sources: Sources,
     due: BTreeMap<Look, Instant>,
-    /// How often in a row each look has failed.
-    failed: BTreeMap<Look, u32>,
+    /// How often in a row each look has failed, and why the last time.
+    failed: BTreeMap<Look, (u32, String)>,
     pub(super) read: Read,
     pub(super) topics: TopicsLook,
 }
@@ -120,21 +151,18 @@ impl Looks {
         self.due.clear();
     }
 
-    /// Looks at what is due, what has waited longest first, as long as there is time.
+    /// Looks at what is due as long as there is time: at processes first, then at what has waited longest.
     pub(super) async fn look(&mut self, now: Moment) {
         self.topics.step(&self.sources, now);
         self.plan(now.instant);
-        let due = self.due.iter().filter(|(_, due)| **due <= now.instant);
-        let mut due: Vec<(Instant, Look)> = due.map(|(look, due)| (*due, look.clone())).collect();
-        due.sort();
         let began = Instant::now();
-        for (_, look) in due {
+        for look in in_turn(&self.due, now.instant) {
             if began.elapsed() > LOOKS_TIME {
                 return;
             }
             let started = Instant::now();
             let left = STORE_TIME_MAX.saturating_sub(began.elapsed());
-            let outcome = timeout(left, self.take(&look, now)).await;
+            let outcome = timeout(left, self.take(&look, now, began + LOOKS_TIME)).await;
             let error = match outcome {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error.to_string()),
@@ -154,10 +182,16 @@ impl Looks {
         };
         tracing::debug!(?look, error, "cannot be looked at");
         let failed = self.failed.entry(look.clone()).or_default();
-        *failed += 1;
-        if *failed >= FORGET_AFTER {
+        *failed = (failed.0 + 1, error);
+        if failed.0 >= FORGET_AFTER {
             self.unknown(look);
         }
+    }
+
+    /// What cannot be looked at, time and again, and what was said of it last.
+    pub(super) fn failing(&self) -> BTreeMap<&'static str, String> {
+        let failing = self.failed.iter().filter(|(_, (times, _))| *times >= FORGET_AFTER);
+        failing.map(|(look, (_, error))| (look.name(), error.clone())).collect()
     }
 
     /// Makes sure that everything has its time, queues spread over theirs.
@@ -168,7 +202,7 @@ impl Looks {
         self.failed.retain(|look, _| is_there(look));
         self.read.queues.retain(|stage, _| stages.contains(stage));
         let is_first = self.due.is_empty();
-        for look in [Look::Cluster, Look::Export, Look::Feeds, Look::Tasks] {
+        for look in [Look::Cluster, Look::Export, Look::Feeds, Look::Tasks, Look::Works] {
             self.due.entry(look).or_insert(now);
         }
         let apart = DEPTHS_EVERY / (stages.len().max(1) as u32);
@@ -179,7 +213,8 @@ impl Looks {
         }
     }
 
-    async fn take(&mut self, look: &Look, now: Moment) -> Outcome {
+    /// Takes one look. One that has several parts begins no further one after `until`.
+    async fn take(&mut self, look: &Look, now: Moment, until: Instant) -> Outcome {
         let watcher = self.sources.workshop.offers().watcher();
         // Offers may live by a clock of their own, as in a demo: how long ago something was is told by theirs.
         let here = |time: Time| now.time - watcher.clock().now().since(time);
@@ -204,12 +239,19 @@ impl Looks {
                 let waits = waits.map(|(shard, oldest)| (shard, here(oldest))).collect();
                 self.read.export.learn(now, waits);
             }
-            Look::Feeds => self.read.feeds.look(&self.sources.feeds).await?,
+            Look::Feeds => self.read.feeds.look(&self.sources.feeds, until).await?,
             Look::Tasks => {
                 let Some(scheduler) = &self.sources.scheduler else { return Ok(()) };
                 let troubled = scheduler.troubled(PROBLEMS_OF_A_KIND_MAX + 1).await?;
                 let undecided = !scheduler.is_decided().await?;
                 self.read.tasks.learn(now, TasksSeen { troubled, undecided });
+            }
+            Look::Works => {
+                let mut works = vec![WorkSeen::of("feeds", self.sources.feeds.watcher()).await?];
+                if let Some(scheduler) = &self.sources.scheduler {
+                    works.push(WorkSeen::of("tasks", scheduler.watcher()).await?);
+                }
+                self.read.works.learn(now, works);
             }
         }
         Ok(())
@@ -223,6 +265,39 @@ impl Looks {
             Look::Export => read.export = Known::default(),
             Look::Feeds => read.feeds.forget(),
             Look::Tasks => read.tasks = Known::default(),
+            Look::Works => read.works = Known::default(),
         }
+    }
+}
+
+/// What is due, in the order in which it is looked at. Whether processes live is told by how they are heard, time and again: that waits for nothing.
+fn in_turn(due: &BTreeMap<Look, Instant>, now: Instant) -> Vec<Look> {
+    let mut turns: Vec<(bool, Instant, &Look)> = due
+        .iter()
+        .filter(|(_, due)| **due <= now)
+        .map(|(look, due)| (*look != Look::Cluster, *due, look))
+        .collect();
+    turns.sort();
+    turns.into_iter().map(|(_, _, look)| look.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_looked_at_before_all_that_has_waited_longer() {
+        let now = Instant::now();
+        let at = |s| now + Duration::from_secs(s);
+        let queue = |stage: &str| Look::Queue(stage.to_owned());
+        let due = BTreeMap::from([
+            (Look::Cluster, at(9)),
+            (queue("a"), at(2)),
+            (queue("b"), at(1)),
+            (Look::Feeds, at(3)),
+            (Look::Tasks, at(11)),
+        ]);
+        assert_eq!(in_turn(&due, at(10)), [Look::Cluster, queue("b"), queue("a"), Look::Feeds]);
+        assert_eq!(in_turn(&due, at(8)), [queue("b"), queue("a"), Look::Feeds], "it was looked at just now");
     }
 }

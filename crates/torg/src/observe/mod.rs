@@ -39,7 +39,7 @@ use watcher::Cluster;
 
 pub(crate) use calls::Calls;
 pub(crate) use figures::{Shown, ShownFigure};
-pub(crate) use looks::Sources;
+pub(crate) use looks::{Sources, WorkSeen};
 pub(crate) use probe::Probe;
 pub(crate) use problems::{Problem, Severity};
 pub(crate) use sample::{Measure, Value};
@@ -74,6 +74,8 @@ pub(crate) struct Stand {
     pub(crate) export_waits: Option<(Time, BTreeMap<u32, Time>)>,
     pub(crate) shards: u32,
     pub(crate) lease_time: Duration,
+    /// Who has the work beside that on offers; nothing if it is not known.
+    pub(crate) works: Vec<WorkSeen>,
 }
 
 impl Observatory {
@@ -90,6 +92,11 @@ impl Observatory {
     /// Figures whose names begin so, over the last time, with no more than so many points each.
     pub(crate) fn figures(&self, prefix: &str, back: Duration, points_max: u32) -> Shown {
         self.state().figures.read(prefix, back, points_max)
+    }
+
+    /// Whether there are more figures than are kept.
+    fn is_full(&self) -> bool {
+        self.state().figures.is_full()
     }
 
     /// The lines of `/metrics`, by name.

@@ -10,8 +10,11 @@ use jiff::Timestamp;
 use scheduler::Troubled;
 use watcher::{Cluster, Depth, Outage, Pause};
 
-use super::limits::{ERROR_CHARS_MAX, EXPORT_LATE, PROBLEMS_OF_A_KIND_MAX, QUEUE_LATE, UNSERVED_AFTER};
+use super::limits::{
+    ERROR_CHARS_MAX, EXPORT_LATE, PROBLEMS_OF_A_KIND_MAX, QUEUE_LATE, SERIES_MAX, UNSERVED_AFTER,
+};
 use super::looks::TasksSeen;
+use crate::commands::show::quoted;
 
 /// How bad a problem is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +74,10 @@ pub(super) struct Seen {
     pub(super) gone: BTreeMap<String, Time>,
     /// Somebody moves the time of offers.
     pub(super) time_moves: bool,
+    /// What cannot be looked at, and what was said of it last.
+    pub(super) unseen: BTreeMap<&'static str, String>,
+    /// There were more figures in the last sample than are kept.
+    pub(super) figures_full: bool,
 }
 
 /// What is wrong with the store.
@@ -151,6 +158,7 @@ impl Since {
         found.export(seen.export_oldest);
         found.feeds(&seen.feeds);
         found.tasks(&seen.tasks);
+        found.sight(seen);
         let Found { problems, .. } = found;
         self.0 =
             problems.iter().map(|(problem, first)| ((problem.code, problem.about.clone()), *first)).collect();
@@ -267,16 +275,17 @@ impl Found {
     }
 
     fn stage(&mut self, id: &str, stage: &StageSeen) {
+        let typed = quoted(id);
         if let Some(Outage { since, error }) = &stage.down {
             let text = format!("stage {id} does not answer: {}", short(error));
             let remedy = format!(
-                "see whether it runs; `torg stages show {id}` has its endpoints. Its offers wait and lose nothing"
+                "see whether it runs; `torg stages show {typed}` has its endpoints. Its offers wait and lose nothing"
             );
             self.add(Severity::Error, ("stage_down", id), text, remedy, Some(*since));
         }
         if let Some(Pause { since, reason }) = &stage.pause {
             let text = format!("stage {id} is paused: {}", short(reason));
-            let remedy = format!("`torg stages resume {id}` when it may go on");
+            let remedy = format!("`torg stages resume {typed}` when it may go on");
             self.add(Severity::Note, ("stage_paused", id), text, remedy, Some(*since));
         }
         if stage.parked.rows > 0 {
@@ -286,7 +295,7 @@ impl Found {
                 stage.parked.rows
             );
             let remedy =
-                format!("`torg stages show {id}` says why; mend it, then `torg stages release {id}`");
+                format!("`torg stages show {typed}` says why; mend it, then `torg stages release {typed}`");
             self.add(Severity::Warning, ("stage_parked", id), text, remedy, None);
         }
         let late = stage.oldest_fresh.filter(|oldest| self.now.since(*oldest) >= QUEUE_LATE);
@@ -296,7 +305,7 @@ impl Found {
                 said(self.now.since(oldest))
             );
             let remedy = format!(
-                "`torg stages show {id}` says what is in the way; raise its limits with `torg stages limits {id}`, or give it more endpoints"
+                "`torg stages show {typed}` says what is in the way; raise its limits with `torg stages limits {typed}`, or give it more endpoints"
             );
             self.add(Severity::Warning, ("queue_late", id), text, remedy, Some(oldest));
         }
@@ -362,8 +371,9 @@ impl Found {
         for (task, state) in failing.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let error = state.error.as_deref().unwrap_or("it does not say why");
             let text = format!("task {task} failed {} times in a row: {}", state.attempts, short(error));
+            let typed = quoted(task);
             let remedy = format!(
-                "`torg tasks explain {task}` and `torg tasks log {task}`; it is tried again by itself"
+                "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"
             );
             let of = ("task_failing", &**task);
             // When the first of them was is not kept: it was no later than the one that was seen first.
@@ -374,7 +384,7 @@ impl Found {
         self.further("task_failing", failing.len(), "tasks that fail");
         for (task, state) in silent.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let text = format!("task {task} has not succeeded for longer than it may");
-            let remedy = format!("`torg tasks explain {task}` says what it waits for");
+            let remedy = format!("`torg tasks explain {}` says what it waits for", quoted(task));
             let since = state.silent_since.as_ref().map(time);
             self.add(Severity::Warning, ("task_silent", task), text, remedy, since);
         }
@@ -384,12 +394,28 @@ impl Found {
                 "task {task} does not run: {} of its parameters were moved back below what it has seen",
                 state.regressed.len()
             );
-            let remedy =
-                format!("`torg tasks explain {task}` names them; set them right, or what the task remembers");
+            let remedy = format!(
+                "`torg tasks explain {}` names them; set them right, or what the task remembers",
+                quoted(task)
+            );
             let since = state.regressed.values().min().map(time);
             self.add(Severity::Warning, ("task_regressed", task), text, remedy, since);
         }
         self.further("task_regressed", regressed.len(), "tasks whose parameters were moved back");
+    }
+
+    /// What is not known of how all fares.
+    fn sight(&mut self, seen: &Seen) {
+        for (what, error) in &seen.unseen {
+            let text = format!("{what} cannot be looked at: {}", short(error));
+            let remedy = "see the log of the process and of the database; until it can, nothing that is wrong there is told";
+            self.add(Severity::Warning, ("looks_fail", what), text, remedy, None);
+        }
+        if seen.figures_full {
+            let text = format!("there are more than {SERIES_MAX} figures: some are left out");
+            let remedy = "figures of what is gone make room after six hours; remove stages and topics that nobody needs";
+            self.add(Severity::Warning, ("figures_full", ""), text, remedy, None);
+        }
     }
 
     /// There are more than are told one by one.
@@ -409,7 +435,7 @@ impl Found {
 
 /// The feed, as commands take it.
 fn flags(feed: &Surveyed) -> String {
-    format!("--seller {} --namespace {}", feed.name.seller, feed.name.namespace)
+    format!("--seller {} --namespace {}", quoted(&feed.name.seller), quoted(&feed.name.namespace))
 }
 
 fn short(text: &str) -> String {

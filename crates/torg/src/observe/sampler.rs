@@ -129,6 +129,8 @@ impl Sampler {
             shards: watcher.shards(),
             gone: self.heard.gone(),
             time_moves: (self.looks.sources.time_moves)(),
+            unseen: self.looks.failing(),
+            figures_full: self.told.is_full(),
             cluster: cluster.map(|(_, (cluster, _))| cluster.clone()),
         };
         if let (Some(unserved), Some(cluster)) = (seen.unserved(), &seen.cluster) {
@@ -147,6 +149,7 @@ impl Sampler {
             export_waits: read.export.read_at(now).map(|(read, waits)| (read.time, waits.clone())),
             shards: watcher.shards(),
             lease_time: watcher.lease_time(),
+            works: read.works.read_at(now).map(|(_, works)| works.clone()).unwrap_or_default(),
         });
         self.told.tell(now, sample, problems, stand);
     }

@@ -68,7 +68,7 @@ impl Metrics {
         registry.register("torg_rpc_calls", "RPC calls that ended, by method and code", calls.clone());
         registry.register_with_unit(
             "torg_rpc_duration",
-            "From the request to the end of the answer",
+            "From the request to the end of the answer; streams are left out",
             Unit::Seconds,
             call_seconds.clone(),
         );
@@ -123,14 +123,15 @@ impl Metrics {
         self.running.inc();
     }
 
-    /// A call ended, with a code of the RPC protocol or `ok`.
-    pub(super) fn call_ended(&self, method: &str, code: &'static str, took: Duration) {
+    /// A call ended, with a code of the RPC protocol or `ok`. How long it took, unless that says nothing, as of a stream.
+    pub(super) fn call_ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         self.running.dec();
         self.lately.ended(method, code, took);
         self.calls.get_or_create(&CallLabels { method: method.to_owned(), code }).inc();
-        self.call_seconds
-            .get_or_create(&MethodLabel { method: method.to_owned() })
-            .observe(took.as_secs_f64());
+        if let Some(took) = took {
+            let of_method = self.call_seconds.get_or_create(&MethodLabel { method: method.to_owned() });
+            of_method.observe(took.as_secs_f64());
+        }
     }
 }
 
@@ -273,7 +274,7 @@ mod tests {
     fn the_text_holds_the_calls_the_process_and_the_build() {
         let metrics = Metrics::new();
         metrics.call_began();
-        metrics.call_ended("a.B/C", "ok", Duration::from_millis(3));
+        metrics.call_ended("a.B/C", "ok", Some(Duration::from_millis(3)));
         let text = metrics.encode().unwrap();
         for line in [
             "torg_rpc_calls_total{method=\"a.B/C\",code=\"ok\"} 1",

@@ -24,7 +24,8 @@ use tower_http::timeout::TimeoutLayer;
 use super::feeds::{self, FeedFiles};
 use super::runs;
 use super::{Metrics, Readiness};
-use crate::demo;
+use crate::actions::limits::IN_CONSOLE_TIME_MAX;
+use crate::demo::{self, Site};
 use crate::logging::panic_message;
 use crate::reactions::ENDS_PATH;
 
@@ -41,8 +42,8 @@ pub(crate) struct Slots {
     pub(crate) runs: Arc<OnceLock<Runner>>,
     /// What seals the console's cookies, once the store is open; never filled without the role `console`.
     pub(crate) sealer: Arc<OnceLock<Sealer>>,
-    /// Set in a demo, which serves feeds of its own.
-    pub(crate) demo: Arc<OnceLock<()>>,
+    /// What a demo serves as sellers' sites do; never filled elsewhere.
+    pub(crate) demo: Arc<OnceLock<Site>>,
 }
 
 /// What stands before everything: who is let in, and which doors there are.
@@ -67,7 +68,7 @@ const OPEN: &[&str] = &[
     // The console asks the gate itself: people show a cookie, and are sent to sign in.
     "/console",
     "/console/",
-    demo::FEEDS_PATH,
+    demo::PATH,
     feeds::SCHEMA_PATH,
     feeds::ERRORS_PATH,
 ];
@@ -81,7 +82,7 @@ pub(super) struct Shared {
     pub(super) slots: Slots,
 }
 
-/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline.
+/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline, those of the console by a longer one.
 pub(crate) fn router(
     readiness: Readiness,
     metrics: Metrics,
@@ -102,7 +103,7 @@ pub(crate) fn router(
         .route(feeds::SCHEMA_PATH, get(feeds::schema))
         .route(feeds::ERRORS_PATH, get(feeds::errors))
         .route(ENDS_PATH, post(runs::end))
-        .route(&format!("{}{{file}}", demo::FEEDS_PATH), get(show_demo_feed))
+        .route(&format!("{}{{folder}}/{{file}}", demo::PATH), get(show_demo_file))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
         // Files take the time that they take: each has limits of its own.
         .route("/feeds/{seller}/{namespace}/upload", post(feeds::upload))
@@ -201,16 +202,20 @@ async fn show_photo(
     answer
 }
 
-/// A feed of the demo; there is none elsewhere.
-async fn show_demo_feed(State(shared): State<Shared>, path: Result<Path<String>, PathRejection>) -> Response {
-    let file = shared.slots.demo.get().and_then(|()| demo::feed_file(&path.ok()?.0));
-    let Some(text) = file else {
-        return failure(StatusCode::NOT_FOUND, "not_found", "there is no such feed");
+/// A feed or a picture of the demo; there is none elsewhere.
+async fn show_demo_file(
+    State(shared): State<Shared>,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Response {
+    let file = match (shared.slots.demo.get(), path) {
+        (Some(site), Ok(Path((folder, name)))) => site.file(&folder, &name).await,
+        _ => None,
     };
-    let mut answer = Response::new(Body::from(text));
-    answer
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/xml; charset=utf-8"));
+    let Some(file) = file else {
+        return failure(StatusCode::NOT_FOUND, "not_found", "there is no such file");
+    };
+    let mut answer = Response::new(Body::from(file.bytes));
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type));
     answer
 }
 
@@ -223,8 +228,10 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
     let method = request.uri().path().trim_start_matches('/');
     match shared.slots.rpc.get() {
         Some(rpc) if rpc.dispatcher().has_method(method) || speaks_rpc(&request) => {
+            let in_console = request.extensions().get::<console::Through>().is_some();
+            let rpc = if in_console { patient(rpc.clone()) } else { rpc.clone() };
             // Its error type has no values.
-            let Ok(answer) = rpc.clone().oneshot(request).await;
+            let Ok(answer) = rpc.oneshot(request).await;
             answer.map(Body::new)
         }
         None if speaks_rpc(&request) => {
@@ -232,6 +239,13 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
         }
         _ => failure(StatusCode::NOT_FOUND, "not_found", &format!("no such path: {}", request.uri().path())),
     }
+}
+
+/// The services for the console, which waits for what it shows no longer than it wants, and lets go on what somebody does.
+fn patient(rpc: ConnectRpcService) -> ConnectRpcService {
+    let usual = rpc.deadline_policy().clone();
+    let longest = usual.max().map_or(IN_CONSOLE_TIME_MAX, |usual| usual.max(IN_CONSOLE_TIME_MAX));
+    rpc.with_deadline_policy(usual.with_max(longest).with_default_timeout(longest))
 }
 
 /// What the gate says to those it does not let in, in the words of their protocol.
@@ -272,13 +286,16 @@ pub(super) fn json_answer(status: StatusCode, value: &serde_json::Value) -> Resp
 
 #[cfg(test)]
 mod tests {
+    use connectrpc::{DeadlinePolicy, handler_fn};
+    use contract::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
+
     use super::*;
 
-    fn routes(readiness: Readiness, request_timeout: Duration) -> Router {
+    fn routes(readiness: Readiness, request_timeout: Duration, slots: Slots) -> Router {
         let fetch = Arc::new(access::HttpsFetch::default());
         let gate = Gate::new(&access::Config::default(), fetch, access::Clock::system()).unwrap();
         let front = Front { gate, tls: false, console: true, world: Clock::system() };
-        router(readiness, Metrics::new(), Slots::default(), request_timeout, front)
+        router(readiness, Metrics::new(), slots, request_timeout, front)
     }
 
     async fn ask(router: &Router, request: Request) -> (StatusCode, String) {
@@ -294,7 +311,7 @@ mod tests {
 
     #[tokio::test]
     async fn before_the_start_is_over_calls_are_unavailable_and_the_process_is_alive_but_not_ready() {
-        let router = routes(Readiness::new(), Duration::from_secs(5));
+        let router = routes(Readiness::new(), Duration::from_secs(5), Slots::default());
         assert_eq!(ask(&router, get_request("/healthz")).await.0, StatusCode::OK);
         let (status, body) = ask(&router, get_request("/readyz")).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
@@ -314,7 +331,7 @@ mod tests {
         let readiness = Readiness::new();
         readiness.register("broken", async || panic!("boom"));
         readiness.started();
-        let router = routes(readiness, Duration::from_secs(5));
+        let router = routes(readiness, Duration::from_secs(5), Slots::default());
         let (status, body) = ask(&router, get_request("/readyz")).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(body, "{\"code\":\"internal\",\"message\":\"internal error\"}\n");
@@ -322,11 +339,44 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn what_somebody_does_in_the_console_goes_on_longer_than_a_call_and_not_for_ever() {
+        let slow = |time: Duration| {
+            handler_fn(move |_, _: GetInfoRequest| async move {
+                tokio::time::sleep(time).await;
+                connectrpc::Response::ok(GetInfoResponse::default())
+            })
+        };
+        let services = connectrpc::Router::new().route("t.T", "Slow", slow(IN_CONSOLE_TIME_MAX / 2)).route(
+            "t.T",
+            "Endless",
+            slow(IN_CONSOLE_TIME_MAX * 2),
+        );
+        let longest = Duration::from_secs(30);
+        let policy = DeadlinePolicy::new().with_max(longest).with_default_timeout(longest);
+        let rpc = ConnectRpcService::new(services).with_deadline_policy(policy);
+        let slots = Slots::default();
+        assert!(slots.rpc.set(rpc).is_ok());
+        let router = routes(Readiness::new(), longest, slots);
+        let call = |method: &str| {
+            let call = Request::builder().method(Method::POST).uri(format!("/t.T/{method}"));
+            call.header(header::CONTENT_TYPE, "application/json").body(Body::from("{}")).unwrap()
+        };
+        let in_console = |method: &str| {
+            let mut call = call(method);
+            call.extensions_mut().insert(console::Through);
+            call
+        };
+        assert_eq!(ask(&router, call("Slow")).await.0, StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(ask(&router, in_console("Slow")).await.0, StatusCode::OK);
+        assert_eq!(ask(&router, in_console("Endless")).await.0, StatusCode::GATEWAY_TIMEOUT);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_plain_route_that_takes_too_long_is_cut() {
         let readiness = Readiness::new();
         readiness.register("slow", std::future::pending);
         readiness.started();
-        let router = routes(readiness, Duration::from_secs(1));
+        let router = routes(readiness, Duration::from_secs(1), Slots::default());
         assert_eq!(ask(&router, get_request("/readyz")).await.0, StatusCode::SERVICE_UNAVAILABLE);
     }
 }

@@ -9,18 +9,23 @@ const STAGES: &str = "/torg.stages.v1.StageAdminService";
 const CREATE_FEED: &str = "/torg.feeds.v1.FeedService/CreateFeed";
 const SET_VALUES: &str = "/torg.tasks.v1.CtlService/SetValues";
 
-/// Everything that was recorded: who, what, about what, and what came of it; the oldest first.
-fn recorded(server: &Server, token: &str) -> Vec<[String; 4]> {
+/// Everything that was recorded, the oldest first.
+fn actions(server: &Server, token: &str) -> Vec<Value> {
     let answer = server.call("/torg.admin.v1.ObserveService/ListActions", Some(token), "{}");
     assert_eq!(answer.status, 200, "{}", answer.body);
     let mut actions = answer.json()["actions"].as_array().cloned().unwrap_or_default();
     actions.reverse();
+    actions
+}
+
+/// The same in short: who, what, about what, and what came of it.
+fn recorded(server: &Server, token: &str) -> Vec<[String; 4]> {
     let text = |action: &Value, field: &str| action[field].as_str().unwrap_or_default().to_owned();
     let told = |action: &Value| {
         let method = text(action, "method").rsplit('/').next().unwrap().to_owned();
         [text(action, "author"), method, text(action, "about"), text(action, "outcome")]
     };
-    actions.iter().map(told).collect()
+    actions(server, token).iter().map(told).collect()
 }
 
 #[test]
@@ -83,6 +88,62 @@ fn files_that_others_hand_in_are_recorded_and_those_of_sellers_themselves_are_no
         ["root", "upload", "bob/default", "ok"],
     ];
     assert_eq!(recorded(&server, &admin), wanted.map(|action| action.map(str::to_owned)));
+}
+
+#[test]
+fn what_only_some_may_read_is_not_told_by_recorded_actions() {
+    let (server, issuer) = guarded(&[]);
+    let admin = issuer.token_of("root", &["admin"], None);
+    let support = issuer.token_of("sue", &["support"], None);
+    let call = |path: &str, request: &Value| {
+        server.call(path, Some(&admin), &request.to_string()).json()["code"]
+            .as_str()
+            .unwrap_or("ok")
+            .to_owned()
+    };
+    let apply = "/torg.tasks.v1.TaskService/ApplyTasks";
+    let files = |text: &str| json!({"files": [{"name": "a.yaml", "text": text}], "reason": "a test"});
+    let right = "tasks: {report: {when: {new_day: a.b}, run: 'echo Bearer s3cret'}}";
+    assert_eq!(call(apply, &files(right)), "ok");
+    assert_eq!(
+        call(apply, &files("tasks:\n  report: {wehn: 1, run: 'echo Bearer s3cret'}")),
+        "invalid_argument"
+    );
+    let append = "/torg.topics.v1.TopicService/AppendMessages";
+    assert_eq!(
+        call(
+            "/torg.topics.v1.TopicService/CreateTopic",
+            &json!({"topic": {"name": "t", "partitionCount": 1}})
+        ),
+        "ok"
+    );
+    // `s3cret` in base64.
+    assert_eq!(
+        call(append, &json!({"topic": "t", "messages": [{"key": "YQ==", "payload": "czNjcmV0"}]})),
+        "ok"
+    );
+
+    let actions = actions(&server, &support);
+    let told = serde_json::to_string(&actions).unwrap();
+    assert!(!told.contains("s3cret") && !told.contains("czNjcmV0"), "{told}");
+    let request = |place: usize| actions[place]["request"].as_str().unwrap().to_owned();
+    let sizes =
+        format!(r#"{{"files":[{{"name":"a.yaml","text":"({} bytes)"}}],"reason":"a test"}}"#, right.len());
+    assert_eq!(request(0), sizes);
+    assert!(actions[1]["error"].as_str().unwrap().contains("error[unknown_key]"), "{told}");
+    assert_eq!(request(3), r#"{"topic":"t","messages":[{"key":"(1 bytes)","payload":"(6 bytes)"}]}"#);
+    assert_eq!(actions[3]["about"], "t");
+}
+
+#[test]
+fn an_attempt_is_recorded_however_large_its_request_is() {
+    let (server, issuer) = guarded(&[]);
+    let admin = issuer.token_of("root", &["admin"], None);
+    let ann = issuer.token_of("ann", &["seller"], Some("s1"));
+    let of_bob = json!({"feed": {"seller": "bob", "namespace": "x".repeat(100_000)}}).to_string();
+    let refused = server.call(CREATE_FEED, Some(&ann), &of_bob).json()["code"].as_str().unwrap().to_owned();
+    assert_eq!(recorded(&server, &admin), [["ann", "CreateFeed", "", &refused].map(str::to_owned)]);
+    assert!(actions(&server, &admin)[0]["request"].as_str().unwrap().ends_with(" bytes)"));
 }
 
 #[test]

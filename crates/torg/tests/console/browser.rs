@@ -95,6 +95,8 @@ impl<'a> Browser<'a> {
             "--no-sandbox".to_owned(),
             "--disable-gpu".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
+            // A picture would be narrower than the page by it.
+            "--hide-scrollbars".to_owned(),
             "--force-color-profile=srgb".to_owned(),
             format!("--window-size={columns},{rows}"),
             format!("--lang={language}"),

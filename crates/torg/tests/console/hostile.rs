@@ -1,6 +1,9 @@
 //! Texts from outside that would like to be more than text.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use stagekit::{Answer, Description, Failure, Options, Stage, Subject};
 
 use crate::browser::{Driver, Width, is_there};
 use crate::common::Server;
@@ -9,12 +12,54 @@ use crate::rig::{self, ask, wait_until};
 /// It would leave a trace if it were ever run.
 const SCRIPT: &str = "<script>window.taken=1</script><img src=x onerror=\"window.taken=1\">";
 
+/// A task that says it, and fails.
+const TASKS: &str = r#"
+tasks:
+  odd:
+    when: {grew: {of: odd.value, by: 1}}
+    run: |
+      echo '<script>window.taken=1</script>'
+      exit 1
+"#;
+
+/// A stage that says it of every offer.
+struct Rude;
+
+#[stagekit::async_trait]
+impl Stage for Rude {
+    fn describe(&self) -> Description {
+        Description::new("rude", "1").interest(["title"])
+    }
+
+    async fn process(&self, _: &Subject) -> Result<Answer, Failure> {
+        Err(Failure::Lasting(SCRIPT.to_owned()))
+    }
+}
+
+/// Serves the stage until the test ends: where it listens.
+fn rude() -> (tokio::runtime::Runtime, String) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };
+    let server = runtime.block_on(stagekit::Server::bind(vec![Arc::new(Rude)], options)).unwrap();
+    let address = format!("http://{}", server.address());
+    runtime.spawn(server.run(std::future::pending()));
+    (runtime, address)
+}
+
 #[test]
-fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_and_values() {
+fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_values_messages_of_stages_and_logs() {
     if !is_there() {
         return;
     }
-    let (server, driver) = (Server::start(&[]), Driver::start());
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("tasks.yaml"), TASKS).unwrap();
+    let server = Server::start_in(&folder, &[("TORG_TASKS_PATH", "tasks.yaml")]);
+    let (driver, (_stage, address)) = (Driver::start(), rude());
+    ask(
+        &server,
+        "torg.stages.v1.StageAdminService/RegisterStage",
+        &json!({"stage": {"id": "rude", "endpoints": [address]}}),
+    );
     let made = ask(
         &server,
         "torg.offers.v1.OfferService/CreateOffer",
@@ -53,6 +98,12 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_and_values() {
         &json!({"changes": [{"parameter": "odd.value", "value": {"number": "5"}}], "reason": SCRIPT}),
     );
 
+    wait_until("the stage has said it", || {
+        let shown = ask(&server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": "rude"}));
+        shown.to_string().contains("window.taken")
+    });
+    wait_until("the task has said it", || !rig::runs(&server).is_empty());
+
     let browser = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     for path in [
         format!("/console/offers/{id}"),
@@ -62,6 +113,10 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_and_values() {
         "/console/feeds/mallory/bad/loads/1".to_owned(),
         "/console/stages".to_owned(),
         "/console/stages/expiry".to_owned(),
+        "/console/stages/rude".to_owned(),
+        "/console/tasks".to_owned(),
+        "/console/tasks/odd".to_owned(),
+        "/console/tasks/odd/runs/1".to_owned(),
         "/console/values".to_owned(),
         "/console/values/odd.value".to_owned(),
         "/console/topics/offers".to_owned(),
@@ -76,9 +131,12 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_and_values() {
     for path in [
         format!("/console/offers/{id}"),
         "/console/stages/expiry".to_owned(),
+        "/console/stages/rude".to_owned(),
+        "/console/tasks/odd/runs/1".to_owned(),
         "/console/feeds/mallory/bad/loads/1".to_owned(),
     ] {
         browser.go(&path);
+        browser.wait_for("<script>window.taken=1</script>");
         let text = browser.script("return document.querySelector('main').textContent");
         assert!(text.as_str().unwrap().contains("<script>window.taken=1</script>"), "{path}: {text}");
     }

@@ -7,8 +7,10 @@ mod actions;
 mod browser;
 #[path = "../common/mod.rs"]
 mod common;
+mod forms;
 mod hostile;
 mod outage;
 mod pages;
 mod rig;
 mod signing_in;
+mod sources;

@@ -2,7 +2,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -10,34 +9,14 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::browser::{Browser, Driver, Width, is_there};
-use crate::common::{Server, torg};
-use crate::rig::{self, ask, wait_until};
+use crate::common::Server;
+use crate::rig::{self, Stage, ask, wait_until};
 
 /// Prints how long a page took to say something; looked at by people, judged by nobody: machines differ.
 fn timed(what: &str, wait: impl FnOnce()) {
     let start = Instant::now();
     wait();
     println!("{what}: {:.1} s", start.elapsed().as_secs_f64());
-}
-
-/// An outside stage in a process of its own.
-struct Stage(Child);
-
-impl Stage {
-    fn start(folder: &Arc<tempfile::TempDir>, port: u16) -> Stage {
-        let mut command = torg(folder, &["demo-stage", "--listen", &format!("127.0.0.1:{port}")]);
-        let child =
-            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait_until("the stage listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Stage(child)
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// A host with a feed, until it goes.
@@ -72,7 +51,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
         return;
     };
     let (folder, port) = (Arc::new(tempfile::tempdir().unwrap()), testkit::free_port());
-    let stage = Stage::start(&folder, port);
+    let stage = Stage::start_on(&folder, port);
     let server = Server::start_in(
         &folder,
         &[
@@ -103,7 +82,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
     timed("a stage that was killed is told after", || browser.wait_for("does not answer"));
     browser.picture("outage-stage");
     assert!(browser.text().contains("title-polish"));
-    let stage = Stage::start(&folder, port);
+    let stage = Stage::start_on(&folder, port);
     timed("and forgotten after it is back", || browser.wait_for("Nothing is wrong that Torg knows of."));
 
     // A feed whose host goes.

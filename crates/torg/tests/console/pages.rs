@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::browser::{Browser, Driver, Width, is_there};
 use crate::common::Server;
 use crate::rig::{self, CARELESS};
+use crate::sources::{fits, routes};
 
 /// Every page of the console that the demo has something for, with a name for its picture.
 pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
@@ -15,6 +16,7 @@ pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
         ("calls", "/console/calls".to_owned()),
         ("stages", "/console/stages".to_owned()),
         ("stage", "/console/stages/expiry".to_owned()),
+        ("waiting", "/console/stages/expiry/waiting?lane=timers".to_owned()),
         ("offers", "/console/offers".to_owned()),
         ("offer", format!("/console/offers/{offer}")),
         ("sellers", "/console/sellers".to_owned()),
@@ -22,10 +24,12 @@ pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
         ("feeds", "/console/feeds".to_owned()),
         ("feed", format!("/console/feeds/{CARELESS}/{feed}")),
         ("load", format!("/console/feeds/{CARELESS}/{feed}/loads/1")),
+        ("categories", format!("/console/feeds/{CARELESS}/{feed}/categories")),
         ("tasks", "/console/tasks".to_owned()),
         ("task", format!("/console/tasks/{task}")),
         ("run", format!("/console/tasks/{task}/runs/{run}")),
         ("values", "/console/values".to_owned()),
+        ("value", "/console/values/orders.loaded_to".to_owned()),
         ("topics", "/console/topics".to_owned()),
         ("topic", "/console/topics/offers".to_owned()),
         ("cluster", "/console/cluster".to_owned()),
@@ -40,7 +44,7 @@ fn status(browser: &Browser<'_>) -> u64 {
     browser.script(code).as_u64().unwrap_or_default()
 }
 
-/// What a person would complain about: parts that stick out, controls without a size, texts over each other, emptiness, errors of the browser.
+/// What a person would complain about: parts that stick out, controls without a size or with something over them, emptiness, errors of the browser.
 fn complaints(browser: &Browser<'_>) -> Vec<String> {
     let found = browser.script(
         "const wrong = [];
@@ -53,6 +57,17 @@ fn complaints(browser: &Browser<'_>) -> Vec<String> {
            if (box.right > innerWidth + 1) wrong.push(`sticks out: ${element.outerHTML.slice(0, 120)}`);
            if (element.matches('button, nav a') && element.scrollWidth > element.clientWidth + 1) wrong.push(`is cut: ${element.outerHTML.slice(0, 120)}`);
          }
+         const controls = [...document.querySelectorAll('main a, main button, main input:not([type=hidden]), main select, main textarea, main summary')];
+         const shown = controls.filter((element) => element.checkVisibility({visibilityProperty: true}));
+         for (const element of shown.slice(0, 200)) {
+           element.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+           const box = element.getClientRects()[0];
+           if (!box || box.width < 1 || box.height < 1) { wrong.push(`has no size: ${element.outerHTML.slice(0, 120)}`); continue; }
+           const over = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+           const own = over && (element.contains(over) || over.contains(element) || over.closest('label')?.contains(element));
+           if (!own) wrong.push(`${over?.outerHTML.slice(0, 80)} lies over ${element.outerHTML.slice(0, 120)}`);
+         }
+         scrollTo(0, 0);
          if (document.querySelector('main').innerText.trim().length < 30) wrong.push('the page is empty');
          for (const place of document.querySelectorAll('main table tbody')) {
            if (place.children.length === 0) wrong.push('a table is empty and does not say why');
@@ -104,19 +119,27 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
     }
     let (server, driver) = (rig::demo(), Driver::start());
     // What a role may not open; everything else it may.
-    let closed: [(&str, &[&str]); 4] = [
+    let closed: [(&str, &[&str]); 5] = [
         ("admin", &[]),
+        ("service", &[]),
         ("moderator", &["topics", "topic"]),
         ("support", &["topics", "topic"]),
         (
             "seller",
             &[
-                "calls", "stages", "stage", "tasks", "task", "run", "values", "topics", "topic", "cluster",
-                "actions",
+                "calls", "stages", "stage", "waiting", "tasks", "task", "run", "values", "value", "topics",
+                "topic", "cluster", "actions",
             ],
         ),
     ];
     for (role, closed) in closed {
+        // Each role also as people sit before it elsewhere: on a phone, in Russian.
+        let phone = rig::window(&driver, &server, role, Width::Phone, "ru");
+        for (name, path) in all(&server).into_iter().filter(|(name, _)| !closed.contains(name)) {
+            phone.go(&path);
+            let wrong = complaints(&phone);
+            assert!(wrong.is_empty(), "{path} as {role}, in Russian on a phone ({name}): {wrong:#?}");
+        }
         let browser = rig::window(&driver, &server, role, Width::Desktop, "en");
         for (name, path) in all(&server) {
             browser.go(&path);
@@ -149,6 +172,24 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         // A public offer may be read by everybody, but not how it came to be.
         assert!(status(&browser) >= 400 || !browser.text().contains("expiry"), "{path}: {}", browser.text());
     }
+}
+
+#[test]
+fn no_page_is_left_out() {
+    if !is_there() {
+        return;
+    }
+    let server = rig::demo();
+    // What only leads on, and what is no page.
+    let others = ["/console", "/console/find", "/console/sign-in", "/console/assets/{name}"];
+    let is_other =
+        |route: &str| others.contains(&route) || route.ends_with(".xlsx") || route.ends_with(".csv");
+    let pages = all(&server);
+    let missing: Vec<String> = routes("get")
+        .into_iter()
+        .filter(|route| !is_other(route) && !pages.iter().any(|(_, path)| fits(route, path)))
+        .collect();
+    assert!(missing.is_empty(), "nobody looks at these pages: {missing:#?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Servers to look at: the demo, small, and one that wants to know who asks.
 
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -98,7 +99,18 @@ pub(crate) fn window<'a>(
     width: Width,
     language: &str,
 ) -> Browser<'a> {
-    let browser = Browser::open(driver, &server.url(), width, language);
+    window_at(driver, &server.url(), role, width, language)
+}
+
+/// The same at the address of a server.
+pub(crate) fn window_at<'a>(
+    driver: &'a Driver,
+    url: &str,
+    role: &str,
+    width: Width,
+    language: &str,
+) -> Browser<'a> {
+    let browser = Browser::open(driver, url, width, language);
     let seller = if role == "seller" { format!("&seller={CARELESS}") } else { String::new() };
     browser.go(&format!("/console/sign-in?as={role}{seller}"));
     browser
@@ -136,4 +148,35 @@ pub(crate) fn guarded_with(
     let environment = [environment, &[("TORG_ACCESS_MODE", "required")]].concat();
     let server = Server::start_in(folder, &environment);
     (server, keys)
+}
+
+/// An outside stage in a process of its own: that of the demo.
+pub(crate) struct Stage {
+    child: Child,
+    port: u16,
+}
+
+impl Stage {
+    pub(crate) fn start(folder: &Arc<tempfile::TempDir>) -> Stage {
+        Stage::start_on(folder, testkit::free_port())
+    }
+
+    pub(crate) fn start_on(folder: &Arc<tempfile::TempDir>, port: u16) -> Stage {
+        let mut command = torg(folder, &["demo-stage", "--listen", &format!("127.0.0.1:{port}")]);
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("the stage listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Stage { child, port }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

@@ -31,12 +31,7 @@ fn a_key_opens_the_console_until_it_is_revoked_and_is_never_shown() {
     assert!(!server.log_so_far().join("\n").contains(secret));
 
     // The session ends with the key.
-    let id = keys[0].split('_').nth(1).unwrap();
-    let mut revoking =
-        crate::common::torg(&server.folder, &["keys", "revoke", id, "--server", &server.url()]);
-    revoking.env("TORG_TOKEN", &keys[0]);
-    let ended = run(revoking);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    revoke(&server, &keys[0], &keys[0]);
     browser.go("/console/cluster");
     assert!(browser.place().starts_with("/console/sign-in"), "{}", browser.place());
 
@@ -49,6 +44,45 @@ fn a_key_opens_the_console_until_it_is_revoked_and_is_never_shown() {
     browser.submit("form[action='/console/sign-out'] button");
     browser.go("/console/offers");
     assert!(browser.place().starts_with("/console/sign-in"));
+}
+
+#[test]
+fn what_somebody_typed_outlives_their_session() {
+    if !is_there() {
+        return;
+    }
+    let (server, keys) = rig::guarded(&["admin", "admin"]);
+    let driver = Driver::start();
+    let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
+    browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
+    browser.fill("#token", &keys[0]);
+    browser.submit("button.main");
+    browser.click("#pause summary");
+    browser.fill("#pause [name=reason]", "to look at it");
+    revoke(&server, &keys[0], &keys[1]);
+    browser.wait_for("Your session has ended.");
+    // They send the form all the same, sign in, and find it filled in.
+    browser.submit("#pause button");
+    browser.fill("#token", &keys[1]);
+    browser.submit("button.main");
+    assert_eq!(browser.place(), "/console/stages/expiry");
+    browser.submit("#pause button");
+    browser.wait_for("to look at it");
+    assert!(browser.has(".notice.good"), "{}", browser.text());
+}
+
+#[test]
+fn enter_in_the_field_of_the_seller_signs_in_as_that_seller() {
+    if !is_there() {
+        return;
+    }
+    let (server, driver) =
+        (crate::common::Server::start_in(&Arc::new(tempfile::tempdir().unwrap()), &[]), Driver::start());
+    let browser = Browser::open(&driver, &server.url(), Width::Phone, "ru");
+    browser.go("/console/sign-in");
+    browser.picture("sign-in-as");
+    browser.send_keys("#seller", "anna\u{e007}");
+    browser.wait_until("nobody is signed in", |browser| browser.place() == "/console/sellers/anna");
 }
 
 #[test]
@@ -93,6 +127,12 @@ fn every_answer_carries_the_headers_of_safety_and_cookies_are_out_of_reach() {
             assert!(head.contains(part), "{path} lacks {part}:\n{head}");
         }
         assert!(!head.contains("unsafe-inline"));
+        // Only what came over TLS is asked for over TLS from then on.
+        assert!(!head.contains("strict-transport-security"), "{head}");
+        let secure = server.ask(&format!(
+            "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-forwarded-proto: https\r\n\r\n"
+        ));
+        assert!(secure.head.contains("strict-transport-security: max-age=31536000"), "{}", secure.head);
     }
     let body = format!("token={}", keys[0]);
     let signed = sign_in(&server, &body, "");
@@ -129,6 +169,16 @@ fn a_form_that_was_not_made_for_the_session_does_nothing() {
     let shown =
         server.call("/torg.stages.v1.StageAdminService/GetStage", Some(&keys[0]), r#"{"id":"expiry"}"#);
     assert!(shown.json()["stage"]["pause"].is_null(), "{}", shown.body);
+}
+
+/// Takes a key back, in the name of who has another one.
+fn revoke(server: &crate::common::Server, key: &str, by: &str) {
+    let id = key.split('_').nth(1).unwrap();
+    let mut revoking =
+        crate::common::torg(&server.folder, &["keys", "revoke", id, "--server", &server.url()]);
+    revoking.env("TORG_TOKEN", by);
+    let ended = run(revoking);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
 
 fn sign_in(server: &crate::common::Server, body: &str, extra: &str) -> crate::common::Answer {

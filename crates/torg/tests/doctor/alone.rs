@@ -112,7 +112,8 @@ fn a_store_that_another_process_holds_is_asked_through_it_or_told() {
     let elsewhere = format!("127.0.0.1:{}", testkit::free_port());
     let told = holder.examine(&["--listen", &elsewhere]);
     told.assert_told("store", "error", "is in use by another process", "--server");
-    let told = holder.examine(&["--listen", &elsewhere, "--server", &server.url()]);
+    let flags = ["--listen", &elsewhere, "--server", &server.url()];
+    let told = holder.examine_until(&flags, |told| told.wrong().is_empty());
     told.assert_told("store", "ok", "has it open", "");
     told.assert_well();
 }

@@ -6,6 +6,7 @@ mod common;
 
 mod alone;
 mod certificates;
+mod clocks;
 mod rig;
 mod running;
 mod services;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Server, run, torg};
+use crate::common::{PATIENCE, Server, run, torg};
 
 /// Settings under which a test does not depend on how full this machine is.
 const MODEST: [(&str, &str); 2] = [("TORG_STORE_FREE_MB_MIN", "1"), ("TORG_FEEDS_UPLOAD_MB_MAX", "1")];
@@ -66,6 +67,18 @@ impl Patient {
         ended.stdout
     }
 
+    /// What the doctor says of it as soon as this holds, or when nobody waits any longer.
+    pub(crate) fn examine_until(&self, more: &[&str], is_told: impl Fn(&Told) -> bool) -> Told {
+        let until = Instant::now() + 2 * PATIENCE;
+        loop {
+            let told = self.examine(more);
+            if is_told(&told) || Instant::now() > until {
+                return told;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// What the doctor says of it.
     pub(crate) fn examine(&self, more: &[&str]) -> Told {
         let mut arguments = vec!["doctor", "--json"];
@@ -91,15 +104,16 @@ impl Patient {
 }
 
 impl Told {
-    /// Nothing is wrong. How many files this machine lets a process open is its own affair.
+    /// Nothing is wrong.
     pub(crate) fn assert_well(&self) {
-        let wrong: Vec<&Value> = self
-            .findings
-            .iter()
-            .filter(|each| each["area"] != "machine")
-            .filter(|each| each["severity"] == "error" || each["severity"] == "warning")
-            .collect();
+        let wrong = self.wrong();
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    /// Errors and warnings. How many files this machine lets a process open is its own affair.
+    pub(crate) fn wrong(&self) -> Vec<&Value> {
+        let ours = self.findings.iter().filter(|each| each["area"] != "machine");
+        ours.filter(|each| each["severity"] == "error" || each["severity"] == "warning").collect()
     }
 
     /// There is a finding of this area and severity that says this, and what to do.

@@ -1,29 +1,15 @@
 //! What a running process tells the doctor.
 
-use std::time::{Duration, Instant};
-
-use crate::common::PATIENCE;
 use crate::rig::{Patient, Told};
-
-/// Asks again until it is told.
-fn eventually(patient: &Patient, is_told: impl Fn(&Told) -> bool) -> Told {
-    let until = Instant::now() + 2 * PATIENCE;
-    loop {
-        let told = patient.examine(&[]);
-        if is_told(&told) || Instant::now() > until {
-            return told;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
 
 #[test]
 fn of_a_process_that_is_well_nothing_is_told() {
     let patient = Patient::new();
     let server = patient.serve();
-    // Stages are served a moment after the process is ready.
-    let told = eventually(&patient, |told| told.code == Some(0));
+    // A moment after it is ready it serves stages, and has looked at how it fares.
+    let told = patient.examine_until(&[], |told| told.wrong().is_empty());
     told.assert_well();
+    told.assert_told("stages", "ok", "the process finds nothing wrong with its stages", "");
     told.assert_told("process", "ok", "is ready", "");
     told.assert_told("process", "ok", concat!("version ", env!("CARGO_PKG_VERSION")), "");
     told.assert_told("clock", "ok", "the clock of the process at", "");
@@ -39,7 +25,7 @@ fn a_paused_stage_is_mentioned() {
     let _server = patient.serve();
     patient.done(&["stages", "pause", "expiry", "--reason", "it is too strict"]);
     let mentions = |told: &Told| told.mentions("stages", &["expiry", "paused"]);
-    eventually(&patient, mentions).assert_mentioned("stages", &["expiry", "paused"]);
+    patient.examine_until(&[], mentions).assert_mentioned("stages", &["expiry", "paused"]);
 }
 
 #[test]
@@ -52,7 +38,7 @@ fn a_task_that_fails_is_told() {
     );
     patient.done(&["tasks", "apply", "tasks.yaml", "--reason", "to see it fail"]);
     patient.done(&["ctl", "set", "sales.loaded_to=2026-03-25T08:05:00Z"]);
-    let told = eventually(&patient, |told| told.mentions("tasks", &["broken"]));
+    let told = patient.examine_until(&[], |told| told.mentions("tasks", &["broken"]));
     told.assert_mentioned("tasks", &["broken"]);
 }
 
@@ -71,7 +57,7 @@ fn who_may_not_ask_is_told_so() {
     let told = patient.examine(&[]);
     told.assert_told("process", "warning", "this needs a bearer token", "TORG_TOKEN");
     told.assert_mentioned("machine", &["in a process that is started from here"]);
-    let told = eventually(&patient, |_| true);
+    let told = patient.examine(&[]);
     assert!(!told.mentions("access", &["nobody can be admin"]), "what cannot be seen is not judged");
     patient.examine(&["--token", key.trim()]).assert_told("access", "ok", "role admin", "");
 }

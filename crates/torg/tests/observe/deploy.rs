@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
@@ -92,30 +93,184 @@ fn measures(expression: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Labels by measure.
+type Labels = BTreeMap<String, BTreeSet<String>>;
+
+/// What Prometheus adds to all that it fetches.
+const ADDED: [&str; 2] = ["job", "instance"];
+
+/// The names of the labels in the matchers of a selector, without its braces. What is in quotation marks is a value.
+fn matched(matchers: &str) -> impl Iterator<Item = String> {
+    let names = matchers.split('"').step_by(2);
+    let names = names.map(|name| name.trim_matches([' ', ',', '=', '!', '~']).to_owned());
+    names.filter(|name| !name.is_empty())
+}
+
+/// What stands in the parenthesis with which a text begins, and what follows it.
+fn parenthesis(text: &str) -> (&str, &str) {
+    let mut depth = 0;
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            assert!(place > 0, "no parenthesis: {text}");
+            return (&text[1..place], &text[place + 1..]);
+        }
+    }
+    panic!("never closed: {text}");
+}
+
+/// The labels that an expression of Prometheus expects of its measures: those that it matches, and those by which it
+/// groups what it is made of. The order is that of our files: `max by (stage) (...)`.
+fn expected_labels(expression: &str, labels: &mut Labels) {
+    for name in measures(expression) {
+        let found = labels.entry(name.clone()).or_default();
+        for (_, behind) in
+            expression.match_indices(&name).map(|(place, _)| expression.split_at(place + name.len()))
+        {
+            let matchers = behind.strip_prefix('{').and_then(|rest| rest.split('}').next());
+            found.extend(matchers.into_iter().flat_map(matched));
+        }
+    }
+    for (place, by) in expression.match_indices("by (") {
+        let (group, rest) = parenthesis(&expression[place + by.len() - 1..]);
+        let (grouped, _) = parenthesis(rest.trim_start());
+        for name in measures(grouped) {
+            let group = group.split(',').map(|label| label.trim().to_owned());
+            labels.entry(name).or_default().extend(group);
+        }
+    }
+}
+
+/// The labels of every measure that `/metrics` shows.
+fn shown_labels(metrics: &str) -> Labels {
+    let mut labels = Labels::new();
+    for line in metrics.lines().filter(|line| !line.starts_with('#')) {
+        let name = line.split(['{', ' ']).next().unwrap();
+        let matchers = line[name.len()..].strip_prefix('{').and_then(|rest| rest.rsplit_once('}'));
+        let found = labels.entry(name.to_owned()).or_default();
+        found.extend(matchers.into_iter().flat_map(|(matchers, _)| matched(matchers)));
+    }
+    labels
+}
+
 #[test]
-fn every_measure_of_the_dashboard_and_the_alerts_is_in_metrics() {
+fn labels_are_read_from_expressions_and_from_what_is_shown() {
+    let mut labels = Labels::new();
+    expected_labels(
+        "max by (le, stage) (rate(torg_a{job=\"$job\",code!~\"x,y|(z)\"}[5m])) > 2 * max(torg_ab)",
+        &mut labels,
+    );
+    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(labels["torg_a"], of(&["code", "job", "le", "stage"]));
+    assert_eq!(labels["torg_ab"], of(&[]));
+    let shown = shown_labels("# TYPE torg_a counter\ntorg_a{code=\"x, {y}\",stage=\"z\"} 1\ntorg_ab 2\n");
+    assert_eq!((&shown["torg_a"], &shown["torg_ab"]), (&of(&["code", "stage"]), &of(&[])));
+}
+
+#[test]
+fn every_measure_of_the_dashboard_and_the_alerts_is_in_metrics_with_its_labels() {
     let dashboard: Value = serde_json::from_str(&read("deploy/grafana/torg.json")).unwrap();
     let (alerts, mut expressions) = (yaml("deploy/prometheus/alerts.yml"), Vec::new());
     all(&dashboard, "expr", &mut expressions);
     assert!(expressions.len() > 30, "{}", expressions.len());
     all(&alerts, "expr", &mut expressions);
-    let wanted: BTreeSet<String> = expressions.iter().flat_map(|expression| measures(expression)).collect();
-    assert!(wanted.len() > 30 && wanted.contains("torg_stage_visits_total"), "{wanted:?}");
+    let mut wanted = Labels::new();
+    for expression in &expressions {
+        expected_labels(expression, &mut wanted);
+    }
+    assert!(wanted.len() > 30 && wanted["torg_stage_visits_total"].contains("stage"), "{wanted:?}");
 
     let server = Server::start(&[]);
     offer(&server, "Bicycle");
-    let mut missing = BTreeSet::new();
-    let names_all = |missing: &mut BTreeSet<String>| {
-        let shown = server.get("/metrics").body;
-        let lines = shown.lines().filter(|line| !line.starts_with('#'));
-        let names: BTreeSet<&str> = lines.filter_map(|line| line.split(['{', ' ']).next()).collect();
-        *missing = wanted.iter().filter(|name| !names.contains(name.as_str())).cloned().collect();
-        missing.is_empty()
-    };
     let until = std::time::Instant::now() + crate::common::PATIENCE;
-    while !names_all(&mut missing) {
+    let shown = loop {
+        let shown = shown_labels(&server.get("/metrics").body);
+        let missing: Vec<&String> = wanted.keys().filter(|name| !shown.contains_key(*name)).collect();
+        if missing.is_empty() {
+            break shown;
+        }
         assert!(std::time::Instant::now() < until, "not in /metrics: {missing:?}");
         std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    for (name, labels) in &wanted {
+        let unknown: Vec<&String> =
+            labels.difference(&shown[name]).filter(|label| !ADDED.contains(&label.as_str())).collect();
+        assert!(unknown.is_empty(), "{name} has no {unknown:?}, only {:?}", shown[name]);
+    }
+}
+
+/// What systemd has to say of a unit: nothing, if all is well.
+fn judged_by_systemd(unit: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("torg.service");
+    std::fs::write(&path, unit).unwrap();
+    let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    // It also speaks of other units of this machine.
+    let ours = said.lines().filter(|line| line.contains("torg.service"));
+    let ours: Vec<&str> = ours.collect();
+    assert!(output.status.success() || !ours.is_empty(), "{said}");
+    ours.join("\n")
+}
+
+#[test]
+fn the_unit_is_one_that_systemd_takes_without_a_word() {
+    if !answers("systemd-analyze", &["--version"]) {
+        return testkit::skip(
+            "the unit for systemd",
+            "systemd-analyze is missing: Debian's package systemd has it",
+        );
+    }
+    let unit = read("deploy/systemd/torg.service");
+    // Where it will stand it does not stand here.
+    let installed = "ExecStart=/usr/local/bin/torg ";
+    assert_eq!(unit.matches(installed).count(), 1);
+    let unit = unit.replace(installed, &format!("ExecStart={} ", env!("CARGO_BIN_EXE_torg")));
+    assert_eq!(judged_by_systemd(&unit), "");
+    // It would have told.
+    let told = judged_by_systemd(&unit.replace("KillMode=", "KilMode="));
+    assert!(told.contains("KilMode"), "{told}");
+}
+
+#[test]
+fn commands_of_tasks_can_make_temporary_files_under_the_unit() {
+    let unit = read("deploy/systemd/torg.service");
+    let has = |line: &str| unit.lines().any(|shown| shown == line);
+    assert!(has("ProtectSystem=strict") && has("ReadWritePaths=/tmp /var/tmp"));
+    // It would go with the process, and runs outlive that.
+    assert!(has("KillMode=process") && !unit.lines().any(|line| line.starts_with("PrivateTmp=")));
+}
+
+/// Whether a program is there and does this.
+fn answers(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// Not reported as skipped: the tests above read these files too, and neither tool comes with what the tests install.
+#[test]
+fn docker_and_prometheus_take_their_files_where_they_are_there() {
+    let judge = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .env("TORG_PASSWORD", "s3cret")
+            .current_dir(folder())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{program} {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    if answers("docker", &["compose", "version"]) {
+        judge("docker", &["compose", "--file", "deploy/compose.yaml", "config", "--quiet"]);
+    }
+    if answers("promtool", &["--version"]) {
+        judge("promtool", &["check", "rules", "deploy/prometheus/alerts.yml"]);
     }
 }
 

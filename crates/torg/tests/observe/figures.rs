@@ -80,6 +80,23 @@ fn calls_stages_topics_and_the_process_have_figures() {
     );
 }
 
+/// What stands in `observe/limits.rs`: a store may have as many stages as it can, and all have their figures.
+#[test]
+fn a_stage_has_no_more_figures_than_there_is_room_for() {
+    let server = Server::start(&[]);
+    offer(&server, "Bicycle");
+    let timer = json!({"stage": "expiry", "lane": "timer"});
+    figure(&server, "stage_depth", &timer, |now| now == 1.0);
+    figure(&server, "stage_parked", &json!({"stage": "expiry"}), |now| now == 0.0);
+    let all = figures(&server, "");
+    let of_stages = |figure: &&Value| figure["labels"]["stage"].is_string();
+    let of_one = all.iter().filter(|figure| figure["labels"]["stage"] == "expiry").count();
+    assert!((12..=16).contains(&of_one), "{of_one}");
+    let beside = all.len() - all.iter().filter(of_stages).count();
+    // Services and topics may be more, up to limits of theirs: 64 and 50.
+    assert!((20..=200).contains(&beside), "{beside}");
+}
+
 #[test]
 fn requests_beyond_what_is_kept_are_refused() {
     let server = Server::start(&[]);
@@ -115,4 +132,17 @@ fn one_process_serves_all_parts_of_the_offers() {
         assert_eq!(&shard["owner"], name);
         assert!(shard["leaseUntil"].is_string() && shard["exportedTo"].is_string(), "{shard}");
     }
+    let works = eventually("who sees to feeds and decides about tasks", || {
+        let cluster = ask(&server, &format!("{OBSERVE}/GetCluster"), &json!({}));
+        let works = cluster["works"].as_array().cloned().unwrap_or_default();
+        let is_served = |work: &serde_json::Value| {
+            work["shards"]
+                .as_array()
+                .is_some_and(|shards| shards.iter().all(|shard| shard["owner"].is_string()))
+        };
+        (works.len() == 2 && works.iter().all(is_served)).then_some(works)
+    });
+    let kinds: Vec<_> =
+        works.iter().map(|work| (&work["kind"], work["shards"].as_array().unwrap().len())).collect();
+    assert_eq!((kinds[0].0, kinds[1]), (&json!("feeds"), (&json!("tasks"), 1)), "{works:?}");
 }

@@ -57,3 +57,14 @@ fn limits_that_cannot_work_are_refused_and_change_nothing() {
     let stage = ask(&server, &format!("{STAGES}/GetStage"), &json!({"id": "expiry"}));
     assert_eq!(stage["stage"].get("orderedLimits"), None);
 }
+
+#[test]
+fn what_waits_for_a_stage_is_told_offer_by_offer_up_to_a_limit() {
+    let server = Server::start(&[]);
+    let get = |body: &serde_json::Value| server.post_json(&format!("{STAGES}/GetStage"), &body.to_string());
+    let all = get(&json!({"id": "expiry", "waitingMax": 5, "waitingLane": "LANE_TIMERS"}));
+    assert_eq!((all.status, all.json().get("waiting")), (200, None), "there are no offers");
+    let too_many = get(&json!({"id": "expiry", "waitingMax": 501}));
+    assert_eq!((too_many.status, &too_many.json()["code"]), (400, &json!("invalid_argument")));
+    assert!(too_many.body.contains("waiting_max"), "{}", too_many.body);
+}

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use store::{Key, Read};
 
 pub use cluster::{Cluster, Holder, ProcessSeen};
-pub use report::{Counted, Depth, StageReport};
+pub use report::{Counted, Depth, Faring, StageReport};
 pub use standing::{Asking, Explanation, Failed, LastVisit, Standing, Waits, Why};
 
 use crate::Result;

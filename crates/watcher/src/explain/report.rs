@@ -46,6 +46,13 @@ pub struct Counted {
     firsts: BTreeMap<Lane, Time>,
 }
 
+/// What is known of all stages at once, for [`Watcher::report_of`].
+#[derive(Clone, Debug)]
+pub struct Faring {
+    processes: BTreeMap<String, BTreeMap<String, StageStatus>>,
+    controls: BTreeMap<String, Control>,
+}
+
 impl StageReport {
     /// What was counted, for [`Watcher::report_with`].
     #[must_use]
@@ -73,6 +80,12 @@ impl<E: Entity> Watcher<E> {
 
     /// The same, with no more than `counted_max` rows of each lane counted: for lists of many stages.
     pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> Result<StageReport> {
+        let counted = self.count_up_to(stage, counted_max).await?;
+        self.report_with(stage, counted).await
+    }
+
+    /// Counts what waits for a stage, no more than `counted_max` rows of each lane.
+    pub async fn count_up_to(&self, stage: &str, counted_max: u64) -> Result<Counted> {
         let stage = self.require_stage(stage)?;
         let max = counted_max.min(DEPTH_COUNTED_MAX);
         let (count, mut counted) = (Counting { max, ..self.counting(stage) }, Counted::default());
@@ -83,20 +96,30 @@ impl<E: Entity> Watcher<E> {
             counted.depth.insert(lane, depth);
         }
         counted.parked = count.parked().await?;
-        self.report_with(stage, counted).await
+        Ok(counted)
     }
 
-    /// The same with what was counted before: for those who look again and again.
+    /// The report with what was counted before: for those who look again and again.
     pub async fn report_with(&self, stage: &str, counted: Counted) -> Result<StageReport> {
+        self.require_stage(stage)?;
+        self.report_of(stage, counted, &self.faring().await?)
+    }
+
+    /// The same with what is known of all stages: for reports of many.
+    pub fn report_of(&self, stage: &str, counted: Counted, faring: &Faring) -> Result<StageReport> {
         let stage = self.require_stage(stage)?;
         let Counted { depth, parked, oldest, firsts } = counted;
-        let mut processes = BTreeMap::new();
-        for (instance, mut said) in self.processes().await? {
-            processes.extend(said.remove(stage).map(|status| (instance, status)));
-        }
-        let control = self.control(stage).await?;
+        let said = faring.processes.iter();
+        let processes =
+            said.filter_map(|(instance, said)| Some((instance.clone(), said.get(stage)?.clone())));
+        let control = faring.controls.get(stage).cloned().unwrap_or_default();
         let limits = control.limits.apply_to(*self.limits_of(stage));
-        Ok(StageReport { control, limits, depth, parked, oldest, firsts, processes })
+        Ok(StageReport { processes: processes.collect(), control, limits, depth, parked, oldest, firsts })
+    }
+
+    /// How all stages fare in all processes, and what was ordered for them.
+    pub async fn faring(&self) -> Result<Faring> {
+        Ok(Faring { processes: self.processes().await?, controls: self.controls().await? })
     }
 
     /// How many entities are parked because they could not be read when stages were to be asked about them. Counts rows, as

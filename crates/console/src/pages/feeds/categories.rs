@@ -1,7 +1,6 @@
 //! What a seller's own categories are taken for, and what somebody says they are.
 
 use access::Action;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::catalog::v1::{FindCategoriesRequest, FindCategoriesResponse};
 use contract::torg::feeds::v1::{ListMappingsRequest, Mapping, SetMappingRequest};
@@ -9,6 +8,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{Named, may_change};
+use crate::address::{Path, Query};
 use crate::form::Form;
 use crate::layout::Place;
 use crate::services::Failure;
@@ -167,7 +167,7 @@ pub(super) async fn set(visit: Visit, Path(feed): Path<Named>, form: Form) -> Re
         category,
         ..SetMappingRequest::default()
     };
-    let outcome = visit.call(SET_MAPPING, &request).await;
+    let outcome = visit.act(SET_MAPPING, &request).await;
     let told = if request.category.is_empty() {
         visit.t("The category is recognised again, from the next load on.")
     } else {

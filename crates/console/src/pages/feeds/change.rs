@@ -1,6 +1,5 @@
 //! What is done with a feed: fetched, paused, changed, deleted; a load that waits is confirmed.
 
-use axum::extract::Path;
 use axum::response::Response;
 use buffa_types::google::protobuf::FieldMask;
 use contract::torg::feeds::v1::{
@@ -12,6 +11,7 @@ use super::fields::{Fields, changed, fields, read};
 use super::load::Of;
 use super::state::missing_named;
 use super::{Named, may_change};
+use crate::address::Path;
 use crate::form::Form;
 use crate::services::methods::{CONFIRM_LOAD, DELETE_FEED, FETCH_NOW, GET_FEED, UPDATE_FEED};
 use crate::services::{Failure, Kind};
@@ -85,7 +85,7 @@ pub(super) fn waiting(visit: &Visit, named: &Named, load: &Load) -> Markup {
 pub(super) async fn fetch(visit: Visit, Path(named): Path<Named>, _form: Form) -> Response {
     let (seller, namespace) = (named.seller.clone(), named.namespace.clone());
     let request = FetchNowRequest { seller, namespace, ..FetchNowRequest::default() };
-    let outcome = visit.call(FETCH_NOW, &request).await;
+    let outcome = visit.act(FETCH_NOW, &request).await;
     let told = outcome.map(|_| visit.t("The link is fetched as soon as possible.").to_owned());
     visit.done(&named.page(), told)
 }
@@ -131,7 +131,7 @@ async fn update(
         update_mask: Some(FieldMask { paths, ..FieldMask::default() }).into(),
         ..UpdateFeedRequest::default()
     };
-    let outcome = visit.call(UPDATE_FEED, &request).await;
+    let outcome = visit.act(UPDATE_FEED, &request).await;
     visit.done(&named.page(), outcome.map(|_| told.to_owned()))
 }
 
@@ -146,7 +146,7 @@ pub(super) async fn delete(visit: Visit, Path(named): Path<Named>, form: Form) -
         offers: offers.into(),
         ..DeleteFeedRequest::default()
     };
-    match visit.call(DELETE_FEED, &request).await {
+    match visit.act(DELETE_FEED, &request).await {
         Ok(_) => {
             let back = format!("/console/feeds{}", query(&[("seller", &named.seller)]));
             let told = visit.t("The feed is being deleted: first its offers are dealt with, then it goes.");
@@ -165,6 +165,6 @@ pub(super) async fn confirm(visit: Visit, Path(of): Path<Of>, _form: Form) -> Re
     };
     let Named { seller, namespace } = feed;
     let request = ConfirmLoadRequest { seller, namespace, number, ..ConfirmLoadRequest::default() };
-    let outcome = visit.call(CONFIRM_LOAD, &request).await;
+    let outcome = visit.act(CONFIRM_LOAD, &request).await;
     visit.done(&page, outcome.map(|_| visit.t("The load goes on.").to_owned()))
 }

@@ -46,7 +46,7 @@ pub(super) async fn take(visit: Visit, form: Form) -> Response {
         Err(failure) => return visit.done(&back, Err(failure)),
     };
     let request = CreateFeedRequest { feed: Some(wanted).into(), ..CreateFeedRequest::default() };
-    match visit.call(CREATE_FEED, &request).await {
+    match visit.act(CREATE_FEED, &request).await {
         Ok(answer) => {
             let made = answer.feed.into_option().unwrap_or_default();
             let made = Named { seller: made.seller, namespace: made.namespace };

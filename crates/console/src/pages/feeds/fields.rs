@@ -8,9 +8,14 @@ use super::state::{MISSING, missing_named};
 use crate::form::Form;
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
+use crate::words_mark::w;
 
 /// Minutes from one fetch to the next, if nothing else is said.
 const PERIOD_MINUTES: i64 = 240;
+/// A load waits to be confirmed if it would remove more than this part of the offers,
+const GUARD_PERCENT: f64 = 50.0;
+/// of more than so many, if nothing else is said.
+const GUARD_LEAST: u32 = 20;
 
 /// The names of all fields, each with the path that stands for it in a mask, those of one path together.
 const PATHS: [(&str, &str); 11] = [
@@ -134,7 +139,7 @@ pub(super) fn fields(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
 fn guard(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
     let id = |name: &str| format!("{prefix}-{name}");
     html! {
-        p.hint { (visit.t("A load waits for somebody to confirm it if it would remove more than this part of more than so many offers; left out: half of 20.")) }
+        p.hint { (visit.t("A load waits for somebody to confirm it if it would remove more than this many percent of the feed's offers (50 if left empty), and the feed has more than this many (20 if left empty).")) }
         div.line {
             label for=(id("guard_percent")) {
                 (visit.t("Percent"))
@@ -169,10 +174,21 @@ fn defaults(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
     }
 }
 
+/// The number in a field; another one if it was left empty.
+fn or<N: std::str::FromStr + Default>(
+    form: &Form,
+    name: &str,
+    label: &'static str,
+    otherwise: N,
+) -> Result<N, Failure> {
+    if form.text(name).is_empty() { Ok(otherwise) } else { form.number(name, label) }
+}
+
 /// A feed with what the fields say; what no field is about stays as it is.
 pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, Failure> {
     let url = form.text("url");
-    let minutes = Some(form.number::<i64>("minutes")?).filter(|minutes| *minutes != 0);
+    let minutes = form.number::<i64>("minutes", w("Fetched every so many minutes"))?;
+    let minutes = Some(minutes).filter(|minutes| *minutes != 0);
     let seconds = minutes.unwrap_or(PERIOD_MINUTES).saturating_mul(60);
     let link = (!url.is_empty()).then(|| Link {
         url: url.to_owned(),
@@ -190,8 +206,8 @@ pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, F
         feed.guard = None.into();
     } else {
         let guard = feed.guard.get_or_insert_default();
-        guard.share = form.number::<f64>("guard_percent")? / 100.0;
-        guard.least = form.number("guard_least")?;
+        guard.share = or(form, "guard_percent", w("Percent"), GUARD_PERCENT)? / 100.0;
+        guard.least = or(form, "guard_least", w("Offers"), GUARD_LEAST)?;
     }
     let said = ["currency", "country", "address"].map(|name| form.text(name));
     if feed.defaults.is_set() || said.iter().any(|text| !text.is_empty()) {

@@ -1,7 +1,6 @@
 //! The list of feeds: of a seller, or of all.
 
 use access::Action;
-use axum::extract::Query;
 use axum::response::Response;
 use contract::torg::admin::v1::{
     ListProblemsRequest as ListWrongsRequest, ListProblemsResponse as Wrongs, Problem as Wrong,
@@ -12,10 +11,11 @@ use serde::Deserialize;
 
 use super::state::{load_state, of_feed};
 use super::{Named, create, may_change};
+use crate::address::Query;
 use crate::layout::Place;
 use crate::services::Failure;
 use crate::services::methods::{LIST_FEEDS, LIST_WRONGS};
-use crate::view::{ago, empty, number, pager, part, path, query, state, table};
+use crate::view::{ago, empty, number, pager, part, path, problem, query, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 50;
@@ -93,17 +93,7 @@ fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
             p.notice.good { (visit.t("No feed needs anybody.")) }
         } @else {
             ul.problems {
-                @for wrong in wrongs {
-                    li.warn {
-                        strong {
-                            @if let Some((seller, namespace)) = wrong.about.split_once('/') {
-                                a href=(path(&["feeds", seller, namespace])) { (wrong.text) }
-                            } @else { (wrong.text) }
-                        }
-                        @if let Some(since) = wrong.since.as_option() { " " span.quiet { (ago(visit, Some(since))) } }
-                        @if !wrong.remedy.is_empty() { p { (wrong.remedy) } }
-                    }
-                }
+                @for wrong in wrongs { (problem(visit, wrong)) }
             }
         }
     }

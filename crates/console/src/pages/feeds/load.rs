@@ -1,6 +1,5 @@
 //! One load: how far it is, what came of its offers, and what was wrong with them.
 
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{Counts, GetLoadRequest, Load};
@@ -9,6 +8,7 @@ use serde::Deserialize;
 
 use super::state::{is_under_way, load_state, origin, progress};
 use super::{Named, change, report};
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::methods::GET_LOAD;
 use crate::services::{Failure, Kind};

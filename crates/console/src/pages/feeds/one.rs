@@ -1,7 +1,6 @@
 //! One feed: how it stands, its loads, and what can be done with it.
 
 use access::Action;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::feeds::v1::fetch::Outcome;
 use contract::torg::feeds::v1::{Defaults, Feed, Fetch, GetFeedRequest, ListLoadsRequest, Load};
@@ -10,6 +9,7 @@ use serde::Deserialize;
 
 use super::state::{is_under_way, load_state, missing, of_feed, origin, progress};
 use super::{Named, change, may_change, upload};
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::Kind;
 use crate::services::methods::{GET_FEED, LIST_LOADS};
@@ -201,8 +201,9 @@ fn row(visit: &Visit, named: &Named, load: &Load) -> Markup {
             td { (ago(visit, load.create_time.as_option())) }
             td { (visit.t(origin(load))) br; span.quiet { (load.format) " " (bytes(load.bytes)) } }
             td.n { a href=(named.offers()) { (number(counts.offers)) } }
-            td.n { a href=(named.offers()) { (number(counts.created)) } }
-            td.n { a href=(named.offers()) { (number(counts.changed)) } }
+            // Which offers were new or changed at a load is not kept.
+            td.n { (number(counts.created)) }
+            td.n { (number(counts.changed)) }
             td.n { a href={ (page) "?severity=error" } { (number(counts.rejected)) } }
             td.n { (number(counts.removed)) }
         }

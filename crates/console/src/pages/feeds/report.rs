@@ -1,7 +1,7 @@
 //! What was wrong with the offers of a load: by code, one by one, and as a file.
 
 use axum::body::Body;
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::response::Response;
 use contract::torg::feeds::v1::problem::Severity;
 use contract::torg::feeds::v1::summarize_problems_response::CodeSummary;
@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use super::Named;
 use super::load::Of;
+use crate::address::Path;
 use crate::layout::Place;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::services::methods::{LIST_FEED_PROBLEMS, SUMMARIZE_PROBLEMS};

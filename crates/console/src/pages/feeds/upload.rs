@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 
 use axum::body::{Body, BodyDataStream};
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -22,6 +22,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::Named;
+use crate::address::Path;
 use crate::form::{TOKEN_FIELD, is_own};
 use crate::limits::{
     ANSWER_BYTES_MAX, TOKEN_BYTES_MAX, UPLOAD_BEGIN_TIME_MAX, UPLOAD_END_TIME_MAX, UPLOAD_FIELDS_BYTES_MAX,

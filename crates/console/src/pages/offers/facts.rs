@@ -27,7 +27,7 @@ pub(super) fn standing(visit: &Visit, offer: &Offer, category: &Category) -> Mar
                     @if let Some(reason) = reason {
                         @if !reason.text.is_empty() { br; (reason.text) }
                         @if !reason.code.is_empty() { br; code { (reason.code) } }
-                        @if reason.author.is_set() { br; span.quiet { (names::author(visit, reason.author.as_option())) } }
+                        @if reason.author.is_set() { br; span.quiet { (names::author(visit, reason.author.as_option(), &offer.seller)) } }
                     }
                 }
                 dt { (visit.t("Price")) } dd { (price(visit, offer.price.as_option())) }

@@ -3,13 +3,13 @@
 mod search;
 
 use access::Action;
-use axum::extract::Query;
 use axum::response::Response;
 use contract::torg::offers::v1::Offer;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{price, source, status};
+use crate::address::Query;
 use crate::answer::see;
 use crate::layout::Place;
 use crate::view::{empty, number, path, table};
@@ -67,6 +67,7 @@ fn form(visit: &Visit, text: &str, seller: &str) -> Markup {
         }
         @if visit.caller().may(Action::ReadAny) {
             p.hint { (visit.t("An id may be written in groups: 4829-1750-3316-8090. An id in a feed needs its seller; it can also be written seller/id, or seller/feed/id.")) }
+            p { a href=(path(&["sellers"])) { (visit.t("Or begin with a seller")) } }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every change of an offer, the newest first: what was there, what is there now, who did it.
 
-use contract::torg::offers::v1::history_entry::FieldChange;
-use contract::torg::offers::v1::{GetHistoryResponse, HistoryEntry, Money};
+use contract::torg::offers::v1::history_entry::{Excerpt, FieldChange};
+use contract::torg::offers::v1::{GetHistoryResponse, HistoryEntry, Money, Offer};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -10,22 +10,22 @@ use super::names;
 use crate::view::{ago_of_offers, cut, empty, moment, pager, path};
 use crate::visit::Visit;
 
-pub(super) fn show(visit: &Visit, history: &GetHistoryResponse, id: &str, page: &str) -> Markup {
+pub(super) fn show(visit: &Visit, history: &GetHistoryResponse, offer: &Offer, page: &str) -> Markup {
     if history.entries.is_empty() {
         return empty(visit.t("No change is remembered: it is older than the history goes."));
     }
     html! {
-        ol.timeline { @for entry in &history.entries { (one(visit, entry)) } }
-        (pager(visit, &path(&["offers", id]), &[], page, &history.next_page_token))
+        ol.timeline { @for entry in &history.entries { (one(visit, entry, &offer.seller)) } }
+        (pager(visit, &path(&["offers", &offer.id]), &[], page, &history.next_page_token))
     }
 }
 
-fn one(visit: &Visit, entry: &HistoryEntry) -> Markup {
+fn one(visit: &Visit, entry: &HistoryEntry, seller: &str) -> Markup {
     html! {
         li {
             div.line {
                 strong { (visit.f("version {0}", &[&entry.version])) }
-                span { (names::author(visit, entry.author.as_option())) }
+                span { (names::author(visit, entry.author.as_option(), seller)) }
                 span.quiet { (ago_of_offers(visit, entry.time.as_option())) " · " (moment(entry.time.as_option())) }
             }
             @for field in &entry.changes { (difference(visit, field)) }
@@ -37,13 +37,25 @@ fn difference(visit: &Visit, field: &FieldChange) -> Markup {
     html! {
         div.difference {
             code { (field.field) } ": "
-            @if field.long && field.before.is_none() && field.after.is_none() {
+            @if let Some(excerpt) = field.excerpt.as_option() {
+                (parts(excerpt))
+            } @else if field.long && field.before.is_none() && field.after.is_none() {
                 span.quiet { (visit.t("changed; too long to be kept")) }
             } @else {
                 (change(field.before.as_deref(), field.after.as_deref()))
                 @if field.long { " " span.quiet { (visit.t("(one of them is too long to be kept)")) } }
             }
         }
+    }
+}
+
+/// In what two long values differ.
+fn parts(excerpt: &Excerpt) -> Markup {
+    let Excerpt { before, after, .. } = excerpt;
+    html! {
+        @if !before.is_empty() { del.old { (before) } }
+        @if !before.is_empty() && !after.is_empty() { " → " }
+        @if !after.is_empty() { ins.new { (after) } }
     }
 }
 

@@ -6,11 +6,10 @@ use contract::torg::offers::v1::opinion::Verdict;
 use contract::torg::offers::v1::{Billing, ExplainOfferResponse, Moderation};
 use maud::{Markup, html};
 
+use super::waits;
 use crate::view::{Tone, ago_of_offers, cut, empty, path, state, table, token};
 use crate::visit::Visit;
 
-/// How the services begin to tell of a visit that is parked.
-const PARKED: &str = "parked";
 /// The form that the buttons beside parked visits belong to; each of them says which stage it is about.
 const RELEASE_FORM: &str = "release-form";
 
@@ -52,6 +51,7 @@ pub(super) fn stages(visit: &Visit, explained: &ExplainOfferResponse) -> Markup 
     let head = html! {
         th scope="col" { (visit.t("Stage")) }
         th scope="col" { (visit.t("Where it stands")) }
+        th scope="col" { (visit.t("Last visit")) }
         th.n scope="col" { (visit.t("Failed attempts")) }
         th scope="col" { (visit.t("Last error")) }
     };
@@ -67,20 +67,19 @@ pub(super) fn stages(visit: &Visit, explained: &ExplainOfferResponse) -> Markup 
 }
 
 fn row(visit: &Visit, stage: &StageStanding) -> Markup {
-    let is_parked = stage.standing.starts_with(PARKED);
     html! {
         tr {
             th scope="row" { a href=(path(&["stages", &stage.stage])) { (stage.stage) } }
             td.wide {
-                @if is_parked { (state(Tone::Bad, visit.t("parked"))) " " }
-                span lang="en" { (cut(&stage.standing)) }
-                @if is_parked && visit.may(Action::Administer) {
+                (waits::show(visit, stage))
+                @if waits::is_parked(stage) && visit.may(Action::Administer) {
                     " "
                     button id={ "release-" (stage.stage) } form=(RELEASE_FORM)
                         formaction=(path(&["stages", &stage.stage, "release"])) { (visit.t("Release")) }
                 }
             }
-            td.n { (stage.failed_attempts) }
+            td { (waits::last(visit, stage.last_visit.as_option())) }
+            td.n { @if stage.failed_attempts == 0 { "0" } @else { a href={ (path(&["stages", &stage.stage])) "#failed" } { (stage.failed_attempts) } } }
             td.wide { (cut(&stage.error)) }
         }
     }

@@ -1,6 +1,5 @@
 //! Moving an offer to another status.
 
-use axum::extract::Path;
 use axum::response::Response;
 use contract::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
 use contract::torg::offers::v1::{Money, MoveOfferRequest, Offer, Status};
@@ -9,6 +8,7 @@ use maud::{Markup, html};
 use super::choices::{By, by, choices, from_key, key, name};
 use super::money::{micros_of, plain};
 use super::names::status_name;
+use crate::address::Path;
 use crate::form::Form;
 use crate::services::methods::MOVE_OFFER;
 use crate::services::{Failure, Kind};
@@ -79,7 +79,7 @@ fn paid(visit: &Visit, offer: &Offer) -> Markup {
 
 pub(super) async fn act(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
     let outcome = match request(&visit, &id, &form) {
-        Ok(request) => visit.call(MOVE_OFFER, &request).await,
+        Ok(request) => visit.act(MOVE_OFFER, &request).await,
         Err(failure) => Err(failure),
     };
     let outcome = outcome.map(|answer| {

@@ -1,5 +1,6 @@
 //! What statuses, conditions, sources and authors are called.
 
+use access::Action;
 use contract::torg::offers::v1::__buffa::oneof::source::Kind as SourceKind;
 use contract::torg::offers::v1::{Author, Condition, Offer, Status, author};
 use maud::{Markup, html};
@@ -55,8 +56,8 @@ pub(in crate::pages) fn source(visit: &Visit, offer: &Offer) -> Markup {
     }
 }
 
-/// Who made a change: the role, and who, as far as the person may know it.
-pub(super) fn author(visit: &Visit, author: Option<&Author>) -> Markup {
+/// Who made a change to an offer of this seller: the role, and who, as far as the person may know it. Leads to the stage or the load.
+pub(super) fn author(visit: &Visit, author: Option<&Author>, seller: &str) -> Markup {
     use author::Kind;
     let Some(author) = author else { return html! { (visit.t("nobody knows who")) } };
     let kind = match author.kind.as_known().unwrap_or_default() {
@@ -70,12 +71,22 @@ pub(super) fn author(visit: &Visit, author: Option<&Author>) -> Markup {
         Kind::KIND_ADMIN => w("admin"),
         Kind::KIND_ARCHIVE => w("archive"),
     };
-    let is_stage = author.kind == Kind::KIND_STAGE && visit.caller().may(access::Action::SeeProcess);
+    let place = match author.kind.as_known() {
+        Some(Kind::KIND_STAGE) if visit.caller().may(Action::SeeProcess) => {
+            Some(path(&["stages", &author.name]))
+        }
+        // A feed's name has no blank.
+        Some(Kind::KIND_FEED) => author
+            .name
+            .split_once(' ')
+            .map(|(namespace, load)| path(&["feeds", seller, namespace, "loads", load])),
+        _ => None,
+    };
     html! {
         (visit.t(kind))
         @if !author.name.is_empty() {
             " "
-            @if is_stage { a href=(path(&["stages", &author.name])) { (author.name) } }
+            @if let Some(place) = &place { a href=(place) { (author.name) } }
             @else { (author.name) }
         }
     }

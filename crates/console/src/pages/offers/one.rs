@@ -81,7 +81,7 @@ pub(super) async fn show(visit: &Visit, id: &str, page: &str) -> Result<(String,
         }
         @if let Some(changes) = &changes {
             h2 { (visit.t("What happened to it")) }
-            div data-live #history { (part(visit, changes, |changes| history::show(visit, changes, id, page))) }
+            div data-live #history { (part(visit, changes, |changes| history::show(visit, changes, &offer, page))) }
         }
     };
     Ok((title, body))

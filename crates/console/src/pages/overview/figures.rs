@@ -9,6 +9,10 @@ use crate::limits::DEPTH_COUNTED_MAX;
 use crate::view::{Tone, amount, empty, figure, length, path, plot, rate, state, table};
 use crate::visit::Visit;
 
+/// Codes of calls that failed by a fault of Torg's.
+const OURS: [&str; 6] =
+    ["internal", "unavailable", "deadline_exceeded", "unknown", "data_loss", "resource_exhausted"];
+
 /// All figures by name.
 pub(super) struct Figures(BTreeMap<String, Vec<Figure>>);
 
@@ -44,12 +48,19 @@ impl Figures {
         together(self.named(name, &[]).filter(|figure| figure.labels.is_empty()), |a, b| a + b)
     }
 
-    /// Calls that ended otherwise than well.
+    /// Calls that failed by a fault of Torg's, not of whoever called.
     fn failures(&self) -> (f64, Vec<f64>) {
-        let bad = |figure: &&Figure| figure.labels.get("code").is_some_and(|code| code != "ok");
+        let bad = |figure: &&Figure| figure.labels.get("code").is_some_and(|code| OURS.contains(&&**code));
         let (now, past) = together(self.named("rpc_outcomes_per_s", &[]).filter(bad), |a, b| a + b);
         // Nothing has failed so far.
         if past.is_empty() { (0.0, past) } else { (now, past) }
+    }
+
+    /// Loads that are not over: those that wait for somebody to confirm them, or the others.
+    fn loads(&self, waiting: bool) -> (f64, Vec<f64>) {
+        let is_so =
+            |figure: &&Figure| figure.labels.get("state").is_some_and(|state| state == "waiting") == waiting;
+        together(self.named("feed_loads", &[]).filter(is_so), |a, b| a + b)
     }
 
     pub(super) fn show(&self, visit: &Visit) -> Markup {
@@ -67,7 +78,8 @@ impl Figures {
                 (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
                 (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), amount, visit.t("offers"), Some("/console/stages")))
                 (card(visit.t("Lag of the export"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
-                (card(visit.t("Loads of feeds under way"), self.sum("feed_loads", &[]), amount, "", Some("/console/feeds")))
+                (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds")))
+                (card(visit.t("Loads that wait for somebody"), self.loads(true), amount, "", Some("/console/feeds#wrongs")))
                 (card(visit.t("Tasks that run"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks")))
             }
             h2 { (visit.t("Stages")) }

@@ -80,7 +80,7 @@ fn earned(visit: &Visit, counters: &GetCountersResponse, seller: &str) -> Markup
             div.card.figure {
                 div.label { (visit.t("Earned")) }
                 @if counters.money_earned.is_empty() { div.number { "0" } }
-                @for amount in &counters.money_earned { div.number { (money(amount)) } }
+                @for amount in &counters.money_earned { div.number { a href=(sold) { (money(amount)) } } }
             }
         }
     }

@@ -1,6 +1,5 @@
 //! What an operator does with a stage.
 
-use axum::extract::Path;
 use axum::response::Response;
 use contract::torg::stages::v1::{
     PauseStageRequest, PromoteShadowRequest, ReleaseStageRequest, ResumeStageRequest, SetStageLimitsRequest,
@@ -8,11 +7,13 @@ use contract::torg::stages::v1::{
 };
 use maud::{Markup, html};
 
+use crate::address::Path;
 use crate::form::Form;
 use crate::services::Failure;
 use crate::services::methods::{PAUSE_STAGE, PROMOTE_SHADOW, RELEASE_STAGE, RESUME_STAGE, SET_STAGE_LIMITS};
 use crate::view::{button, number, path, reason, token};
 use crate::visit::Visit;
+use crate::words_mark::w;
 
 /// The form that the buttons beside parked visits belong to.
 pub(super) const RELEASE_FORM: &str = "release-form";
@@ -95,14 +96,14 @@ pub(super) async fn pause(visit: Visit, Path(id): Path<String>, form: Form) -> R
         reason: form.text("reason").to_owned(),
         ..PauseStageRequest::default()
     };
-    let outcome = visit.call(PAUSE_STAGE, &request).await;
+    let outcome = visit.act(PAUSE_STAGE, &request).await;
     let outcome = outcome.map(|_| visit.f("Stage {0} is paused: what comes meanwhile waits.", &[&id]));
     visit.done(&path(&["stages", &id]), outcome)
 }
 
 pub(super) async fn resume(visit: Visit, Path(id): Path<String>, _form: Form) -> Response {
     let request = ResumeStageRequest { id: id.clone(), ..ResumeStageRequest::default() };
-    let outcome = visit.call(RESUME_STAGE, &request).await;
+    let outcome = visit.act(RESUME_STAGE, &request).await;
     let outcome = outcome.map(|_| visit.f("Stage {0} goes on.", &[&id]));
     visit.done(&path(&["stages", &id]), outcome)
 }
@@ -115,14 +116,14 @@ pub(super) async fn release(visit: Visit, Path(id): Path<String>, form: Form) ->
         _ => path(&["stages", &id]),
     };
     let request = ReleaseStageRequest { id, offer, ..ReleaseStageRequest::default() };
-    let outcome = visit.call(RELEASE_STAGE, &request).await;
+    let outcome = visit.act(RELEASE_STAGE, &request).await;
     let outcome = outcome.map(|answer| visit.f("Released: {0}", &[&number(answer.released)]));
     visit.done(&back, outcome)
 }
 
 pub(super) async fn limits(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
     let outcome = match wanted_limits(&id, &form) {
-        Ok(request) => visit.call(SET_STAGE_LIMITS, &request).await,
+        Ok(request) => visit.act(SET_STAGE_LIMITS, &request).await,
         Err(failure) => Err(failure),
     };
     let outcome = outcome.map(|answer| {
@@ -135,21 +136,25 @@ pub(super) async fn limits(visit: Visit, Path(id): Path<String>, form: Form) -> 
 fn wanted_limits(id: &str, form: &Form) -> Result<SetStageLimitsRequest, Failure> {
     Ok(SetStageLimitsRequest {
         id: id.to_owned(),
-        rate: given(form, "rate")?,
-        calls_max: given(form, "calls_max")?,
-        batch_max: given(form, "batch_max")?,
+        rate: given(form, "rate", w("Visits in a second"))?,
+        calls_max: given(form, "calls_max", w("Calls at the same time"))?,
+        batch_max: given(form, "batch_max", w("Offers in one call"))?,
         ..SetStageLimitsRequest::default()
     })
 }
 
 /// The number in a field, unless it was left empty.
-fn given<N: std::str::FromStr + Default>(form: &Form, name: &str) -> Result<Option<N>, Failure> {
-    if form.text(name).is_empty() { Ok(None) } else { form.number(name).map(Some) }
+fn given<N: std::str::FromStr + Default>(
+    form: &Form,
+    name: &str,
+    label: &'static str,
+) -> Result<Option<N>, Failure> {
+    if form.text(name).is_empty() { Ok(None) } else { form.number(name, label).map(Some) }
 }
 
 pub(super) async fn promote(visit: Visit, Path(id): Path<String>, _form: Form) -> Response {
     let request = PromoteShadowRequest { id: id.clone(), ..PromoteShadowRequest::default() };
-    let outcome = visit.call(PROMOTE_SHADOW, &request).await;
+    let outcome = visit.act(PROMOTE_SHADOW, &request).await;
     let outcome = outcome.map(|_| visit.f("The shadow of stage {0} has taken its place.", &[&id]));
     visit.done(&path(&["stages", &id]), outcome)
 }

@@ -3,8 +3,8 @@
 use contract::torg::stages::v1::Stage;
 use maud::{Markup, html};
 
-use super::standing;
-use crate::view::{ago_of_offers, empty, number, path, rate, table};
+use super::{standing, waiting};
+use crate::view::{empty, number, path, rate, table};
 use crate::visit::Visit;
 
 pub(super) fn table_of(visit: &Visit, stages: &[Stage]) -> Markup {
@@ -18,7 +18,7 @@ pub(super) fn table_of(visit: &Visit, stages: &[Stage]) -> Markup {
         th.n scope="col" { (visit.t("Timers")) }
         th.n scope="col" { (visit.t("Background")) }
         th.n scope="col" { (visit.t("Parked")) }
-        th scope="col" { (visit.t("First visit due")) }
+        th scope="col" { (visit.t("Oldest due")) }
         th.n scope="col" { (visit.t("Visits in a second")) }
         th.n scope="col" { (visit.t("Failures")) }
         th scope="col" { (visit.t("Kind")) }
@@ -29,20 +29,20 @@ pub(super) fn table_of(visit: &Visit, stages: &[Stage]) -> Markup {
 fn row(visit: &Visit, stage: &Stage) -> Markup {
     let place = path(&["stages", &stage.id]);
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
-    let waits = |offers: u64| {
-        html! { td.n { a href={ (place) "#depth" } { (standing::count(visit, &depth, offers)) } } }
+    let waits = |lane: &str, offers: u64| {
+        html! { td.n { a href=(waiting::place(&stage.id, lane)) { (standing::count(visit, &depth, offers)) } } }
     };
     html! {
         tr {
             th scope="row" { a href=(place) { (stage.id) } }
             td.wide { (standing::show(visit, stage)) }
-            (waits(depth.fresh))
-            (waits(depth.timers))
-            (waits(depth.background))
+            (waits("fresh", depth.fresh))
+            (waits("timers", depth.timers))
+            (waits("background", depth.background))
             td.n { a href={ (place) "#parked" } { (standing::count(visit, &depth, depth.parked)) } }
-            td { (ago_of_offers(visit, depth.first_visit.as_option())) }
+            td { (standing::due(visit, depth.first_visit.as_option())) }
             td.n { a href={ (place) "#processes" } { (rate(standing::visits_per_s(stage))) } }
-            td.n { a href={ (place) "#processes" } { (number(standing::failures(stage))) } }
+            td.n { a href={ (place) "#failed" } { (number(standing::failures(stage))) } }
             td {
                 (visit.t(standing::kind(stage)))
                 @if !stage.version.is_empty() { br; span.quiet { (stage.version) } }

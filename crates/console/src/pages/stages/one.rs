@@ -39,6 +39,7 @@ pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
         @if visit.may(Action::Administer) { div data-live #forms { (forms::show(visit, &stage)) } }
         h2 { (visit.t("What waits")) }
         div data-live #depth { (parts::depth(visit, &stage)) }
+        p { a href={ (path(&["stages"])) "#re-crawl" } { (visit.t("Re-crawl of all offers")) } }
         h2 { (visit.t("Over time")) }
         div data-live #plots { (part(visit, &figures, |figures| plots::show(visit, figures, id))) }
         h2 { (visit.t("In every process")) }
@@ -50,7 +51,7 @@ pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
         h2 { (visit.t("Visits that failed last")) }
         div data-live #failed { (parts::failed(visit, &answer.failed)) }
         h2 { (visit.t("Parked visits")) }
-        div data-live #parked { (parts::parked(visit, &answer.parked)) }
+        div data-live #parked { (parts::parked(visit, &stage, &answer.parked)) }
         @if let Some(report) = stage.shadow.as_option() {
             h2 { (visit.t("Shadow")) }
             div data-live #shadow { (shadow::show(visit, report)) }
@@ -61,10 +62,13 @@ pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
 }
 
 fn recorded(visit: &Visit, done: &ListActionsResponse, id: &str) -> Markup {
-    if done.actions.is_empty() {
+    // Something else may have the same name.
+    let own: Vec<_> =
+        done.actions.iter().filter(|action| action.method.starts_with("torg.stages.")).collect();
+    if own.is_empty() {
         return empty(visit.t("Nobody did anything to this stage yet."));
     }
-    let rows = html! { @for action in &done.actions { (actions::row(visit, action)) } };
+    let rows = html! { @for action in own { (actions::row(visit, action)) } };
     html! {
         (table(visit.t("Recorded actions"), &actions::head(visit), &rows))
         p { a href={ (path(&["actions"])) (query(&[("about", id)])) } { (visit.t("All of them")) } }

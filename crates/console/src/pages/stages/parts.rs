@@ -6,7 +6,7 @@ use contract::torg::stages::v1::{Endpoint, FailedVisit, InProcess, OutsideStage,
 use maud::{Markup, html};
 
 use super::forms::{RELEASE_FORM, limits_in_words};
-use super::standing;
+use super::{standing, waiting};
 use crate::view::{Tone, ago_of_offers, amount, cut, empty, length, number, path, rate, state, table};
 use crate::visit::Visit;
 
@@ -58,16 +58,35 @@ fn seconds_of(length: &Duration) -> f64 {
 pub(super) fn depth(visit: &Visit, stage: &Stage) -> Markup {
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
     let lanes = [
-        (visit.t("Fresh"), depth.fresh, visit.t("Offers that have just changed")),
-        (visit.t("Timers"), depth.timers, visit.t("Visits that the stage asked for, also those ahead")),
-        (visit.t("Background"), depth.background, visit.t("Visits of the re-crawl")),
+        (
+            "fresh",
+            visit.t("Fresh"),
+            depth.fresh,
+            &depth.first_fresh,
+            visit.t("Offers that have just changed"),
+        ),
+        (
+            "timers",
+            visit.t("Timers"),
+            depth.timers,
+            &depth.first_timer,
+            visit.t("Visits that the stage asked for, also those ahead"),
+        ),
+        (
+            "background",
+            visit.t("Background"),
+            depth.background,
+            &depth.first_background,
+            visit.t("Visits of the re-crawl"),
+        ),
     ];
     html! {
         div.cards {
-            @for (name, offers, meaning) in lanes {
+            @for (lane, name, offers, first, meaning) in lanes {
                 div.card.figure {
                     div.label { (name) }
-                    div.number { (standing::count(visit, &depth, offers)) }
+                    div.number { a href=(waiting::place(&stage.id, lane)) { (standing::count(visit, &depth, offers)) } }
+                    @if let Some(first) = first.as_option() { div { (standing::due(visit, Some(first))) } }
                     div.quiet { (meaning) }
                 }
             }
@@ -77,8 +96,8 @@ pub(super) fn depth(visit: &Visit, stage: &Stage) -> Markup {
                 div.quiet { (visit.t("Failed too often")) }
             }
             div.card.figure {
-                div.label { (visit.t("First visit due")) }
-                div.number { (ago_of_offers(visit, depth.first_visit.as_option())) }
+                div.label { (visit.t("Oldest due")) }
+                div { (standing::due(visit, depth.first_visit.as_option())) }
             }
         }
     }
@@ -112,13 +131,13 @@ pub(super) fn processes(visit: &Visit, processes: &[InProcess]) -> Markup {
                             br; span.quiet { (cut(&process.error)) }
                         } @else { (state(Tone::Good, visit.t("works"))) }
                     }
-                    td.n { (rate(process.visits_per_s)) }
+                    td.n { a href="#plots" { (rate(process.visits_per_s)) } }
                     td.n { (number(process.calls)) }
                     td {
                         @if process.blocked.is_empty() { (visit.t("nothing")) }
                         @else { (standing::block(visit, &process.blocked)) }
                     }
-                    td.n { (number(process.visits)) }
+                    td.n { a href="#plots" { (number(process.visits)) } }
                     td.n { (number(process.changes)) }
                     td.n { a href="#failed" { (number(process.failures)) } }
                 }
@@ -148,7 +167,7 @@ pub(super) fn endpoints(visit: &Visit, endpoints: &[Endpoint]) -> Markup {
                         @else { (state(Tone::Good, visit.t("works"))) }
                     }
                     td.n { (number(endpoint.calls)) }
-                    td.n { (number(endpoint.failures)) }
+                    td.n { a href="#failed" { (number(endpoint.failures)) } }
                     td.wide { (cut(&endpoint.last_error)) }
                 }
             }
@@ -186,7 +205,7 @@ pub(super) fn failed(visit: &Visit, failed: &[FailedVisit]) -> Markup {
 }
 
 /// Visits that failed too often, some of them.
-pub(super) fn parked(visit: &Visit, parked: &[Parked]) -> Markup {
+pub(super) fn parked(visit: &Visit, stage: &Stage, parked: &[Parked]) -> Markup {
     if parked.is_empty() {
         return empty(visit.t("No visit is parked."));
     }
@@ -214,7 +233,11 @@ pub(super) fn parked(visit: &Visit, parked: &[Parked]) -> Markup {
             }
         }
     };
+    let all = stage.depth.as_option().map_or(0, |depth| depth.parked);
     html! {
+        @if all > parked.len() as u64 {
+            p.hint { (visit.f("These are {0} of {1}. Others take their place here when these are released.", &[&parked.len(), &number(all)])) }
+        }
         (table(visit.t("Parked visits"), &head, &rows))
         @if offered {
             p { button #release-all form=(RELEASE_FORM) name="offer" value="" data-confirm=(visit.t("Try all of them again?")) { (visit.t("Release all")) } }

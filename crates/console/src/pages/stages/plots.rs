@@ -4,7 +4,7 @@ use contract::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
 
 use crate::pages::overview::together;
-use crate::view::{amount, empty, rate, seconds, tall_plot};
+use crate::view::{amount, empty, length, rate, tall_plot};
 use crate::visit::Visit;
 use crate::words_mark::w;
 
@@ -16,6 +16,7 @@ const VISITS: &str = "stage_visits_per_s";
 const FAILURES: &str = "stage_failures_per_s";
 const P50: &str = "stage_visit_p50_seconds";
 const P95: &str = "stage_visit_p95_seconds";
+const OLDEST: &str = "stage_oldest_due_seconds";
 const DEPTH: &str = "stage_depth";
 const STAGE_LABEL: &str = "stage";
 const LANE_LABEL: &str = "lane";
@@ -28,12 +29,21 @@ pub(super) fn show(visit: &Visit, answer: &GetFiguresResponse, stage: &str) -> M
         Some(together(figures, |a, b| a + b)).filter(|(_, past)| !past.is_empty())
     };
     let rates = [(VISITS, visit.t("Visits in a second")), (FAILURES, visit.t("Failures in a second"))];
-    let rates = rates.map(|(name, text)| (text.to_owned(), of(name, None), rate as fn(f64) -> String));
-    let times = [(P50, visit.t("Time of a visit (p50)")), (P95, visit.t("Time of a visit (p95)"))];
-    let times = times.map(|(name, text)| (text.to_owned(), of(name, None), seconds as fn(f64) -> String));
+    let say_rate = |value: f64| rate(value);
+    let say_time = |value: f64| length(visit, value);
+    let say_depth = |value: f64| amount(value);
+    let rates =
+        rates.map(|(name, text)| (text.to_owned(), of(name, None), &say_rate as &dyn Fn(f64) -> String));
+    let times = [
+        (P50, visit.t("Time of a visit (p50)")),
+        (P95, visit.t("Time of a visit (p95)")),
+        (OLDEST, visit.t("Age of the oldest fresh visit")),
+    ];
+    let times =
+        times.map(|(name, text)| (text.to_owned(), of(name, None), &say_time as &dyn Fn(f64) -> String));
     let depths = LANES.map(|(lane, text)| {
         let text = visit.f("Waiting: {0}", &[&visit.t(text)]);
-        (text, of(DEPTH, Some(lane)), amount as fn(f64) -> String)
+        (text, of(DEPTH, Some(lane)), &say_depth as &dyn Fn(f64) -> String)
     });
     let known: Vec<_> = rates
         .into_iter()

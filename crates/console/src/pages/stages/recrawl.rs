@@ -12,6 +12,7 @@ use crate::services::methods::{CANCEL_RECRAWL, PAUSE_RECRAWL, RESUME_RECRAWL, ST
 use crate::services::{Failure, Kind};
 use crate::view::{Tone, ago_of_offers, empty, number, path, state, token};
 use crate::visit::Visit;
+use crate::words_mark::w;
 
 /// Where its forms go.
 const PLACE: &str = "recrawl";
@@ -107,24 +108,25 @@ pub(super) async fn act(visit: Visit, form: Form) -> Response {
 }
 
 async fn done(visit: &Visit, form: &Form) -> Result<String, Failure> {
-    let per_second = form.number("per_second")?;
+    let per_second =
+        form.number("per_second", w("Offers in a second; empty: as many as there is time for"))?;
     let text = match form.text("do") {
         "start" => {
             let request = StartRecrawlRequest { per_second, ..StartRecrawlRequest::default() };
-            visit.call(START_RECRAWL, &request).await?;
+            visit.act(START_RECRAWL, &request).await?;
             visit.t("The re-crawl begins.")
         }
         "pause" => {
-            visit.call(PAUSE_RECRAWL, &PauseRecrawlRequest::default()).await?;
+            visit.act(PAUSE_RECRAWL, &PauseRecrawlRequest::default()).await?;
             visit.t("The re-crawl is paused.")
         }
         "resume" => {
             let request = ResumeRecrawlRequest { per_second, ..ResumeRecrawlRequest::default() };
-            visit.call(RESUME_RECRAWL, &request).await?;
+            visit.act(RESUME_RECRAWL, &request).await?;
             visit.t("The re-crawl goes on.")
         }
         "cancel" => {
-            visit.call(CANCEL_RECRAWL, &CancelRecrawlRequest::default()).await?;
+            visit.act(CANCEL_RECRAWL, &CancelRecrawlRequest::default()).await?;
             visit.t("The re-crawl is given up.")
         }
         _ => return Err(Failure::new(Kind::Refused, visit.t("The form does not say what to do."))),

@@ -1,10 +1,11 @@
 //! How a stage stands, in words.
 
+use buffa_types::google::protobuf::Timestamp;
 use contract::torg::stages::v1::stage::Kind;
 use contract::torg::stages::v1::{Depth, InProcess, Stage};
 use maud::{Markup, html};
 
-use crate::view::{Tone, ago_of_offers, cut, number, state};
+use crate::view::{Tone, ago_of_offers, cut, number, state, time_of};
 use crate::visit::Visit;
 use crate::words_mark::w;
 
@@ -69,6 +70,15 @@ fn is_blocked(process: &InProcess) -> bool {
 pub(super) fn block(visit: &Visit, said: &str) -> String {
     let known = BLOCKS.iter().find_map(|text| Some((*text, said.strip_prefix(text)?)));
     known.map_or_else(|| cut(said), |(text, rest)| format!("{}{rest}", visit.t(text)))
+}
+
+/// When what waits first is due: how late it is, or when it comes.
+pub(super) fn due(visit: &Visit, first: Option<&Timestamp>) -> Markup {
+    let Some(time) = first else { return html! { (visit.t("nothing waits")) } };
+    html! {
+        @if time_of(time) <= visit.now_of_offers() { (ago_of_offers(visit, first)) }
+        @else { span.quiet { (visit.t("nothing; the next")) " " (ago_of_offers(visit, first)) } }
+    }
 }
 
 /// A count of what waits; it may be counted up to a limit only.

@@ -1,6 +1,5 @@
 //! What somebody does with a task, each with a reason.
 
-use axum::extract::Path;
 use axum::response::Response;
 use contract::torg::tasks::v1::task_state::Phase;
 use contract::torg::tasks::v1::{
@@ -12,6 +11,7 @@ use maud::{Markup, html};
 
 use super::super::values::{read, text_of};
 use super::standing::state_of;
+use crate::address::Path;
 use crate::form::Form;
 use crate::services::methods::{
     CANCEL_BACKFILL, CANCEL_TASK, DELETE_REMEMBERED, KILL_RUN, PAUSE_TASK, RESUME_BACKFILL, RESUME_TASK,
@@ -130,7 +130,7 @@ pub(super) async fn take(visit: Visit, Path((task, act)): Path<(String, String)>
 macro_rules! plain {
     ($visit:ident, $method:ident, $request:ident, $task:ident, $reason:ident, $told:expr) => {{
         let request = $request { task: $task, reason: $reason, ..$request::default() };
-        $visit.call($method, &request).await.map(|_| $visit.t($told).to_owned())
+        $visit.act($method, &request).await.map(|_| $visit.t($told).to_owned())
     }};
 }
 
@@ -140,7 +140,7 @@ async fn done(visit: &Visit, task: &str, act: &str, form: &Form) -> Result<Strin
         "run" => {
             let record = form.is_on("record");
             let request = RunTaskRequest { task, record, reason, ..RunTaskRequest::default() };
-            visit.call(RUN_TASK, &request).await?;
+            visit.act(RUN_TASK, &request).await?;
             Ok(visit.t("It runs as soon as there is a place for it.").to_owned())
         }
         "pause" => plain!(visit, PAUSE_TASK, PauseTaskRequest, task, reason, w("The task is paused.")),
@@ -155,7 +155,7 @@ async fn done(visit: &Visit, task: &str, act: &str, form: &Form) -> Result<Strin
         ),
         "kill" => {
             let request = KillRunRequest { task, reason, ..KillRunRequest::default() };
-            let run = visit.call(KILL_RUN, &request).await?.run;
+            let run = visit.act(KILL_RUN, &request).await?.run;
             Ok(visit.f("Run {0} was asked to end.", &[&run]))
         }
         "remember" => remember(visit, task, form).await,
@@ -183,7 +183,7 @@ async fn remember(visit: &Visit, task: String, form: &Form) -> Result<String, Fa
     let value = Some(read(visit, form.text("value"))?).into();
     let reason = form.text("reason").to_owned();
     let request = SetRememberedRequest { task, parameter, value, reason, ..SetRememberedRequest::default() };
-    visit.call(SET_REMEMBERED, &request).await?;
+    visit.act(SET_REMEMBERED, &request).await?;
     Ok(visit.t("It was changed.").to_owned())
 }
 
@@ -195,7 +195,7 @@ async fn forget(visit: &Visit, task: String, form: &Form) -> Result<String, Fail
     };
     let reason = form.text("reason").to_owned();
     let request = DeleteRememberedRequest { task, parameter, reason, ..DeleteRememberedRequest::default() };
-    visit.call(DELETE_REMEMBERED, &request).await?;
+    visit.act(DELETE_REMEMBERED, &request).await?;
     Ok(visit.t("It was forgotten.").to_owned())
 }
 
@@ -206,11 +206,11 @@ async fn start(visit: &Visit, task: String, form: &Form) -> Result<String, Failu
         from_day: own("from"),
         to_day: own("to"),
         scale: own("scale"),
-        limit: form.number("limit")?,
+        limit: form.number("limit", w("At most so many chunks; left out: all"))?,
         record: form.is_on("record"),
         reason: own("reason"),
         ..StartBackfillRequest::default()
     };
-    let answer = visit.call(START_BACKFILL, &request).await?;
+    let answer = visit.act(START_BACKFILL, &request).await?;
     Ok(visit.f("The backfill began: {0} chunks, each: {1}.", &[&number(answer.chunks.into()), &answer.scale]))
 }

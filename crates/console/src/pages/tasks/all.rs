@@ -2,7 +2,7 @@
 
 use contract::torg::tasks::v1::{ListTasksRequest, TaskSummary};
 
-use crate::limits::TASKS_LOOKED_AT_MAX;
+use crate::limits::{TASKS_FOLLOWED_MAX, TASKS_LOOKED_AT_MAX};
 use crate::services::Failure;
 use crate::services::methods::LIST_TASKS;
 use crate::visit::Visit;
@@ -17,6 +17,13 @@ pub(in crate::pages) struct All {
     pub(in crate::pages) complete: bool,
 }
 
+impl All {
+    /// Whether there are so few that pages look at them again and again; of more, what is drawn is as it was when the page was opened.
+    pub(in crate::pages) fn are_followed(&self) -> bool {
+        self.complete && self.tasks.len() <= TASKS_FOLLOWED_MAX
+    }
+}
+
 /// All tasks whose names begin so.
 pub(in crate::pages) async fn all(visit: &Visit, prefix: &str) -> Result<All, Failure> {
     let mut request =
@@ -29,7 +36,7 @@ pub(in crate::pages) async fn all(visit: &Visit, prefix: &str) -> Result<All, Fa
         if request.page_token.is_empty() {
             return Ok(All { tasks, complete: true });
         }
-        if tasks.len() >= TASKS_LOOKED_AT_MAX {
+        if tasks.len() >= if visit.look().live { TASKS_FOLLOWED_MAX } else { TASKS_LOOKED_AT_MAX } {
             return Ok(All { tasks, complete: false });
         }
     }

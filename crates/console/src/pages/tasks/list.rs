@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::Query;
 use axum::response::Response;
 use contract::torg::tasks::v1::{GetQueueRequest, TaskSummary};
 use maud::{Markup, html};
@@ -12,6 +11,7 @@ use super::all::{All, all};
 use super::queue;
 use super::standing::{Standing, shown, standings, state_of};
 use super::{Graph, picture};
+use crate::address::Query;
 use crate::layout::Place;
 use crate::services::Failure;
 use crate::services::methods::GET_QUEUE;
@@ -67,6 +67,7 @@ fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
     let page = &wanted[..wanted.len().min(SHOWN)];
     let next = page.last().filter(|_| more).map(|task| &*task.name).unwrap_or_default();
     let others = [("prefix", &*asked.prefix), ("standing", standing.map_or("", Standing::name))];
+    let followed = all.are_followed();
     html! {
         form.inline method="get" action="/console/tasks" {
             label for="prefix" { (visit.t("The name begins with")) input #prefix name="prefix" value=(asked.prefix) maxlength="200"; }
@@ -76,11 +77,11 @@ fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
         @if !all.complete {
             p.notice { (visit.f("There are more tasks than are looked at here: {0}. Say how their names begin.", &[&number(all.tasks.len() as u64)])) }
         }
-        div data-live #standings { (filters(visit, asked, standing, &named)) }
+        div #standings data-live[followed] { (filters(visit, asked, standing, &named)) }
         h2 { (visit.t("Graph of values and tasks")) }
-        div data-live #graph { (picture(visit, &Graph::around(&all.tasks, is_wanted))) }
+        div #graph data-live[followed] { (picture(visit, &Graph::around(&all.tasks, is_wanted))) }
         h2 { (visit.t("All tasks")) }
-        div data-live #tasks { (rows(visit, page, all.tasks.is_empty())) }
+        div #tasks data-live[followed] { (rows(visit, page, all.tasks.is_empty())) }
         (pager(visit, "/console/tasks", &others, &asked.page, next))
     }
 }

@@ -1,7 +1,6 @@
 //! One task: how it stands and why, what happened to it, and what can be done with it.
 
 use access::Action;
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::tasks::v1::{
     ExplainTaskRequest, ListEventsRequest, ListRunsRequest, ListTasksRequest, TaskState, TaskSummary,
@@ -9,9 +8,11 @@ use contract::torg::tasks::v1::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::super::actions;
 use super::all::{All, all};
 use super::standing::{shown, state_of};
 use super::{Graph, act, explain, past, picture};
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::methods::{EXPLAIN_TASK, LIST_RUNS, LIST_TASK_EVENTS, LIST_TASKS};
 use crate::services::{Failure, Kind};
@@ -84,13 +85,14 @@ async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failur
         h2 { (visit.t("Why it fires, or why not")) }
         div data-live #why { (part(visit, &explained, |it| explain::show(visit, it))) }
         h2 { (visit.t("Around it")) }
-        div data-live #graph { (part(visit, &every, |every| around(visit, every, task))) }
+        div #graph data-live[every.as_ref().is_ok_and(All::are_followed)] { (part(visit, &every, |every| around(visit, every, task))) }
         h2 #runs { (visit.t("Runs")) }
         div data-live #past-runs { (part(visit, &runs, |runs| past::runs(visit, &runs.runs))) }
         (further(visit, task, "runs", asked.runs, older_run))
         h2 #events { (visit.t("What happened")) }
         div data-live #past-events { (part(visit, &events, |events| past::events(visit, task, &events.events))) }
         (further(visit, task, "events", asked.events, older_event))
+        (actions::link(visit, task))
     })
 }
 

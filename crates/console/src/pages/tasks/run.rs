@@ -1,6 +1,5 @@
 //! One run of a task, with what it says while it runs.
 
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::tasks::v1::{ListRunsRequest, TaskRun};
 use maud::{Markup, html};
@@ -11,6 +10,7 @@ use super::cause::why;
 use super::log::{self, Log};
 use super::one::timeout;
 use super::past::{came_to, outcome, took};
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::methods::LIST_RUNS;
 use crate::services::{Failure, Kind};

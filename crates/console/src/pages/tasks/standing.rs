@@ -126,10 +126,10 @@ pub(super) fn shown(visit: &Visit, task: &TaskSummary) -> Markup {
         @if let Some(phase) = state_of(task).and_then(|state| state.phase.as_ref()) {
             span.quiet {
                 @match phase {
-                    Phase::Queued(queued) => { (visit.t("since")) ": " (ago(visit, queued.since.as_option())) }
-                    Phase::Running(running) => { (visit.t("since")) ": " (ago(visit, running.since.as_option())) }
-                    Phase::Waiting(waiting) => { (visit.t("until")) ": " (ago(visit, waiting.until.as_option())) }
-                    Phase::Resting(resting) => { (visit.t("since")) ": " (ago(visit, resting.since.as_option())) }
+                    Phase::Queued(queued) => { (ago(visit, queued.since.as_option())) }
+                    Phase::Running(running) => { (ago(visit, running.since.as_option())) }
+                    Phase::Waiting(waiting) => { (ago(visit, waiting.until.as_option())) }
+                    Phase::Resting(resting) => { (ago(visit, resting.since.as_option())) }
                 }
             }
         }

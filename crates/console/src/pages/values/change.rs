@@ -1,12 +1,12 @@
 //! Values are set and deleted.
 
-use axum::extract::Path;
 use axum::response::Response;
 use contract::torg::tasks::v1::{CtlChange, CtlDone, SetValuesRequest};
 use maud::{Markup, html};
 
 use super::text_of;
 use super::value::read;
+use crate::address::Path;
 use crate::form::Form;
 use crate::services::Failure;
 use crate::services::methods::SET_VALUES;
@@ -20,6 +20,7 @@ pub(super) fn form(visit: &Visit, name: &str) -> Markup {
             summary { (visit.t("Set a value")) }
             form.fields method="post" action="/console/values/set" {
                 (token(visit))
+                input type="hidden" name="from" value=(name);
                 @if name.is_empty() {
                     label for="parameter" {
                         (visit.t("Name, such as sales.loaded_to"))
@@ -63,7 +64,11 @@ pub(super) fn deletion(visit: &Visit, name: &str) -> Markup {
 
 pub(super) async fn set(visit: Visit, form: Form) -> Response {
     let name = form.text("parameter");
-    let back = if name.is_empty() { "/console/values".to_owned() } else { path(&["values", name]) };
+    // Back to the page of the form, where what was typed is still there.
+    let back = match form.text("from") {
+        "" => "/console/values".to_owned(),
+        from => path(&["values", from]),
+    };
     let value = match read(&visit, form.text("value")) {
         Ok(value) => value,
         Err(failure) => return visit.done(&back, Err(failure)),
@@ -75,8 +80,10 @@ pub(super) async fn set(visit: Visit, form: Form) -> Response {
         even_if_same: form.is_on("even_if_same"),
         ..CtlChange::default()
     };
-    let outcome = changed(&visit, change, &form).await;
-    visit.done(&back, outcome)
+    match changed(&visit, change, &form).await {
+        Ok(told) => visit.done(&path(&["values", name]), Ok(told)),
+        Err(failure) => visit.done(&back, Err(failure)),
+    }
 }
 
 pub(super) async fn delete(visit: Visit, Path(name): Path<String>, form: Form) -> Response {
@@ -89,7 +96,7 @@ pub(super) async fn delete(visit: Visit, Path(name): Path<String>, form: Form) -
 async fn changed(visit: &Visit, change: CtlChange, form: &Form) -> Result<String, Failure> {
     let reason = form.text("reason").to_owned();
     let request = SetValuesRequest { changes: vec![change], reason, ..SetValuesRequest::default() };
-    let done: CtlDone = visit.call(SET_VALUES, &request).await?.done.into_iter().next().unwrap_or_default();
+    let done: CtlDone = visit.act(SET_VALUES, &request).await?.done.into_iter().next().unwrap_or_default();
     let (before, after) = (text_of(done.before.as_option()), text_of(done.after.as_option()));
     Ok(match (done.changed, done.after.is_set()) {
         (true, _) => visit.f("{0}: {1} → {2}", &[&done.parameter, &before, &after]),

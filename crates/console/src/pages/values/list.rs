@@ -1,12 +1,12 @@
 //! Values by how their names begin.
 
-use axum::extract::Query;
 use axum::response::Response;
 use contract::torg::tasks::v1::{CtlCurrent, ListValuesRequest};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{change, may_set, shown};
+use crate::address::Query;
 use crate::layout::Place;
 use crate::services::Failure;
 use crate::services::methods::LIST_VALUES;

@@ -1,14 +1,15 @@
 //! One value: what it is, how it came to be, and which tasks have to do with it.
 
-use axum::extract::{Path, Query};
 use axum::response::Response;
 use contract::torg::tasks::v1::{CtlCurrent, CtlPast, GetValuesRequest, ListHistoryRequest, TaskSummary};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::super::tasks::{Graph, all, picture};
+use super::super::actions;
+use super::super::tasks::{All, Graph, all, picture};
 use super::value::difference;
 use super::{change, may_set, shown, text_of};
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::methods::{GET_VALUES, LIST_VALUE_HISTORY};
 use crate::services::{Failure, Kind};
@@ -63,10 +64,11 @@ async fn body(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failur
             (part(visit, &current, |current| html! { @if current.value.is_set() { (change::deletion(visit, name)) } }))
         }
         h2 { (visit.t("Tasks that have to do with it")) }
-        div data-live #tasks { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
+        div #tasks data-live[tasks.as_ref().is_ok_and(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
         h2 #history { (visit.t("Changes")) }
         div data-live #changes { (part(visit, &history, |history| changes(visit, &history.changes))) }
         (pager(visit, &page, &[], &asked.page, next))
+        (actions::link(visit, name))
     })
 }
 

@@ -51,8 +51,13 @@ impl Client {
 
     /// Calls a method in JSON.
     pub(super) async fn post(&mut self, path: &str, body: &str) -> anyhow::Result<Answer> {
+        self.post_as(path, "application/json", body).await
+    }
+
+    /// Sends something of this type.
+    pub(super) async fn post_as(&mut self, path: &str, kind: &str, body: &str) -> anyhow::Result<Answer> {
         let length = body.len();
-        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n");
         self.ask(&format!("{head}content-length: {length}\r\n\r\n{body}")).await
     }
 
@@ -70,12 +75,13 @@ impl Client {
         let mut answer = Answer { status, head, body: bytes.split_off(end + 4) };
         let length = match answer.header("content-length") {
             Some(length) => length.parse().context("no length")?,
-            // An answer in pieces ends with an empty one; what was in them does not matter here.
+            // An answer in pieces ends with an empty one.
             None if answer.header("transfer-encoding").is_some() => {
                 while !answer.body.ends_with(b"0\r\n\r\n") {
                     self.read(&mut answer.body).await?;
                 }
-                0
+                answer.body = whole(&answer.body)?;
+                return Ok(answer);
             }
             None => 0,
         };
@@ -90,5 +96,33 @@ impl Client {
         let read = self.stream.read_buf(bytes).await?;
         anyhow::ensure!(read > 0, "the server hung up");
         Ok(())
+    }
+}
+
+/// What pieces come to, each of which stands behind its length.
+fn whole(mut pieces: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let line = pieces.windows(2).position(|two| two == b"\r\n").context("a piece without a length")?;
+        let length = std::str::from_utf8(&pieces[..line])?.split(';').next().unwrap_or_default();
+        let length =
+            usize::from_str_radix(length.trim(), 16).context("a piece with a length that is none")?;
+        let piece = pieces.get(line + 2..line + 2 + length).context("a piece is cut")?;
+        if piece.is_empty() {
+            return Ok(whole);
+        }
+        whole.extend_from_slice(piece);
+        pieces = pieces.get(line + 4 + length..).context("a piece is cut")?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_in_pieces_is_put_together() {
+        assert_eq!(whole(b"3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n").unwrap(), b"abc0123456789");
+        assert!(whole(b"5\r\nabc").is_err() && whole(b"x\r\n").is_err());
     }
 }

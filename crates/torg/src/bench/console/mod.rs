@@ -1,11 +1,12 @@
 //! `torg bench console`: pages of the console over many offers and stages.
 //!
-//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with stages in a process of their own, two of which do not answer. Pages are
+//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with stages in a process of their own, two of which do not answer, and gets feeds, values and tasks. Pages are
 //! asked for as a browser does, one after the other by several people while a re-crawl keeps all stages busy. Then that rests, and the overview stays open in
 //! many browsers: what they cost is told beside the same time without them.
 
 mod base;
 mod client;
+mod others;
 mod pages;
 mod plugin;
 
@@ -121,6 +122,7 @@ async fn measure(args: &ConsoleBench) -> anyhow::Result<Report> {
     ];
     let serving = Serving::start(&args.folder(), &settings).await?;
     let mut client = Client::connect(serving.address).await?;
+    others::make(args, &mut client).await?;
     recrawl(&mut client, "StartRecrawl", &json!({"perSecond": 500})).await?;
     let mut report = Report {
         bench: "console",

@@ -10,6 +10,7 @@ use console::limits::LOOK_AT_OVERVIEW_EVERY;
 use super::ConsoleBench;
 use super::base::Sample;
 use super::client::Client;
+use super::others::LOADED;
 use crate::bench::measure::{Measure, join};
 
 /// Asks for every page many times; prints how long each took, and gives the measure of the slowest.
@@ -22,16 +23,28 @@ pub(super) async fn all(
     let each = |start: &str, names: &[String]| {
         Arc::new(names.iter().map(|name| format!("{start}{name}")).collect::<Vec<_>>())
     };
+    let (seller, namespace) = LOADED;
+    let feed = format!("/console/feeds/{seller}/{namespace}");
     let pages = [
         ("overview", one("/console/")),
+        ("calls", one("/console/calls")),
         ("stages", one("/console/stages")),
         ("stage", each("/console/stages/", &["expiry", "look-00", "dead-00"].map(str::to_owned))),
+        (
+            "waiting",
+            each("/console/stages/", &["expiry/waiting?lane=timers", "dead-00/waiting"].map(str::to_owned)),
+        ),
         ("offer", each("/console/offers/", &sample.offers)),
         ("search", each("/console/offers?q=", &sample.sellers)),
         ("seller", each("/console/sellers/", &sample.sellers)),
         ("feeds", one("/console/feeds")),
+        ("feed", one(&feed)),
+        ("load", one(&format!("{feed}/loads/1"))),
+        ("categories", one(&format!("{feed}/categories"))),
         ("tasks", one("/console/tasks")),
+        ("task", each("/console/tasks/report", &["000", "017", "099"].map(str::to_owned))),
         ("values", one("/console/values")),
+        ("value", each("/console/values/table", &["0000.rows", "0017.rows", "0999.rows"].map(str::to_owned))),
         ("topics", one("/console/topics")),
         ("topic", one("/console/topics/offers")),
         ("cluster", one("/console/cluster")),

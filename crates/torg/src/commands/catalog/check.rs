@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 
-use super::super::show::{counted, json, print, say};
+use super::super::show::{counted, json, print, print_words, say};
 use crate::errors::advised;
 use crate::marketplace::{read_catalogue, read_lineage};
 
@@ -19,7 +19,7 @@ pub(super) fn run(folder: &Path, past: Option<&Path>, as_json: bool) -> anyhow::
                 let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 print(&[json(&json!({ "problems": told, "more_problems": more }))?])?;
             } else {
-                print(&problems)?;
+                print_words(&problems)?;
             }
             let unlisted = if more > 0 { format!(", {more} of them not listed") } else { String::new() };
             let count = counted((problems.len() + more) as u64, "problem");

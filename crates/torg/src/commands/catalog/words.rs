@@ -1,7 +1,9 @@
 //! Categories and attributes, in words and for programs.
 
-use catalog::{Category, Kind, Use};
+use catalog::{Candidate, Category, Kind, Use};
 use serde_json::{Value, json};
+
+use crate::commands::show::table;
 
 /// A category, what is below it, and what its offers say.
 pub(super) fn shown(category: Category<'_>, language: &str) -> Vec<String> {
@@ -36,10 +38,24 @@ pub(super) fn described(category: Category<'_>, language: &str) -> Value {
     json!({ "id": category.id(), "path": category.path(language), "accepts_offers": category.accepts_offers() })
 }
 
+/// A table of the categories that a text may mean.
+pub(super) fn found(candidates: &[Candidate<'_>], language: &str) -> Vec<String> {
+    let head = ["POINTS", "CATEGORY", "NAME", ""].map(str::to_owned);
+    let rows = candidates.iter().map(|Candidate { points, category, .. }| {
+        let (id, path) = (category.id().to_owned(), category.path(language));
+        [points.to_string(), id, path, closed(*category).to_owned()]
+    });
+    table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}
+
 /// One category on a line.
 pub(super) fn named(category: Category<'_>, language: &str) -> String {
-    let closed = if category.accepts_offers() { "" } else { "  (no offers of its own)" };
-    format!("{}  {}{closed}", category.id(), category.path(language))
+    format!("{}  {}  {}", category.id(), category.path(language), closed(category)).trim_end().to_owned()
+}
+
+/// What is to be known of a category that groups others.
+fn closed(category: Category<'_>) -> &'static str {
+    if category.accepts_offers() { "" } else { "(no offers of its own)" }
 }
 
 fn attribute(used: Use<'_>, language: &str) -> String {

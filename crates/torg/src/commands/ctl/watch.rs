@@ -4,7 +4,7 @@ use contract::torg::tasks::v1 as wire;
 
 use super::given::{answered, name};
 use super::{Asked, words};
-use crate::commands::show::print_on;
+use crate::commands::show::{print_on, print_words_on};
 use crate::config::Config;
 use crate::errors::advised;
 
@@ -15,12 +15,12 @@ pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> any
     let mut stream = answered(client.watch_values(request).await)?;
     while let Some(told) = answered(stream.message().await)? {
         let told: wire::WatchValuesResponse = told.to_owned_message();
-        let lines = if asked.json {
-            vec![serde_json::to_string(&told)?]
+        let is_read = if asked.json {
+            print_on(&[serde_json::to_string(&told)?])?
         } else {
-            told.values.iter().map(words::told).collect()
+            print_words_on(&told.values.iter().map(words::told).collect::<Vec<_>>())?
         };
-        if !print_on(&lines)? {
+        if !is_read {
             return Ok(());
         }
     }

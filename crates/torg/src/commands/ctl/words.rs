@@ -4,7 +4,7 @@ use buffa_types::google::protobuf::Timestamp as WireTime;
 use contract::torg::tasks::v1::{CtlCurrent, CtlDone, CtlPast, SeenValue, seen_value};
 use jiff::Timestamp;
 
-use crate::commands::show::{moment_in_table, table};
+use crate::commands::show::{moment_in_table, one_line, table};
 
 const NO_VALUE: &str = "no value";
 
@@ -82,8 +82,4 @@ pub(in crate::commands) fn value(value: Option<&SeenValue>) -> String {
 fn exactly(time: &WireTime) -> String {
     let time = Timestamp::new(time.seconds, time.nanos).ok();
     time.map_or_else(String::new, |time| time.to_string())
-}
-
-pub(in crate::commands) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

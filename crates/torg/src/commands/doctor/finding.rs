@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::super::show::{counted, state};
+use super::super::show::{counted, one_line, state};
 use crate::errors::told;
 
 /// What a finding is about, in the order in which it is told.
@@ -153,10 +153,6 @@ impl Findings {
             "findings": self.0,
         })
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 mod access;
 mod catalogue;
 mod clocks;
+mod closed;
 mod configuration;
 mod files;
 mod finding;
@@ -23,9 +24,10 @@ mod topics;
 use clap::Args;
 use clock::Clock;
 
+use self::closed::Closed;
 use self::finding::{Area, Finding, Findings, Severity};
 use super::remote::Place;
-use super::show::{json, print};
+use super::show::{json, print, print_words};
 use crate::config::{Config, Effective, Error};
 use crate::errors::advised;
 
@@ -56,7 +58,7 @@ pub(crate) async fn run(asked: Examination, loaded: Result<Effective, Error>) ->
     if asked.json {
         print(&[json(&found.json())?])?;
     } else {
-        print(&found.lines())?;
+        print_words(&found.lines())?;
     }
     let wrong = found.count(Severity::Error) + if asked.strict { found.count(Severity::Warning) } else { 0 };
     if wrong == 0 {
@@ -75,10 +77,13 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     if let Some(process) = process {
         found.extend(process.check(&clock).await);
     }
+    // Before the store is opened: its connections are not to be counted.
+    let postgres = postgres::check(config, process.is_some(), &clock).await;
     let store = store::check(config, process, found).await;
-    found.extend(postgres::check(config, process.is_some(), &clock).await);
+    found.extend(postgres);
     found.extend(access::check(config, store.as_ref(), process, &clock).await);
-    found.extend(topics::check(config, store.as_ref(), process, clock.now().as_ms()).await);
+    let mut closed = Closed::default();
+    found.extend(topics::check(config, store.as_ref(), process, clock.now().as_ms(), &mut closed).await);
     found.add(files::check(config).await);
     if let Some(catalogue) = catalogue::check(config, found) {
         found.extend(stages::outside(config, &catalogue, store.as_ref()).await);
@@ -86,13 +91,14 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     found.extend(tasks::files(config));
     if let Some(process) = process {
         // A process that knows its problems says it best; of an earlier one it is put together here.
-        if let Some(problems) = process.problems().await {
+        if let Some(problems) = process.problems(&mut closed).await {
             found.extend(problems);
         } else {
-            found.extend(stages::at_work(process, clock.now().as_ms()).await);
-            found.extend(tasks::at_work(process).await);
+            found.extend(stages::at_work(process, clock.now().as_ms(), &mut closed).await);
+            found.extend(tasks::at_work(process, &mut closed).await);
         }
     }
+    found.extend(closed.finding());
     if let Some(store) = store
         && let Err(error) = store.close().await
     {

@@ -20,10 +20,11 @@ use crate::config::Config;
 
 /// Parameters of the address that the store reads and PostgreSQL does not know.
 const OUR_PARAMETERS: [&str; 3] = ["schema", "lock", "sslmode"];
+/// How many are connected is asked of the statistics, which are open to every role; who they are is not.
 const FACTS: &str = "SELECT current_setting('server_version_num')::int4, \
      (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
      current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4, \
-     (SELECT count(*)::int4 FROM pg_stat_activity WHERE backend_type = 'client backend')";
+     (SELECT coalesce(sum(numbackends), 0)::int4 FROM pg_stat_database WHERE datname IS NOT NULL)";
 
 /// What the server says of itself.
 struct Facts {
@@ -35,7 +36,7 @@ struct Facts {
     connections: u32,
 }
 
-/// Asks the server; nothing to say if it cannot be asked, which the opening of the store tells better.
+/// Asks the server, before the store is opened: all connections but the one that asks are of others. Nothing to say if it cannot be asked, which the opening of the store tells better.
 pub(super) async fn check(config: &Config, process_runs: bool, clock: &Clock) -> Vec<Finding> {
     if !matches!(config.store.url.scheme(), "postgres" | "postgresql") {
         return Vec::new();
@@ -137,13 +138,18 @@ impl Facts {
         let Facts { connections_max, connections, .. } = self;
         let free = connections_max.saturating_sub(*connections);
         let postgres = &config.store.postgres;
-        let more = if process_runs { 0 } else { postgres.pool_max + postgres.commit_lanes };
-        let wanted = more + POSTGRES_CONNECTIONS_MORE;
+        let own = if process_runs { 0 } else { postgres.pool_max + postgres.commit_lanes };
+        let wanted = own + POSTGRES_CONNECTIONS_MORE;
         let what = format!("{connections} of {connections_max} connections to PostgreSQL are taken");
         if free >= wanted {
             return Finding::ok(Area::Store, what);
         }
-        let what = format!("{what}; a process takes up to {wanted} more");
+        let beside = format!("{POSTGRES_CONNECTIONS_MORE} should be free for hints, snapshots and a person");
+        let what = if process_runs {
+            format!("{what}; beside those that the process has, {beside}")
+        } else {
+            format!("{what}; a process takes up to {own}, and beside them {beside}")
+        };
         Finding::warning(
             Area::Store,
             what,
@@ -173,6 +179,12 @@ mod tests {
         assert_eq!(severities(&facts(120_001, 97, 10), false), [warning, ok, ok]);
         assert_eq!(severities(&facts(150_004, 20, 1), false), [ok, warning, ok]);
         assert_eq!(severities(&facts(150_004, 20, 1), true), [ok, ok, ok], "it has its connections already");
+        let said = |runs| facts(150_004, 20, 18).judge_connections(&config, runs).what;
+        assert!(
+            said(true).ends_with("that the process has, 4 should be free for hints, snapshots and a person")
+        );
+        let own = config.store.postgres.pool_max + config.store.postgres.commit_lanes;
+        assert!(said(false).contains(&format!("; a process takes up to {own}, and")), "{}", said(false));
     }
 
     #[test]

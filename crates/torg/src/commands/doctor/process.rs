@@ -1,25 +1,35 @@
 //! The process of this configuration: who holds its port, and what it says of itself.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use clock::Clock;
 use connectrpc::ErrorCode;
 use connectrpc::client::full_body;
 use contract::torg::admin::v1::{
-    AdminServiceClient, GetInfoRequest, ListProblemsRequest, ObserveServiceClient, Problem, problem,
+    AdminServiceClient, GetInfoRequest, ListProblemsRequest, ListProblemsResponse, ObserveServiceClient,
+    Problem, problem,
 };
 use http::Method;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::clocks::{self, Reading};
+use super::closed::Closed;
 use super::finding::{Area, Finding, Findings, Severity};
-use super::limits::ANSWER_TIME_MAX;
+use super::limits::{ANSWER_TIME_MAX, LOOKED_AGO_MAX};
 use crate::commands::remote::{Place, Remote, own_url, said};
 use crate::config::Config;
 use crate::server;
 
 /// What the clock in the head of an answer counts in.
 const DATE_STEP_MS: i64 = 1000;
+/// Areas of which only a process knows whether all is well with them, and how it is said if it is.
+const TOLD_BY_PROCESS: [(Area, &str); 3] = [
+    (Area::Stages, "the process finds nothing wrong with its stages"),
+    (Area::Feeds, "the process knows of no load and no link that needs somebody"),
+    (Area::Tasks, "the process finds nothing wrong with its tasks"),
+];
 
 /// A process that answers.
 pub(super) struct Process {
@@ -166,13 +176,16 @@ impl Process {
         }
     }
 
-    /// What the process finds wrong itself; `None` if it does not say.
-    pub(super) async fn problems(&self) -> Option<Vec<Finding>> {
+    /// What the process finds wrong itself, and what it finds well if it has looked lately; `None` if it is of an earlier version, which does not know the question.
+    pub(super) async fn problems(&self, closed: &mut Closed) -> Option<Vec<Finding>> {
         let Remote { connection, config } = self.calls();
         let client = ObserveServiceClient::new(connection, config);
-        // One of an earlier version does not know the call; whoever may not ask has heard so from the question for the version.
-        let answer = client.list_problems(ListProblemsRequest::default()).await.ok()?;
-        Some(answer.into_owned().problems.iter().map(told).collect())
+        match client.list_problems(ListProblemsRequest::default()).await {
+            Ok(answer) => Some(judge_problems(&answer.into_owned())),
+            Err(error) if is_not_served(error.code) => None,
+            Err(error) if closed.keeps(&error, &TOLD_BY_PROCESS.map(|(area, _)| area)) => Some(Vec::new()),
+            Err(error) => Some(vec![Finding::failed(Area::Process, &said(&error), "look at its log")]),
+        }
     }
 }
 
@@ -214,13 +227,40 @@ fn judge_version(theirs: &str) -> Finding {
     Finding::warning(Area::Process, what, "restart the process with this binary, or ask with that one")
 }
 
+fn judge_problems(answer: &ListProblemsResponse) -> Vec<Finding> {
+    let told: Vec<Finding> = answer.problems.iter().map(told).collect();
+    let age = answer.age.as_option().map(|age| Duration::from_secs(age.seconds.try_into().unwrap_or(0)));
+    let what = match age.filter(|_| answer.time.is_set()) {
+        Some(age) if age <= LOOKED_AGO_MAX => return with_what_is_well(told),
+        Some(age) => {
+            format!(
+                "the process has not looked at how it fares for {} s: what it says may not hold",
+                age.as_secs()
+            )
+        }
+        None => "the process has not looked yet at how it fares".to_owned(),
+    };
+    let remedy = "ask again in some seconds; if it stays so, look at the log of the process";
+    [told, vec![Finding::warning(Area::Process, what, remedy)]].concat()
+}
+
+/// Problems, and a word about every area that has none: who asks wants to know that it was looked at.
+fn with_what_is_well(mut found: Vec<Finding>) -> Vec<Finding> {
+    for (area, well) in TOLD_BY_PROCESS {
+        if found.iter().all(|finding| finding.area != area) {
+            found.push(Finding::ok(area, well));
+        }
+    }
+    found
+}
+
 /// A problem that a process tells of.
 fn told(problem: &Problem) -> Finding {
     use problem::Severity as Told;
     let Problem { code, about, text, remedy, .. } = problem;
     let what =
         if about.is_empty() || text.contains(&**about) { text.clone() } else { format!("{about}: {text}") };
-    let area = area_of(code);
+    let area = area_of(code, about);
     match problem.severity.as_known().unwrap_or_default() {
         Told::SEVERITY_ERROR => Finding::error(area, what, remedy),
         Told::SEVERITY_NOTE => Finding::note(area, what, remedy),
@@ -228,19 +268,25 @@ fn told(problem: &Problem) -> Finding {
     }
 }
 
-fn area_of(code: &str) -> Area {
-    match code.split('_').next().unwrap_or_default() {
+fn area_of(code: &str, about: &str) -> Area {
+    // What cannot be looked at is not well.
+    let what = if code == "looks_fail" { about } else { code };
+    match what.split('_').next().unwrap_or_default() {
         "store" => Area::Store,
-        "stage" | "queue" => Area::Stages,
-        "export" | "topic" => Area::Topics,
-        "feed" | "load" => Area::Feeds,
-        "task" => Area::Tasks,
+        "stage" | "queue" | "queues" => Area::Stages,
+        "export" | "topics" => Area::Topics,
+        "feed" | "feeds" | "load" => Area::Feeds,
+        "task" | "tasks" => Area::Tasks,
         _ => Area::Process,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use buffa_types::google::protobuf::Timestamp;
+
     use super::*;
 
     #[test]
@@ -278,7 +324,89 @@ mod tests {
             ..Problem::default()
         };
         assert_eq!(told(&problem), Finding::error(Area::Stages, "spam: it does not answer", "start it"));
-        assert_eq!(area_of("export_late"), Area::Topics);
-        assert_eq!(area_of("something_else"), Area::Process);
+    }
+
+    /// Every code that a process has, and where it belongs.
+    const CODES: [(&str, Area); 23] = [
+        ("export_late", Area::Topics),
+        ("feed_unreachable", Area::Feeds),
+        ("figures_full", Area::Process),
+        ("load_waits", Area::Feeds),
+        ("looks_fail", Area::Process),
+        ("not_ready", Area::Process),
+        ("process_gone", Area::Process),
+        ("queue_late", Area::Stages),
+        ("shard_unserved", Area::Process),
+        ("stage_down", Area::Stages),
+        ("stage_parked", Area::Stages),
+        ("stage_paused", Area::Stages),
+        ("stopping", Area::Process),
+        ("store_away", Area::Store),
+        ("store_failed", Area::Store),
+        ("store_full", Area::Store),
+        ("store_read_only", Area::Store),
+        ("task_failing", Area::Tasks),
+        ("task_regressed", Area::Tasks),
+        ("task_silent", Area::Tasks),
+        ("tasks_undecided", Area::Tasks),
+        ("time_moves", Area::Process),
+        ("topics_away", Area::Topics),
+    ];
+
+    #[test]
+    fn every_code_of_a_process_has_its_area() {
+        for (code, area) in CODES {
+            assert_eq!(area_of(code, ""), area, "{code}");
+        }
+        for (about, area) in [
+            ("processes", Area::Process),
+            ("queues", Area::Stages),
+            ("export", Area::Topics),
+            ("feeds", Area::Feeds),
+            ("tasks", Area::Tasks),
+        ] {
+            assert_eq!(area_of("looks_fail", about), area, "{about}");
+        }
+        // Whatever looks like a code where problems are made is one of them.
+        let made = include_str!("../../observe/problems.rs");
+        let is_code = |text: &&str| {
+            text.contains('_') && text.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
+        };
+        let codes: BTreeSet<&str> = made.split('"').filter(is_code).collect();
+        let known: BTreeSet<&str> =
+            CODES.iter().map(|(code, _)| *code).filter(|code| is_code(code)).collect();
+        assert_eq!(codes, known);
+    }
+
+    #[test]
+    fn of_a_process_that_has_not_looked_lately_nothing_is_told_as_well() {
+        let severities = |answer: &ListProblemsResponse| -> Vec<Severity> {
+            judge_problems(answer).iter().map(|finding| finding.severity).collect()
+        };
+        let looked = |seconds| ListProblemsResponse {
+            time: Some(Timestamp::default()).into(),
+            age: Some(buffa_types::google::protobuf::Duration { seconds, ..Default::default() }).into(),
+            ..Default::default()
+        };
+        assert_eq!(severities(&looked(15)), [Severity::Ok; 3]);
+        assert_eq!(severities(&looked(16)), [Severity::Warning]);
+        assert!(
+            judge_problems(&looked(16))[0].what.contains("for 16 s"),
+            "{:?}",
+            judge_problems(&looked(16))
+        );
+        assert_eq!(severities(&ListProblemsResponse::default()), [Severity::Warning], "it has just begun");
+        let problems = vec![Problem { code: "stage_down".to_owned(), ..Problem::default() }];
+        let old = ListProblemsResponse { problems, ..looked(100) };
+        assert_eq!(severities(&old), [Severity::Warning, Severity::Warning]);
+    }
+
+    #[test]
+    fn of_areas_without_problems_it_is_told_that_they_are_well() {
+        let found = with_what_is_well(vec![Finding::note(Area::Stages, "expiry is paused", "resume it")]);
+        let told: Vec<(Area, Severity)> =
+            found.iter().map(|finding| (finding.area, finding.severity)).collect();
+        let (note, ok) = (Severity::Note, Severity::Ok);
+        assert_eq!(told, [(Area::Stages, note), (Area::Feeds, ok), (Area::Tasks, ok)]);
     }
 }

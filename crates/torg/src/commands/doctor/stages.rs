@@ -12,11 +12,12 @@ use offers::time::to_ms;
 use store::Store;
 use tokio::time::timeout;
 
+use super::closed::Closed;
 use super::finding::{Area, Finding};
 use super::limits::{ANSWER_TIME_MAX, LATE_S};
 use super::process::{Process, is_not_served};
 use crate::commands::remote::{Remote, said};
-use crate::commands::show::moment;
+use crate::commands::show::{moment, quoted};
 use crate::config::Config;
 use crate::stages_file;
 
@@ -80,7 +81,7 @@ async fn describe(outside: &Outside, catalogue: &Arc<Catalogue>) -> Finding {
 }
 
 /// How all stages fare, as a process tells.
-pub(super) async fn at_work(process: &Process, now_ms: i64) -> Vec<Finding> {
+pub(super) async fn at_work(process: &Process, now_ms: i64, closed: &mut Closed) -> Vec<Finding> {
     let Remote { connection, config } = process.calls();
     let client = StageAdminServiceClient::new(connection, config);
     match client.list_stages(ListStagesRequest::default()).await {
@@ -94,24 +95,29 @@ pub(super) async fn at_work(process: &Process, now_ms: i64) -> Vec<Finding> {
             }
         }
         // A process without the role api.
-        Err(error) if is_not_served(error.code) => Vec::new(),
+        Err(error) if is_not_served(error.code) || closed.keeps(&error, &[Area::Stages]) => Vec::new(),
         Err(error) => vec![Finding::failed(Area::Stages, &said(&error), "look at the log of the process")],
     }
 }
 
 fn judge(stage: &Stage, now_ms: i64) -> Vec<Finding> {
     let id = &stage.id;
+    let typed = quoted(id);
     let mut found = Vec::new();
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
     let down = stage.processes.iter().find(|process| process.down_since.is_set());
     if let Some(pause) = stage.pause.as_option() {
         let since = moment(pause.time.as_option());
         let what = format!("stage {id} is paused since {since}: {}", pause.reason);
-        found.push(Finding::note(Area::Stages, what, format!("if that is over: torg stages resume {id}")));
+        found.push(Finding::note(Area::Stages, what, format!("if that is over: torg stages resume {typed}")));
     } else if let Some(process) = down {
         let since = moment(process.down_since.as_option());
         let what = format!("stage {id} is down since {since}: {}", process.error);
-        found.push(Finding::error(Area::Stages, what, format!("start it; torg stages show {id} tells more")));
+        found.push(Finding::error(
+            Area::Stages,
+            what,
+            format!("start it; torg stages show {typed} tells more"),
+        ));
     } else if stage.processes.is_empty() {
         let what = format!("no process serves stage {id}");
         found.push(Finding::error(Area::Stages, what, "start a `torg serve` with the role scheduler"));
@@ -124,13 +130,14 @@ fn judge(stage: &Stage, now_ms: i64) -> Vec<Finding> {
         found.push(Finding::warning(
             Area::Stages,
             what,
-            format!("torg stages show {id} tells what holds it up"),
+            format!("torg stages show {typed} tells what holds it up"),
         ));
     }
     if depth.parked > 0 {
         let more = if depth.more { " or more" } else { "" };
         let what = format!("stage {id} has given up on {}{more} offers", depth.parked);
-        let remedy = format!("torg stages show {id} tells why; once it is mended: torg stages release {id}");
+        let remedy =
+            format!("torg stages show {typed} tells why; once it is mended: torg stages release {typed}");
         found.push(Finding::warning(Area::Stages, what, remedy));
     }
     found

@@ -4,10 +4,12 @@ use contract::torg::tasks::v1::list_tasks_request::Standing;
 use contract::torg::tasks::v1::{ListTasksRequest, TaskServiceClient, TaskSummary};
 use taskfile::TaskSet;
 
+use super::closed::Closed;
 use super::finding::{Area, Finding};
 use super::limits::TASKS_PAGE;
 use super::process::{Process, is_not_served};
 use crate::commands::remote::{Remote, said};
+use crate::commands::show::quoted;
 use crate::config::Config;
 
 /// The files that a process puts to work when it starts.
@@ -17,7 +19,8 @@ pub(super) fn files(config: &Config) -> Option<Finding> {
         return None;
     }
     let shown = path.display();
-    let remedy = format!("`torg tasks validate {shown}` shows everything that is wrong");
+    let typed = quoted(&path.to_string_lossy());
+    let remedy = format!("`torg tasks validate {typed}` shows everything that is wrong");
     let texts = match taskfile::load(path) {
         Ok(texts) => texts,
         Err(error) => return Some(Finding::error(Area::Tasks, error.to_string(), "correct tasks.path")),
@@ -43,7 +46,7 @@ pub(super) fn files(config: &Config) -> Option<Finding> {
 }
 
 /// Tasks that need somebody, as a process tells.
-pub(super) async fn at_work(process: &Process) -> Vec<Finding> {
+pub(super) async fn at_work(process: &Process, closed: &mut Closed) -> Vec<Finding> {
     let Remote { connection, config } = process.calls();
     let client = TaskServiceClient::new(connection, config);
     let standing = [Standing::STANDING_FAILING, Standing::STANDING_REGRESSED, Standing::STANDING_SILENT];
@@ -51,13 +54,14 @@ pub(super) async fn at_work(process: &Process) -> Vec<Finding> {
     let request = ListTasksRequest { standing, page_size: TASKS_PAGE, ..ListTasksRequest::default() };
     match client.list_tasks(request).await {
         Ok(answer) => answer.into_owned().tasks.iter().map(judge).collect(),
-        Err(error) if is_not_served(error.code) => Vec::new(),
+        Err(error) if is_not_served(error.code) || closed.keeps(&error, &[Area::Tasks]) => Vec::new(),
         Err(error) => vec![Finding::failed(Area::Tasks, &said(&error), "look at the log of the process")],
     }
 }
 
 fn judge(task: &TaskSummary) -> Finding {
     let name = &task.name;
+    let typed = quoted(name);
     let what = if task.failing {
         format!("task {name} fails")
     } else {
@@ -66,7 +70,7 @@ fn judge(task: &TaskSummary) -> Finding {
     Finding::warning(
         Area::Tasks,
         what,
-        format!("torg tasks explain {name} says why, torg tasks log {name} what it said"),
+        format!("torg tasks explain {typed} says why, torg tasks log {typed} what it said"),
     )
 }
 

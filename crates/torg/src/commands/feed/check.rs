@@ -14,6 +14,7 @@ use feeds::Offline;
 use unify::Unifier;
 
 use super::super::print;
+use super::super::show::print_words;
 use super::bar::Bar;
 use crate::config::Config;
 use crate::errors::advised;
@@ -115,7 +116,7 @@ impl Check {
         let language = Language::from(self.language);
         if !self.json {
             let name = if is_stdin(&self.file) { "stdin".into() } else { self.file.to_string_lossy() };
-            return print(&[report.render(&name, language).trim_end()]);
+            return print_words(&[report.render(&name, language).trim_end()]);
         }
         let mut object = report.to_json();
         if self.problems {

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::asked::{AskedOfFeed, Client, answered};
 use super::files::{FeedPath, download};
+use crate::commands::show::one_line;
 use crate::config::Config;
 
 /// Problems that are asked for at once.
@@ -167,16 +168,21 @@ fn in_words(of: &OfferProblem) -> Vec<String> {
     let problem = of.problem.as_option().unwrap_or(&nothing);
     let severity = named(problem.severity.as_known().unwrap_or_default());
     let field = if problem.field.is_empty() { String::new() } else { format!("{}: ", problem.field) };
+    let message = one_line(&problem.message);
     let value = if problem.value.is_empty() { String::new() } else { format!(" ({:?})", problem.value) };
     let place = if problem.line == 0 {
         String::new()
     } else {
         format!("line {}, column {}, ", problem.line, problem.column)
     };
-    let mut lines = vec![format!("{severity}[{}]: {field}{}{value}", problem.code, problem.message)];
-    lines.push(format!("  --> {place}offer {} {}", of.external_id, of.title).trim_end().to_owned());
+    let mut lines = vec![format!("{severity}[{}]: {field}{message}{value}", problem.code)];
+    lines.push(
+        format!("  --> {place}offer {} {}", one_line(&of.external_id), one_line(&of.title))
+            .trim_end()
+            .to_owned(),
+    );
     if !problem.remedy.is_empty() {
-        lines.push(format!("   = {}", problem.remedy));
+        lines.push(format!("   = {}", one_line(&problem.remedy)));
     }
     lines
 }

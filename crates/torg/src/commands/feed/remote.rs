@@ -19,7 +19,7 @@ pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result
         FeedCommand::List { asked } => list(&asked, config).await,
         FeedCommand::Show { feed } => {
             let found = get(&feed.asked.client(config).await?, &feed).await?;
-            feed.asked.say(&found, || words::feed(&found))
+            feed.asked.say(&found, || words::feed(&found, &feed.follow(config)))
         }
         FeedCommand::Update { settings, feed } => change(&settings, &feed, config).await,
         FeedCommand::Pause { feed } => pause(&feed, true, config).await,
@@ -41,7 +41,8 @@ pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result
                 ..Default::default()
             };
             let answer = answered(feed.asked.client(config).await?.fetch_now(request).await)?.into_owned();
-            let said = format!("feed {} is fetched as soon as possible: torg feed show", feed.namespace);
+            let look = feed.follow(config).line("show");
+            let said = format!("feed {} is fetched as soon as possible: {look}", feed.namespace);
             feed.asked.say(&answer, || vec![said])
         }
         FeedCommand::History { limit, feed } => history(&feed, limit, config).await,
@@ -72,7 +73,7 @@ async fn add(settings: &FeedSettings, feed: &AskedOfFeed, config: &Config) -> an
     let request = wire::CreateFeedRequest { feed: Some(given).into(), ..Default::default() };
     let answer = answered(feed.asked.client(config).await?.create_feed(request).await)?.into_owned();
     let made = answer.feed.into_option().unwrap_or_default();
-    feed.asked.say(&made, || words::feed(&made))
+    feed.asked.say(&made, || words::feed(&made, &feed.follow(config)))
 }
 
 async fn list(asked: &Asked, config: &Config) -> anyhow::Result<()> {
@@ -85,7 +86,7 @@ async fn list(asked: &Asked, config: &Config) -> anyhow::Result<()> {
         feeds.extend(answer.feeds);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
-            return asked.say(&feeds, || words::feeds(&feeds));
+            return asked.say(&feeds, || words::feeds(&feeds, &asked.follow(config)));
         }
     }
 }
@@ -99,7 +100,8 @@ async fn change(settings: &FeedSettings, feed: &AskedOfFeed, config: &Config) ->
     if mask.paths.is_empty() {
         return Err(advised("nothing is to be changed", "`torg feed update --help` shows what can be"));
     }
-    update(&client, feed, given, mask, version).await
+    let changed = update(&client, given, mask, version).await?;
+    feed.asked.say(&changed, || words::feed(&changed, &feed.follow(config)))
 }
 
 async fn pause(feed: &AskedOfFeed, paused: bool, config: &Config) -> anyhow::Result<()> {
@@ -110,16 +112,11 @@ async fn pause(feed: &AskedOfFeed, paused: bool, config: &Config) -> anyhow::Res
         ..Feed::default()
     };
     let mask = FieldMask { paths: vec!["paused".to_owned()], ..FieldMask::default() };
-    update(&feed.asked.client(config).await?, feed, given, mask, 0).await
+    let changed = update(&feed.asked.client(config).await?, given, mask, 0).await?;
+    feed.asked.say(&changed, || words::feed(&changed, &feed.follow(config)))
 }
 
-async fn update(
-    client: &Client,
-    feed: &AskedOfFeed,
-    given: Feed,
-    mask: FieldMask,
-    version: u64,
-) -> anyhow::Result<()> {
+async fn update(client: &Client, given: Feed, mask: FieldMask, version: u64) -> anyhow::Result<Feed> {
     let request = wire::UpdateFeedRequest {
         feed: Some(given).into(),
         update_mask: Some(mask).into(),
@@ -127,8 +124,7 @@ async fn update(
         ..Default::default()
     };
     let answer = answered(client.update_feed(request).await)?.into_owned();
-    let changed = answer.feed.into_option().unwrap_or_default();
-    feed.asked.say(&changed, || words::feed(&changed))
+    Ok(answer.feed.into_option().unwrap_or_default())
 }
 
 async fn history(feed: &AskedOfFeed, limit: usize, config: &Config) -> anyhow::Result<()> {
@@ -149,7 +145,7 @@ async fn history(feed: &AskedOfFeed, limit: usize, config: &Config) -> anyhow::R
             break;
         }
     }
-    feed.asked.say(&loads, || words::loads(&loads))
+    feed.asked.say(&loads, || words::loads(&loads, &feed.follow(config)))
 }
 
 async fn confirm(feed: &AskedOfFeed, number: u64, config: &Config) -> anyhow::Result<()> {
@@ -165,7 +161,7 @@ async fn confirm(feed: &AskedOfFeed, number: u64, config: &Config) -> anyhow::Re
     let request = wire::ConfirmLoadRequest { seller, namespace, number: load.number, ..Default::default() };
     let answer = answered(client.confirm_load(request).await)?.into_owned();
     let load = answer.load.into_option().unwrap_or_default();
-    feed.asked.say(&load, || words::load(&load))
+    feed.asked.say(&load, || words::load(&load, &feed.follow(config)))
 }
 
 async fn mappings(asked: &Asked, config: &Config) -> anyhow::Result<()> {
@@ -178,7 +174,7 @@ async fn mappings(asked: &Asked, config: &Config) -> anyhow::Result<()> {
         mappings.extend(answer.mappings);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
-            return asked.say(&mappings, || words::mappings(&mappings));
+            return asked.say(&mappings, || words::mappings(&mappings, &asked.follow(config)));
         }
     }
 }

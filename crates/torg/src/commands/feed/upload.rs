@@ -9,7 +9,7 @@ use clap::Args;
 use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{GetLoadRequest, Load};
 
-use super::asked::{AskedOfFeed, Client, answered};
+use super::asked::{AskedOfFeed, Client, Follow, answered};
 use super::files::{self, FeedPath};
 use super::{check, remote, words};
 use crate::config::Config;
@@ -38,9 +38,10 @@ pub(super) async fn run(upload: &Upload, config: &Config) -> anyhow::Result<()> 
     let feed = remote::get(&client, &upload.feed).await?;
     let path = FeedPath { seller: &feed.seller, namespace: &feed.namespace };
     let number = files::upload(&remote, &path, input).await?;
+    let follow = upload.feed.follow(config);
     let mut load = look(&client, &feed.seller, &feed.namespace, number).await?;
     if !upload.wait {
-        let said = format!("load {} is queued: torg feed history", load.number);
+        let said = format!("load {} is queued: {}", load.number, follow.line("history"));
         return upload.feed.asked.say(&load, || vec![said]);
     }
     let line = std::io::stderr().is_terminal();
@@ -55,8 +56,8 @@ pub(super) async fn run(upload: &Upload, config: &Config) -> anyhow::Result<()> 
     if line {
         eprint!("\r\x1b[K");
     }
-    upload.feed.asked.say(&load, || words::load(&load))?;
-    verdict(&load)
+    upload.feed.asked.say(&load, || words::load(&load, &follow))?;
+    verdict(&load, &follow)
 }
 
 async fn look(client: &Client, seller: &str, namespace: &str, number: u64) -> anyhow::Result<Load> {
@@ -65,7 +66,7 @@ async fn look(client: &Client, seller: &str, namespace: &str, number: u64) -> an
     Ok(answered(client.get_load(request).await)?.into_owned().load.into_option().unwrap_or_default())
 }
 
-fn verdict(load: &Load) -> anyhow::Result<()> {
+fn verdict(load: &Load, follow: &Follow) -> anyhow::Result<()> {
     let number = load.number;
     match load.state.as_known().unwrap_or_default() {
         State::STATE_FAILED => {
@@ -74,7 +75,7 @@ fn verdict(load: &Load) -> anyhow::Result<()> {
         State::STATE_SUPERSEDED => bail!("load {number} was overtaken by a later one"),
         State::STATE_WAITING => bail!(advised(
             format!("load {number} would remove {} of {} offers", load.would_remove, load.would_remove_of),
-            format!("look at the file; if it is right: torg feed confirm {number}")
+            format!("look at the file; if it is right: {}", follow.line(&format!("confirm {number}")))
         )),
         _ => Ok(()),
     }

@@ -4,12 +4,13 @@ use contract::torg::feeds::v1::fetch::Outcome;
 use contract::torg::feeds::v1::load::{Origin, State};
 use contract::torg::feeds::v1::{Counts, Feed, Fetch, Load, Mapping, Missing};
 
-use crate::commands::show::{moment, state as paint_state, table};
+use super::asked::Follow;
+use crate::commands::show::{moment, one_line, state as paint_state, table};
 
 /// A table of feeds.
-pub(super) fn feeds(feeds: &[Feed]) -> Vec<String> {
+pub(super) fn feeds(feeds: &[Feed], follow: &Follow) -> Vec<String> {
     if feeds.is_empty() {
-        return vec!["there is no feed yet: torg feed add".to_owned()];
+        return vec![format!("there is no feed yet: {}", follow.line("add"))];
     }
     let head = ["SELLER", "FEED", "TITLE", "FROM", "STATE", "LAST LOAD"].map(str::to_owned);
     let rows = feeds.iter().map(|feed| {
@@ -30,9 +31,10 @@ fn from(feed: &Feed) -> String {
 }
 
 /// Everything about one feed.
-pub(super) fn feed(feed: &Feed) -> Vec<String> {
-    let title = if feed.title.is_empty() { String::new() } else { format!(" ({})", feed.title) };
-    let paused = if feed.paused { ", paused" } else { "" };
+pub(super) fn feed(feed: &Feed, follow: &Follow) -> Vec<String> {
+    let title = one_line(&feed.title);
+    let title = if title.is_empty() { title } else { format!(" ({title})") };
+    let paused = if feed.paused { format!(", {}", paint_state("paused")) } else { String::new() };
     let mut lines = vec![format!("feed {} of {}{title}{paused}", feed.namespace, feed.seller)];
     if let Some(link) = feed.link.as_option() {
         let every =
@@ -43,7 +45,7 @@ pub(super) fn feed(feed: &Feed) -> Vec<String> {
             lines.push(format!("next at {}", moment(feed.next_fetch_time.as_option())));
         }
     } else {
-        lines.push("files are uploaded: torg feed upload FILE".to_owned());
+        lines.push(format!("files are uploaded: {}", follow.line("upload FILE")));
     }
     lines.extend(feed.last_fetch.as_option().map(fetched));
     let missing = match feed.missing.as_known().unwrap_or_default() {
@@ -59,7 +61,7 @@ pub(super) fn feed(feed: &Feed) -> Vec<String> {
             guard.least
         ));
     }
-    lines.extend(feed.last_load.as_option().map(load).into_iter().flatten());
+    lines.extend(feed.last_load.as_option().map(|last| load(last, follow)).into_iter().flatten());
     lines
 }
 
@@ -69,17 +71,17 @@ fn fetched(fetch: &Fetch) -> String {
         Outcome::OUTCOME_NEW => format!("a new file of {} bytes", fetch.bytes),
         Outcome::OUTCOME_UNCHANGED => "the file is the same as before".to_owned(),
         Outcome::OUTCOME_FAILED_FOR_NOW => {
-            format!("failed {} times, and is tried again soon: {}", fetch.attempts, fetch.text)
+            format!("failed {} times, and is tried again soon: {}", fetch.attempts, one_line(&fetch.text))
         }
-        Outcome::OUTCOME_FAILED => format!("failed: {}", fetch.text),
+        Outcome::OUTCOME_FAILED => format!("failed: {}", one_line(&fetch.text)),
     };
     format!("fetched last at {}: {how}", moment(fetch.time.as_option()))
 }
 
 /// A table of loads.
-pub(super) fn loads(loads: &[Load]) -> Vec<String> {
+pub(super) fn loads(loads: &[Load], follow: &Follow) -> Vec<String> {
     if loads.is_empty() {
-        return vec!["there was no load yet: torg feed upload FILE".to_owned()];
+        return vec![format!("there was no load yet: {}", follow.line("upload FILE"))];
     }
     let head = [
         "LOAD", "TIME", "FROM", "FORMAT", "OFFERS", "NEW", "CHANGED", "SAME", "REMOVED", "REJECTED", "STATE",
@@ -129,7 +131,7 @@ pub(super) fn is_settled(load: &Load) -> bool {
 fn outcome(load: &Load) -> String {
     let rejected = load.counts.as_option().map_or(0, |counts| counts.rejected);
     let rejected = if rejected > 0 { format!(", {rejected} rejected") } else { String::new() };
-    format!("{} {}{rejected}", load.number, state(load))
+    format!("{} {}{rejected}", load.number, paint_state(state(load)))
 }
 
 /// How far a load is, in one line.
@@ -138,19 +140,18 @@ pub(super) fn progress(load: &Load) -> String {
 }
 
 /// The report of a load.
-pub(super) fn load(load: &Load) -> Vec<String> {
+pub(super) fn load(load: &Load, follow: &Follow) -> Vec<String> {
     let kind = [&*load.format, &load.encoding].into_iter().filter(|text| !text.is_empty());
     let kind: Vec<&str> = kind.collect();
     let kind = if kind.is_empty() { String::new() } else { format!(" ({})", kind.join(", ")) };
-    let mut lines = vec![format!("load {}{kind}: {}", load.number, state(load))];
+    let mut lines = vec![format!("load {}{kind}: {}", load.number, paint_state(state(load)))];
     if let Some(counts) = load.counts.as_option() {
         let s = if counts.offers == 1 { "" } else { "s" };
         lines.push(format!("  {} offer{s}: {}", counts.offers, counted(counts)));
         if counts.errors + counts.warnings > 0 {
-            lines.push(format!(
-                "  {} errors, {} warnings: torg feed errors --load {}",
-                counts.errors, counts.warnings, load.number
-            ));
+            let (errors, warnings) = (counts.errors, counts.warnings);
+            let look = follow.line(&format!("errors --load {}", load.number));
+            lines.push(format!("  {errors} errors, {warnings} warnings: {look}"));
         }
     }
     let mut codes: Vec<(&String, &u64)> = load.problems_by_code.iter().collect();
@@ -162,14 +163,13 @@ pub(super) fn load(load: &Load) -> Vec<String> {
         } else {
             String::new()
         };
-        lines.push(format!("  {place}{} [{}]", failure.message, failure.code));
-        lines.extend((!failure.remedy.is_empty()).then(|| format!("  = {}", failure.remedy)));
+        lines.push(format!("  {place}{} [{}]", one_line(&failure.message), failure.code));
+        lines.extend((!failure.remedy.is_empty()).then(|| format!("  = {}", one_line(&failure.remedy))));
     }
     if load.state.as_known() == Some(State::STATE_WAITING) {
-        lines.push(format!(
-            "  it would remove {} of {} offers: look at the file, then torg feed confirm {}",
-            load.would_remove, load.would_remove_of, load.number
-        ));
+        let (gone, all) = (load.would_remove, load.would_remove_of);
+        let confirm = follow.line(&format!("confirm {}", load.number));
+        lines.push(format!("  it would remove {gone} of {all} offers: look at the file, then {confirm}"));
     }
     lines
 }
@@ -192,9 +192,9 @@ fn counted(counts: &Counts) -> String {
 }
 
 /// A table of what sellers' categories are.
-pub(super) fn mappings(mappings: &[Mapping]) -> Vec<String> {
+pub(super) fn mappings(mappings: &[Mapping], follow: &Follow) -> Vec<String> {
     if mappings.is_empty() {
-        return vec!["no category was mapped yet: torg feed map 'Own > Category' CATEGORY".to_owned()];
+        return vec![format!("no category was mapped yet: {}", follow.line("map 'Own > Category' CATEGORY"))];
     }
     let head = ["OWN CATEGORY", "CATEGORY", "BY"].map(str::to_owned);
     let rows = mappings.iter().map(|mapping| {
@@ -232,13 +232,13 @@ mod tests {
             ..Load::default()
         };
         assert_eq!(
-            load(&waiting),
+            load(&waiting, &Follow::with(" --seller anna-k")),
             [
                 "load 7 (yml): waits to be confirmed",
                 "  5 offers: 3 new, 2 rejected",
-                "  2 errors, 0 warnings: torg feed errors --load 7",
+                "  2 errors, 0 warnings: torg feed errors --load 7 --seller anna-k",
                 "         2 bad_price",
-                "  it would remove 30 of 40 offers: look at the file, then torg feed confirm 7",
+                "  it would remove 30 of 40 offers: look at the file, then torg feed confirm 7 --seller anna-k",
             ]
         );
         assert!(is_settled(&waiting) && !is_settled(&Load::default()));

@@ -18,6 +18,8 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
+    const ALL: [Self; 4] = [Self::Good, Self::Doubtful, Self::Bad, Self::Head];
+
     /// The parameter of the terminal's sequence that begins it.
     fn code(self) -> &'static str {
         match self {
@@ -29,12 +31,16 @@ impl Colour {
     }
 }
 
+/// The terminal's sequence that ends a colour.
+pub(super) const END: &str = "\x1b[0m";
+
 /// First words of states that are as they should be.
 const GOOD: [&str; 7] = ["ok", "well", "done", "succeeded", "active", "valid", "sound"];
 /// First words of states that somebody should look at.
-const DOUBTFUL: [&str; 6] = ["warning", "paused", "waits", "superseded", "expired", "note"];
+const DOUBTFUL: [&str; 8] =
+    ["warning", "paused", "waits", "superseded", "expired", "note", "regressed", "silent"];
 /// First words of states in which nothing goes on.
-const BAD: [&str; 7] = ["error", "down", "failed", "lost", "revoked", "no", "damaged"];
+const BAD: [&str; 8] = ["error", "down", "failed", "failing", "lost", "revoked", "no", "damaged"];
 
 /// The text in this colour, if somebody looks at stdout on a terminal.
 pub(crate) fn paint(colour: Colour, text: &str) -> String {
@@ -54,7 +60,17 @@ pub(crate) fn error_word(colour: Colour, word: &str) -> String {
 }
 
 fn painted(colour: Colour, text: &str) -> String {
-    format!("\x1b[{}m{text}\x1b[0m", colour.code())
+    format!("{}{text}{END}", begin(colour))
+}
+
+/// The terminal's sequence that begins a colour.
+fn begin(colour: Colour) -> String {
+    format!("\x1b[{}m", colour.code())
+}
+
+/// How long the sequence is that begins one of our colours, if the text begins with one.
+pub(super) fn begins(text: &str) -> Option<usize> {
+    Colour::ALL.into_iter().map(begin).find(|begin| text.starts_with(begin.as_str())).map(|begin| begin.len())
 }
 
 fn colour_of(text: &str) -> Option<Colour> {
@@ -64,7 +80,8 @@ fn colour_of(text: &str) -> Option<Colour> {
         .find_map(|(words, colour)| words.contains(&first).then_some(colour))
 }
 
-fn on_stdout() -> bool {
+/// Whether somebody looks at stdout who wants colours.
+pub(super) fn on_stdout() -> bool {
     static ON_STDOUT: OnceLock<bool> = OnceLock::new();
     *ON_STDOUT.get_or_init(|| wanted_on(std::io::stdout().is_terminal()))
 }
@@ -114,6 +131,8 @@ mod tests {
             ("paused since 2026-01-01T00:00:00Z: no reason", Some(Colour::Doubtful)),
             ("down since yesterday", Some(Colour::Bad)),
             ("no process serves it", Some(Colour::Bad)),
+            ("failing (3 attempts)", Some(Colour::Bad)),
+            ("silent for too long", Some(Colour::Doubtful)),
             ("nothing", None),
             ("", None),
         ] {

@@ -1,8 +1,11 @@
 //! How commands show what they have to say: one kind of table, one form of times, colours where a person looks, and JSON for programs.
 //!
-//! Nothing here cuts or wraps a line: what goes into a pipe is whole.
+//! Nothing here wraps a line, and what goes into a pipe is whole. Words go through [`print_words`]: whatever others have written, a terminal gets no sequence that this program has not made.
 
+mod clean;
 mod colour;
+mod cut;
+mod shell;
 mod table;
 mod time;
 
@@ -12,7 +15,12 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use serde::Serialize;
 
+use self::clean::{Breaks, clean};
+pub(in crate::commands) use self::clean::{harmless, one_line};
+use self::colour::on_stdout;
 pub(crate) use self::colour::{Colour, error_word, state};
+pub(in crate::commands) use self::cut::cut;
+pub(crate) use self::shell::quoted;
 pub(in crate::commands) use self::table::table;
 pub(in crate::commands) use self::time::{moment, moment_in_table};
 
@@ -29,6 +37,17 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// Writes lines to stdout; a reader that went away (`| head`) is no error.
 pub(crate) fn print(lines: &[impl Display]) -> anyhow::Result<()> {
     print_on(lines).map(|_| ())
+}
+
+/// Writes words for people to stdout: what others have put into them is shown, and not obeyed by the terminal.
+pub(super) fn print_words(lines: &[impl Display]) -> anyhow::Result<()> {
+    print_words_on(lines).map(|_| ())
+}
+
+/// The same at once; whether somebody still reads them.
+pub(super) fn print_words_on(lines: &[impl Display]) -> anyhow::Result<bool> {
+    let cleaned = lines.iter().map(|line| clean(&line.to_string(), Breaks::Stay, on_stdout()));
+    print_on(&cleaned.collect::<Vec<_>>())
 }
 
 /// Writes lines to stdout at once; whether somebody still reads them.
@@ -52,7 +71,7 @@ pub(super) fn say(
     answer: &impl Serialize,
     words: impl FnOnce() -> Vec<String>,
 ) -> anyhow::Result<()> {
-    if as_json { print(&[json(answer)?]) } else { print(&words()) }
+    if as_json { print(&[json(answer)?]) } else { print_words(&words()) }
 }
 
 /// `1 row`, `2 rows`.

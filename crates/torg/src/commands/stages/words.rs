@@ -2,11 +2,11 @@
 
 use contract::torg::stages::v1 as wire;
 
-use crate::commands::show::{moment, state as paint_state, table};
+use crate::commands::show::{cut, moment, one_line, state as paint_state, table};
 
 /// Differences that are printed one by one.
 const DIFFERENCES_MAX: usize = 20;
-/// Letters of a value that are printed.
+/// Letters of a value that are printed on a terminal.
 const VALUE_CHARS_MAX: usize = 120;
 
 /// A table of all stages.
@@ -47,15 +47,17 @@ fn kind(stage: &wire::Stage) -> &'static str {
 /// Whether it is well, in a few words.
 fn state(stage: &wire::Stage) -> String {
     if let Some(pause) = stage.pause.as_option() {
-        return format!("paused since {}: {}", moment(pause.time.as_option()), pause.reason);
+        return format!("paused since {}: {}", moment(pause.time.as_option()), one_line(&pause.reason));
     }
     let down = stage.processes.iter().find(|process| process.down_since.is_set());
     match down {
-        Some(process) => format!("down since {}: {}", moment(process.down_since.as_option()), process.error),
+        Some(process) => {
+            format!("down since {}: {}", moment(process.down_since.as_option()), one_line(&process.error))
+        }
         None if stage.processes.is_empty() => "no process serves it".to_owned(),
         None if !stage.endpoints.is_empty() && stage.endpoints.iter().all(|endpoint| endpoint.out) => {
             let error = stage.endpoints.first().map(|endpoint| &*endpoint.last_error);
-            format!("no endpoint answers: {}", error.unwrap_or_default())
+            format!("no endpoint answers: {}", one_line(error.unwrap_or_default()))
         }
         None => "well".to_owned(),
     }
@@ -65,8 +67,8 @@ fn state(stage: &wire::Stage) -> String {
 pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
     let nothing = wire::Stage::default();
     let stage = answer.stage.as_option().unwrap_or(&nothing);
-    let version =
-        if stage.version.is_empty() { String::new() } else { format!(", version {}", stage.version) };
+    let version = one_line(&stage.version);
+    let version = if version.is_empty() { version } else { format!(", version {version}") };
     let mut lines =
         vec![format!("stage {} ({}{version}): {}", stage.id, kind(stage), paint_state(&state(stage)))];
     if let Some(outside) = stage.outside.as_option() {
@@ -87,7 +89,7 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
     for process in &stage.processes {
         let wire::InProcess { process, visits_per_s, calls, visits, changes, failures, blocked, .. } =
             process;
-        let blocked = if blocked.is_empty() { String::new() } else { format!("; {blocked}") };
+        let blocked = if blocked.is_empty() { String::new() } else { format!("; {}", one_line(blocked)) };
         lines.push(format!(
             "in {process}: {visits_per_s:.1} visits/s, {calls} calls under way; so far {visits} visits, {changes} changes, {failures} failures{blocked}"
         ));
@@ -97,7 +99,7 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
         let error = if endpoint.last_error.is_empty() {
             String::new()
         } else {
-            format!("; last failure: {}", endpoint.last_error)
+            format!("; last failure: {}", one_line(&endpoint.last_error))
         };
         lines.push(format!(
             "endpoint {}: {fares}, {} calls, {} failures{error}",
@@ -116,7 +118,11 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
     // Parked ones stand below, with their attempts.
     for failed in answer.failed.iter().filter(|failed| !failed.parked) {
         let time = moment(failed.time.as_option());
-        lines.push(format!("failed, tried again: offer {} at {time}: {}", failed.id, failed.error));
+        lines.push(format!(
+            "failed, tried again: offer {} at {time}: {}",
+            failed.id,
+            one_line(&failed.error)
+        ));
     }
     for parked in &answer.parked {
         lines.push(format!(
@@ -124,7 +130,7 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
             parked.id,
             moment(parked.time.as_option()),
             parked.attempts,
-            parked.error
+            one_line(&parked.error)
         ));
     }
     lines
@@ -147,8 +153,8 @@ pub(super) fn limits(limits: Option<&wire::StageLimits>) -> String {
 pub(super) fn registered(answer: &wire::RegisterStageResponse, only_checked: bool) -> Vec<String> {
     let nothing = wire::Stage::default();
     let stage = answer.stage.as_option().unwrap_or(&nothing);
-    let version =
-        if stage.version.is_empty() { String::new() } else { format!(" (version {})", stage.version) };
+    let version = one_line(&stage.version);
+    let version = if version.is_empty() { version } else { format!(" (version {version})") };
     let done = if only_checked {
         "can be registered; nothing was changed"
     } else {
@@ -175,7 +181,7 @@ pub(super) fn rehearsal(answer: &wire::DryRunResponse) -> Vec<String> {
 fn difference(difference: &wire::Difference) -> Vec<String> {
     let mut lines = vec![format!("offer {} (version {})", difference.id, difference.version)];
     if !difference.failure.is_empty() {
-        lines.push(format!("  failed: {}", difference.failure));
+        lines.push(format!("  failed: {}", one_line(&difference.failure)));
     }
     for field in &difference.fields {
         lines.push(format!(
@@ -195,11 +201,7 @@ fn difference(difference: &wire::Difference) -> Vec<String> {
 }
 
 fn value(value: Option<&str>) -> String {
-    let Some(value) = value else { return "nothing".to_owned() };
-    if value.chars().count() <= VALUE_CHARS_MAX {
-        return value.to_owned();
-    }
-    value.chars().take(VALUE_CHARS_MAX).chain(['…']).collect()
+    value.map_or_else(|| "nothing".to_owned(), |value| cut(&one_line(value), VALUE_CHARS_MAX))
 }
 
 pub(super) fn recrawl(recrawl: Option<&wire::Recrawl>) -> String {
@@ -224,4 +226,38 @@ pub(super) fn recrawl(recrawl: Option<&wire::Recrawl>) -> String {
         recrawl.queued,
         recrawl.damaged
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_outside_stage_says_stays_on_its_line_and_does_nothing_to_the_terminal() {
+        let wicked = "\x1b[2J\x1b[1;1Hall is well\nparked: offer 1".to_owned();
+        let tame = "\\u{1b}[2J\\u{1b}[1;1Hall is well parked: offer 1";
+        let endpoint = wire::Endpoint { out: true, last_error: wicked.clone(), ..wire::Endpoint::default() };
+        let seen = wire::Stage {
+            id: "spam".to_owned(),
+            version: wicked.clone(),
+            processes: vec![wire::InProcess { blocked: wicked.clone(), ..wire::InProcess::default() }],
+            endpoints: vec![endpoint],
+            ..wire::Stage::default()
+        };
+        let list = list(std::slice::from_ref(&seen));
+        assert_eq!(list.len(), 2, "{list:?}");
+        assert!(list[1].ends_with(&format!("no endpoint answers: {tame}")), "{list:?}");
+        let failed = wire::FailedVisit { error: wicked.clone(), ..wire::FailedVisit::default() };
+        let parked = wire::Parked { error: wicked.clone(), ..wire::Parked::default() };
+        let answer = wire::GetStageResponse {
+            stage: Some(seen).into(),
+            failed: vec![failed],
+            parked: vec![parked],
+            ..wire::GetStageResponse::default()
+        };
+        let lines = stage(&answer);
+        assert!(lines.iter().all(|line| !line.contains(char::is_control)), "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.contains(tame)).count(), 5, "{lines:#?}");
+        assert_eq!(value(Some(&wicked)), tame);
+    }
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::asked::Asked;
 use super::{files, print};
+use crate::commands::show::print_words;
 
 /// What to compare, and how to print it.
 #[derive(Debug, Args)]
@@ -71,7 +72,7 @@ fn run(compare: &Compare, new: &PathBuf) -> anyhow::Result<()> {
             );
         }
     }
-    print(&lines)
+    print_words(&lines)
 }
 
 /// Tasks that have seen all there is.

@@ -9,6 +9,7 @@ use reactive::recorded::read_log;
 use reactive::simulate::{Durations, Recorded, Scenario, Simulation, compare, simulate};
 
 use super::{files, print, simulated};
+use crate::commands::show::print_words;
 use crate::errors::advised;
 
 /// What to simulate, and how to print it.
@@ -72,6 +73,6 @@ impl Simulate {
     }
 
     fn say(&self, json: &serde_json::Value, words: &impl std::fmt::Display) -> anyhow::Result<()> {
-        if self.json { print(&[serde_json::to_string_pretty(json)?]) } else { print(&[words]) }
+        if self.json { print(&[serde_json::to_string_pretty(json)?]) } else { print_words(&[words]) }
     }
 }

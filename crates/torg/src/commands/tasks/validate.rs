@@ -9,6 +9,7 @@ use taskfile::{TaskSet, problems_to_json, render};
 
 use super::files;
 use super::print;
+use crate::commands::show::print_words;
 use crate::errors::advised;
 
 /// What to check, and how to print it.
@@ -45,7 +46,7 @@ pub(super) fn run(validate: &Validate) -> anyhow::Result<()> {
         let report = render(problems, more_errors, more_warnings);
         let good = read.is_ok().then(|| format!("{}: the files are right", counted(tasks, files)));
         let lines = (!report.is_empty()).then(|| report.trim_end().to_owned()).into_iter().chain(good);
-        print(&lines.collect::<Vec<_>>())?;
+        print_words(&lines.collect::<Vec<_>>())?;
     }
     if read.is_ok() {
         return Ok(());

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use contract::torg::tasks::v1::{self as wire, SeenValue, cause, task_run, task_state};
 
-use crate::commands::ctl::words::{one_line, value};
-use crate::commands::show::{moment_in_table as moment, state as paint_state, table};
+use crate::commands::ctl::words::value;
+use crate::commands::show::{cut, moment_in_table as moment, one_line, state as paint_state, table};
 
-/// Letters of an error in a table.
+/// Letters of an error in a table on a terminal.
 const ERROR_CHARS_MAX: usize = 120;
 
 /// A table of tasks.
@@ -22,7 +22,7 @@ pub(super) fn tasks(tasks: &[wire::TaskSummary]) -> Vec<String> {
             state.runs.to_string(),
             task.priority.to_string(),
             task.pool.clone(),
-            notes(task, &state).join("; "),
+            notes(task, &state).iter().map(|note| paint_state(note)).collect::<Vec<_>>().join("; "),
         ]
     });
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
@@ -156,7 +156,7 @@ pub(super) fn runs(runs: &[wire::TaskRun]) -> Vec<String> {
             paint_state(outcome(run)),
             run.attempt.to_string(),
             why(run.cause.as_option()),
-            cut(&one_line(&errors.join("; "))),
+            cut(&one_line(&errors.join("; ")), ERROR_CHARS_MAX),
         ]
     });
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
@@ -170,13 +170,6 @@ fn outcome(run: &wire::TaskRun) -> &'static str {
         Outcome::OUTCOME_FAILED => "failed",
         Outcome::OUTCOME_LOST => "lost",
     }
-}
-
-fn cut(text: &str) -> String {
-    if text.chars().count() <= ERROR_CHARS_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(ERROR_CHARS_MAX).chain(['…']).collect()
 }
 
 /// What is remembered, beside what it is now.
@@ -195,7 +188,7 @@ pub(super) fn remembered(
             parameter.clone(),
             value(Some(seen)),
             leaf.map(|leaf| value(leaf.current.as_option())).unwrap_or_default(),
-            if is_regressed { "regressed" } else { "" }.to_owned(),
+            paint_state(if is_regressed { "regressed" } else { "" }),
         ]
     });
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! Flats, for sale and for rent.
 
-use super::{Dice, Language, Thing, Words};
+use super::{Color, Dice, Language, Picture, Scene, Seller, Thing, Words};
 
 /// Rooms as the catalogue has them, words, the smallest and the largest area.
 const ROOMS: &[(&str, Words, i64, i64)] = &[
@@ -10,37 +10,56 @@ const ROOMS: &[(&str, Words, i64, i64)] = &[
     ("three", ("3-комнатная квартира", "3-room flat"), 58, 96),
     ("four", ("4-комнатная квартира", "4-room flat"), 80, 140),
 ];
-const BUILDINGS: &[(&str, Words)] = &[
-    ("brick", ("кирпичный дом", "brick house")),
-    ("panel", ("панельный дом", "panel house")),
-    ("monolith", ("монолитный дом", "concrete house")),
+/// Material as the catalogue has it, words, the colour of its walls.
+const BUILDINGS: &[(&str, Words, Color)] = &[
+    ("brick", ("кирпичный дом", "brick building"), Color::Red),
+    ("panel", ("панельный дом", "prefabricated building"), Color::Gray),
+    ("monolith", ("монолитный дом", "concrete building"), Color::Beige),
 ];
 const NEAR: &[Words] = &[
-    ("До метро семь минут пешком.", "Seven minutes on foot to the underground."),
+    ("До остановки пять минут пешком.", "Five minutes' walk to the bus."),
     ("Рядом парк и школа.", "A park and a school are near."),
     ("Тихий двор, окна на солнечную сторону.", "A quiet yard, and windows to the sunny side."),
-    ("Свежий ремонт, мебель остаётся.", "Freshly renovated, the furniture stays."),
-    ("Собственник, один взрослый.", "From the owner."),
+    ("Свежий ремонт, кухня остаётся.", "Freshly renovated, the kitchen stays."),
+    ("Показываем по вечерам и в выходные.", "Can be seen in the evenings and at weekends."),
 ];
-/// What a square metre costs in euros, in a city where it costs most and elsewhere.
-const METRE_DEAR: i64 = 3_400;
-const METRE: i64 = 1_300;
-const DEAR: &[&str] =
-    &["Москва", "Санкт-Петербург", "Сочи", "Berlin", "Munich", "London", "Cologne", "Bristol"];
+/// What a square metre costs in euros, where it is known; elsewhere it costs what it does in a Russian, German or British town.
+const METRES: &[(&str, i64)] = &[
+    ("Москва", 3_400),
+    ("Санкт-Петербург", 2_400),
+    ("Сочи", 2_900),
+    ("Казань", 1_900),
+    ("Berlin", 5_200),
+    ("Munich", 8_400),
+    ("Hamburg", 5_600),
+    ("Leipzig", 2_700),
+    ("London", 8_600),
+    ("Oxford", 5_900),
+    ("Edinburgh", 4_600),
+];
+const METRE_RUB: i64 = 1_300;
+const METRE_EUR: i64 = 4_200;
+const METRE_GBP: i64 = 3_900;
+/// How many rents of a month a flat costs.
+const RENTS: i64 = 230;
+/// Floors of a house, the least and the most, in Russia and elsewhere.
+const FLOORS_RUSSIAN: (i64, i64) = (5, 25);
+const FLOORS: (i64, i64) = (3, 8);
 
-pub(super) fn flat(dice: &mut Dice, language: Language, city: &str) -> Thing {
+pub(super) fn flat(dice: &mut Dice, seller: &Seller) -> Thing {
+    let language = seller.language;
     let (rooms, rooms_words, least, most) = *dice.one_of(ROOMS);
-    let (building, building_words) = *dice.one_of(BUILDINGS);
-    let (area, floors, rent) = (dice.between(least, most), dice.between(3, 25), dice.chance(40));
-    let floor = dice.between(1, floors);
-    let metre = language.of(("м²", "m²"));
+    let (building, building_words, color) = *dice.one_of(BUILDINGS);
+    let (low, high) = if language == Language::Russian { FLOORS_RUSSIAN } else { FLOORS };
+    let (area, floors, rent) = (dice.between(least, most), dice.between(low, high), dice.chance(40));
+    let (floor, rooms_words) = (dice.between(1, floors), language.of(rooms_words));
     let title = match (language, rent) {
-        (Language::Russian, true) => format!("{}, {area} {metre}, в аренду", rooms_words.0),
-        (Language::Russian, false) => format!("{}, {area} {metre}, {floor}/{floors} эт.", rooms_words.0),
-        (Language::English, true) => format!("{} for rent, {area} {metre}", rooms_words.1),
-        (Language::English, false) => format!("{}, {area} {metre}, floor {floor} of {floors}", rooms_words.1),
+        (Language::Russian, true) => format!("{rooms_words}, {area} м², в аренду"),
+        (Language::Russian, false) => format!("{rooms_words}, {area} м², {floor}/{floors} эт."),
+        (Language::English, true) => format!("{rooms_words} for rent, {area} m²"),
+        (Language::English, false) => format!("{rooms_words}, {area} m², floor {floor} of {floors}"),
     };
-    let text = format!("{}, {}.\n{}", title, language.of(building_words), dice.words(language, NEAR));
+    let text = format!("{rooms_words}, {}.\n{}", language.of(building_words), dice.words(language, NEAR));
     let mut attributes = vec![
         ("rooms", rooms.to_owned()),
         ("area", area.to_string()),
@@ -48,11 +67,26 @@ pub(super) fn flat(dice: &mut Dice, language: Language, city: &str) -> Thing {
         ("floors", floors.to_string()),
         ("building-type", building.to_owned()),
     ];
-    let price = dice.near(area * if DEAR.contains(&city) { METRE_DEAR } else { METRE }, 20);
-    if rent {
-        let (category, euros) = ("real-estate/flats/rent", (price / 220).max(100));
-        return Thing { category, title, text, attributes, euros, condition: None };
-    }
-    attributes.push(("housing", if dice.chance(30) { "new" } else { "resale" }.to_owned()));
-    Thing { category: "real-estate/flats/sale", title, text, attributes, euros: price, condition: None }
+    let price = dice.near(area * metre(seller), 20);
+    let (category, euros) = if rent {
+        ("real-estate/flats/rent", (price / RENTS).max(100))
+    } else {
+        attributes.push(("housing", if dice.chance(30) { "new" } else { "resale" }.to_owned()));
+        ("real-estate/flats/sale", price)
+    };
+    let picture = Some(Picture { scene: Scene::House, color });
+    Thing { category, title, text, attributes, euros, condition: None, picture }
+}
+
+/// What a square metre costs where the seller is.
+fn metre(seller: &Seller) -> i64 {
+    let known = METRES.iter().find(|(city, _)| *city == seller.city);
+    known.map_or(
+        match seller.currency {
+            "RUB" => METRE_RUB,
+            "GBP" => METRE_GBP,
+            _ => METRE_EUR,
+        },
+        |(_, euros)| *euros,
+    )
 }

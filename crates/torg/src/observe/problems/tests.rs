@@ -123,6 +123,33 @@ fn tasks_that_are_silent_or_regressed_or_that_nobody_decides_about_are_told() {
 }
 
 #[test]
+fn what_cannot_be_looked_at_and_figures_that_are_left_out_are_told() {
+    let unseen = BTreeMap::from([("feeds", "timed out".to_owned()), ("tasks", "x".repeat(1000))]);
+    let seen = Seen { now: NOW, unseen, figures_full: true, ..Seen::default() };
+    let warning = |code, about: &str| (Severity::Warning, code, about.to_owned());
+    let wanted =
+        [warning("figures_full", ""), warning("looks_fail", "feeds"), warning("looks_fail", "tasks")];
+    assert_eq!(codes(&seen), wanted);
+    let problems = Since::default().problems(&seen);
+    assert_eq!(problems[1].text, "feeds cannot be looked at: timed out");
+    assert!(problems[2].text.chars().count() < 400, "{}", problems[2].text);
+}
+
+#[test]
+fn commands_are_told_as_a_shell_takes_them() {
+    let name = FeedName { seller: "ann; rm -rf ~".to_owned(), namespace: "a b".to_owned() };
+    let unreachable = Some(Unreachable { time: NOW, text: "404".to_owned(), attempts: 2 });
+    let feed = Surveyed { name, queued: 0, last_load: None, unreachable };
+    let remedy = one(&Seen { now: NOW, feeds: vec![feed], ..Seen::default() }).remedy;
+    assert!(remedy.contains("`torg feed show --seller 'ann; rm -rf ~' --namespace 'a b'`"), "{remedy}");
+    let state = TaskState { attempts: 3, ..TaskState::new(Timestamp::UNIX_EPOCH) };
+    let troubled = Troubled { failing: vec![("$(id)".into(), state)], ..Troubled::default() };
+    let tasks = TasksSeen { troubled, undecided: false };
+    let remedy = one(&Seen { now: NOW, tasks, ..Seen::default() }).remedy;
+    assert!(remedy.starts_with("`torg tasks explain '$(id)'` and `torg tasks log '$(id)'`"), "{remedy}");
+}
+
+#[test]
 fn topics_that_do_not_answer_are_an_error() {
     let away = one(&Seen { now: NOW, topics_away: Some("timed out".to_owned()), ..Seen::default() });
     assert_eq!((away.severity, away.code), (Severity::Error, "topics_away"));

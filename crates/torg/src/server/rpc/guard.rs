@@ -1,4 +1,6 @@
 //! Around every call: no more than a set number at once, a panic becomes an answer, errors are short, and every end is counted.
+//!
+//! A stream of answers ends well when its client has had enough. How long it was is the client's choice and says nothing: it is not told.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -46,8 +48,9 @@ impl Guard {
             slot: None,
             watch: None,
             began: Instant::now(),
-            // Overwritten at a proper end: what is left over was dropped by its client or its deadline.
-            code: "canceled",
+            deadline: context.deadline(),
+            is_stream: false,
+            code: DROPPED,
             method,
         };
         if running.method == HEALTH_WATCH {
@@ -102,7 +105,10 @@ impl Interceptor for Guard {
             .await
             .unwrap_or_else(|panic| Err(running.panicked(&*panic)));
         match answer {
-            Ok(answer) => Ok(answer.map_body(|body| running.accompany(body))),
+            Ok(answer) => {
+                (running.is_stream, running.code) = (true, "ok");
+                Ok(answer.map_body(|body| running.accompany(body)))
+            }
             Err(error) => Err(running.failed(error)),
         }
     }
@@ -114,9 +120,16 @@ struct Running {
     slot: Option<OwnedSemaphorePermit>,
     watch: Option<Watching>,
     began: Instant,
+    /// When it is dropped at the latest, until it answers.
+    deadline: Option<Instant>,
+    /// It answers with a stream, which has begun.
+    is_stream: bool,
     code: &'static str,
     method: String,
 }
+
+/// The end of a call that has no proper one: its client or its deadline dropped it.
+const DROPPED: &str = "canceled";
 
 impl Running {
     /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request may be as long as that.
@@ -146,10 +159,7 @@ impl Running {
                     let error = self.panicked(&*panic);
                     Some(Err(self.failed(error)))
                 }
-                None => {
-                    self.code = "ok";
-                    None
-                }
+                None => None,
             };
             // After its end or an error a stream is not asked again.
             body = None;
@@ -161,14 +171,19 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         drop((self.slot.take(), self.watch.take()));
-        self.metrics.call_ended(&self.method, self.code, self.began.elapsed());
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let code = if self.code == DROPPED && is_late { "deadline_exceeded" } else { self.code };
+        let took = (!self.is_stream).then(|| self.began.elapsed());
+        self.metrics.call_ended(&self.method, code, took);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::body::Body;
-    use connectrpc::{ConnectRpcService, Response, Router, handler_fn, streaming_handler_fn};
+    use connectrpc::{ConnectRpcService, DeadlinePolicy, Response, Router, handler_fn, streaming_handler_fn};
     use http::{Request, StatusCode};
     use tokio::sync::Notify;
     use tower::ServiceExt as _;
@@ -176,7 +191,7 @@ mod tests {
     use super::*;
     use contract::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
 
-    /// A service whose calls panic, wait, or panic in the middle of a stream.
+    /// A service whose calls panic, wait, panic in the middle of a stream, or stream for ever.
     fn service(concurrent_max: usize, metrics: &Metrics, go: &Arc<Notify>) -> ConnectRpcService {
         let go = Arc::clone(go);
         let router = Router::new()
@@ -212,6 +227,14 @@ mod tests {
                     }))
                 }),
             );
+        let router = router.route_server_stream(
+            "t.T",
+            "Watch",
+            streaming_handler_fn(|_, _: GetInfoRequest| async {
+                let first = futures::stream::iter([Ok(GetInfoResponse::default())]);
+                Response::stream_ok(first.chain(futures::stream::pending()))
+            }),
+        );
         ConnectRpcService::new(router).with_interceptor(Guard::new(concurrent_max, metrics.clone()))
     }
 
@@ -256,6 +279,40 @@ mod tests {
         assert!(body.contains("{\"code\":\"internal\",\"message\":\"internal error\"}"), "{body:?}");
         let text = metrics.encode().unwrap();
         assert!(text.contains("torg_rpc_calls_total{method=\"t.T/Stream\",code=\"internal\"} 1"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_its_client_closes_has_ended_well_and_its_length_is_not_told() {
+        let metrics = Metrics::new();
+        let service = service(8, &metrics, &Arc::default());
+        let request = Request::post("/t.T/Watch").header("content-type", "application/connect+json");
+        let request = request.body(Body::from(&b"\0\0\0\0\x02{}"[..])).unwrap();
+        let Ok(answer) = service.oneshot(request).await;
+        let mut body = Body::new(answer.into_body()).into_data_stream();
+        assert!(body.next().await.unwrap().is_ok());
+        drop(body);
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("torg_rpc_calls_total{method=\"t.T/Watch\",code=\"ok\"} 1"), "{text}");
+        assert!(!text.contains("torg_rpc_duration_seconds_count{method=\"t.T/Watch\"}"), "{text}");
+        let window = metrics.calls().take().remove("t.T").unwrap();
+        assert_eq!(window.count(), 1);
+        assert!(window.quantile(1.0).is_nan());
+    }
+
+    #[tokio::test]
+    async fn a_call_that_its_deadline_drops_is_told_from_one_that_its_client_drops() {
+        let metrics = Metrics::new();
+        let service = service(8, &metrics, &Arc::default());
+        let short = DeadlinePolicy::new().with_default_timeout(Duration::from_millis(1));
+        let hasty = service.clone().with_deadline_policy(short);
+        assert_eq!(call(&hasty, "Wait", "application/json", b"{}").await.0, StatusCode::GATEWAY_TIMEOUT);
+        let waits = call(&service, "Wait", "application/json", b"{}");
+        assert!(waits.now_or_never().is_none());
+        let text = metrics.encode().unwrap();
+        for code in ["deadline_exceeded", "canceled"] {
+            let line = format!("torg_rpc_calls_total{{method=\"t.T/Wait\",code=\"{code}\"}} 1");
+            assert!(text.contains(&line), "{line} is not in\n{text}");
+        }
     }
 
     #[tokio::test]

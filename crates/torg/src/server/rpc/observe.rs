@@ -8,13 +8,13 @@ use access::Action;
 use buffa_types::google::protobuf::Duration as WireDuration;
 use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
 use offers::time::from_time;
-use watcher::ProcessSeen;
+use watcher::{Cluster, ProcessSeen};
 
 use super::callers::require;
 use crate::actions::limits::{ABOUT_BYTES_MAX, PAGE, PAGE_MAX};
 use crate::actions::{Actions, Place};
 use crate::observe::limits::{BACK, BACK_MAX, POINTS_SHOWN_MAX, PREFIX_BYTES_MAX};
-use crate::observe::{Observatory, Problem, Severity, ShownFigure, Stand};
+use crate::observe::{Observatory, Problem, Severity, ShownFigure, Stand, WorkSeen};
 use contract::torg::admin::v1 as wire;
 
 /// What is not exported is certain only for changes that are older than this.
@@ -170,40 +170,59 @@ fn problem(problem: Problem) -> wire::Problem {
 }
 
 fn cluster(answer: wire::GetClusterResponse, stand: &Stand) -> wire::GetClusterResponse {
-    use wire::get_cluster_response::Shard;
-    let Stand { cluster, .. } = stand;
-    let mut shards_of: BTreeMap<&str, u32> = BTreeMap::new();
-    for holder in cluster.holders.values() {
-        *shards_of.entry(&holder.owner).or_default() += 1;
-    }
-    let shard = |number: u32| {
-        let holder = cluster.holders.get(&number);
-        let lives = holder.and_then(|holder| Some((holder, cluster.processes.get(&holder.owner)?)));
-        let exported_to = stand.export_waits.as_ref().map(|(read, waits)| {
-            let certain = *read - CERTAIN;
-            waits.get(&number).copied().map_or(certain, |waits| waits.min(certain))
-        });
-        Shard {
-            number,
-            owner: lives.map(|(holder, _)| holder.owner.clone()).unwrap_or_default(),
-            lease_until: lives.map(|(_, process)| from_time(process.beat + stand.lease_time)).into(),
-            exported_to: exported_to.map(from_time).into(),
-            ..Default::default()
+    let Stand { cluster, shards, lease_time, .. } = stand;
+    let mut served = shards_of(cluster, *shards, *lease_time);
+    if let Some((read, waits)) = &stand.export_waits {
+        let certain = *read - CERTAIN;
+        for shard in &mut served {
+            let waits = waits.get(&shard.number).copied();
+            shard.exported_to = Some(from_time(waits.map_or(certain, |waits| waits.min(certain)))).into();
         }
-    };
-    let processes = cluster.processes.iter();
-    let processes =
-        processes.map(|(name, seen)| process(name, seen, shards_of.get(name.as_str()).copied().unwrap_or(0)));
+    }
     // As others know it: a process has another name whenever its stages change.
     let base = answer.answered_by.clone();
     let is_here = |name: &&String| **name == base || name.starts_with(&format!("{base}."));
     let answered_by = cluster.processes.keys().find(is_here).cloned().unwrap_or(base.clone());
     wire::GetClusterResponse {
-        processes: processes.collect(),
-        shards: (0..stand.shards).map(shard).collect(),
+        processes: processes(cluster),
+        shards: served,
         answered_by,
+        works: stand.works.iter().map(work).collect(),
         ..answer
     }
+}
+
+fn work(seen: &WorkSeen) -> wire::get_cluster_response::Work {
+    wire::get_cluster_response::Work {
+        kind: seen.kind.to_owned(),
+        processes: processes(&seen.cluster),
+        shards: shards_of(&seen.cluster, seen.shards, seen.lease_time),
+        ..Default::default()
+    }
+}
+
+/// Every shard with the process that lives and holds it.
+fn shards_of(cluster: &Cluster, shards: u32, lease_time: Duration) -> Vec<wire::get_cluster_response::Shard> {
+    let shard = |number: u32| {
+        let holder = cluster.holders.get(&number);
+        let lives = holder.and_then(|holder| Some((holder, cluster.processes.get(&holder.owner)?)));
+        wire::get_cluster_response::Shard {
+            number,
+            owner: lives.map(|(holder, _)| holder.owner.clone()).unwrap_or_default(),
+            lease_until: lives.map(|(_, process)| from_time(process.beat + lease_time)).into(),
+            ..Default::default()
+        }
+    };
+    (0..shards).map(shard).collect()
+}
+
+fn processes(cluster: &Cluster) -> Vec<wire::get_cluster_response::Process> {
+    let mut held: BTreeMap<&str, u32> = BTreeMap::new();
+    for holder in cluster.holders.values() {
+        *held.entry(&holder.owner).or_default() += 1;
+    }
+    let held = |name: &str| held.get(name).copied().unwrap_or(0);
+    cluster.processes.iter().map(|(name, seen)| process(name, seen, held(name))).collect()
 }
 
 fn process(name: &str, seen: &ProcessSeen, shards: u32) -> wire::get_cluster_response::Process {

@@ -6,13 +6,16 @@
 use std::sync::Arc;
 
 use access::{Caller, Role};
+use buffa::encoding::{Tag, skip_field};
 use buffa_descriptor::reflect::DynamicMessage;
-use buffa_descriptor::{DescriptorPool, MethodDescriptor};
+use buffa_descriptor::{
+    DescriptorPool, FieldDescriptor, FieldKind, MessageIndex, MethodDescriptor, SingularKind,
+};
 use connectrpc::interceptor::{UnaryRequest, UnaryResponse};
 use connectrpc::{CodecFormat, ConnectError, IdempotencyLevel, Interceptor, Next, Payload};
 use serde_json::Value;
 
-use crate::actions::limits::REQUEST_BYTES_READ_MAX;
+use crate::actions::limits::{FIELD_BYTES_MAX, FIELDS_LOOKED_AT_MAX, REQUEST_BYTES_READ_MAX};
 use crate::actions::{Actions, Beginning, Failure, Noted, is_own_feed, shown};
 
 pub(super) struct Recorder {
@@ -38,35 +41,74 @@ impl Recorder {
         if !is_action(service, method, caller, in_console) {
             return None;
         }
+        let is_whole = request.payload.bytes().len() <= REQUEST_BYTES_READ_MAX;
         let request = self.read(service, method, &request.payload);
-        if service == FEEDS && !in_console && is_own_feed(caller, named_seller(&request)) {
-            return None;
+        if service == FEEDS && !in_console {
+            let seller = named_seller(&request);
+            // Who is not named means their own; of a large request it is not known whether somebody is.
+            if is_own_feed(caller, seller) && (is_whole || seller.is_some()) {
+                return None;
+            }
         }
         let about = shown::about(service, &request);
         let method = format!("{service}/{method}");
         Some(self.actions.begin(Beginning { caller, in_console, method, about, request }))
     }
 
-    /// The request as JSON, with the names of the contract; what cannot be read says so.
+    /// The request as JSON, with the names of the contract; what cannot be read says so. Of one that is large, or has a part of a type that is not described, there are the plain fields.
     fn read(&self, service: &str, method: &str, payload: &Payload) -> Value {
         let unread = |why: &str| Value::String(format!("({why})"));
         let bytes = payload.bytes();
-        if bytes.len() > REQUEST_BYTES_READ_MAX {
-            return unread(&format!("{} bytes", bytes.len()));
-        }
         let method = self.pool.service_by_name(service).and_then(|service| service.method(method));
         let Some(input) = method.map(MethodDescriptor::input) else { return unread("not described") };
         let pool = Arc::clone(&self.pool);
-        let message = match payload.format() {
-            CodecFormat::Json => {
-                let text = std::str::from_utf8(bytes).unwrap_or_default();
-                DynamicMessage::from_json(pool, input, text).ok()
-            }
-            _ => DynamicMessage::decode(pool, input, bytes).ok(),
+        let is_json = payload.format() == CodecFormat::Json;
+        let is_large = bytes.len() > REQUEST_BYTES_READ_MAX;
+        let whole = match std::str::from_utf8(bytes) {
+            _ if is_large => None,
+            Ok(text) if is_json => as_json(DynamicMessage::from_json(pool, input, text).ok()),
+            Err(_) if is_json => None,
+            _ => as_json(DynamicMessage::decode(pool, input, bytes).ok()),
         };
-        let json = message.and_then(|message| message.to_json().ok());
-        json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_else(|| unread("it cannot be read"))
+        if let Some(whole) = whole {
+            return whole;
+        }
+        let plain = if is_json { None } else { self.plain_fields(input, bytes) };
+        match plain {
+            Some(Value::Object(mut plain)) => {
+                plain.insert("bytes".to_owned(), bytes.len().into());
+                Value::Object(plain)
+            }
+            _ if is_large => unread(&format!("{} bytes", bytes.len())),
+            _ => unread("it cannot be read"),
+        }
     }
+
+    /// The short texts and the numbers at the top of a request, as far as they stand among its first fields. What is large is passed over at once.
+    fn plain_fields(&self, input: MessageIndex, bytes: &[u8]) -> Option<Value> {
+        let fields = self.pool.message(input);
+        let (mut rest, mut plain) = (bytes, Vec::new());
+        for _ in 0..FIELDS_LOOKED_AT_MAX {
+            if rest.is_empty() {
+                break;
+            }
+            let before = rest;
+            let tag = Tag::decode(&mut rest).ok()?;
+            skip_field(tag, &mut rest).ok()?;
+            let field = &before[..before.len() - rest.len()];
+            let kind = fields.field(tag.field_number()).map(FieldDescriptor::kind);
+            let is_plain =
+                matches!(kind, Some(FieldKind::Singular(SingularKind::Scalar(_) | SingularKind::Enum(_))));
+            if is_plain && field.len() <= FIELD_BYTES_MAX {
+                plain.extend_from_slice(field);
+            }
+        }
+        as_json(DynamicMessage::decode(Arc::clone(&self.pool), input, &plain).ok())
+    }
+}
+
+fn as_json(message: Option<DynamicMessage>) -> Option<Value> {
+    serde_json::from_str(&message?.to_json().ok()?).ok()
 }
 
 const FEEDS: &str = "torg.feeds.v1.FeedService";
@@ -129,6 +171,10 @@ impl Interceptor for Recorder {
 #[cfg(test)]
 mod tests {
     use access::{Proof, Roles};
+    use buffa::Message;
+    use buffa_types::google::protobuf::Any;
+    use contract::torg::stages::v1::{PauseStageRequest, SetStateRequest};
+    use contract::torg::tasks::v1::{ApplyTasksRequest, TaskFile};
     use serde_json::json;
 
     use super::*;
@@ -199,6 +245,40 @@ mod tests {
             assert!(is_action(service.full_name(), "Change", &ann, true), "{}", service.full_name());
         }
         assert!(!is_action("grpc.health.v1.Health", "Check", &admin, false));
+    }
+
+    /// What is read of a request in its binary form.
+    fn read(service: &str, method: &str, request: &impl Message) -> Value {
+        let pool = Arc::new(DescriptorPool::decode(super::super::DESCRIPTORS).unwrap());
+        let schema = store::Schema::new(1, crate::actions::tables()).unwrap();
+        let store = store::Store::over(Arc::new(store::Memory::new(schema)), &store::StoreOptions::default());
+        let recorder = Recorder::new(Actions::new(store, clock::Clock::system()), pool);
+        recorder.read(service, method, &Payload::new(request.encode_to_vec().into(), CodecFormat::Proto))
+    }
+
+    #[tokio::test]
+    async fn of_a_request_that_is_large_or_holds_what_is_not_described_the_plain_fields_are_read() {
+        let long = "x".repeat(REQUEST_BYTES_READ_MAX + 1);
+        let pause = PauseStageRequest { id: "expiry".to_owned(), reason: long.clone(), ..Default::default() };
+        let service = "torg.stages.v1.StageAdminService";
+        let known = read(service, "PauseStage", &pause);
+        assert_eq!(known, json!({"id": "expiry", "bytes": pause.encode_to_vec().len()}));
+        assert_eq!(shown::about(service, &known), "expiry");
+
+        let file = TaskFile { text: long, ..Default::default() };
+        let apply = ApplyTasksRequest { files: vec![file], reason: "why".to_owned(), ..Default::default() };
+        let known = read("torg.tasks.v1.TaskService", "ApplyTasks", &apply);
+        assert_eq!(known, json!({"reason": "why", "bytes": apply.encode_to_vec().len()}));
+
+        let state = Any { type_url: "type.googleapis.com/of.nobody".to_owned(), ..Default::default() };
+        let set = SetStateRequest {
+            stage: "mine".to_owned(),
+            id: "7".to_owned(),
+            state: Some(state).into(),
+            ..Default::default()
+        };
+        let known = read("torg.stages.v1.StateService", "SetState", &set);
+        assert_eq!((&known["stage"], &known["id"], known.get("state")), (&json!("mine"), &json!("7"), None));
     }
 
     #[test]

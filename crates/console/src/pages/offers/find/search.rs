@@ -5,7 +5,7 @@ use contract::torg::feeds::v1::{Feed, ListFeedsRequest};
 use contract::torg::offers::v1::list_offers_request::Filter;
 use contract::torg::offers::v1::{GetCountsRequest, GetOfferRequest, ListOffersRequest, Offer, Preset};
 use contract::torg::stages::v1::GetStageRequest;
-use futures::future::join_all;
+use futures::future::try_join_all;
 
 use crate::services::methods::{GET_COUNTS, GET_OFFER, GET_STAGE, LIST_FEEDS, LIST_OFFERS};
 use crate::services::{Failure, Kind};
@@ -13,6 +13,8 @@ use crate::visit::Visit;
 
 /// Feeds of one seller in which an id is looked for: as many as a seller can have.
 const FEEDS_ASKED_MAX: u32 = 100;
+/// How many of them are asked for at the same time: others want to be answered too.
+const FEEDS_AT_ONCE_MAX: usize = 4;
 /// Digits of the id of an offer.
 const ID_DIGITS: usize = 16;
 
@@ -93,9 +95,9 @@ async fn in_feeds(visit: &Visit, text: &str, seller: &str) -> Result<Vec<Offer>,
             Some(namespace) => vec![namespace.to_owned()],
             None => feeds_of(visit, seller).await?.into_iter().map(|feed| feed.namespace).collect(),
         };
-        let asking = namespaces.iter().map(|namespace| with_id(visit, seller, namespace, external));
-        for answer in join_all(asking).await {
-            offers.extend(answer?);
+        for some in namespaces.chunks(FEEDS_AT_ONCE_MAX) {
+            let asking = some.iter().map(|namespace| with_id(visit, seller, namespace, external));
+            offers.extend(try_join_all(asking).await?.into_iter().flatten());
         }
     }
     offers.sort_by(|a, b| a.id.cmp(&b.id));
@@ -148,7 +150,7 @@ async fn stage_of(visit: &Visit, text: &str, within: &str) -> Result<Option<Stri
     if !within.is_empty() || !visit.caller().may(Action::SeeProcess) {
         return Ok(None);
     }
-    let request = GetStageRequest { id: text.to_owned(), ..GetStageRequest::default() };
+    let request = GetStageRequest { id: text.to_owned(), may_be_old: true, ..GetStageRequest::default() };
     visit.call(GET_STAGE, &request).await.map(|_| Some(text.to_owned()))
 }
 

@@ -1,0 +1,99 @@
+//! Which offers wait for a stage, those whose time comes first.
+
+use axum::response::Response;
+use contract::torg::stages::v1::waiting::Lane;
+use contract::torg::stages::v1::{Depth, GetStageRequest, Waiting};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::standing;
+use crate::address::{Path, Query};
+use crate::layout::Place;
+use crate::services::Failure;
+use crate::services::methods::GET_STAGE;
+use crate::view::{ago_of_offers, empty, path, query, table};
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// Offers of a lane that are shown.
+const SHOWN: u32 = 50;
+/// Lanes as addresses name them.
+const LANES: [(&str, Lane, &str); 3] = [
+    ("fresh", Lane::LANE_FRESH, w("Fresh")),
+    ("timers", Lane::LANE_TIMERS, w("Timers")),
+    ("background", Lane::LANE_BACKGROUND, w("Background")),
+];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    lane: String,
+}
+
+/// The address of the page about a lane: `fresh`, `timers`, `background`.
+pub(super) fn place(stage: &str, lane: &str) -> String {
+    path(&["stages", stage, "waiting"]) + &query(&[("lane", lane)])
+}
+
+pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
+    let body = body(&visit, &id, &asked.lane).await;
+    visit.page(Place::Stages, &visit.f("What waits for stage {0}", &[&id]), body)
+}
+
+async fn body(visit: &Visit, id: &str, asked: &str) -> Result<Markup, Failure> {
+    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked).unwrap_or(LANES[0]);
+    let request = GetStageRequest {
+        id: id.to_owned(),
+        may_be_old: true,
+        waiting_max: SHOWN,
+        waiting_lane: lane.into(),
+        ..GetStageRequest::default()
+    };
+    let answer = visit.call(GET_STAGE, &request).await?;
+    let depth = answer.stage.depth.as_option().cloned().unwrap_or_default();
+    Ok(html! {
+        p { a href=(path(&["stages", id])) { (visit.f("Stage {0}", &[&id])) } }
+        ul.tabs {
+            @for (known, lane, text) in LANES {
+                li {
+                    a href=(place(id, known)) aria-current=[(known == name).then_some("page")] {
+                        (visit.t(text)) " " (standing::count(visit, &depth, of_lane(&depth, lane)))
+                    }
+                }
+            }
+        }
+        div data-live #waiting { (rows(visit, &answer.waiting)) }
+    })
+}
+
+fn of_lane(depth: &Depth, lane: Lane) -> u64 {
+    match lane {
+        Lane::LANE_TIMERS => depth.timers,
+        Lane::LANE_BACKGROUND => depth.background,
+        _ => depth.fresh,
+    }
+}
+
+fn rows(visit: &Visit, waiting: &[Waiting]) -> Markup {
+    if waiting.is_empty() {
+        return empty(visit.t("Nothing waits in this lane."));
+    }
+    let head = html! {
+        th scope="col" { (visit.t("Offer")) }
+        th scope="col" { (visit.t("Due")) }
+    };
+    let rows = html! {
+        @for visited in waiting {
+            tr {
+                th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
+                td { (ago_of_offers(visit, visited.visit.as_option())) }
+            }
+        }
+    };
+    html! {
+        @if waiting.len() == SHOWN as usize {
+            p.hint { (visit.f("The first {0}; the others follow when these are visited.", &[&SHOWN])) }
+        }
+        (table(visit.t("What waits"), &head, &rows))
+    }
+}

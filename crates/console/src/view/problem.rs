@@ -1,0 +1,155 @@
+//! Something that is wrong, as pages tell it.
+
+use contract::torg::admin::v1::{Problem, problem::Severity};
+use maud::{Markup, html};
+
+use super::{ago, path};
+use crate::language::Language;
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// What is wrong, with what to do about it and the page where that is done.
+pub(crate) fn problem(visit: &Visit, wrong: &Problem) -> Markup {
+    let class = match wrong.severity.as_known() {
+        Some(Severity::SEVERITY_ERROR) => "bad",
+        Some(Severity::SEVERITY_WARNING) => "warn",
+        _ => "plain",
+    };
+    let place = place_of(wrong);
+    let (head, more) = head(visit, wrong);
+    html! {
+        li class=(class) {
+            strong { @if let Some(place) = &place { a href=(place) { (head) } } @else { (head) } }
+            @if let Some(since) = wrong.since.as_option() { " " span.quiet { (ago(visit, Some(since))) } }
+            @if let Some(more) = more { p lang="en" { (more) } }
+            (remedy(visit, wrong))
+        }
+    }
+}
+
+/// What is wrong in the language of the person, and then the very words of Torg if they are others.
+fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
+    let known = match &*wrong.code {
+        "store_away" => w("The store does not answer"),
+        "store_full" => w("The disk of the store is full: nothing can be saved"),
+        "store_read_only" => w("The store takes no writes: nothing can be saved"),
+        "store_failed" => w("The store has stopped after a failed write"),
+        "topics_away" => w("The topics do not answer"),
+        "not_ready" => w("This process is not ready: {0}"),
+        "process_gone" => w("A process is gone: {0}"),
+        "shard_unserved" => w("Some shards are served by nobody"),
+        "stage_down" => w("Stage {0} does not answer"),
+        "stage_paused" => w("Stage {0} is paused"),
+        "stage_parked" => w("Stage {0} has given up on some offers"),
+        "queue_late" => w("Stage {0} is late"),
+        "export_late" => w("Changes reach the topic late"),
+        "feed_unreachable" => w("Feed {0} cannot be fetched"),
+        "load_waits" => w("A load of feed {0} waits to be confirmed"),
+        "task_failing" => w("Task {0} fails"),
+        "task_silent" => w("Task {0} has been silent for too long"),
+        "task_regressed" => w("Parameters of task {0} were moved back"),
+        "tasks_undecided" => w("No process decides about tasks"),
+        "looks_fail" => w("It cannot be looked at: {0}"),
+        "figures_full" => w("There are more figures than are kept"),
+        "time_moves" => w("The demo makes up its past"),
+        _ => return (wrong.text.clone(), None),
+    };
+    // Several of a kind are told in one line without a name.
+    if visit.language() == Language::English || known.contains("{0}") && wrong.about.is_empty() {
+        return (wrong.text.clone(), None);
+    }
+    (visit.f(known, &[&wrong.about]), Some(&wrong.text))
+}
+
+/// What to do. The words of Torg have the commands; before them stands what they mean, in the language of the person.
+fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
+    let known = match &*wrong.code {
+        "store_away" => w("See whether the database runs and can be reached. Torg goes on by itself."),
+        "store_full" => w("Free some room on the disk. Torg goes on by itself."),
+        "store_read_only" => w("See why the database takes no writes. Torg goes on by itself."),
+        "store_failed" => w("See to the disk, then start the process again."),
+        "topics_away" => w("See whether Kafka runs and can be reached. Changes wait and are not lost."),
+        "not_ready" => w("See the log of the process."),
+        "process_gone" => w("See its log, and start it again."),
+        "shard_unserved" => w("Start a process with the role scheduler."),
+        "stage_down" => w("See whether it runs. Its offers wait and are not lost."),
+        "stage_paused" => w("Let it go on when it may."),
+        "stage_parked" => w("See why, mend it, and release them."),
+        "queue_late" => w("See what stands in its way; raise its limits."),
+        "export_late" => w("See whether the topics take messages."),
+        "feed_unreachable" => {
+            w("It is tried again by itself. If it stays so, ask the seller for a link that works.")
+        }
+        "load_waits" => w("Look at the load; confirm it, or bring a better file."),
+        "task_failing" => w("See the log of its run. It is tried again by itself."),
+        "task_silent" => w("See what it waits for."),
+        "task_regressed" => w("See which of its values were moved back, and choose what to do."),
+        "tasks_undecided" => w("Start a process with the role reactive."),
+        "looks_fail" => {
+            w("Until it can be, nothing that is wrong there is told. See the log of the process.")
+        }
+        "figures_full" => w("Figures of what is gone make room after six hours."),
+        "time_moves" => w("Wait a minute or two."),
+        _ => "",
+    };
+    let own = visit.language() != Language::English && !known.is_empty();
+    html! {
+        @if own { p.quiet { (visit.t(known)) } }
+        @if !wrong.remedy.is_empty() { p.quiet lang=[own.then_some("en")] { (commands(&wrong.remedy)) } }
+    }
+}
+
+/// A text with its commands, which stand between backticks, set apart.
+fn commands(text: &str) -> Markup {
+    html! {
+        @for (place, piece) in text.split('`').enumerate() {
+            @if place % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
+}
+
+/// The page about what is wrong.
+fn place_of(wrong: &Problem) -> Option<String> {
+    let about = &*wrong.about;
+    let kind = wrong.code.split('_').next().unwrap_or_default();
+    Some(match kind {
+        "stage" | "queue" if !about.is_empty() => path(&["stages", about]),
+        "feed" | "load" => {
+            // Sellers may have any name; the names of feeds have no such sign.
+            let (seller, namespace) = about.rsplit_once('/')?;
+            path(&["feeds", seller, namespace])
+        }
+        "task" if !about.is_empty() => path(&["tasks", about]),
+        "tasks" | "task" => path(&["tasks"]),
+        "looks" => path(&[match about {
+            "queues" => "stages",
+            "feeds" | "tasks" => about,
+            _ => "cluster",
+        }]),
+        "export" | "shard" | "process" => path(&["cluster"]),
+        "topic" | "topics" => path(&["topics"]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_leads_to_where_it_can_be_mended() {
+        let place = |code: &str, about: &str| {
+            place_of(&Problem { code: code.into(), about: about.into(), ..Problem::default() })
+        };
+        assert_eq!(place("stage_down", "prices"), Some("/console/stages/prices".into()));
+        assert_eq!(place("feed_unreachable", "anna/default"), Some("/console/feeds/anna/default".into()));
+        assert_eq!(place("task_failing", "report"), Some("/console/tasks/report".into()));
+        assert_eq!(place("export_late", ""), Some("/console/cluster".into()));
+        assert_eq!(place("tasks_undecided", ""), Some("/console/tasks".into()));
+        assert_eq!(place("topics_away", ""), Some("/console/topics".into()));
+        assert_eq!(place("looks_fail", "queues"), Some("/console/stages".into()));
+        assert_eq!(place("looks_fail", "tasks"), Some("/console/tasks".into()));
+        assert_eq!(place("looks_fail", "export"), Some("/console/cluster".into()));
+        assert_eq!(place("store_away", ""), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Every action of the console as roles that may not do it: it is not offered, and refused to who tries anyway.
+
+use serde_json::json;
+
+use crate::browser::{Browser, Driver, Width, is_there};
+use crate::common::Server;
+use crate::rig::{self, SHOP, ask};
+use crate::sources::{fits, routes};
+
+/// An action: the page where it stands, where its form goes, its fields, and who may not.
+struct Attempt {
+    page: String,
+    action: String,
+    fields: &'static [(&'static str, &'static str)],
+    refused: &'static [&'static str],
+}
+
+const STAFF: &[&str] = &["support", "moderator", "seller"];
+const TASK_ACTS: [&str; 10] = [
+    "run",
+    "pause",
+    "resume",
+    "cancel",
+    "kill",
+    "remember",
+    "forget",
+    "backfill",
+    "resume-backfill",
+    "cancel-backfill",
+];
+const RECRAWL_ACTS: [&[(&str, &str)]; 4] =
+    [&[("do", "start")], &[("do", "pause")], &[("do", "resume")], &[("do", "cancel")]];
+
+/// Everything that can be done, to what is not the seller's who tries it.
+fn attempts(server: &Server) -> Vec<Attempt> {
+    let (offer, task) = (rig::offer_of(server, SHOP), rig::runs(server).remove(0).0);
+    let feeds = ask(server, "torg.feeds.v1.FeedService/ListFeeds", &json!({"seller": SHOP}));
+    let feed = format!("/console/feeds/{SHOP}/{}", feeds["feeds"][0]["namespace"].as_str().unwrap());
+    let at = |page: &str, act: &str, fields, refused| Attempt {
+        page: page.to_owned(),
+        action: format!("{page}{act}"),
+        fields,
+        refused,
+    };
+    let stage = "/console/stages/expiry";
+    let mut all = vec![
+        at(stage, "/pause", &[("reason", "x")], STAFF),
+        at(stage, "/resume", &[], STAFF),
+        at(stage, "/release", &[("offer", "")], STAFF),
+        at(stage, "/limits", &[("rate", "1")], STAFF),
+        at(stage, "/promote", &[], STAFF),
+        at(
+            "/console/values",
+            "/set",
+            &[("parameter", "sales.loaded_to"), ("value", "now"), ("reason", "x")],
+            STAFF,
+        ),
+        at("/console/values/orders.loaded_to", "/delete", &[("reason", "x")], STAFF),
+        at(&format!("/console/sellers/{SHOP}"), "/repair", &[], &["seller"]),
+        at(
+            &format!("/console/offers/{offer}"),
+            "/move",
+            &[("to", "banned"), ("reason", "x")],
+            &["support", "seller"],
+        ),
+        at(&format!("/console/offers/{offer}"), "/move", &[("to", "removed"), ("reason", "x")], STAFF),
+        at(
+            "/console/feeds",
+            "/create",
+            &[("seller", SHOP), ("namespace", "taken"), ("title", "x"), ("missing", "remove")],
+            STAFF,
+        ),
+        at(&feed, "/fetch", &[], STAFF),
+        at(&feed, "/pause", &[], STAFF),
+        at(&feed, "/resume", &[], STAFF),
+        at(&feed, "/edit", &[("title", "x"), ("missing", "remove")], STAFF),
+        at(&feed, "/delete", &[("offers", "remove")], STAFF),
+        at(&feed, "/upload", &[("file", "<yml_catalog/>")], STAFF),
+        at(&feed, "/loads/1/confirm", &[], STAFF),
+        at(&format!("{feed}/categories"), "", &[("names", "x"), ("category", "transport/cars")], &["seller"]),
+    ];
+    let fields = &[
+        ("reason", "x"),
+        ("parameter", "*"),
+        ("value", "now"),
+        ("from", "2026-03-01"),
+        ("to", "2026-03-02"),
+    ];
+    all.extend(TASK_ACTS.map(|act| at(&format!("/console/tasks/{task}"), &format!("/{act}"), fields, STAFF)));
+    all.extend(RECRAWL_ACTS.map(|fields| Attempt {
+        page: "/console/stages".to_owned(),
+        action: "/console/recrawl".to_owned(),
+        fields,
+        refused: STAFF,
+    }));
+    all
+}
+
+/// Sends a form as somebody does who knows how pages are made, with the token of their own session: what the page says to it.
+fn send(browser: &Browser<'_>, attempt: &Attempt) -> String {
+    let fields: Vec<_> = attempt.fields.iter().map(|(name, text)| json!([name, text])).collect();
+    let said = browser.script_later(&format!(
+        "const done = arguments[arguments.length - 1];
+         const form = new FormData();
+         form.append('form_token', document.querySelector('[name=form_token]').value);
+         for (const [name, text] of {}) form.append(name, name === 'file' ? new File([text], 'a.xml') : text);
+         const body = form.has('file') ? form : new URLSearchParams(form);
+         fetch({}, {{method: 'POST', body}}).then((answer) => answer.text()).then((text) => {{
+           const notice = new DOMParser().parseFromString(text, 'text/html').querySelector('.notice.bad');
+           done(notice ? notice.textContent : `no refusal: ${{text}}`);
+         }});",
+        json!(fields),
+        json!(attempt.action)
+    ));
+    said.as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_a_role_may_not_do_is_not_offered_and_refused_to_who_tries_anyway() {
+    if !is_there() {
+        return;
+    }
+    let (server, driver) = (rig::demo(), Driver::start());
+    let attempts = attempts(&server);
+    let before = ask(&server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": "expiry"}));
+    for (role, width, language) in [
+        ("support", Width::Desktop, "en"),
+        ("moderator", Width::Phone, "ru"),
+        ("seller", Width::Desktop, "ru"),
+    ] {
+        let browser = rig::window(&driver, &server, role, width, language);
+        for attempt in attempts.iter().filter(|attempt| attempt.refused.contains(&role)) {
+            let Attempt { page, action, .. } = attempt;
+            browser.go(page);
+            let to = attempt.fields.iter().find(|(name, _)| *name == "to" || *name == "do");
+            let narrow = to.filter(|_| action.ends_with("/move") || action.ends_with("/recrawl"));
+            let form = match narrow {
+                Some((name, value)) => format!("form[action='{action}'] [name={name}][value={value}]"),
+                None => format!("form[action='{action}'][method=post]"),
+            };
+            assert!(!browser.has(&form), "{action} is offered to {role}");
+            let said = send(&browser, attempt);
+            assert!(REFUSALS.iter().any(|part| said.contains(part)), "{action} by {role}: {said}");
+        }
+    }
+    let after = ask(&server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": "expiry"}));
+    assert_eq!(before["stage"]["limits"], after["stage"]["limits"]);
+    assert!(after["stage"]["pause"].is_null());
+    let feeds = ask(&server, "torg.feeds.v1.FeedService/ListFeeds", &json!({"seller": SHOP}));
+    assert!(
+        !feeds.to_string().contains("taken") && !feeds.to_string().contains("\"paused\":true"),
+        "{feeds}"
+    );
+}
+
+/// What services say to those whose roles do not suffice, and to those for whom something is not there.
+const REFUSALS: [&str; 4] = ["may not", "do not allow this", "no such", "There is no"];
+
+#[test]
+fn no_action_is_left_out() {
+    if !is_there() {
+        return;
+    }
+    let server = rig::demo();
+    // What everybody may do: choose how pages look, sign in and out.
+    let everybodys = ["/console/look", "/console/sign-in", "/console/sign-out"];
+    let tried: Vec<String> = attempts(&server).into_iter().map(|attempt| attempt.action).collect();
+    let missing: Vec<String> = routes("post")
+        .into_iter()
+        .filter(|route| !everybodys.contains(&&**route) && !tried.iter().any(|action| fits(route, action)))
+        .collect();
+    assert!(missing.is_empty(), "nobody tries these as the wrong role: {missing:#?}");
+}
