@@ -23,6 +23,7 @@ mod pages;
 mod routes;
 mod services;
 mod session;
+mod shared;
 mod view;
 mod visit;
 mod words;

@@ -21,6 +21,8 @@ pub const GATE_TIME_MAX: Duration = Duration::from_secs(1);
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The same for the overview.
 pub const LOOK_AT_OVERVIEW_EVERY: Duration = Duration::from_millis(1500);
+/// How long the middle of the overview serves others, too: twenty who look cost little more than two.
+pub const SHARED_FOR: Duration = Duration::from_millis(500);
 /// How long somebody waits for what they have done; it goes on to its end all the same.
 pub const ACT_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long a form may take to come.

@@ -10,6 +10,7 @@ use clock::{Clock, Time};
 
 use crate::services::Services;
 use crate::session::Sealer;
+use crate::shared::Shared;
 use crate::{answer, assets, pages, visit};
 
 /// What the console is made of.
@@ -30,13 +31,18 @@ pub struct Parts {
 
 /// The console. Cheap to clone.
 #[derive(Clone)]
-pub struct Console(Arc<Parts>);
+pub struct Console(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    overview: Shared,
+}
 
 impl Console {
     /// A console of these parts.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(Inner { parts, overview: Shared::default() }))
     }
 
     /// Everything under `/console/`. It judges its visitors itself: to be put outside of the gate for calls.
@@ -58,26 +64,31 @@ impl Console {
     }
 
     pub(crate) fn gate(&self) -> &Gate {
-        &self.0.gate
+        &self.0.parts.gate
     }
 
     pub(crate) fn services(&self) -> &dyn Services {
-        &*self.0.services
+        &*self.0.parts.services
     }
 
     pub(crate) fn sealer(&self) -> Option<&Sealer> {
-        self.0.sealer.get()
+        self.0.parts.sealer.get()
     }
 
     pub(crate) fn now(&self) -> Time {
-        self.0.clock.now()
+        self.0.parts.clock.now()
     }
 
     pub(crate) fn now_of_offers(&self) -> Time {
-        self.0.world.now()
+        self.0.parts.world.now()
+    }
+
+    /// The middle of the overview.
+    pub(crate) fn overview(&self) -> &Shared {
+        &self.0.overview
     }
 
     pub(crate) fn has_tls(&self) -> bool {
-        self.0.tls
+        self.0.parts.tls
     }
 }

@@ -237,6 +237,17 @@ impl Visit {
         html(status, layout::page(self, place, title, &body))
     }
 
+    /// The middle of the overview, if somebody else looked a moment ago. Only for those who may see it.
+    pub(crate) fn shared_overview(&self) -> Option<Markup> {
+        let may = self.0.caller.may(Action::SeeProcess);
+        may.then(|| self.0.console.overview().get(self.language(), self.now())).flatten()
+    }
+
+    /// Has it serve others, too.
+    pub(crate) fn share_overview(&self, body: &Markup) {
+        self.0.console.overview().put(self.language(), self.now(), body);
+    }
+
     /// After something was done, or not: back to a page, which tells it.
     pub(crate) fn done(&self, back: &str, outcome: Result<String, Failure>) -> Response {
         let notice = match outcome {

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use crate::answer::see;
 use crate::layout::{self, Place};
 use crate::routes::Console;
+use crate::services::Failure;
 use crate::services::methods::{GET_FIGURES, LIST_WRONGS};
 use crate::view::{length, part, problem};
 use crate::visit::Visit;
@@ -35,18 +36,30 @@ async fn show(visit: Visit) -> Response {
     if visit.own_seller().is_some() && layout::first_page(&visit) != "/console/" {
         return see(layout::first_page(&visit));
     }
+    let body = match visit.shared_overview() {
+        Some(body) => Ok(body),
+        None => body(&visit).await,
+    };
+    visit.page(Place::Overview, visit.t("Overview"), body)
+}
+
+async fn body(visit: &Visit) -> Result<Markup, Failure> {
     let wrongs = ListProblemsRequest::default();
     let figures = GetFiguresRequest { points_max: POINTS, ..GetFiguresRequest::default() };
     let (wrongs, figures) = tokio::join!(visit.call(LIST_WRONGS, &wrongs), visit.call(GET_FIGURES, &figures));
+    let is_whole = wrongs.is_ok() && figures.is_ok();
     let figures = figures.map(|answer| Figures::of(&answer));
-    let body = match (&wrongs, &figures) {
-        (Err(failure), Err(_)) => Err(failure.clone()),
-        _ => Ok(html! {
-            div data-live #wrongs { (part(&visit, &wrongs, |wrongs| problems(&visit, wrongs))) }
-            div data-live #figures { (part(&visit, &figures, |figures| figures.show(&visit))) }
-        }),
+    if let (Err(failure), Err(_)) = (&wrongs, &figures) {
+        return Err(failure.clone());
+    }
+    let body = html! {
+        div data-live #wrongs { (part(visit, &wrongs, |wrongs| problems(visit, wrongs))) }
+        div data-live #figures { (part(visit, &figures, |figures| figures.show(visit))) }
     };
-    visit.page(Place::Overview, visit.t("Overview"), body)
+    if is_whole {
+        visit.share_overview(&body);
+    }
+    Ok(body)
 }
 
 /// What is wrong, each with the page where something can be done about it.

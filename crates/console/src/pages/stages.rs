@@ -10,6 +10,8 @@ mod shadow;
 mod standing;
 mod waiting;
 
+pub(super) use waiting::place as waiting;
+
 use axum::Router;
 use axum::response::Response;
 use axum::routing::{get, post};

@@ -129,12 +129,12 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: &Sit
     let picture = Picture { scene: piece.scene, color };
     let mut links = String::new();
     for view in 0..dice.between(1, PHOTOS_MAX) {
-        links += &format!("<picture>{}</picture>", site.photo(picture, view as u32));
+        // Writing to a String cannot fail.
+        let _ = write!(links, "<picture>{}</picture>", site.photo(picture, view as u32));
     }
     if (series, number) == ("m", FILMED) {
-        links += &format!("<video>{}</video>", site.video(picture));
+        let _ = write!(links, "<video>{}</video>", site.video(picture));
     }
-    // Writing to a String cannot fail.
     let _ = writeln!(
         text,
         "<offer id=\"{}\" available=\"true\"><name>{name} {line}, {}</name><price>{}</price>\

@@ -48,5 +48,7 @@ pub(super) const RETENTION_HOURS: u32 = 400 * 24;
 pub(super) const SETTLING: Duration = Duration::from_secs(20);
 /// Pictures that were drawn last and are kept, for whoever asks for them again.
 pub(super) const DRAWN_KEPT: usize = 24;
-/// So many of a hundred offers that are made have photos. Fewer than people give: each is one more visit of a stage, and the first minute is busy enough.
-pub(super) const WITH_PHOTOS_PERCENT: u32 = 17;
+/// Of so many colours of a thing one is photographed: each picture is drawn, fetched and made in its sizes once, and the first minute is busy enough.
+pub(super) const COLORS_BY_PHOTOGRAPHED: usize = 3;
+/// So many of a hundred offers of what is photographed have photos: one of six of all offers.
+pub(super) const WITH_PHOTOS_PERCENT: u32 = 53;

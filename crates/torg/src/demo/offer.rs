@@ -5,7 +5,7 @@ use contract::torg::offers::v1::{
 };
 
 use super::dice::{Dice, Language};
-use super::limits::WITH_PHOTOS_PERCENT;
+use super::limits::{COLORS_BY_PHOTOGRAPHED, WITH_PHOTOS_PERCENT};
 use super::pictures::{Picture, VIEWS_MAX};
 use super::sellers::Seller;
 use super::site::Site;
@@ -64,10 +64,14 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller, site: &Site) -> Offer {
 
 /// The photos of a thing, for those whose sellers take any.
 fn photos_of(dice: &mut Dice, picture: Picture, site: &Site) -> Vec<Photo> {
-    if !dice.chance(WITH_PHOTOS_PERCENT) {
+    let is_photographed =
+        (picture.scene as usize + picture.color as usize).is_multiple_of(COLORS_BY_PHOTOGRAPHED);
+    if !is_photographed || !dice.chance(WITH_PHOTOS_PERCENT) {
         return Vec::new();
     }
-    let count = dice.between(1, VIEWS_MAX.into());
+    // Most have few.
+    let mut count = || dice.between(1, VIEWS_MAX.into());
+    let count = count().min(count());
     (0..count)
         .map(|view| Photo { source_url: site.photo(picture, view as u32), ..Photo::default() })
         .collect()

@@ -13,14 +13,14 @@ use crate::rig::{self, ask, wait_until};
 const SCRIPT: &str = "<script>window.taken=1</script><img src=x onerror=\"window.taken=1\">";
 
 /// A task that says it, and fails.
-const TASKS: &str = r#"
+const TASKS: &str = r"
 tasks:
   odd:
     when: {grew: {of: odd.value, by: 1}}
     run: |
       echo '<script>window.taken=1</script>'
       exit 1
-"#;
+";
 
 /// A stage that says it of every offer.
 struct Rude;

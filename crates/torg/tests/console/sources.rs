@@ -24,15 +24,12 @@ fn read(folder: &Path, verb: &str, found: &mut Vec<String>) {
 
 /// The path of a route whose code this is, if it takes the verb. Feeds have their common beginning in a function.
 fn one(route: &str, verb: &str) -> Option<String> {
-    let (path, handlers) = match route.strip_prefix("&feed(\"") {
-        Some(rest) => {
-            let (rest, handlers) = rest.split_once("\")")?;
-            (format!("/console/feeds/{{seller}}/{{namespace}}{rest}"), handlers)
-        }
-        None => {
-            let (path, handlers) = route.strip_prefix('"')?.split_once('"')?;
-            (path.to_owned(), handlers)
-        }
+    let (path, handlers) = if let Some(rest) = route.strip_prefix("&feed(\"") {
+        let (rest, handlers) = rest.split_once("\")")?;
+        (format!("/console/feeds/{{seller}}/{{namespace}}{rest}"), handlers)
+    } else {
+        let (path, handlers) = route.strip_prefix('"')?.split_once('"')?;
+        (path.to_owned(), handlers)
     };
     handlers.lines().next()?.contains(&format!("{verb}(")).then_some(path)
 }

@@ -43,12 +43,12 @@ fn links(line: &str) -> Vec<(String, String)> {
         }
     }
     let ends: Vec<(usize, &str)> = shown.match_indices("](").collect();
-    let link = |(end, _): &(usize, &str)| {
+    let text_and_target = |(end, _): &(usize, &str)| {
         let text = shown[..*end].rsplit('[').next()?;
         let target = shown[end + 2..].split(')').next()?;
         Some((text.to_owned(), target.to_owned()))
     };
-    ends.iter().filter_map(link).collect()
+    ends.iter().filter_map(text_and_target).collect()
 }
 
 /// The title of a page.

@@ -6,6 +6,7 @@ use contract::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
 
 use crate::limits::DEPTH_COUNTED_MAX;
+use crate::pages::stages::waiting;
 use crate::view::{Tone, amount, empty, figure, length, path, plot, rate, state, table};
 use crate::visit::Visit;
 
@@ -78,6 +79,7 @@ impl Figures {
                 (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
                 (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), amount, visit.t("offers"), Some("/console/stages")))
                 (card(visit.t("Lag of the export"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
+                (card(visit.t("Messages before Torg's own readers"), self.sum("topic_lag_messages", &[]), amount, "", Some("/console/topics")))
                 (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds")))
                 (card(visit.t("Loads that wait for somebody"), self.loads(true), amount, "", Some("/console/feeds#wrongs")))
                 (card(visit.t("Tasks that run"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks")))
@@ -123,9 +125,9 @@ impl Figures {
                     @else if visits.is_nan() { (state(Tone::Plain, visit.t("not known"))) }
                     @else { (state(Tone::Good, visit.t("works"))) }
                 }
-                td.n { a href=(place) { (depth("fresh")) } }
-                td.n { a href=(place) { (depth("timer")) } }
-                td.n { a href=(place) { (depth("background")) } }
+                td.n { a href=(waiting(stage, "fresh")) { (depth("fresh")) } }
+                td.n { a href=(waiting(stage, "timers")) { (depth("timer")) } }
+                td.n { a href=(waiting(stage, "background")) { (depth("background")) } }
                 td.n { a href={ (place) "#parked" } { (counted(of("stage_parked"))) } }
                 td.n { a href={ (place) "#plots" } { (rate(visits)) } }
                 td.n { a href={ (place) "#failed" } { (rate(of("stage_failures_per_s"))) } }

@@ -31,7 +31,7 @@ pub(super) struct Asked {
 }
 
 /// The address of the page about a lane: `fresh`, `timers`, `background`.
-pub(super) fn place(stage: &str, lane: &str) -> String {
+pub(in crate::pages) fn place(stage: &str, lane: &str) -> String {
     path(&["stages", stage, "waiting"]) + &query(&[("lane", lane)])
 }
 

@@ -8,6 +8,7 @@ use Fuel::{Diesel, Hybrid, Petrol};
 use Gearbox::{Automatic, Cvt, Manual};
 
 /// A model, as it was built.
+#[derive(Clone, Copy)]
 struct Model {
     /// As the catalogue has it.
     make: &'static str,

@@ -9,7 +9,8 @@ use super::{
 use Color::{Black, Blue, Gray, Green, Red, White};
 
 /// Brand, model, gigabytes, colours, what a new one costs in euros.
-const PHONES: &[(&str, &str, &[&str], &[Color], i64)] = &[
+type Phone = (&'static str, &'static str, &'static [&'static str], &'static [Color], i64);
+const PHONES: &[Phone] = &[
     ("Apple", "iPhone 12", &["64", "128", "256"], &[Black, White, Blue, Red, Green], 480),
     ("Apple", "iPhone 13", &["128", "256", "512"], &[Black, White, Blue, Red, Green], 620),
     ("Apple", "iPhone 14 Pro", &["128", "256", "512"], &[Black, White], 960),
@@ -181,10 +182,11 @@ fn machine(dice: &mut Dice, seller: &Seller) -> Thing {
     let mut thing = Made { category, title, attributes, picture }.worn(dice, seller, euros, Weight::Heavy);
     if matches!(thing.condition, Some(Condition::CONDITION_USED | Condition::CONDITION_FOR_PARTS)) {
         let year = dice.between(2014, 2024);
-        thing.title += &match seller.language {
+        let bought = match seller.language {
             Language::Russian => format!(", {year} год"),
             Language::English => format!(", bought in {year}"),
         };
+        thing.title.push_str(&bought);
     }
     thing
 }
