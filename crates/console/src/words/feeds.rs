@@ -189,4 +189,5 @@ pub(super) const WORDS: super::Words = &[
         "A load waits for somebody to confirm it if it would remove more than this many percent of the feed's offers (50 if left empty), and the feed has more than this many (20 if left empty).",
         "Загрузка ждёт подтверждения, если удаляет больше указанного процента объявлений фида (пусто — 50) и в фиде их больше указанного числа (пусто — 20).",
     ),
+    ("The last load of the feed {0} of {1}", "Последняя загрузка фида {0} продавца {1}"),
 ];

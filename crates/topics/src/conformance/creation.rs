@@ -4,6 +4,11 @@ use super::{Bed, CaseResult, NOW, TOPIC, create, message};
 use crate::limits::{PARTITIONS_MAX, TOPIC_NAME_BYTES_MAX};
 use crate::{Error, ReadLimit, Result, Retention, TopicSpec};
 
+/// How often another client looks whether it sees a change,
+const LOOKS_MAX: u32 = 600;
+/// and the time from one look to the next.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 pub(super) async fn creating_a_topic_again_changes_nothing(bed: Bed) -> CaseResult {
     create(&bed.topics, 2).await?;
     bed.topics.append_to(TOPIC, 1, vec![message("k", "kept")]).await?;
@@ -34,7 +39,13 @@ pub(super) async fn the_retention_can_be_changed(bed: Bed) -> CaseResult {
         Retention::FOREVER,
     ] {
         bed.topics.create(&TopicSpec::new(TOPIC, 1).retention(retention)).await?;
-        assert_eq!(bed.other.describe(TOPIC).await?.spec.retention, retention);
+        // The brokers of Kafka hear of it one after the other.
+        let mut looks = 0;
+        while bed.other.describe(TOPIC).await?.spec.retention != retention {
+            looks += 1;
+            assert!(looks < LOOKS_MAX, "another client does not see {retention:?}");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ The demo of Torg is ready.
 
 Five things to try:
 
-1. Watch the overview: people publish, sell, ban and renew. Find an offer:
+1. Watch the overview: people publish, sell, ban and renew. Open an offer:
      {console}offers?q={furniture}/{good}/{filmed}
 2. Kill the outside stage; what comes meanwhile waits. It is back in 20 s,
    as another process: kill $(cat {pid_file})

@@ -143,7 +143,7 @@ fn an_attempt_is_recorded_however_large_its_request_is() {
     let of_bob = json!({"feed": {"seller": "bob", "namespace": "x".repeat(100_000)}}).to_string();
     let refused = server.call(CREATE_FEED, Some(&ann), &of_bob).json()["code"].as_str().unwrap().to_owned();
     assert_eq!(recorded(&server, &admin), [["ann", "CreateFeed", "", &refused].map(str::to_owned)]);
-    assert!(actions(&server, &admin)[0]["request"].as_str().unwrap().ends_with(" bytes)"));
+    assert!(actions(&server, &admin)[0]["request"].as_str().unwrap().ends_with(" bytes)\""));
 }
 
 #[test]

@@ -60,6 +60,11 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_values_messages_of
         "torg.stages.v1.StageAdminService/RegisterStage",
         &json!({"stage": {"id": "rude", "endpoints": [address]}}),
     );
+    // A stage hears of what changes once it is at work.
+    wait_until("the stage is at work", || {
+        let shown = ask(&server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": "rude"}));
+        shown["stage"]["processes"].as_array().is_some_and(|processes| !processes.is_empty())
+    });
     let made = ask(
         &server,
         "torg.offers.v1.OfferService/CreateOffer",

@@ -40,7 +40,10 @@ impl Of {
 }
 
 pub(super) async fn show(visit: Visit, Path(of): Path<Of>, Query(asked): Query<report::Asked>) -> Response {
-    let title = visit.f("Load {0} of the feed {1} of {2}", &[&of.number, &of.namespace, &of.seller]);
+    let title = match &*of.number {
+        "last" => visit.f("The last load of the feed {0} of {1}", &[&of.namespace, &of.seller]),
+        number => visit.f("Load {0} of the feed {1} of {2}", &[&number, &of.namespace, &of.seller]),
+    };
     let body = body(&visit, &of, &asked).await;
     visit.page(Place::Feeds, &title, body)
 }

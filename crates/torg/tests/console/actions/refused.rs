@@ -154,7 +154,7 @@ fn what_a_role_may_not_do_is_not_offered_and_refused_to_who_tries_anyway() {
 }
 
 /// What services say to those whose roles do not suffice, and to those for whom something is not there.
-const REFUSALS: [&str; 4] = ["may not", "do not allow this", "no such", "There is no"];
+const REFUSALS: [&str; 5] = ["may not", "do not allow this", "not by moderation", "no such", "There is no"];
 
 #[test]
 fn no_action_is_left_out() {
