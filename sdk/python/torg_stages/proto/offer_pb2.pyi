@@ -75,17 +75,26 @@ class Draft(_message.Message):
 
 class HistoryEntry(_message.Message):
     __slots__ = ["author", "changes", "time", "version"]
-    class FieldChange(_message.Message):
-        __slots__ = ["after", "before", "field", "long"]
+    class Excerpt(_message.Message):
+        __slots__ = ["after", "before"]
         AFTER_FIELD_NUMBER: _ClassVar[int]
         BEFORE_FIELD_NUMBER: _ClassVar[int]
+        after: str
+        before: str
+        def __init__(self, before: _Optional[str] = ..., after: _Optional[str] = ...) -> None: ...
+    class FieldChange(_message.Message):
+        __slots__ = ["after", "before", "excerpt", "field", "long"]
+        AFTER_FIELD_NUMBER: _ClassVar[int]
+        BEFORE_FIELD_NUMBER: _ClassVar[int]
+        EXCERPT_FIELD_NUMBER: _ClassVar[int]
         FIELD_FIELD_NUMBER: _ClassVar[int]
         LONG_FIELD_NUMBER: _ClassVar[int]
         after: str
         before: str
+        excerpt: HistoryEntry.Excerpt
         field: str
         long: bool
-        def __init__(self, field: _Optional[str] = ..., before: _Optional[str] = ..., after: _Optional[str] = ..., long: bool = ...) -> None: ...
+        def __init__(self, field: _Optional[str] = ..., before: _Optional[str] = ..., after: _Optional[str] = ..., long: bool = ..., excerpt: _Optional[_Union[HistoryEntry.Excerpt, _Mapping]] = ...) -> None: ...
     AUTHOR_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
