@@ -145,7 +145,8 @@ impl Gate {
     }
 
     /// The caller's address: the peer's, or what the outermost of our own proxies saw.
-    fn address(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> IpAddr {
+    #[must_use]
+    pub fn address(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> IpAddr {
         let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let Some(back) = (self.inner.config.proxies as usize).checked_sub(1) else { return peer };
         let values = headers.get_all(FORWARDED_HEADER).into_iter().filter_map(|value| value.to_str().ok());

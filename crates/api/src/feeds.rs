@@ -11,9 +11,14 @@ mod masks;
 mod service;
 mod shown;
 
+use std::collections::BTreeSet;
+
 use access::{Action, Caller};
+use buffa::{EnumValue, Enumeration as _};
+use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{self as wire, Feed, Missing};
 use feeds::Feeds;
+use feeds::limits::FEEDS_OF_A_SELLER_MAX;
 use offers::autoload::FeedName;
 
 pub use files::{ProblemRow, Report, Upload};
@@ -21,7 +26,7 @@ pub use shown::language_of;
 
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
-use crate::limits::{FEEDS_PAGE, page_size};
+use crate::limits::{FEED_SURVEYS_MAX, FEEDS_PAGE, page_size};
 use crate::tokens::{self, About};
 use shown::Seen;
 
@@ -77,11 +82,19 @@ impl FeedCalls {
         caller: &Caller,
         request: wire::ListFeedsRequest,
     ) -> Result<wire::ListFeedsResponse, Refusal> {
-        let limit = page_size(request.page_size, FEEDS_PAGE)?;
+        let (limit, states) = (page_size(request.page_size, FEEDS_PAGE)?, known(&request.states)?);
         if request.seller.is_empty() && caller::own_seller(caller).is_none() && caller.may(Action::ReadAny) {
-            return self.list_all(caller, &request.page_token, limit).await;
+            return match &*states {
+                [] => self.list_all(caller, &request.page_token, limit).await,
+                states => self.list_standing(caller, states, &request.page_token, limit).await,
+            };
         }
         let seller = caller::whose(caller, "seller", &request.seller, Intent::Read)?;
+        if !states.is_empty() {
+            let mut feeds = self.feeds.list(seller, "", FEEDS_OF_A_SELLER_MAX).await?;
+            feeds.retain(|feed| stands(&states, feed));
+            return Ok(answer(caller, feeds, String::new()));
+        }
         let about = About::method("ListFeeds").and("seller", seller);
         let after: Option<String> =
             tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
@@ -89,12 +102,7 @@ impl FeedCalls {
         let more = feeds.len() > limit;
         feeds.truncate(limit);
         let next = feeds.last().filter(|_| more).map(|last| last.namespace.clone());
-        let seen = Seen::by(caller);
-        Ok(wire::ListFeedsResponse {
-            feeds: feeds.into_iter().map(|feed| seen.feed(feed)).collect(),
-            next_page_token: tokens::encode(&about, next.as_ref()),
-            ..Default::default()
-        })
+        Ok(answer(caller, feeds, tokens::encode(&about, next.as_ref())))
     }
 
     /// The feeds of all sellers.
@@ -113,12 +121,51 @@ impl FeedCalls {
         let next = feeds.last().filter(|_| more);
         let next =
             next.map(|last| FeedName { seller: last.seller.clone(), namespace: last.namespace.clone() });
-        let seen = Seen::by(caller);
-        Ok(wire::ListFeedsResponse {
-            feeds: feeds.into_iter().map(|feed| seen.feed(feed)).collect(),
-            next_page_token: tokens::encode(&about, next.as_ref()),
-            ..Default::default()
-        })
+        Ok(answer(caller, feeds, tokens::encode(&about, next.as_ref())))
+    }
+
+    /// The feeds of all sellers whose last load stands so, as they come in the survey.
+    async fn list_standing(
+        &self,
+        caller: &Caller,
+        states: &[State],
+        page_token: &str,
+        limit: usize,
+    ) -> Result<wire::ListFeedsResponse, Refusal> {
+        let about = About::method("ListFeeds by states").and("states", format!("{states:?}"));
+        let mut last: Option<FeedName> =
+            tokens::decode(&about, page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let mut place = last.as_ref().map(|name| self.feeds.place(name));
+        let (mut found, mut more) = (Vec::new(), true);
+        for _ in 0..FEED_SURVEYS_MAX {
+            let page = self.feeds.survey(place).await?;
+            let (mut looked_at, count) = (0, page.feeds.len());
+            for feed in page.feeds {
+                if found.len() == limit {
+                    break;
+                }
+                looked_at += 1;
+                if feed.last_load.is_some_and(|load| states.contains(&load.state)) {
+                    found.push(feed.name.clone());
+                }
+                last = Some(feed.name);
+            }
+            more = looked_at < count || page.next.is_some();
+            place = page.next;
+            if found.len() == limit || !more {
+                break;
+            }
+        }
+        let mut feeds = Vec::with_capacity(found.len());
+        for name in &found {
+            match self.feeds.get(name).await {
+                // It may stand otherwise by now.
+                Ok(feed) if stands(states, &feed) => feeds.push(feed),
+                Ok(_) | Err(feeds::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(answer(caller, feeds, tokens::encode(&about, last.as_ref().filter(|_| more))))
     }
 
     /// Changes what the mask names.
@@ -175,6 +222,26 @@ impl FeedCalls {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The states that a request names, each once.
+fn known(named: &[EnumValue<State>]) -> Result<Vec<State>, Refusal> {
+    let unknown = || Refusal::wrong_field("states", "UNKNOWN_VALUE", "there is no such value");
+    let states: Result<BTreeSet<i32>, Refusal> =
+        named.iter().map(|state| state.as_known().map(|state| state as i32).ok_or_else(unknown)).collect();
+    Ok(states?.into_iter().filter_map(State::from_i32).collect())
+}
+
+/// Whether the last load of a feed stands in one of these ways.
+fn stands(states: &[State], feed: &Feed) -> bool {
+    let state = feed.last_load.as_option().and_then(|load| load.state.as_known());
+    state.is_some_and(|state| states.contains(&state))
+}
+
+fn answer(caller: &Caller, feeds: Vec<Feed>, next_page_token: String) -> wire::ListFeedsResponse {
+    let seen = Seen::by(caller);
+    let feeds = feeds.into_iter().map(|feed| seen.feed(feed)).collect();
+    wire::ListFeedsResponse { feeds, next_page_token, ..Default::default() }
 }
 
 /// The feed that a request names, if the caller may do this with the seller's feeds. Whether there is one is not looked at.

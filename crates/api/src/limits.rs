@@ -50,10 +50,12 @@ pub const EXPLAINED_CHANGES: usize = 20;
 pub const LISTED_COUNTED_MAX: u64 = 10_000;
 /// How old a count may be in a list of stages for those who do not mind.
 pub const LISTED_COUNT_AGE_MAX: Duration = Duration::from_secs(60);
-/// The same for a stage by itself.
-pub const COUNT_AGE_MAX: Duration = Duration::from_secs(3);
-/// Parked visits that are shown with a stage.
-pub const PARKED_SHOWN: usize = 20;
+/// The same for a stage by itself: longer than from one count of the process for its figures to the next, so that pages need not count.
+pub const COUNT_AGE_MAX: Duration = Duration::from_secs(15);
+/// Parked visits that are shown with a stage, if nothing is said.
+pub const PARKED_SHOWN: u32 = 20;
+/// The same, at most.
+pub const PARKED_SHOWN_MAX: u32 = 500;
 /// Visits that wait that are shown of each lane of a stage.
 pub const WAITING_SHOWN_MAX: u32 = 500;
 /// Offers that a dry run looks at, if nothing is said.
@@ -119,6 +121,8 @@ pub const HISTORY_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
 /// Pages of feeds.
 pub const FEEDS_PAGE: PageSizes = PageSizes { default: 50, most: 100 };
+/// So many surveys of feeds are made for one page of those that stand in some way.
+pub const FEED_SURVEYS_MAX: usize = 4;
 /// Pages of loads.
 pub const LOADS_PAGE: PageSizes = PageSizes { default: 20, most: 100 };
 /// Pages of problems.

@@ -19,7 +19,7 @@ pub(crate) use states::StatesRpc;
 use crate::caller::of_request;
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::{
-    COUNT_AGE_MAX, LISTED_COUNT_AGE_MAX, LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN,
+    COUNT_AGE_MAX, LISTED_COUNT_AGE_MAX, LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN, PARKED_SHOWN_MAX,
     REASON_TEXT_CHARS_MAX, WAITING_SHOWN_MAX, name, text,
 };
 use crate::offers::checks;
@@ -58,9 +58,13 @@ impl StagesRpc {
     ) -> Result<wire::GetStageResponse, Refusal> {
         may_look(caller)?;
         let id = self.known(&request.id)?;
-        if request.waiting_max > WAITING_SHOWN_MAX {
-            let text = format!("at most {WAITING_SHOWN_MAX}, not {}", request.waiting_max);
-            return Err(Refusal::wrong_field("waiting_max", "OUT_OF_RANGE", text));
+        let asked = [
+            ("waiting_max", request.waiting_max, WAITING_SHOWN_MAX),
+            ("parked_max", request.parked_max, PARKED_SHOWN_MAX),
+        ];
+        if let Some((field, asked, most)) = asked.into_iter().find(|(_, asked, most)| asked > most) {
+            let text = format!("at most {most}, not {asked}");
+            return Err(Refusal::wrong_field(field, "OUT_OF_RANGE", text));
         }
         let (counted_max, age_max) = if request.may_be_old {
             (LISTED_COUNTED_MAX, COUNT_AGE_MAX)
@@ -69,7 +73,8 @@ impl StagesRpc {
         };
         let report = self.0.report_within(id, counted_max, age_max).await.map_err(offers::Error::from)?;
         let (stage, failed) = (shown::stage(&self.0, id, &report), shown::failed(&report));
-        let parked = self.0.offers().watcher().parked(id, PARKED_SHOWN).await.map_err(offers::Error::from)?;
+        let most = if request.parked_max == 0 { PARKED_SHOWN } else { request.parked_max } as usize;
+        let parked = self.0.offers().watcher().parked(id, most).await.map_err(offers::Error::from)?;
         let parked = parked.into_iter().map(shown::parked).collect();
         let waiting = self.waiting(id, request.waiting_max as usize, request.waiting_lane.as_known()).await?;
         Ok(wire::GetStageResponse {
@@ -219,6 +224,8 @@ impl StagesRpc {
             watcher.request_visit(&offer, id).await.map(u64::from)
         };
         let released = released.map_err(offers::Error::from)?;
+        // Whoever did it looks what came of it.
+        self.0.forget_count(id);
         Ok(wire::ReleaseStageResponse { released, ..Default::default() })
     }
 

@@ -126,6 +126,11 @@ impl Workshop {
         Ok(reports)
     }
 
+    /// Has what waits for a stage counted anew when somebody looks next.
+    pub fn forget_count(&self, stage: &str) {
+        self.inner.counts.keep(|known| known != stage);
+    }
+
     async fn counted_within(
         &self,
         stage: &str,

@@ -4,10 +4,23 @@
 // Elements with `data-live` and an id are brought up to date from the page itself, asked for again. What did not change stays as it is, and with it where
 // somebody has scrolled to, what has the focus and what is marked.
 const main = document.getElementById("main");
-const notices = ["lost", "out"].map((id) => document.getElementById(id)).filter(Boolean);
+const notices = ["lost", "stale", "changed", "out"].map((id) => document.getElementById(id)).filter(Boolean);
 const every = Number(main?.dataset.every || 0);
-// A form is on its way: nothing may come between.
-let leaving = false;
+
+// A form is on its way: nothing may come between, and it is not sent twice. Torg answers within 30 s; a form that somebody stopped has no answer at all.
+const ANSWERED_MS = 35000;
+let leaving = 0;
+
+function leave(form) {
+  form.setAttribute("aria-busy", "true");
+  leaving = setTimeout(stay, ANSWERED_MS);
+}
+
+function stay() {
+  clearTimeout(leaving);
+  leaving = 0;
+  for (const form of document.querySelectorAll("form[aria-busy]:not([data-drop])")) form.removeAttribute("aria-busy");
+}
 
 // Shows one of the lines above the page, or none.
 function tell(id) {
@@ -30,8 +43,8 @@ function inUse(element) {
 }
 
 function becomeAttributes(old, now) {
-  // What somebody has folded or unfolded stays so.
-  const own = (name) => name === "open" && old.matches("details");
+  // What somebody has folded or unfolded, and what a form has told them, stays so.
+  const own = (name) => (name === "open" && old.matches("details")) || (name === "hidden" && old.matches("[data-say]"));
   for (const { name, value } of now.attributes) if (!own(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const { name } of [...old.attributes]) if (!own(name) && !now.hasAttribute(name)) old.removeAttribute(name);
 }
@@ -47,30 +60,42 @@ function become(old, now) {
   becomeChildren(old, now);
 }
 
-// A child with an id becomes the one with the same id, the others become each other in their order.
+// What something is known by while the page changes: its id, or where it leads.
+function key(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return "";
+  const link = node.matches("a") ? node : node.matches("li, tr") ? node.querySelector("a") : null;
+  return node.id || link?.getAttribute("href") || "";
+}
+
+// A child becomes the one that is known by the same; the others become each other in their order.
 function becomeChildren(old, now) {
-  const ids = new Set([...now.children].map((child) => child.id));
-  for (const child of [...old.children]) if (child.id && !ids.has(child.id)) child.remove();
+  const keys = new Set([...now.children].map(key));
+  for (const child of [...old.children]) if (key(child) && !keys.has(key(child))) child.remove();
   const before = [...old.childNodes];
   for (const node of [...now.childNodes]) {
-    const place = before.findIndex((child) => (child.id || "") === (node.id || ""));
-    if (place < 0 || (place > 0 && !node.id)) old.insertBefore(node, before[0] ?? null);
-    else {
-      for (const gone of before.splice(0, place)) gone.remove();
-      become(before.shift(), node);
+    const place = before.findIndex((child) => key(child) === key(node));
+    if (place < 0 || (place > 0 && !key(node))) {
+      old.insertBefore(node, before[0] ?? null);
+      continue;
     }
+    const [child] = before.splice(place, 1);
+    // What has the focus would lose it if it were moved: the others are.
+    if (child.contains(document.activeElement)) for (const other of before.splice(0, place)) other.remove();
+    else if (place > 0) old.insertBefore(child, before[0]);
+    become(child, node);
   }
   for (const gone of before) gone.remove();
 }
 
-// What can be pressed in a part of the page, and what it would do.
-const pressed = (part) => [...part.querySelectorAll("a, button, form, input")].map((element) => element.cloneNode(false).outerHTML).join();
+// What a button does. Links are known by it.
+const deed = (element) => element.form ? JSON.stringify([element.name, element.value, which(element.form)]) : "";
 
-// While a link or a button has the focus, no other takes its place.
 function refresh(old, now) {
-  const active = document.activeElement;
-  const chosen = old.contains(active) && active.matches("a, button");
-  if (!inUse(old) && !(chosen && pressed(old) !== pressed(now))) become(old, now);
+  if (inUse(old)) return;
+  const active = document.activeElement, before = deed(active);
+  become(old, now);
+  // Nothing comes to do something else under somebody's finger.
+  if (active.isConnected && deed(active) !== before) active.replaceWith(active.cloneNode(true));
 }
 
 // What somebody is typing is worth more than a page that is up to date: then it is only told. It is asked for anew: reloading would send a form again.
@@ -79,17 +104,28 @@ function reload(told) {
   else location.replace(location.pathname + location.search);
 }
 
+// A page with one message waits until there is another.
+function renewAlone(alone, status) {
+  if (alone) return become(main, alone);
+  // The answer to a form has an address that nobody can look at: back to the form.
+  location.replace(status === 404 && document.referrer ? document.referrer : location.pathname + location.search);
+}
+
 function renew(text, status) {
   const fresh = new DOMParser().parseFromString(text, "text/html");
-  const alone = fresh.querySelector("main.alone");
-  if (alone && main.matches(".alone")) return become(main, alone);
-  // The answer to a form has an address that nobody can look at: back to the form.
-  if (main.matches(".alone") && status === 404 && document.referrer) return location.replace(document.referrer);
-  if (alone || main.matches(".alone")) return reload("lost");
-  if (!fresh.querySelector("h1")) throw new Error("this is no page");
+  const alone = fresh.querySelector("main.alone"), unchecked = fresh.getElementById("unchecked");
+  if (!alone && !unchecked) throw new Error("this is no page of Torg");
+  if (main.matches(".alone")) return renewAlone(alone, status);
+  // What is on the screen is worth more than that it cannot be shown at the moment.
+  const isAway = (status === 429 || status >= 500) && !document.getElementById("failure");
+  if (alone) return isAway ? tell("lost") : reload("lost");
   // After another sign-in the forms of this page are those of the new session.
   const token = fresh.querySelector("[name=form_token]")?.value;
   if (token) for (const field of document.querySelectorAll("[name=form_token]")) field.value = token;
+  if (isAway) {
+    refresh(document.getElementById("unchecked"), unchecked);
+    return tell("stale");
+  }
   const ids = (place) => [...place.querySelectorAll("[data-live]")].map((part) => part.id).sort().join();
   // Another page by now: it could not be shown before, or cannot any more.
   const isOther = ids(main) !== ids(fresh), stays = isOther && inUse(main);
@@ -98,11 +134,10 @@ function renew(text, status) {
     const old = document.getElementById(now.id);
     if (old) refresh(old, now);
   }
-  tell(stays ? "lost" : "");
+  tell(stays ? "changed" : "");
 }
 
-async function look() {
-  if (document.hidden || leaving) return;
+async function lookNow() {
   try {
     const headers = { "torg-live": "1" };
     const answer = await fetch(location.href, { headers, signal: AbortSignal.timeout(8000) });
@@ -117,6 +152,13 @@ async function look() {
   }
 }
 
+// One look at a time: of two, the older answer might come last.
+let looking = null;
+function look() {
+  if (!document.hidden && !leaving) looking ??= lookNow().finally(() => { looking = null; });
+  return looking;
+}
+
 async function follow() {
   await look();
   setTimeout(follow, every);
@@ -127,7 +169,7 @@ if (every > 0) {
   document.addEventListener("visibilitychange", look);
 }
 // Whoever goes back finds the page as they left it.
-addEventListener("pageshow", () => { leaving = false; });
+addEventListener("pageshow", stay);
 
 const sheet = () => document.querySelector("details.person[open]");
 
@@ -165,7 +207,8 @@ function unfoldTarget() {
 unfoldTarget();
 addEventListener("hashchange", unfoldTarget);
 
-// A form that was refused has what was typed in it again, also after signing in anew. Secrets and files are not kept.
+// A form that was refused has what was typed in it again, also after signing in anew: only that, as the rest may have been changed by others meanwhile. Secrets
+// and files are not kept.
 const KEPT = "torg-form";
 const kept = (form) => [...form.elements].filter((field) => field.name && !["hidden", "password", "file", "submit"].includes(field.type));
 // Which form it is: several of a page may go to one address, and differ in what they carry unseen.
@@ -176,19 +219,24 @@ const which = (form) => JSON.stringify([form.getAttribute("action"), ...[...form
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const text = event.submitter?.dataset.confirm || form.dataset.confirm;
+  if (form.method === "post" && (leaving || form.matches("[aria-busy]"))) return event.preventDefault();
   if (text && !confirm(text)) return event.preventDefault();
   if (form.method !== "post") return;
-  leaving = true;
+  if (form.matches("[data-drop]")) {
+    event.preventDefault();
+    return upload(form);
+  }
+  leave(form);
   // Signing in stands between a form and its being filled in again.
   if (form.getAttribute("action") === "/console/sign-in") return;
-  const fields = kept(form).map((field) => [field.name, field.value, field.checked]);
+  const fields = kept(form).map((field) => [field.name, field.value, field.checked, isChanged(field)]);
   sessionStorage.setItem(KEPT, JSON.stringify({ form: which(form), fields }));
 });
 
 function restore() {
   const sent = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   if (!sent) return;
-  if (document.querySelector(".notice.good[role=status]")) return sessionStorage.removeItem(KEPT);
+  if (document.querySelector(".notice[role=status]:not(.bad)")) return sessionStorage.removeItem(KEPT);
   sent.refused ||= document.querySelector(".notice.bad[role=status], #failure, main.alone") !== null;
   const form = sent.refused && [...document.forms].find((form) => which(form) === sent.form);
   // Whoever has to sign in first, or to open the page again, comes back.
@@ -197,7 +245,8 @@ function restore() {
   for (const field of kept(form)) {
     const place = sent.fields.findIndex(([name]) => name === field.name);
     if (place < 0) continue;
-    const [[, value, checked]] = sent.fields.splice(place, 1);
+    const [[, value, checked, changed]] = sent.fields.splice(place, 1);
+    if (!changed) continue;
     if (["checkbox", "radio"].includes(field.type)) field.checked = checked;
     else field.value = value;
   }
@@ -206,20 +255,61 @@ function restore() {
 
 restore();
 
-// A file that is dropped on a form is what the form sends.
+// What a form with a file has to tell: one of its lines, or none.
+function say(form, line) {
+  for (const place of form.querySelectorAll("[data-say]")) place.hidden = place.dataset.say !== line;
+}
+
+function size(bytes) {
+  const [unit, one] = bytes < 1e6 ? ["kilobyte", 1e3] : ["megabyte", 1e6];
+  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, maximumFractionDigits: 1 }).format(bytes / one);
+}
+
+// The answer to a file: where it leads, or why the file was not taken.
+function answered(form, answer) {
+  if (answer.status < 400) return location.assign(answer.responseURL);
+  form.removeAttribute("aria-busy");
+  if (answer.status === 401) tell("out");
+  const why = new DOMParser().parseFromString(answer.responseText, "text/html").querySelector("#failure, main.alone p");
+  if (!why) return say(form, "broken");
+  form.querySelector("[data-say=refused]").replaceChildren(...why.childNodes);
+  say(form, "refused");
+}
+
+// Sends a file while the page stays, and tells how far it is.
+function upload(form) {
+  const [file] = form.querySelector("input[type=file]").files, bar = form.querySelector("progress"), request = new XMLHttpRequest();
+  form.querySelector("[data-say=going] span").textContent = `${file.name}, ${size(file.size)}`;
+  bar.removeAttribute("value");
+  say(form, "going");
+  form.setAttribute("aria-busy", "true");
+  request.upload.onprogress = ({ loaded, total }) => { bar.max = total; bar.value = loaded; };
+  request.onload = () => answered(form, request);
+  request.onerror = () => {
+    form.removeAttribute("aria-busy");
+    say(form, "broken");
+  };
+  request.open("POST", form.action);
+  // What came of it is told on the page to which the answer leads, and not to who only asks what has changed.
+  request.setRequestHeader("torg-live", "1");
+  request.send(new FormData(form));
+}
+
+// A file that is dropped on a form is what the form sends. Beside the form, the browser would show it in place of the page.
 function overZone(event, on) {
-  const zone = event.target.closest?.("[data-drop]");
-  if (!zone) return null;
+  if (!document.querySelector("[data-drop]") || !event.dataTransfer?.types.includes("Files")) return null;
   event.preventDefault();
-  zone.classList.toggle("over", on);
+  const zone = event.target.closest?.("[data-drop]");
+  zone?.classList.toggle("over", on);
   return zone;
 }
 
 document.addEventListener("dragover", (event) => overZone(event, true));
 document.addEventListener("dragleave", (event) => overZone(event, false));
 document.addEventListener("drop", (event) => {
-  const zone = overZone(event, false);
-  if (!zone || !event.dataTransfer.files.length) return;
-  zone.querySelector("input[type=file]").files = event.dataTransfer.files;
+  const zone = overZone(event, false), files = event.dataTransfer?.files;
+  if (!zone || !files.length || zone.matches("[aria-busy]")) return;
+  if (files.length > 1) return say(zone, "many");
+  zone.querySelector("input[type=file]").files = files;
   zone.requestSubmit();
 });

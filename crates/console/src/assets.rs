@@ -1,17 +1,19 @@
 //! The files that pages need, inside of the binary: one style, one script, one icon.
 //!
-//! Their addresses carry a hash of what they hold, so that browsers keep them for ever.
+//! Their addresses carry a hash of what they hold, so that browsers keep them for ever. What is asked for by another hash, as by a page of another version while
+//! processes are replaced, is not kept.
 
 use std::sync::LazyLock;
 
 use axum::body::Body;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, PreEscaped};
+use serde::Deserialize;
 
 const FILES: [(&str, &str, &[u8]); 3] = [
     ("console.css", "text/css; charset=utf-8", include_bytes!("../assets/console.css")),
@@ -38,8 +40,15 @@ pub(crate) fn logo() -> Markup {
     PreEscaped(include_str!("../assets/icon.svg").to_owned())
 }
 
+/// Which version of a file is asked for.
+#[derive(Default, Deserialize)]
+pub(crate) struct Asked {
+    #[serde(default)]
+    v: String,
+}
+
 /// Serves a file.
-pub(crate) async fn serve(Path(name): Path<String>) -> Response {
+pub(crate) async fn serve(Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
     let Some((_, kind, bytes)) = FILES.into_iter().find(|(known, ..)| *known == name) else {
         let mut answer = Response::new(Body::from("there is no such file\n"));
         *answer.status_mut() = StatusCode::NOT_FOUND;
@@ -47,7 +56,7 @@ pub(crate) async fn serve(Path(name): Path<String>) -> Response {
     };
     let mut answer = Response::new(Body::from(bytes));
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    let kept = HeaderValue::from_static("public, max-age=31536000, immutable");
-    answer.headers_mut().insert(CACHE_CONTROL, kept);
+    let kept = if asked.v == *VERSION { "public, max-age=31536000, immutable" } else { "no-store" };
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(kept));
     answer
 }

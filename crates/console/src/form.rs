@@ -3,6 +3,7 @@
 //! A form is believed only if it was made for the session that sends it, and if the browser does not say that another site made it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
@@ -15,7 +16,8 @@ use crate::language::Language;
 use crate::limits::{FORM_BYTES_MAX, FORM_TIME_MAX};
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
-use crate::visit::Visit;
+use crate::visit::{Visit, filled};
+use crate::words_mark::w;
 
 /// The field with the token against forgery.
 pub(crate) const TOKEN_FIELD: &str = "form_token";
@@ -34,6 +36,14 @@ impl Form {
         self.fields.get(name).map(|value| value.trim()).unwrap_or_default()
     }
 
+    /// Why somebody does what they do. Blanks are no reason.
+    pub(crate) fn reason(&self) -> Result<String, Failure> {
+        match self.text("reason") {
+            "" => Err(Failure::new(Kind::Refused, self.language.t(w("Say why: the reason is missing.")))),
+            reason => Ok(reason.to_owned()),
+        }
+    }
+
     /// Whether a box was ticked.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.fields.contains_key(name)
@@ -49,7 +59,7 @@ impl Form {
             "" => Ok(N::default()),
             text => text.parse().map_err(|_| {
                 let wrong = self.language.t("{0}: “{1}” is no number that fits here");
-                Failure::new(Kind::Refused, wrong.replace("{0}", self.language.t(label)).replace("{1}", text))
+                Failure::new(Kind::Refused, filled(wrong, &[&self.language.t(label), &text]))
             }),
         }
     }
@@ -61,9 +71,9 @@ impl Form {
 }
 
 /// What a form brings, if it is not too large and comes in time.
-pub(crate) async fn body(request: Request, bytes_max: usize) -> Option<Bytes> {
+pub(crate) async fn body(request: Request, bytes_max: usize, time_max: Duration) -> Option<Bytes> {
     let reading = to_bytes(request.into_body(), bytes_max);
-    tokio::time::timeout(FORM_TIME_MAX, reading).await.ok()?.ok()
+    tokio::time::timeout(time_max, reading).await.ok()?.ok()
 }
 
 impl FromRequest<Console> for Form {
@@ -82,7 +92,7 @@ impl FromRequest<Console> for Form {
         if !is_own(request.headers()) {
             return Err(visit.forged());
         }
-        let Some(bytes) = body(request, FORM_BYTES_MAX).await else {
+        let Some(bytes) = body(request, FORM_BYTES_MAX, FORM_TIME_MAX).await else {
             return Err(refuse("The form is too large, or broke off."));
         };
         let form = Self::parse(&bytes, visit.language());
@@ -149,6 +159,9 @@ mod tests {
         let form =
             Form::parse("reason=%20%D0%B4%D0%B0%20&rate=12&odd=x&box=on".as_bytes(), Language::English);
         assert_eq!(form.text("reason"), "да");
+        assert_eq!(form.reason().unwrap(), "да");
+        let blank = Form::parse(b"reason=%20%20", Language::English).reason();
+        assert_eq!(blank.unwrap_err().text, "Say why: the reason is missing.");
         assert_eq!(form.number::<u32>("rate", "Offers"), Ok(12));
         assert_eq!(form.number::<u32>("left_out", "Offers"), Ok(0));
         let odd = form.number::<u32>("odd", "Offers").unwrap_err();

@@ -21,6 +21,22 @@ impl Language {
         }
     }
 
+    /// What its speakers call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Russian => "Русский",
+        }
+    }
+
+    /// The one that is offered to who reads this one.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::English => Self::Russian,
+            Self::Russian => Self::English,
+        }
+    }
+
     pub(crate) fn from_code(code: &str) -> Option<Self> {
         [Self::English, Self::Russian].into_iter().find(|language| language.code() == code)
     }

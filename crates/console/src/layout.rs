@@ -70,7 +70,7 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                 form.find role="search" action="/console/find" method="get" {
                     label.hidden for="find" { (visit.t("Find an offer, a seller or a stage")) }
                     input #find type="search" name="q" maxlength="200" autocomplete="off"
-                        aria-keyshortcuts="/" placeholder=(visit.t("Id, seller, id in a feed"));
+                        aria-keyshortcuts="/" placeholder=(visit.t("Id, seller, seller/id in a feed"));
                 }
                 (person(visit))
             }
@@ -82,14 +82,21 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                 }
             }
             div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. What you see is old; it comes back by itself.")) }
+            div #stale.lost role="alert" hidden { (visit.t("This cannot be brought up to date now. What you see is old; it is asked for again by itself.")) }
+            div #changed.lost role="alert" hidden { (visit.t("There is another page here by now. Open it again when you are done with what you typed.")) }
             div #out.lost role="alert" hidden {
                 (visit.t("Your session has ended.")) " "
                 a href="/console/sign-in" target="_blank" { (visit.t("Sign in in another tab")) }
                 (visit.t(", then go on here: what you typed stays."))
             }
-            main #main tabindex="-1" data-every=[visit.looks_only().then(|| every(place))] { (middle(visit, title, body)) }
+            main #main tabindex="-1" data-every=[(visit.looks_only() && is_live(body)).then(|| every(place))] { (middle(visit, title, body)) }
         },
     )
+}
+
+/// Whether something on a page is brought up to date.
+fn is_live(body: &Markup) -> bool {
+    body.0.contains("data-live")
 }
 
 /// How often a page brings itself up to date, in milliseconds.
@@ -111,7 +118,7 @@ fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
             }
         }
         @if let Some(notice) = visit.notice() {
-            p.notice.good[notice.good].bad[!notice.good] role="status" { (notice.text) }
+            p.notice.(notice.tone.class()) role="status" { (notice.text) }
         }
         (body)
     }
@@ -120,7 +127,7 @@ fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
 fn person(visit: &Visit) -> Markup {
     let caller = visit.caller();
     let roles: Vec<&str> = caller.roles.iter().map(|role| visit.t(role_name(role))).collect();
-    let other = if visit.language().code() == "ru" { ("en", "English") } else { ("ru", "Русский") };
+    let other = visit.language().other();
     let theme = visit.look().theme;
     html! {
         details.person {
@@ -130,7 +137,7 @@ fn person(visit: &Visit) -> Markup {
                 form method="post" action="/console/look" {
                     (crate::view::token(visit))
                     input type="hidden" name="back" value=(visit.here());
-                    button name="language" value=(other.0) lang=(other.0) { (other.1) }
+                    button name="language" value=(other.code()) lang=(other.code()) { (other.name()) }
                     @for (other, text) in [(Theme::Light, w("Light")), (Theme::Dark, w("Dark")), (Theme::System, w("As the system"))] {
                         @if other != theme { button name="theme" value=(other.name()) { (visit.t(text)) } }
                     }

@@ -24,6 +24,7 @@ mod routes;
 mod services;
 mod session;
 mod shared;
+mod turns;
 mod view;
 mod visit;
 mod words;

@@ -6,10 +6,12 @@ use std::time::Duration;
 pub const FORM_BYTES_MAX: usize = 256 * 1024;
 /// The largest form with which somebody signs in: an API key, or a token of 16 KiB.
 pub const SIGN_IN_BYTES_MAX: usize = 20 * 1024;
-/// Such forms that are read at the same time: nobody knows yet who sends them.
-pub const SIGN_INS_MAX: usize = 64;
-/// How long somebody waits for their turn to sign in.
-pub const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Such forms that are read at the same time: nobody knows yet who sends them. Together they hold some 10 MiB at most.
+pub const SIGN_INS_MAX: usize = 512;
+/// Those of them that one address may send: whoever sends forms that never end keeps themselves out, and nobody else.
+pub const SIGN_INS_OF_ONE_MAX: usize = 8;
+/// How long such a form may take to come: it is small.
+pub const SIGN_IN_TIME_MAX: Duration = Duration::from_secs(3);
 /// The largest answer of a service that is read.
 pub const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a page waits for a service before it says that there is no answer. With [`GATE_TIME_MAX`] and the time between two looks ([`LOOK_EVERY`]) it is the
@@ -37,8 +39,10 @@ pub const COOKIE_BYTES_MAX: usize = 3800;
 pub const UNCHECKED_TIME_MAX: Duration = Duration::from_secs(3600);
 /// The longest message from one page to the next.
 pub const NOTICE_CHARS_MAX: usize = 700;
-/// The longest text of a cell in a table.
+/// The longest text of a cell in a table; longer ones are folded behind so much of them.
 pub const CELL_CHARS_MAX: usize = 400;
+/// The longest text that is folded whole.
+pub const LONG_CHARS_MAX: usize = 20_000;
 /// What is shown of a message in a topic.
 pub const MESSAGE_CHARS_MAX: usize = 3000;
 /// The longest token of a form.

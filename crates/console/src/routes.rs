@@ -8,9 +8,11 @@ use axum::middleware::{from_fn_with_state, map_response_with_state};
 use axum::routing::{any, get, post};
 use clock::{Clock, Time};
 
+use crate::limits::{SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX};
 use crate::services::Services;
 use crate::session::Sealer;
 use crate::shared::Shared;
+use crate::turns::Turns;
 use crate::{answer, assets, pages, visit};
 
 /// What the console is made of.
@@ -36,13 +38,15 @@ pub struct Console(Arc<Inner>);
 struct Inner {
     parts: Parts,
     overview: Shared,
+    sign_ins: Turns,
 }
 
 impl Console {
     /// A console of these parts.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, overview: Shared::default() }))
+        let sign_ins = Turns::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
+        Self(Arc::new(Inner { parts, overview: Shared::default(), sign_ins }))
     }
 
     /// Everything under `/console/`. It judges its visitors itself: to be put outside of the gate for calls.
@@ -86,6 +90,11 @@ impl Console {
     /// The middle of the overview.
     pub(crate) fn overview(&self) -> &Shared {
         &self.0.overview
+    }
+
+    /// Forms of those who sign in that are read now.
+    pub(crate) fn sign_ins(&self) -> &Turns {
+        &self.0.sign_ins
     }
 
     pub(crate) fn has_tls(&self) -> bool {

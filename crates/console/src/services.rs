@@ -10,6 +10,7 @@ use buffa::Message;
 use http::{Request, StatusCode, header};
 use serde::Deserialize;
 
+use crate::language::Language;
 use crate::limits::ANSWER_BYTES_MAX;
 
 /// Everything that Torg serves behind its gate. A request carries its [`Caller`] and [`Through`] among its extensions.
@@ -66,6 +67,8 @@ pub(crate) struct Failure {
 pub(crate) enum Kind {
     /// Something is away; it is worth asking again.
     Unavailable,
+    /// It was begun and goes on; it is not to be asked for again.
+    GoesOn,
     /// There is no such thing, or not for this person.
     NotFound,
     /// Their roles do not suffice.
@@ -80,6 +83,7 @@ impl Kind {
     pub(crate) fn status(self) -> StatusCode {
         match self {
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::GoesOn => StatusCode::ACCEPTED,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Forbidden => StatusCode::FORBIDDEN,
             Self::Refused => StatusCode::BAD_REQUEST,
@@ -115,15 +119,17 @@ struct Said {
     message: String,
 }
 
-/// Calls the method of this name in the name of a caller: the answer as it came.
+/// Calls the method of this name in the name of a caller, who reads this language: the answer as it came.
 pub(crate) async fn call(
     services: &dyn Services,
     caller: &Caller,
+    language: Language,
     method: &str,
     question: Vec<u8>,
 ) -> Result<bytes::Bytes, Failure> {
     let request = Request::post(format!("/{method}"))
         .header(header::CONTENT_TYPE, "application/proto")
+        .header(header::ACCEPT_LANGUAGE, language.code())
         .body(Body::from(question))
         .map_err(|error| Failure::new(Kind::Broken, error.to_string()))?;
     let (status, body) = send(services, caller, request).await?;

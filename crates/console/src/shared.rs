@@ -9,23 +9,31 @@ use maud::Markup;
 use crate::language::Language;
 use crate::limits::SHARED_FOR;
 
-/// A part of a page that is the same for all who may see it and read the same language. Whether somebody may is asked before.
+/// Those who see the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Audience {
+    pub(crate) language: Language,
+    /// They may look into topics: links lead there.
+    pub(crate) topics: bool,
+}
+
+/// A part of a page that is the same for all of an audience. Whether somebody may see it is asked before.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<BTreeMap<Language, (Time, Markup)>>);
+pub(crate) struct Shared(Mutex<BTreeMap<Audience, (Time, Markup)>>);
 
 impl Shared {
     /// What was made for somebody a moment ago.
-    pub(crate) fn get(&self, language: Language, now: Time) -> Option<Markup> {
+    pub(crate) fn get(&self, audience: Audience, now: Time) -> Option<Markup> {
         let made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, markup) = made.get(&language)?;
+        let (at, markup) = made.get(&audience)?;
         // A clock that was put back makes nothing young.
         (*at <= now && now.since(*at) < SHARED_FOR).then(|| markup.clone())
     }
 
     /// Keeps what was made now.
-    pub(crate) fn put(&self, language: Language, now: Time, markup: &Markup) {
+    pub(crate) fn put(&self, audience: Audience, now: Time, markup: &Markup) {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        made.insert(language, (now, markup.clone()));
+        made.insert(audience, (now, markup.clone()));
     }
 }
 
@@ -38,13 +46,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_made_is_good_for_a_moment_and_for_one_language() {
+    fn what_was_made_is_good_for_a_moment_and_for_one_audience() {
         let (shared, made) = (Shared::default(), Time::from_ms(1_000_000));
-        shared.put(Language::English, made, &html! { p { "a" } });
-        let at = |language, now| shared.get(language, now).map(maud::PreEscaped::into_string);
-        assert_eq!(at(Language::English, made).as_deref(), Some("<p>a</p>"));
-        assert_eq!(at(Language::Russian, made), None);
-        assert_eq!(at(Language::English, made + SHARED_FOR), None);
-        assert_eq!(at(Language::English, made - Duration::from_millis(1)), None);
+        let of = |language, topics| Audience { language, topics };
+        let mine = of(Language::English, true);
+        shared.put(mine, made, &html! { p { "a" } });
+        let at = |audience, now| shared.get(audience, now).map(maud::PreEscaped::into_string);
+        assert_eq!(at(mine, made).as_deref(), Some("<p>a</p>"));
+        assert_eq!(at(of(Language::Russian, true), made), None);
+        assert_eq!(at(of(Language::English, false), made), None);
+        assert_eq!(at(mine, made + SHARED_FOR), None);
+        assert_eq!(at(mine, made - Duration::from_millis(1)), None);
     }
 }

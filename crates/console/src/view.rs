@@ -6,6 +6,7 @@ mod problem;
 mod time;
 
 use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use number::{amount, bytes, number, rate};
 pub(crate) use plot::{plot, tall_plot};
@@ -13,12 +14,12 @@ pub(crate) use problem::problem;
 pub(crate) use time::{ago, ago_of_offers, duration, length, moment, time_of};
 
 use crate::form::TOKEN_FIELD;
-use crate::limits::CELL_CHARS_MAX;
+use crate::limits::{CELL_CHARS_MAX, LONG_CHARS_MAX};
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
 
 /// How something stands, by colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Tone {
     Good,
     Warn,
@@ -52,6 +53,7 @@ pub(crate) fn empty(text: &str) -> Markup {
 fn kind(visit: &Visit, failure: &Failure) -> &'static str {
     match failure.kind {
         Kind::Unavailable => visit.t("This cannot be shown now"),
+        Kind::GoesOn => visit.t("This is not over yet"),
         Kind::NotFound => visit.t("There is no such thing"),
         Kind::Forbidden => visit.t("Your roles do not suffice for this"),
         Kind::Refused => visit.t("This cannot be done"),
@@ -82,10 +84,27 @@ pub(crate) fn part<T>(visit: &Visit, got: &Result<T, Failure>, show: impl FnOnce
 
 /// A text that may be long, cut.
 pub(crate) fn cut(text: &str) -> String {
-    if text.chars().count() <= CELL_CHARS_MAX {
-        return text.to_owned();
+    cut_at(text, CELL_CHARS_MAX)
+}
+
+fn cut_at(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-    text.chars().take(CELL_CHARS_MAX).chain(['…']).collect()
+}
+
+/// A text that may be long: as it is, or folded behind its beginning. By its `id`, which nothing else on the page has, it stays as somebody has unfolded it.
+pub(crate) fn long(id: &str, text: &str) -> Markup {
+    if text.chars().nth(CELL_CHARS_MAX).is_none() {
+        return html! { (text) };
+    }
+    html! {
+        details id=(id) {
+            summary { (cut(text)) }
+            pre { (cut_at(text, LONG_CHARS_MAX)) }
+        }
+    }
 }
 
 /// A piece of a path.
@@ -200,5 +219,18 @@ mod tests {
         assert_eq!(cut(&long).chars().count(), CELL_CHARS_MAX + 1);
         assert!(cut(&long).ends_with('…'));
         assert_eq!(cut("short"), "short");
+    }
+
+    #[test]
+    fn a_long_text_is_folded_whole_behind_its_beginning_up_to_a_limit() {
+        assert_eq!(long("id", "<b>").into_string(), "&lt;b&gt;");
+        let text = format!("{}<end>", "ж".repeat(CELL_CHARS_MAX));
+        let shown = long("error-1", &text).into_string();
+        assert!(
+            shown.starts_with("<details id=\"error-1\"><summary>ж") && shown.contains("…</summary><pre>")
+        );
+        assert!(shown.ends_with("ж&lt;end&gt;</pre></details>"), "{shown}");
+        let endless = long("id", &"ж".repeat(2 * LONG_CHARS_MAX)).into_string();
+        assert_eq!(endless.chars().filter(|letter| *letter == 'ж').count(), CELL_CHARS_MAX + LONG_CHARS_MAX);
     }
 }

@@ -1,5 +1,6 @@
 //! One request of one person.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ use crate::limits::{ACT_TIME_MAX, CALL_TIME_MAX, GATE_TIME_MAX, NOTICE_CHARS_MAX
 use crate::routes::Console;
 use crate::services::{self, Failure, Kind, Method};
 use crate::session::{Session, Shown};
-use crate::view;
+use crate::shared::Audience;
+use crate::view::{self, Tone};
 
 pub(crate) const SESSION_COOKIE: &str = "torg_session";
 pub(crate) const LANGUAGE_COOKIE: &str = "torg_language";
@@ -99,7 +101,7 @@ impl Look {
 /// What one page has to tell on the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notice {
-    pub(crate) good: bool,
+    pub(crate) tone: Tone,
     pub(crate) text: String,
 }
 
@@ -110,11 +112,8 @@ impl Visit {
     }
 
     /// The same with something in the places `{0}`, `{1}`, ...
-    pub(crate) fn f(&self, text: &'static str, filling: &[&dyn std::fmt::Display]) -> String {
-        let places = filling.iter().enumerate();
-        places.fold(self.t(text).to_owned(), |text, (place, value)| {
-            text.replace(&format!("{{{place}}}"), &value.to_string())
-        })
+    pub(crate) fn f(&self, text: &'static str, filling: &[&dyn Display]) -> String {
+        filled(self.t(text), filling)
     }
 
     pub(crate) fn language(&self) -> Language {
@@ -183,8 +182,8 @@ impl Visit {
         method: Method<Q, A>,
         question: &Q,
     ) -> Result<A, Failure> {
-        let asking =
-            services::call(self.0.console.services(), &self.0.caller, method.name, question.encode_to_vec());
+        let (services, question) = (self.0.console.services(), question.encode_to_vec());
+        let asking = services::call(services, &self.0.caller, self.language(), method.name, question);
         let silent = |_| {
             let text = self.f("No answer within {0} seconds.", &[&CALL_TIME_MAX.as_secs()]);
             Failure::new(Kind::Unavailable, text)
@@ -200,7 +199,8 @@ impl Visit {
     ) -> Result<A, Failure> {
         let (visit, name, question) = (self.clone(), method.name, question.encode_to_vec());
         let doing = tokio::spawn(async move {
-            services::call(visit.0.console.services(), &visit.0.caller, name, question).await
+            let (services, caller) = (visit.0.console.services(), &visit.0.caller);
+            services::call(services, caller, visit.language(), name, question).await
         });
         match tokio::time::timeout(ACT_TIME_MAX, doing).await {
             Ok(Ok(done)) => method.read(&done?),
@@ -208,7 +208,7 @@ impl Visit {
             Err(_) => {
                 let text =
                     self.t("It is not over yet, and goes on: the page Actions tells what comes of it.");
-                Err(Failure::new(Kind::Unavailable, text))
+                Err(Failure::new(Kind::GoesOn, text))
             }
         }
     }
@@ -240,19 +240,25 @@ impl Visit {
     /// The middle of the overview, if somebody else looked a moment ago. Only for those who may see it.
     pub(crate) fn shared_overview(&self) -> Option<Markup> {
         let may = self.0.caller.may(Action::SeeProcess);
-        may.then(|| self.0.console.overview().get(self.language(), self.now())).flatten()
+        may.then(|| self.0.console.overview().get(self.audience(), self.now())).flatten()
     }
 
     /// Has it serve others, too.
     pub(crate) fn share_overview(&self, body: &Markup) {
-        self.0.console.overview().put(self.language(), self.now(), body);
+        self.0.console.overview().put(self.audience(), self.now(), body);
+    }
+
+    /// Those who see the same overview.
+    fn audience(&self) -> Audience {
+        Audience { language: self.language(), topics: self.may(Action::UseTopics) }
     }
 
     /// After something was done, or not: back to a page, which tells it.
     pub(crate) fn done(&self, back: &str, outcome: Result<String, Failure>) -> Response {
         let notice = match outcome {
-            Ok(text) => Notice { good: true, text },
-            Err(failure) => Notice { good: false, text: failure.text },
+            Ok(text) => Notice { tone: Tone::Good, text },
+            Err(Failure { kind: Kind::GoesOn, text }) => Notice { tone: Tone::Plain, text },
+            Err(failure) => Notice { tone: Tone::Bad, text: failure.text },
         };
         let text = notice.text.chars().take(NOTICE_CHARS_MAX).collect();
         let mut answer = see(back);
@@ -289,6 +295,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
 /// Nobody is known to ask: a route that does not stand behind [`admit`].
 pub(crate) fn nobody() -> Response {
     html(StatusCode::INTERNAL_SERVER_ERROR, maud::html! { "internal error" })
+}
+
+/// A text with values in its places `{0}`, `{1}`, ... What a value holds is no place.
+pub(crate) fn filled(text: &str, values: &[&dyn Display]) -> String {
+    let mut pieces = text.split('{');
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let place =
+            piece.split_once('}').and_then(|(place, rest)| Some((place.parse::<usize>().ok()?, rest)));
+        match place.and_then(|(place, rest)| Some((values.get(place)?, rest))) {
+            Some((value, rest)) => whole.extend([&*value.to_string(), rest]),
+            None => whole.extend(["{", piece]),
+        }
+    }
+    whole
 }
 
 /// Finds out who asks, and lets them in or sends them to sign in.
@@ -397,4 +418,16 @@ pub(crate) fn shown_token(headers: &HeaderMap, token: &str) -> HeaderMap {
         shown.insert(AUTHORIZATION, value);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_looks_like_a_place_is_not_filled_again() {
+        assert_eq!(filled("{0} of {1}", &[&"{1}", &"{0}"]), "{1} of {0}");
+        assert_eq!(filled("{1}, {0}, {1}", &[&1, &"b"]), "b, 1, b");
+        assert_eq!(filled("{2} {x} {", &[&"a"]), "{2} {x} {");
+    }
 }

@@ -442,5 +442,6 @@ pub(crate) fn shown(mut feed: Feed, version: u64) -> Feed {
     {
         "***".clone_into(&mut link.password);
     }
-    Feed { version, keeping: None.into(), ..feed }
+    let deleting = feed.keeping.as_option().is_some_and(|keeping| keeping.deleting.is_set());
+    Feed { version, deleting, keeping: None.into(), ..feed }
 }

@@ -37,6 +37,8 @@ pub struct LastLoad {
     pub state: State,
     /// When it was made.
     pub created: Time,
+    /// Grows with all that is done for it; a load that waits for its turn has zero.
+    pub done: u64,
     /// It would remove so many offers,
     pub would_remove: u64,
     /// of so many.
@@ -64,6 +66,13 @@ pub struct SurveyPage {
 }
 
 impl Feeds {
+    /// The place of a feed in the survey, whether it is there or not.
+    #[must_use]
+    pub fn place(&self, name: &FeedName) -> Key {
+        let id = FeedId(name.clone()).to_string();
+        FEEDS.key((watcher::shard_of(&id, self.watcher().shards()), &*id))
+    }
+
     /// How feeds fare, some of all behind a place, in no order that means anything: two reads, however many loads there are. What cannot be read is passed over with a
     /// line in the log.
     pub async fn survey(&self, after: Option<Key>) -> Result<SurveyPage> {
@@ -77,12 +86,7 @@ impl Feeds {
 
     /// How these feeds fare; those that are gone are left out.
     pub async fn survey_of(&self, names: &[FeedName]) -> Result<Vec<Surveyed>> {
-        let shards = self.watcher().shards();
-        let key = |name: &FeedName| {
-            let id = FeedId(name.clone()).to_string();
-            FEEDS.key((watcher::shard_of(&id, shards), &*id))
-        };
-        let keys: Vec<Key> = names.iter().take(SURVEYED_AT_ONCE_MAX).map(key).collect();
+        let keys: Vec<Key> = names.iter().take(SURVEYED_AT_ONCE_MAX).map(|name| self.place(name)).collect();
         let rows: Vec<Row> = self.store().get(&keys).await?.into_iter().flatten().collect();
         self.surveyed(&rows).await
     }
@@ -104,6 +108,7 @@ impl Feeds {
                 number: load.number,
                 state: load.state.as_known().unwrap_or_default(),
                 created: Time::from_ms(load.create_time.as_option().map_or(0, to_ms)),
+                done: done(&load),
                 would_remove: load.would_remove,
                 would_remove_of: load.would_remove_of,
             });
@@ -125,6 +130,13 @@ fn read(row: &Row) -> Option<Feed> {
 
 fn read_load(row: &Row) -> Option<Load> {
     loads::read(row).inspect_err(|error| tracing::warn!(%error, "a load is left out of the survey")).ok()
+}
+
+/// What was read of the file, sent to the ad store and answered by it, added up.
+fn done(load: &Load) -> u64 {
+    let Some(keeping) = load.keeping.as_option() else { return 0 };
+    let steps = [keeping.sent_batches, keeping.answered_batches, keeping.answered_parts];
+    keeping.read_bytes.saturating_add(steps.iter().map(|step| u64::from(*step)).sum())
 }
 
 fn name(feed: &Feed) -> FeedName {

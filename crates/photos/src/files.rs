@@ -7,13 +7,32 @@ use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 
 use crate::error::{PhotoError, Result};
+#[cfg(feature = "s3")]
+use crate::limits::{LOOK_RETRIES_MAX, LOOK_RETRY_TIME_MAX};
 
 /// Opens a place for files: `file:FOLDER` (made if it is not there), `memory:`, or, with the feature `s3`, `s3://BUCKET/PREFIX`, whose credentials and
 /// endpoint come from the variables `AWS_...` of the environment.
 pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>> {
-    // A variable that is no text is none of ours.
+    open_with(place, environment())
+}
+
+/// The same for somebody who looks whether the place answers, and why it does not: what fails is hardly tried again.
+pub fn open_to_look(place: &str) -> Result<Arc<dyn ObjectStore>> {
+    open_by(place, environment(), Patience::Little)
+}
+
+/// The variables of the environment; one that is no text is none of ours.
+fn environment() -> impl Iterator<Item = (String, String)> {
     let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
-    open_with(place, texts.filter_map(|(name, value)| name.ok().zip(value.ok())))
+    texts.filter_map(|(name, value)| name.ok().zip(value.ok()))
+}
+
+/// For how long what fails is tried again.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "s3"), allow(dead_code, reason = "folders answer at once"))]
+enum Patience {
+    Usual,
+    Little,
 }
 
 /// The same with these variables in place of the environment.
@@ -21,10 +40,18 @@ pub fn open_with(
     place: &str,
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Arc<dyn ObjectStore>> {
+    open_by(place, variables, Patience::Usual)
+}
+
+fn open_by(
+    place: &str,
+    variables: impl IntoIterator<Item = (String, String)>,
+    patience: Patience,
+) -> Result<Arc<dyn ObjectStore>> {
     match place.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(InMemory::new())),
         Some(("file", folder)) if !folder.is_empty() => open_folder(folder),
-        Some(("s3", _)) => open_s3(place, variables),
+        Some(("s3", _)) => open_s3(place, variables, patience),
         _ => Err(PhotoError::BadPlace(place.to_owned(), "")),
     }
 }
@@ -37,7 +64,11 @@ fn open_folder(folder: &str) -> Result<Arc<dyn ObjectStore>> {
 }
 
 #[cfg(not(feature = "s3"))]
-fn open_s3(place: &str, _: impl IntoIterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
+fn open_s3(
+    place: &str,
+    _: impl IntoIterator<Item = (String, String)>,
+    _: Patience,
+) -> Result<Arc<dyn ObjectStore>> {
     Err(PhotoError::BadPlace(place.to_owned(), " (this program was built without S3)"))
 }
 
@@ -45,7 +76,9 @@ fn open_s3(place: &str, _: impl IntoIterator<Item = (String, String)>) -> Result
 fn open_s3(
     place: &str,
     variables: impl IntoIterator<Item = (String, String)>,
+    patience: Patience,
 ) -> Result<Arc<dyn ObjectStore>> {
+    use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
     use object_store::prefix::PrefixStore;
 
@@ -56,6 +89,13 @@ fn open_s3(
         if let Ok(key) = name.to_ascii_lowercase().parse() {
             builder = builder.with_config(key, value);
         }
+    }
+    if let Patience::Little = patience {
+        builder = builder.with_retry(RetryConfig {
+            max_retries: LOOK_RETRIES_MAX,
+            retry_timeout: LOOK_RETRY_TIME_MAX,
+            ..RetryConfig::default()
+        });
     }
     let bucket = builder.build()?;
     let prefix = place.trim_start_matches("s3://").split_once('/').map_or("", |(_, prefix)| prefix);

@@ -11,7 +11,8 @@
 //! - Names of files are never used for other bytes: they can be cached for ever.
 //!
 //! Where things are: taking ([`Photos`]), what is known of a photo ([`Photo`]) and of a failure ([`UrlError`]), tables (`tables.rs`), decoding
-//! (`decode/`), sizes (`make.rs`), what is judged (`judge.rs`), the order of photos ([`PhotoOrder`]), serving (`serve.rs`), where files are kept
+//! (`decode/`), sizes (`make.rs`), what is judged (`judge.rs`), the order of photos ([`PhotoOrder`]), serving (`serve.rs`), whether files are there
+//! ([`survey`](survey())), where they are kept
 //! ([`files`]), every limit ([`limits`]).
 
 mod config;
@@ -29,6 +30,7 @@ mod record;
 mod remember;
 mod serve;
 mod single;
+mod survey;
 mod tables;
 mod workshop;
 
@@ -39,5 +41,6 @@ pub use order::{BestFirst, PhotoOrder};
 pub use photos::Photos;
 pub use record::{Photo, Size, UrlError};
 pub use serve::{NotServed, Served, etag, is_photo_path};
+pub use survey::{Surveyed, place, survey};
 pub use tables::tables;
 pub use workshop::Workshop;

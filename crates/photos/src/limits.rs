@@ -48,3 +48,9 @@ pub const SAME_PHOTO_BITS: u32 = 6;
 pub const RECIPE: u32 = 1;
 /// How long a file may be kept by caches: a year.
 pub const CACHE_SECONDS: u32 = 31_536_000;
+/// Photos whose files are looked for at the same time.
+pub const SURVEYED_FILES_AT_ONCE: usize = 8;
+/// Times that a look at what speaks S3 is tried again: whoever looks wants to know why it does not answer.
+pub const LOOK_RETRIES_MAX: usize = 1;
+/// For how long it is tried again.
+pub const LOOK_RETRY_TIME_MAX: Duration = Duration::from_secs(3);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use rand::rngs::{StdRng, SysRng};
@@ -43,6 +43,8 @@ struct Inner {
     ids: Ids,
     queue_timeout: Duration,
     failing: Failing,
+    /// The first damage that was met.
+    damage: OnceLock<Error>,
     /// Set by `close`.
     closing: watch::Sender<bool>,
 }
@@ -64,8 +66,19 @@ impl Store {
         );
         let (requests, lanes) = (RwLock::new(Some(requests)), Mutex::new(lanes));
         let (ids, queue_timeout) = (Ids::new(options.id_seed), options.queue_timeout);
+        let damage = OnceLock::new();
         Self {
-            inner: Arc::new(Inner { engine, requests, lanes, hints, ids, queue_timeout, failing, closing }),
+            inner: Arc::new(Inner {
+                engine,
+                requests,
+                lanes,
+                hints,
+                ids,
+                queue_timeout,
+                failing,
+                damage,
+                closing,
+            }),
         }
     }
 
@@ -98,7 +111,8 @@ impl Store {
             Err(_) if turn.claim() => return Err(self.busy()),
             Err(_) => answer.await,
         };
-        answered.map_err(|_| Error::Unresolved { batch: id, detail: "the committer stopped".to_owned() })?
+        let unresolved = |_| Error::Unresolved { batch: id, detail: "the committer stopped".to_owned() };
+        self.noting(answered.map_err(unresolved)?)
     }
 
     fn busy(&self) -> Error {
@@ -109,7 +123,7 @@ impl Store {
     /// A consistent view over all tables. Hold it shortly: it keeps old data alive.
     pub async fn snapshot(&self) -> Result<Snapshot> {
         self.require_open()?;
-        let view = self.inner.engine.snapshot().await?;
+        let view = self.noting(self.inner.engine.snapshot().await)?;
         Ok(Snapshot { store: self.clone(), view })
     }
 
@@ -165,6 +179,21 @@ impl Store {
         self.inner.failing.get(within)
     }
 
+    /// The first damage that a read or a commit has met since the store was opened. It does not heal: that takes a copy and a start.
+    #[must_use]
+    pub fn damage(&self) -> Option<Error> {
+        self.inner.damage.get().cloned()
+    }
+
+    /// The same answer; if it is a damage, that is remembered.
+    fn noting<T>(&self, answer: Result<T>) -> Result<T> {
+        if let Err(damage @ Error::Corrupt { .. }) = &answer {
+            // The first one counts.
+            let _ = self.inner.damage.set(damage.clone());
+        }
+        answer
+    }
+
     /// About how many rows there are, to show how far something has come; zero if that is not known.
     pub async fn approximate_rows(&self) -> Result<u64> {
         self.require_open()?;
@@ -218,17 +247,17 @@ impl Store {
 impl Read for Store {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.validate_keys(keys)?;
-        self.inner.engine.get(keys).await
+        self.noting(self.inner.engine.get(keys).await)
     }
 
     async fn get_one(&self, key: &Key) -> Result<Option<Row>> {
         self.validate_keys(std::slice::from_ref(key))?;
-        self.inner.engine.get_one(key).await
+        self.noting(self.inner.engine.get_one(key).await)
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.validate_scan(scan)?;
-        self.inner.engine.scan(scan).await
+        self.noting(self.inner.engine.scan(scan).await)
     }
 }
 
@@ -242,12 +271,12 @@ pub struct Snapshot {
 impl Read for Snapshot {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
         self.store.validate_keys(keys)?;
-        self.view.get(keys).await
+        self.store.noting(self.view.get(keys).await)
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.store.validate_scan(scan)?;
-        self.view.scan(scan).await
+        self.store.noting(self.view.scan(scan).await)
     }
 }
 

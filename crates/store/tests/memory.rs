@@ -1,10 +1,16 @@
 //! The memory engine passes the suite; with faults it still keeps every promise.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use store::conformance::{self, COUNTS, OFFERS, QUEUE};
-use store::{Batch, FaultCounts, Faults, Faulty, Memory, Read, Store, StoreOptions};
+use store::engine::{ApplyError, Engine, Group, Verdict};
+use store::{
+    Batch, BatchId, Error, FaultCounts, Faults, Faulty, Key, Memory, Page, Read, Row, Scan, Schema, Store,
+    StoreOptions,
+};
 
 fn memory() -> Memory {
     Memory::new(conformance::schema().expect("the suite's schema is valid"))
@@ -143,4 +149,70 @@ async fn after_a_crash_a_reopened_store_has_every_acknowledged_batch_and_no_half
         }
     }
     assert!(!acknowledged.is_empty());
+}
+
+/// An engine on a disk that has lost the rows of one table.
+struct Damaged(Memory);
+
+#[async_trait]
+impl Read for Damaged {
+    async fn get(&self, keys: &[Key]) -> store::Result<Vec<Option<Row>>> {
+        self.0.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> store::Result<Page> {
+        if scan.table().name == OFFERS.def().name {
+            return Err(Error::Corrupt { place: "offers".to_owned(), detail: "a test".to_owned() });
+        }
+        self.0.scan(scan).await
+    }
+}
+
+#[async_trait]
+impl Engine for Damaged {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.0.schema()
+    }
+
+    async fn snapshot(&self) -> store::Result<Box<dyn Read>> {
+        self.0.snapshot().await
+    }
+
+    async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
+        self.0.apply(group).await
+    }
+
+    async fn resolve(&self, group: &Group) -> store::Result<bool> {
+        self.0.resolve(group).await
+    }
+
+    async fn applied(&self, batch: BatchId) -> store::Result<bool> {
+        self.0.applied(batch).await
+    }
+
+    async fn verify(
+        &self,
+        found: &mut (dyn FnMut(Error) + Send),
+    ) -> store::Result<BTreeMap<&'static str, u64>> {
+        self.0.verify(found).await
+    }
+
+    async fn close(&self) -> store::Result<()> {
+        self.0.close().await
+    }
+}
+
+#[tokio::test]
+async fn a_damage_that_a_read_met_is_remembered_and_no_other_error_is() {
+    let store = Store::over(Arc::new(Damaged(memory())), &StoreOptions::default());
+    store.scan(&QUEUE.scan().limit(1)).await.expect("that table is sound");
+    store.scan(&QUEUE.scan().limit(0)).await.expect_err("nothing is read by that");
+    assert!(store.damage().is_none());
+    store.scan(&OFFERS.scan().limit(1)).await.expect_err("that table is damaged");
+    store.scan(&QUEUE.scan().limit(1)).await.expect("that table is still sound");
+    assert!(matches!(store.clone().damage(), Some(Error::Corrupt { place, .. }) if place == "offers"));
 }

@@ -16,7 +16,7 @@ use crate::commands::{
     store::StoreCommand, tasks::TasksCommand, topic::TopicCommand,
 };
 use crate::config::{self, Effective, Flag, Sources};
-use crate::demo::{self, Demo};
+use crate::demo;
 use crate::errors::advised;
 use crate::{logging, serve};
 
@@ -131,7 +131,7 @@ enum Command {
 }
 
 /// Settings that every command takes. Each has a key in the file and a `TORG_...` variable; the command line wins.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct Settings {
     /// The configuration file; without it ./torg.toml, if it exists.
     #[arg(long, global = true, value_name = "FILE", env = "TORG_CONFIG")]
@@ -211,8 +211,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             for warning in &effective.warnings {
                 tracing::warn!("{warning}");
             }
-            let demo = flags.demo.then(|| Demo::prepare(&flags, &mut effective.config)).transpose()?;
-            runtime()?.block_on(serve::run(effective.config, demo))
+            let claim = flags
+                .demo
+                .then(|| demo::Claim::stake(flags, &mut effective.config, asked_here()))
+                .transpose()?;
+            runtime()?.block_on(serve::run(effective.config, claim))
         }
         Command::DemoStage(flags) => {
             logging::init(&for_commands())?;
@@ -276,6 +279,13 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man(man) => commands::completions::man(&man, shown()),
         Command::Bench(bench) => runtime()?.block_on(bench::run(bench)),
     }
+}
+
+/// Where commands that are typed here ask without being told: they know the file and the environment, and not the flags of this one.
+fn asked_here() -> Option<String> {
+    let config = std::env::var_os("TORG_CONFIG").map(PathBuf::from);
+    let here = Settings { config, ..Settings::default() }.try_load().ok()?;
+    Some(commands::own_url(&here.config))
 }
 
 /// The tree of commands as people see it: without those that are for this program alone.

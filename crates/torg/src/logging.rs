@@ -8,6 +8,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::commands::show::colours_on_stderr;
 use crate::config::{Log, LogFormat};
 
 /// Libraries whose errors reach us as results anyway: the store tells them itself, once, and in its own words.
@@ -17,13 +18,13 @@ const QUIET: [&str; 2] = ["fjall", "lsm_tree"];
 /// `log.level` names them.
 pub(crate) fn init(log: &Log) -> anyhow::Result<()> {
     let filter: Targets = with_quiet_libraries(&log.level).parse().context("log.level")?;
-    let terminal = std::io::stderr().is_terminal();
+    let (terminal, colours) = (std::io::stderr().is_terminal(), colours_on_stderr());
     let json = match log.format {
         LogFormat::Human => false,
         LogFormat::Json => true,
         LogFormat::Auto => !terminal,
     };
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(terminal);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
     let lines = if json {
         lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed()
     } else {

@@ -71,19 +71,27 @@ impl OwnValues {
     }
 
     async fn tell_recrawl(&self, recrawl: &Recrawl) -> anyhow::Result<()> {
-        let percent = parameter("recrawl", "percent");
-        let before = self.ctl.get(&percent).await?.map(|current| current.value);
+        let (percent, finished_at) = (parameter("recrawl", "percent"), parameter("recrawl", "finished_at"));
         let now = Value::Number(i64::from(recrawl.shards_done * 100 / recrawl.shards.max(1)));
-        if before == Some(now) {
+        let mut changes = Vec::new();
+        if self.value(&percent).await? != Some(now) {
+            // The next re-crawl begins at zero again: nobody waits for this number to grow from one to the next.
+            changes.push(Change::set(percent, now).moving_back());
+        }
+        let started = Value::Time(Timestamp::from_millisecond(recrawl.started.as_ms())?);
+        // A short one begins and ends between two looks.
+        if recrawl.done && self.value(&finished_at).await?.is_none_or(|told| told < started) {
+            let seen = Timestamp::from_millisecond(self.offers.clock().now().as_ms())?;
+            changes.push(Change::set(finished_at, Value::Time(seen)));
+        }
+        if changes.is_empty() {
             return Ok(());
         }
-        // The next re-crawl begins at zero again: nobody waits for this number to grow from one to the next.
-        let mut changes = vec![Change::set(percent, now).moving_back()];
-        if recrawl.done {
-            let seen = Timestamp::from_millisecond(self.offers.clock().now().as_ms())?;
-            changes.push(Change::set(parameter("recrawl", "finished_at"), Value::Time(seen)));
-        }
         forward_only(self.ctl.set(changes, AUTHOR, "").await)
+    }
+
+    async fn value(&self, parameter: &Parameter) -> anyhow::Result<Option<Value>> {
+        Ok(self.ctl.get(parameter).await?.map(|current| current.value))
     }
 
     async fn forward(&self, entity: &str, name: &str, value: Value) -> anyhow::Result<()> {

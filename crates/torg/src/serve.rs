@@ -23,7 +23,7 @@ use topics::Topics;
 
 use crate::actions::Actions;
 use crate::config::{Config, Role};
-use crate::demo::{self, Demo, DemoParts, Site};
+use crate::demo::{self, Claim, Demo, DemoParts, Site};
 use crate::errors::advised;
 use crate::gatekeeper::{self, Gatekeeper};
 use crate::marketplace::{Marketplace, Surroundings, Work, instance_name};
@@ -42,11 +42,12 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs the process to its end.
-pub(crate) async fn run(config: Config, demo: Option<Demo>) -> anyhow::Result<()> {
+pub(crate) async fn run(config: Config, demo: Option<Claim>) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let gatekeeper = Gatekeeper::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
     let address = listener.local_addr().context("cannot read the address of the port")?;
+    let demo = demo.map(Claim::open).transpose()?;
     let mut app = App::new(config);
     let limits = &app.config.limits;
     let router = server::router(
@@ -167,7 +168,8 @@ impl App {
         self.observe(probe, &topics, &market, &feeds, tasks.clone(), moves);
         let mut guide = String::new();
         if let (Some(demo), Some(site)) = (demo, site) {
-            let parts = DemoParts { market: market.clone(), feeds: feeds.clone(), ctl: ctl.clone(), site };
+            let (market, feeds, ctl, topics) = (market.clone(), feeds.clone(), ctl.clone(), topics.clone());
+            let parts = DemoParts { market, feeds, ctl, topics, site };
             guide = self.open_demo(demo, parts).await?;
         }
         let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
@@ -330,6 +332,7 @@ impl App {
             feeds: feeds.clone(),
             scheduler: tasks,
             topics: topics.clone(),
+            photos: self.slots.photos.get().cloned(),
             consumers: parts::consumers(&self.config),
             time_moves: time_moves.unwrap_or_else(|| Box::new(|| false)),
         };

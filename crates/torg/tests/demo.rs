@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -336,9 +336,22 @@ fn a_reset_starts_over_but_not_under_a_demo_that_runs() {
     demo.call("tasks.v1.CtlService/SetValues", &value);
     demo.until_visited(0);
     demo.stop();
+    a_reset_whose_port_is_taken_changes_nothing(&place, &folder);
     let demo = Demo::start(&place, &["--demo-offers", "20", "--demo-reset"]);
     assert!(started_ms(&folder) > started);
     demo.stop();
+}
+
+fn a_reset_whose_port_is_taken_changes_nothing(place: &tempfile::TempDir, folder: &Path) {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    let before = [text("torg-demo.json"), text("progress.json"), text("clock.json")];
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ended = run(torg(place, &["serve", "--demo", "--demo-reset", "--listen", &address]));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("cannot listen on {address}")), "{}", ended.stderr);
+    assert_eq!([text("torg-demo.json"), text("progress.json"), text("clock.json")], before);
+    assert!(std::fs::read_dir(folder.join("store")).unwrap().next().is_some());
 }
 
 #[test]

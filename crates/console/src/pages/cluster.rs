@@ -12,7 +12,9 @@ use maud::{Markup, html};
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_CLUSTER, GET_INFO, LIST_WRONGS};
-use crate::view::{Tone, ago, ago_of_offers, amount, empty, length, number, part, path, state, table};
+use crate::view::{
+    Tone, ago, ago_of_offers, amount, empty, length, number, part, path, state, table, time_of,
+};
 use crate::visit::Visit;
 
 pub(super) fn routes() -> Router<Console> {
@@ -82,7 +84,7 @@ fn processes(visit: &Visit, cluster: &GetClusterResponse) -> Markup {
         @for work in &cluster.works { (other_work(visit, work)) }
         h2 { (visit.t("Shards of offers")) }
         @if unserved > 0 {
-            p.notice.bad role="alert" { (visit.f("Shards that nobody serves: {0}. Their offers wait.", &[&number(unserved as u64)])) }
+            p.notice.bad role="alert" { a href="#shards" { (visit.f("Shards that nobody serves: {0}. Their offers wait.", &[&number(unserved as u64)])) } }
         }
         details #shards { summary { (visit.f("All {0} shards", &[&number(cluster.shards.len() as u64)])) } (shards(visit, &cluster.shards)) }
     }
@@ -105,17 +107,19 @@ fn process_row(visit: &Visit, process: &Process, here: &str) -> Markup {
 
 /// Work beside that on offers: who has it, and until when.
 fn other_work(visit: &Visit, work: &Work) -> Markup {
-    let (title, nobody) = match &*work.kind {
+    let (title, nobody, place) = match &*work.kind {
         "feeds" => (
             visit.t("Processes that see to feeds"),
             visit.t("No process sees to feeds: start one with the roles loader and processor."),
+            Some(path(&["feeds"])),
         ),
         "tasks" => (
             visit.t("The process that decides about tasks"),
             visit.t("No process decides about tasks: start one with the role reactive."),
+            Some(path(&["tasks"])),
         ),
         // Something that this console does not know yet.
-        other => (other, visit.t("nobody")),
+        other => (other, visit.t("nobody"), None),
     };
     let head = html! {
         th scope="col" { (visit.t("Process")) }
@@ -123,22 +127,28 @@ fn other_work(visit: &Visit, work: &Work) -> Markup {
         th.n scope="col" { (visit.t("Shards")) }
         th scope="col" { (visit.t("Lease until")) }
     };
+    // The one that ends first.
     let lease = |process: &Process| {
-        let own = work.shards.iter().find(|shard| shard.owner == process.name);
-        ago(visit, own.and_then(|shard| shard.lease_until.as_option()))
+        let own = work.shards.iter().filter(|shard| shard.owner == process.name);
+        ago(visit, own.filter_map(|shard| shard.lease_until.as_option()).min_by_key(|until| time_of(until)))
     };
+    let unserved = work.shards.iter().filter(|shard| shard.owner.is_empty()).count();
     let served = work.processes.iter().filter(|process| process.shards > 0);
     html! {
         h2 { (title) }
-        @if work.shards.iter().all(|shard| shard.owner.is_empty()) {
+        @if unserved == work.shards.len() {
             (empty(nobody))
         } @else {
+            @if unserved > 0 {
+                p.notice.bad role="alert" { (visit.f("Shards that nobody serves: {0} of {1}. What is in them waits.", &[&unserved, &work.shards.len()])) }
+            }
             (table(title, &head, &html! {
                 @for process in served {
                     tr {
                         th scope="row" { code { (process.name) } }
                         td { (ago(visit, process.seen.as_option())) }
-                        td.n { (visit.f("{0} of {1}", &[&process.shards, &work.shards.len()])) }
+                        @let shards = visit.f("{0} of {1}", &[&process.shards, &work.shards.len()]);
+                        td.n { @if let Some(place) = &place { a href=(place) { (shards) } } @else { (shards) } }
                         td { (lease(process)) }
                     }
                 }

@@ -9,6 +9,7 @@ mod load;
 mod one;
 mod report;
 mod state;
+mod unfetched;
 mod upload;
 
 use access::Action;
@@ -17,6 +18,7 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 
 pub(super) use state::of_feed;
+pub(super) use unfetched::said;
 
 use crate::routes::Console;
 use crate::view::{path, query};

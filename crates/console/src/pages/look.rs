@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::response::Response;
 use axum::routing::post;
+use http::HeaderMap;
 
 use crate::answer::{Keeping, inside, see, set_cookie};
 use crate::form::Form;
@@ -16,13 +17,18 @@ pub(super) fn routes() -> Router<Console> {
     Router::new().route("/console/look", post(set))
 }
 
+/// Has a browser ask for this language from now on.
+pub(super) fn keep_language(headers: &mut HeaderMap, language: Language, secure: bool) {
+    set_cookie(headers, LANGUAGE_COOKIE, language.code(), Keeping { secure, seconds: Some(YEAR_SECONDS) });
+}
+
 async fn set(visit: Visit, form: Form) -> Response {
     let mut answer = see(inside(form.text("back")));
-    let keeping = Keeping { secure: visit.look().secure, seconds: Some(YEAR_SECONDS) };
     if let Some(language) = Language::from_code(form.text("language")) {
-        set_cookie(answer.headers_mut(), LANGUAGE_COOKIE, language.code(), keeping);
+        keep_language(answer.headers_mut(), language, visit.look().secure);
     }
     if let Some(theme) = Theme::from_name(form.text("theme")) {
+        let keeping = Keeping { secure: visit.look().secure, seconds: Some(YEAR_SECONDS) };
         set_cookie(answer.headers_mut(), THEME_COOKIE, theme.name(), keeping);
     }
     answer

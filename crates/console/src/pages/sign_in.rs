@@ -2,6 +2,8 @@
 //!
 //! With access required, somebody shows an API key or a signed token. With access off everybody on this machine may be anybody, and chooses a role, to see the
 //! console as that role does.
+//!
+//! A form is read before anybody knows who sends it: each address may send a few at a time, and each has to come soon.
 
 use access::{Peer, Proof, Role};
 use axum::extract::{Query, Request, State};
@@ -9,20 +11,18 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
 use crate::answer::{Keeping, cookie, html as answer, inside, secured, see, set_cookie};
 use crate::form::{Form, body, is_own};
+use crate::language::Language;
 use crate::layout::{self, document, role_name};
-use crate::limits::{COOKIE_BYTES_MAX, SESSION_TIME_MAX, SIGN_IN_BYTES_MAX, SIGN_IN_WAIT_MAX, SIGN_INS_MAX};
+use crate::limits::{COOKIE_BYTES_MAX, SESSION_TIME_MAX, SIGN_IN_BYTES_MAX, SIGN_IN_TIME_MAX};
+use crate::pages::look::keep_language;
 use crate::routes::Console;
 use crate::session::{Session, Shown, chosen};
+use crate::view::query;
 use crate::visit::{Look, SESSION_COOKIE, judge, shown_token};
 use crate::words_mark::w;
-
-/// Forms that are read now: whoever sends them has shown nothing yet.
-static READING: Semaphore = Semaphore::const_new(SIGN_INS_MAX);
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -35,6 +35,9 @@ pub(crate) struct Asked {
     role: String,
     #[serde(default)]
     seller: String,
+    /// In which language from now on: nobody has a form to ask for it who is not signed in.
+    #[serde(default)]
+    language: String,
 }
 
 /// The page, or at once the session if the link says as what.
@@ -43,12 +46,19 @@ pub(crate) async fn show(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
-    let look = Look::of(&console, &headers);
+    let mut look = Look::of(&console, &headers);
+    let language = Language::from_code(&asked.language);
+    look.language = language.unwrap_or(look.language);
     let free = is_free(&console, &headers).await;
-    if !free || asked.role.is_empty() {
-        return secured(answer(StatusCode::OK, page(look, free, &asked, None)));
+    let mut shown = if free && !asked.role.is_empty() {
+        choose(&console, look, &asked)
+    } else {
+        secured(answer(StatusCode::OK, page(look, free, &asked, None)))
+    };
+    if let Some(language) = language {
+        keep_language(shown.headers_mut(), language, look.secure);
     }
-    choose(&console, look, &asked)
+    shown
 }
 
 /// Takes what somebody shows.
@@ -65,10 +75,10 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
             w("This form came from another site, or through a proxy that does not hand on the header Host.");
         return refused(&nothing, StatusCode::FORBIDDEN, why);
     }
-    let Ok(Ok(turn)) = timeout(SIGN_IN_WAIT_MAX, READING.acquire()).await else {
+    let Some(turn) = console.sign_ins().take(console.gate().address(&headers, peer)) else {
         return layout::busy(look);
     };
-    let bytes = body(request, SIGN_IN_BYTES_MAX).await;
+    let bytes = body(request, SIGN_IN_BYTES_MAX, SIGN_IN_TIME_MAX).await;
     drop(turn);
     let Some(bytes) = bytes else {
         return refused(&nothing, StatusCode::BAD_REQUEST, w("The form is too large, or broke off."));
@@ -78,6 +88,7 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
         next: form.text("next").to_owned(),
         role: form.text("as").to_owned(),
         seller: form.text("seller").to_owned(),
+        ..Asked::default()
     };
     if free {
         return choose(&console, look, &asked);
@@ -162,10 +173,20 @@ fn page(look: Look, free: bool, asked: &Asked, wrong: Option<&'static str>) -> M
                 h1 { (crate::assets::logo()) " " (t(w("Sign in to Torg"))) }
                 @if let Some(why) = wrong { p.notice.bad role="alert" { (t(why)) } }
                 @if free { (roles(look, asked)) } @else { (token_form(look, asked)) }
+                (other_language(look, asked))
             }
         }
     };
     document(look, t(w("Sign in")), &inner)
+}
+
+/// The same page in the other language. A link: it changes nothing but how pages look.
+fn other_language(look: Look, asked: &Asked) -> Markup {
+    let other = look.language.other();
+    let place = format!("/console/sign-in{}", query(&[("next", &asked.next), ("language", other.code())]));
+    html! {
+        p { a href=(place) lang=(other.code()) hreflang=(other.code()) { (other.name()) } }
+    }
 }
 
 fn token_form(look: Look, asked: &Asked) -> Markup {

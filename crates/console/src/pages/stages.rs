@@ -17,8 +17,9 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use contract::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 use maud::html;
+use serde::Deserialize;
 
-use crate::address::Path;
+use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_RECRAWL, LIST_STAGES};
@@ -38,7 +39,22 @@ pub(super) fn routes() -> Router<Console> {
         .route("/console/recrawl", post(recrawl::act))
 }
 
-async fn all(visit: Visit) -> Response {
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    /// `failures`: those that fail most come first.
+    #[serde(default)]
+    by: String,
+}
+
+/// How one stage is to be shown.
+#[derive(Debug, Default, Deserialize)]
+struct AskedOne {
+    /// So many of its parked visits.
+    #[serde(default)]
+    parked: u32,
+}
+
+async fn all(visit: Visit, Query(asked): Query<Asked>) -> Response {
     let (stages, going) = (
         ListStagesRequest { may_be_old: true, ..ListStagesRequest::default() },
         GetRecrawlRequest::default(),
@@ -48,7 +64,8 @@ async fn all(visit: Visit) -> Response {
         // Who may see neither may not be here.
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
-            div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages))) }
+            (list::orders(&visit, &asked.by))
+            div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages, &asked.by))) }
             h2 #re-crawl { (visit.t("Re-crawl")) }
             p { (visit.t("Goes through all offers in the background and asks all stages about each.")) }
             (recrawl::form(&visit))
@@ -58,7 +75,7 @@ async fn all(visit: Visit) -> Response {
     visit.page(Place::Stages, visit.t("Stages"), body)
 }
 
-async fn single(visit: Visit, Path(id): Path<String>) -> Response {
-    let body = one::show(&visit, &id).await;
+async fn single(visit: Visit, Path(id): Path<String>, Query(asked): Query<AskedOne>) -> Response {
+    let body = one::show(&visit, &id, asked.parked).await;
     visit.page(Place::Stages, &visit.f("Stage {0}", &[&id]), body)
 }

@@ -66,7 +66,7 @@ fn topics(visit: &Visit, answer: &ListTopicsResponse) -> Markup {
                     th scope="row" { a href=(path(&["topics", &topic.name])) { (topic.name) } }
                     td.n { a href=(path(&["topics", &topic.name])) { (topic.partition_count) } }
                     td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (number(topic.partitions.iter().map(messages).sum())) } }
-                    td.n { (size(topic)) }
+                    td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (size(topic)) } }
                     td { (kept(visit, topic)) }
                 }
             }
@@ -180,12 +180,16 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
     })
 }
 
+/// Leads to the messages from a place on.
+fn at(topic: &str, partition: u32, offset: i64) -> String {
+    let (partition, offset) = (partition.to_string(), offset.to_string());
+    let query = query(&[("partition", &partition), ("offset", &offset)]);
+    format!("{}{query}#messages", path(&["topics", topic]))
+}
+
 /// Leads to the messages before and behind those that are shown.
 fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64) -> Markup {
-    let to = |offset: i64| {
-        let (partition, offset) = (partition.partition.to_string(), offset.to_string());
-        format!("{}{}", path(&["topics", topic]), query(&[("partition", &partition), ("offset", &offset)]))
-    };
+    let to = |offset: i64| at(topic, partition.partition, offset);
     let (older, newer) = (first.saturating_sub(TAIL).max(partition.first_offset), first.saturating_add(TAIL));
     html! {
         nav.pages aria-label=(visit.t("Pages of the list")) {
@@ -213,10 +217,14 @@ fn partitions(visit: &Visit, topic: &Topic, chosen: u32) -> Markup {
                         a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) }
                             aria-current=[(partition.partition == chosen).then_some("true")] { (partition.partition) }
                     }
-                    td.n { (partition.first_offset) }
-                    td.n { (partition.end_offset) }
+                    td.n { a href=(at(&topic.name, partition.partition, partition.first_offset)) { (partition.first_offset) } }
+                    td.n { a href=(at(&topic.name, partition.partition, partition.end_offset)) { (partition.end_offset) } }
                     td.n { a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) "#messages" } { (number(messages(partition))) } }
-                    td.n { (partition.bytes.map_or_else(|| "–".to_owned(), bytes)) }
+                    td.n {
+                        @if let Some(size) = partition.bytes {
+                            a href=(at(&topic.name, partition.partition, partition.first_offset)) { (bytes(size)) }
+                        } @else { "–" }
+                    }
                 }
             }
         },

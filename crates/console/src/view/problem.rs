@@ -1,5 +1,6 @@
 //! Something that is wrong, as pages tell it.
 
+use access::Action;
 use contract::torg::admin::v1::{Problem, problem::Severity};
 use maud::{Markup, html};
 
@@ -15,7 +16,7 @@ pub(crate) fn problem(visit: &Visit, wrong: &Problem) -> Markup {
         Some(Severity::SEVERITY_WARNING) => "warn",
         _ => "plain",
     };
-    let place = place_of(wrong);
+    let place = place_of(wrong, visit.may(Action::UseTopics));
     let (head, more) = head(visit, wrong);
     html! {
         li class=(class) {
@@ -34,7 +35,9 @@ fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
         "store_full" => w("The disk of the store is full: nothing can be saved"),
         "store_read_only" => w("The store takes no writes: nothing can be saved"),
         "store_failed" => w("The store has stopped after a failed write"),
+        "store_damaged" => w("Something in the store is damaged"),
         "topics_away" => w("The topics do not answer"),
+        "consumer_stuck" => w("{0} reads no messages"),
         "not_ready" => w("This process is not ready: {0}"),
         "process_gone" => w("A process is gone: {0}"),
         "shard_unserved" => w("Some shards are served by nobody"),
@@ -44,6 +47,9 @@ fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
         "queue_late" => w("Stage {0} is late"),
         "export_late" => w("Changes reach the topic late"),
         "feed_unreachable" => w("Feed {0} cannot be fetched"),
+        "feeds_unserved" => w("Feeds are served by nobody"),
+        "load_stuck" => w("A load of feed {0} is stuck"),
+        "photos_missing" => w("Files of photos are missing"),
         "load_waits" => w("A load of feed {0} waits to be confirmed"),
         "task_failing" => w("Task {0} fails"),
         "task_silent" => w("Task {0} has been silent for too long"),
@@ -68,6 +74,8 @@ fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
         "store_full" => w("Free some room on the disk. Torg goes on by itself."),
         "store_read_only" => w("See why the database takes no writes. Torg goes on by itself."),
         "store_failed" => w("See to the disk, then start the process again."),
+        "store_damaged" => w("Stop the processes, check the store, and restore it from a copy."),
+        "consumer_stuck" => w("Start a process with the role scheduler, or see its log."),
         "topics_away" => w("See whether Kafka runs and can be reached. Changes wait and are not lost."),
         "not_ready" => w("See the log of the process."),
         "process_gone" => w("See its log, and start it again."),
@@ -79,6 +87,11 @@ fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
         "export_late" => w("See whether the topics take messages."),
         "feed_unreachable" => {
             w("It is tried again by itself. If it stays so, ask the seller for a link that works.")
+        }
+        "feeds_unserved" => w("Start a process with the roles loader and processor."),
+        "load_stuck" => w("See the logs of the processes with the roles processor and scheduler."),
+        "photos_missing" => {
+            w("See whether the place of the files is the right one; restore them from a copy.")
         }
         "load_waits" => w("Look at the load; confirm it, or bring a better file."),
         "task_failing" => w("See the log of its run. It is tried again by itself."),
@@ -108,8 +121,8 @@ fn commands(text: &str) -> Markup {
     }
 }
 
-/// The page about what is wrong.
-fn place_of(wrong: &Problem) -> Option<String> {
+/// The page about what is wrong, if the person may see it: topics are not for everybody who sees what is wrong.
+fn place_of(wrong: &Problem, topics: bool) -> Option<String> {
     let about = &*wrong.about;
     let kind = wrong.code.split('_').next().unwrap_or_default();
     Some(match kind {
@@ -127,7 +140,8 @@ fn place_of(wrong: &Problem) -> Option<String> {
             _ => "cluster",
         }]),
         "export" | "shard" | "process" => path(&["cluster"]),
-        "topic" | "topics" => path(&["topics"]),
+        "consumer" | "topic" | "topics" if topics => path(&["topics"]),
+        "feeds" => path(&["feeds"]),
         _ => return None,
     })
 }
@@ -139,11 +153,13 @@ mod tests {
     #[test]
     fn what_is_wrong_leads_to_where_it_can_be_mended() {
         let place = |code: &str, about: &str| {
-            place_of(&Problem { code: code.into(), about: about.into(), ..Problem::default() })
+            place_of(&Problem { code: code.into(), about: about.into(), ..Problem::default() }, true)
         };
         assert_eq!(place("stage_down", "prices"), Some("/console/stages/prices".into()));
         assert_eq!(place("feed_unreachable", "anna/default"), Some("/console/feeds/anna/default".into()));
         assert_eq!(place("task_failing", "report"), Some("/console/tasks/report".into()));
+        assert_eq!(place("feeds_unserved", ""), Some("/console/feeds".into()));
+        assert_eq!(place("consumer_stuck", "prices"), Some("/console/topics".into()));
         assert_eq!(place("export_late", ""), Some("/console/cluster".into()));
         assert_eq!(place("tasks_undecided", ""), Some("/console/tasks".into()));
         assert_eq!(place("topics_away", ""), Some("/console/topics".into()));
@@ -151,5 +167,7 @@ mod tests {
         assert_eq!(place("looks_fail", "tasks"), Some("/console/tasks".into()));
         assert_eq!(place("looks_fail", "export"), Some("/console/cluster".into()));
         assert_eq!(place("store_away", ""), None);
+        let away = Problem { code: "topics_away".into(), ..Problem::default() };
+        assert_eq!(place_of(&away, false), None);
     }
 }

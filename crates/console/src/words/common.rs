@@ -13,7 +13,7 @@ pub(super) const WORDS: super::Words = &[
     ("Actions", "Действия"),
     ("To the content", "Перейти к содержимому"),
     ("Find an offer, a seller or a stage", "Найти объявление, продавца или стадию"),
-    ("Id, seller, id in a feed", "Id, продавец, id в фиде"),
+    ("Id, seller, seller/id in a feed", "Id, продавец, продавец/id в фиде"),
     ("Pages", "Страницы"),
     ("Pages of the list", "Страницы списка"),
     ("To the beginning", "В начало"),
@@ -21,6 +21,14 @@ pub(super) const WORDS: super::Words = &[
     (
         "Torg does not answer. What you see is old; it comes back by itself.",
         "Torg не отвечает. Вы видите старые данные; всё обновится само, когда он вернётся.",
+    ),
+    (
+        "This cannot be brought up to date now. What you see is old; it is asked for again by itself.",
+        "Обновить данные сейчас нельзя. Вы видите старые; запрос повторится сам.",
+    ),
+    (
+        "There is another page here by now. Open it again when you are done with what you typed.",
+        "Страница с тех пор изменилась. Откройте её заново, когда закончите с тем, что ввели.",
     ),
     (
         "The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed.",
@@ -55,6 +63,7 @@ pub(super) const WORDS: super::Words = &[
         "Проверка доступа выключена, поэтому Torg обслуживает только эту машину: откройте его как localhost или включите проверку доступа.",
     ),
     ("This cannot be shown now", "Сейчас это показать нельзя"),
+    ("This is not over yet", "Это ещё не закончено"),
     ("There is no such thing", "Такого нет"),
     ("Your roles do not suffice for this", "Для этого не хватает прав"),
     ("This cannot be done", "Так сделать нельзя"),

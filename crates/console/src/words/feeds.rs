@@ -139,6 +139,8 @@ pub(super) const WORDS: super::Words = &[
     ("Turned to manual ones", "Стали введёнными вручную"),
     ("Upload", "Загрузить"),
     ("Upload a file", "Загрузить файл"),
+    ("One file at a time: nothing was uploaded.", "Только один файл за раз: ничего не загружено."),
+    ("The file did not arrive whole. Try it again.", "Файл передан не полностью. Попробуйте ещё раз."),
     ("User at the link", "Пользователь для ссылки"),
     ("User at the link, if it wants one", "Пользователь для ссылки, если он нужен"),
     ("Warnings", "Предупреждения"),

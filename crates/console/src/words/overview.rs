@@ -56,7 +56,12 @@ pub(super) const WORDS: super::Words = &[
         "Хранилище не принимает запись: ничего нельзя сохранить",
     ),
     ("The store has stopped after a failed write", "Хранилище остановилось после неудачной записи"),
+    ("Something in the store is damaged", "Часть данных в хранилище повреждена"),
     ("The topics do not answer", "Топики не отвечают"),
+    ("{0} reads no messages", "{0} не читает сообщения"),
+    ("Feeds are served by nobody", "Фиды никто не обслуживает"),
+    ("A load of feed {0} is stuck", "Загрузка фида {0} застряла"),
+    ("Files of photos are missing", "Файлы фотографий пропали"),
     ("This process is not ready: {0}", "Этот процесс не готов: {0}"),
     ("A process is gone: {0}", "Процесс пропал: {0}"),
     ("Some shards are served by nobody", "Часть шардов никто не обслуживает"),
@@ -82,6 +87,26 @@ pub(super) const WORDS: super::Words = &[
         "Выясните, почему база не принимает запись. Torg продолжит сам.",
     ),
     ("See to the disk, then start the process again.", "Проверьте диск, затем перезапустите процесс."),
+    (
+        "Stop the processes, check the store, and restore it from a copy.",
+        "Остановите процессы, проверьте хранилище и восстановите его из копии.",
+    ),
+    (
+        "Start a process with the role scheduler, or see its log.",
+        "Запустите процесс с ролью scheduler или посмотрите его журнал.",
+    ),
+    (
+        "Start a process with the roles loader and processor.",
+        "Запустите процесс с ролями loader и processor.",
+    ),
+    (
+        "See the logs of the processes with the roles processor and scheduler.",
+        "Посмотрите журналы процессов с ролями processor и scheduler.",
+    ),
+    (
+        "See whether the place of the files is the right one; restore them from a copy.",
+        "Проверьте, верно ли указано место файлов; восстановите их из копии.",
+    ),
     (
         "See whether Kafka runs and can be reached. Changes wait and are not lost.",
         "Проверьте, работает ли Kafka и доступна ли она. Изменения ждут и не теряются.",

@@ -51,5 +51,6 @@ suite! {
     failing::errors_are_found_by_url_and_page_by_page,
     failing::a_full_disk_is_not_the_urls_fault,
     serving::a_file_is_served_with_headers_for_ever,
+    serving::files_that_are_missing_or_cut_are_found_some_photos_at_a_time,
     hostile::each_of_the_hostile_set_is_refused_with_its_reason,
 }

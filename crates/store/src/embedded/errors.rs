@@ -18,6 +18,9 @@ pub(super) fn engine_error(error: &fjall::Error, place: &str) -> Error {
                 detail: "a data file is shorter than it should be".to_owned(),
             }
         }
+        E::Storage(fjall::LsmError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Error::Corrupt { place: place.to_owned(), detail: "a data file is missing".to_owned() }
+        }
         E::Io(error) | E::Storage(fjall::LsmError::Io(error)) => io_error(error, place),
         E::Storage(error) => Error::Corrupt { place: place.to_owned(), detail: error.to_string() },
         E::Locked => Error::Locked { path: place.to_owned() },

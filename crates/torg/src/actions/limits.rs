@@ -24,6 +24,12 @@ pub(crate) const FIELD_BYTES_MAX: usize = 1024;
 pub(crate) const ERROR_CHARS_MAX: usize = 500;
 /// Bytes of what an action is about.
 pub(crate) const ABOUT_BYTES_MAX: usize = 300;
+/// Bytes of the name of an author, and of the beginning of a method's, by which actions are looked for.
+pub(crate) const NAME_BYTES_MAX: usize = 300;
+/// Actions that are looked at for one page of those that are wanted.
+pub(crate) const LOOKED_AT_MAX: usize = 2000;
+/// The same in one read.
+pub(crate) const LOOKED_AT_ONCE: usize = 500;
 /// Actions of one page, if nothing is said.
 pub(crate) const PAGE: u32 = 50;
 /// Actions of one page, at most.

@@ -5,10 +5,12 @@
 //! that.
 
 pub(crate) mod limits;
+mod listed;
 mod noted;
 pub(crate) mod shown;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use buffa::Message as _;
 use clock::{Clock, Time};
@@ -18,6 +20,7 @@ use store::{Batch, Key, Read as _, Store, Table, TableDef};
 use tokio::sync::watch;
 
 use limits::{CLEAN_EVERY, CLEANED_AT_ONCE, KEPT};
+pub(crate) use listed::Wanted;
 use noted::Refused;
 pub(crate) use noted::{Beginning, Failure, Noted, is_own_feed};
 
@@ -40,6 +43,8 @@ pub(crate) struct Actions {
     store: Store,
     clock: Clock,
     refused: Arc<Refused>,
+    /// Counts actions of this process: those of one moment are told in their order.
+    count: Arc<AtomicU32>,
 }
 
 /// A place among actions: behind it are older ones.
@@ -69,7 +74,7 @@ const ID_DIGITS: usize = 16;
 impl Actions {
     /// The actions in this store, which must have been opened with [`tables`].
     pub(crate) fn new(store: Store, clock: Clock) -> Actions {
-        Actions { store, clock, refused: Arc::default() }
+        Actions { store, clock, refused: Arc::default(), count: Arc::default() }
     }
 
     /// Notes that an action begins.
@@ -84,7 +89,7 @@ impl Actions {
     /// Writes an action down.
     async fn record(&self, action: &Action) -> store::Result<()> {
         let at = action.time.as_option().map_or(0, to_ms);
-        let id = format!("{:016x}", rand::random::<u64>());
+        let id = self.next_id();
         let mut batch = Batch::new();
         batch.set(ACTIONS.key((SHARD, at, &*id)), action.encode_to_vec());
         if !action.about.is_empty() {
@@ -94,38 +99,10 @@ impl Actions {
         self.store.commit(batch).await.map(|_| ())
     }
 
-    /// Actions, the newest first, those about this if it is not empty, behind a place; and the place from which it goes on, if there are more.
-    pub(crate) async fn list(
-        &self,
-        about: &str,
-        after: Option<Place>,
-        limit: usize,
-    ) -> store::Result<(Vec<Action>, Option<Place>)> {
-        let (mut places, more) = if about.is_empty() {
-            let mut scan = ACTIONS.prefix((SHARD,)).descending().limit(limit);
-            if let Some(Place { at, id }) = after {
-                scan = scan.after(ACTIONS.key((SHARD, at, &*id)));
-            }
-            let page = self.store.scan(&scan).await?;
-            let actions = page.rows.iter().map(|row| read(&row.value, &row.key)).collect();
-            return Ok((actions, page.next.as_ref().map(place).transpose()?));
-        } else {
-            let mut scan = BY_ABOUT.prefix((SHARD, about)).descending().limit(limit);
-            if let Some(Place { at, id }) = after {
-                scan = scan.after(BY_ABOUT.key((SHARD, about, at, &*id)));
-            }
-            let page = self.store.scan(&scan).await?;
-            let mut places = Vec::with_capacity(page.rows.len());
-            for row in &page.rows {
-                let (_, _, at, id) = BY_ABOUT.parts(&row.key)?;
-                places.push(Place { at, id });
-            }
-            (places, page.next.is_some())
-        };
-        let keys: Vec<Key> = places.iter().map(|Place { at, id }| ACTIONS.key((SHARD, *at, &**id))).collect();
-        let rows = self.store.get(&keys).await?;
-        let actions = rows.into_iter().flatten().map(|row| read(&row.value, &row.key)).collect();
-        Ok((actions, places.pop().filter(|_| more)))
+    /// Tells an action from others of the same moment: those of this process by their order, those of others by chance.
+    fn next_id(&self) -> String {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        format!("{count:08x}{:08x}", rand::random::<u32>())
     }
 
     /// Removes actions that are too old, now and then, until `stop` turns true.
@@ -196,6 +173,7 @@ mod tests {
 
     use store::{Memory, Schema, StoreOptions};
 
+    use super::limits::LOOKED_AT_MAX;
     use super::*;
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -220,8 +198,9 @@ mod tests {
 
     async fn all(actions: &Actions, about: &str, page: usize) -> Vec<String> {
         let (mut authors, mut after) = (Vec::new(), None);
+        let wanted = Wanted { about: about.to_owned(), ..Wanted::default() };
         loop {
-            let (found, next) = actions.list(about, after, page).await.unwrap();
+            let (found, next) = actions.list(&wanted, after, page).await.unwrap();
             assert!(found.len() <= page);
             authors.extend(found.into_iter().map(|action| action.author));
             let Some(next) = next else { return authors };
@@ -245,12 +224,51 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn actions_of_one_moment_are_all_kept() {
+    async fn actions_are_found_by_author_outcome_and_service_however_many_others_are_between() {
         let (actions, _) = open();
-        for n in 0..20 {
-            record(&actions, "", &n.to_string()).await;
+        for n in 0..LOOKED_AT_MAX + 20 {
+            let (author, outcome) = if n % 700 == 0 { ("eve", "not_found") } else { ("ann", "ok") };
+            let method =
+                if n == 700 { "torg.tasks.v1.TaskService/RunTask" } else { "torg.stages.v1.S/Pause" };
+            let action = Action {
+                time: Some(from_time(actions.now())).into(),
+                author: author.to_owned(),
+                outcome: outcome.to_owned(),
+                method: method.to_owned(),
+                about: "price".to_owned(),
+                ..Action::default()
+            };
+            actions.record(&action).await.unwrap();
         }
-        assert_eq!(all(&actions, "", 3).await.len(), 20);
+        let count = async |wanted: Wanted| {
+            let (mut count, mut after, mut pages) = (0, None, 0);
+            loop {
+                let (found, next) = actions.list(&wanted, after, 2).await.unwrap();
+                assert!(found.len() <= 2);
+                (count, pages) = (count + found.len(), pages + 1);
+                if next.is_none() {
+                    return (count, pages > 1);
+                }
+                after = next;
+            }
+        };
+        let nothing = Wanted::default;
+        assert_eq!(count(Wanted { author: "eve".into(), ..nothing() }).await, (3, true));
+        assert_eq!(count(Wanted { failed: true, about: "price".into(), ..nothing() }).await, (3, true));
+        let tasks = || Wanted { method_prefix: "torg.tasks.".into(), ..nothing() };
+        assert_eq!(count(tasks()).await, (1, true), "what is looked at for one page has an end");
+        assert_eq!(count(Wanted { author: "ann".into(), ..tasks() }).await, (0, true));
+    }
+
+    #[tokio::test]
+    async fn actions_of_one_moment_are_all_kept_in_their_order() {
+        let (actions, _) = open();
+        let authors: Vec<String> = (0..20).map(|n: u32| n.to_string()).collect();
+        for author in &authors {
+            record(&actions, "", author).await;
+        }
+        let told: Vec<String> = all(&actions, "", 3).await.into_iter().rev().collect();
+        assert_eq!(told, authors);
     }
 
     #[tokio::test]
@@ -288,7 +306,7 @@ mod tests {
         begin().end(None).await;
         drop(begin());
         let found = loop {
-            let (found, _) = actions.list("", None, 10).await.unwrap();
+            let (found, _) = actions.list(&Wanted::default(), None, 10).await.unwrap();
             if found.len() == 2 {
                 break found;
             }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How many operations in how much time, and how long each took.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Measure {
     pub(super) count: u64,
     pub(super) elapsed: Duration,

@@ -16,4 +16,5 @@ pub(crate) mod tasks;
 pub(crate) mod topic;
 mod topic_server;
 
+pub(crate) use self::remote::own_url;
 use self::show::print;

@@ -1,5 +1,8 @@
 //! A running process that a command asks, through its RPC port.
 
+mod pinned;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +42,7 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Whom to ask, and as whom.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Asks a running process (`http://127.0.0.1:8080`, `https://torg.example`) instead of opening the store.
+    /// Asks this running process (`http://127.0.0.1:8080`, `https://torg.example`), and opens no store. Without it: the one at the configured address, where a command needs one.
     #[arg(long, value_name = "URL")]
     pub(super) server: Option<String>,
     /// An API key or a signed token for the server. Others on this machine can see arguments: rather set the variable.
@@ -86,9 +89,28 @@ impl Remote {
 impl Place {
     /// The process at this address.
     pub(super) async fn connect(&self, url: &str) -> anyhow::Result<Remote> {
+        self.connect_trusting(url, None).await
+    }
+
+    /// The process of this configuration, at its own address.
+    pub(super) async fn connect_own(&self, config: &Config) -> anyhow::Result<Remote> {
+        // Its certificate names others than this machine asks for, and may have expired: it is the one that is configured.
+        let own = match config.tls.is_on() {
+            Ok(true) => certificates(&config.tls.cert_file).ok().and_then(|chain| chain.into_iter().next()),
+            _ => None,
+        };
+        self.connect_trusting(&own_url(config), own).await
+    }
+
+    /// The process at an address; one with TLS has to show exactly this certificate, or, without one, a certificate of an authority for its name.
+    async fn connect_trusting(
+        &self,
+        url: &str,
+        exactly: Option<CertificateDer<'static>>,
+    ) -> anyhow::Result<Remote> {
         let uri = address(url)?;
         let connection = match uri.scheme_str() {
-            Some("https") => self.connect_tls(&uri).await?,
+            Some("https") => self.connect_tls(&uri, exactly).await?,
             _ => {
                 Http2Connection::connect_plaintext(uri.clone()).await.map_err(|error| silent(url, &error))?
             }
@@ -105,7 +127,7 @@ impl Place {
     pub(super) async fn connect_or_own(&self, config: &Config) -> anyhow::Result<Remote> {
         match &self.server {
             Some(url) => self.connect(url).await,
-            None => self.connect(&own_url(config)).await,
+            None => self.connect_own(config).await,
         }
     }
 
@@ -127,12 +149,21 @@ impl Place {
         config: &Config,
         locked: store::Error,
     ) -> anyhow::Result<Remote> {
-        let connected = self.connect(&own_url(config)).await;
+        let connected = self.connect_own(config).await;
         connected.map_err(|error| advised(locked, format!("{error}: give its address with --server")))
     }
 
-    async fn connect_tls(&self, uri: &http::Uri) -> anyhow::Result<Http2Connection> {
-        let connector = TlsConnector::from(Arc::new(self.tls_config()?));
+    async fn connect_tls(
+        &self,
+        uri: &http::Uri,
+        exactly: Option<CertificateDer<'static>>,
+    ) -> anyhow::Result<Http2Connection> {
+        let mut config = match exactly {
+            Some(own) => pinned::client_config(own)?,
+            None => self.tls_config()?,
+        };
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let connector = TlsConnector::from(Arc::new(config));
         let host = uri.host().unwrap_or_default();
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).to_owned();
         let name = ServerName::try_from(host.clone()).with_context(|| format!("{host:?} is no host"))?;
@@ -163,12 +194,10 @@ impl Place {
             }
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+        Ok(rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        Ok(config)
+            .with_no_client_auth())
     }
 }
 
@@ -182,10 +211,16 @@ fn address(url: &str) -> anyhow::Result<http::Uri> {
     })
 }
 
-/// Where the process of this configuration listens.
-pub(super) fn own_url(config: &Config) -> String {
+/// Where the process of this configuration is reached from this machine. One that listens on every address is reached on that of the machine itself.
+pub(crate) fn own_url(config: &Config) -> String {
     let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
-    format!("{scheme}://{}", config.listen)
+    let mut address = config.listen;
+    match address.ip() {
+        IpAddr::V4(all) if all.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(all) if all.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    format!("{scheme}://{address}")
 }
 
 fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
@@ -209,7 +244,9 @@ pub(super) fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'st
 
 fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
     let words = error.message.as_deref().unwrap_or("no connection");
-    let hint = if words.contains("certificate") {
+    let hint = if words.contains("ApplicationVerificationFailure") {
+        "another certificate is shown there than the one of tls.cert_file: see which program that is"
+    } else if words.contains("certificate") {
         "name the server as its certificate does, and the authority that signed it with --ca-file"
     } else {
         "start `torg serve`, or give its address with --server"
@@ -242,16 +279,32 @@ pub(super) fn said(error: &ConnectError) -> anyhow::Error {
     let faults = faults(error);
     let words = faults.as_deref().or(error.message.as_deref()).unwrap_or("the server gives no reason");
     let words = harmless(words);
-    match error.code {
-        ErrorCode::Unauthenticated => {
-            advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")
-        }
-        ErrorCode::Unavailable => {
-            advised(words, "try again; a port with TLS is reached by https://, others by http://")
-        }
-        ErrorCode::PermissionDenied => advised(words, "use a token with another role"),
-        _ => anyhow::anyhow!("{words}"),
+    match advice(error.code) {
+        Some(hint) => advised(words, hint),
+        None => anyhow::anyhow!("{words}"),
     }
+}
+
+/// What to do about an answer of this code; nothing where only the server's words can say it.
+pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
+    Some(match code {
+        ErrorCode::Unauthenticated => "give an API key or a signed token with --token or as TORG_TOKEN",
+        ErrorCode::Unavailable => "try again; a port with TLS is reached by https://, others by http://",
+        ErrorCode::PermissionDenied => "use a token with another role",
+        ErrorCode::NotFound => {
+            "see whether it is spelt right, and whether --server names the process that has it"
+        }
+        ErrorCode::DeadlineExceeded | ErrorCode::ResourceExhausted => {
+            "try again in a moment; `torg doctor` says how the server fares"
+        }
+        ErrorCode::Internal | ErrorCode::Unknown | ErrorCode::DataLoss => {
+            "see the server's log, and what `torg doctor` says of it"
+        }
+        ErrorCode::Unimplemented => {
+            "the server is of another version: compare `torg --version` there and here"
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -268,6 +321,28 @@ mod tests {
         place.server = Some("https://torg.example".to_owned());
         place.ca_file = Some("our own.pem".into());
         assert_eq!(place.flags(&config), " --server https://torg.example --ca-file 'our own.pem'");
+    }
+
+    #[test]
+    fn a_process_that_listens_on_every_address_is_asked_on_this_machine() {
+        for (listen, asked) in [
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:80", "http://[::1]:80"),
+            ("192.0.2.7:80", "http://192.0.2.7:80"),
+        ] {
+            assert_eq!(own_url(&Config { listen: listen.parse().unwrap(), ..Config::default() }), asked);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_says_nothing_of_what_to_do_brings_advice() {
+        let told = |code| crate::errors::report(&said(&ConnectError::new(code, "no")));
+        for code in
+            [ErrorCode::NotFound, ErrorCode::DeadlineExceeded, ErrorCode::Internal, ErrorCode::DataLoss]
+        {
+            assert!(told(code).contains("error: no\nhint: "), "{code:?}");
+        }
+        assert!(!told(ErrorCode::InvalidArgument).contains("hint: "), "the words say it");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 use stagekit::template::{self, Language, TemplateError};
 
+use super::show::{quoted, say};
 use crate::errors::advised;
 
 /// What to write out, and where.
@@ -20,6 +22,9 @@ pub(crate) struct NewStage {
     /// Where the crate `stagekit` is, as seen from the folder; for Rust.
     #[arg(long, value_name = "PATH")]
     sdk: Option<String>,
+    /// Prints what was written, and what to do next, as an object of JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,7 +35,7 @@ enum Lang {
 
 /// Writes the project out and says what to do next.
 pub(crate) fn run(new: &NewStage) -> anyhow::Result<()> {
-    let NewStage { name, dir, lang, sdk } = new;
+    let NewStage { name, dir, lang, sdk, json } = new;
     let folder = dir.clone().unwrap_or_else(|| PathBuf::from(name));
     let (language, test, start) = match lang {
         Lang::Python => (Language::Python, "python3 -m unittest", "python3 stage.py"),
@@ -42,11 +47,13 @@ pub(crate) fn run(new: &NewStage) -> anyhow::Result<()> {
             TemplateError::Occupied(_) => advised(error, format!("give another folder: {name} DIR")),
             TemplateError::Io { .. } => advised(error, "give a folder that you may write to"),
         })?;
-    super::print(&[
-        format!("{} files written to {}; next:", written.len(), folder.display()),
-        format!("  cd {}", folder.display()),
-        format!("  {test}"),
-        format!("  {start}"),
-        format!("  torg stages register {name} --endpoint http://127.0.0.1:7070 --may-change title"),
-    ])
+    let register = format!("torg stages register {name} --endpoint http://127.0.0.1:7070 --may-change title");
+    let enter = format!("cd {}", quoted(&folder.to_string_lossy()));
+    let next = [enter, test.to_owned(), start.to_owned(), register];
+    let files: Vec<_> = written.iter().map(|file| file.to_string_lossy()).collect();
+    let answer = json!({ "folder": folder.to_string_lossy(), "files": files, "next": next });
+    say(*json, &answer, || {
+        let head = format!("{} files written to {}; next:", written.len(), folder.display());
+        std::iter::once(head).chain(next.iter().map(|line| format!("  {line}"))).collect()
+    })
 }

@@ -1,6 +1,6 @@
 //! `torg store check | copy | dump`.
 
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde_json::json;
 use store::{CopyProgress, KeyValue, Kind, Read as _, Row, Store};
 
-use super::show::{hex, say, state, table};
+use super::show::{AlwaysJson, hex, redraws_on_stderr, say, state, table};
 use crate::config::Config;
 use crate::errors::advised;
 use crate::parts::{open_store_to_fill, open_store_to_read, store_error};
@@ -43,7 +43,7 @@ pub(crate) enum StoreCommand {
         json: bool,
     },
     /// Prints every row as a line of JSON, by table and key: equal stores have equal dumps.
-    Dump,
+    Dump(AlwaysJson),
 }
 
 /// Runs the command.
@@ -51,7 +51,7 @@ pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Resul
     match command {
         StoreCommand::Check { json } => check(config, json).await,
         StoreCommand::Copy { from, to, json } => copy(config, &from, &to, json).await,
-        StoreCommand::Dump => dump(config).await,
+        StoreCommand::Dump(_) => dump(config).await,
     }
 }
 
@@ -113,7 +113,7 @@ struct Progress {
 
 impl Progress {
     fn new() -> Progress {
-        Progress { started: Instant::now(), last: None, on_terminal: std::io::stderr().is_terminal() }
+        Progress { started: Instant::now(), last: None, on_terminal: redraws_on_stderr() }
     }
 
     fn show(&mut self, at: CopyProgress) {

@@ -26,6 +26,7 @@ use self::plan::Compare;
 use self::simulate::Simulate;
 use self::validate::Validate;
 use super::print;
+use super::show::AlwaysJson;
 use crate::config::Config;
 
 /// What can be done with tasks.
@@ -126,7 +127,7 @@ pub(crate) enum TasksCommand {
     /// Prints which tasks read and move which parameters, to be drawn.
     Graph(Draw),
     /// Prints the JSON Schema of task files, for editors.
-    Schema,
+    Schema(AlwaysJson),
     /// Replays a log of values against task files on a virtual clock, and says what would have run.
     Simulate(Simulate),
 }
@@ -137,7 +138,7 @@ impl TasksCommand {
         match self {
             Self::Validate(validate) => Some(validate::run(validate)),
             Self::Graph(draw) => Some(draw::run(draw)),
-            Self::Schema => {
+            Self::Schema(_) => {
                 let schema = serde_json::to_string_pretty(&taskfile::json_schema());
                 Some(schema.map_err(Into::into).and_then(|schema| print(&[schema])))
             }

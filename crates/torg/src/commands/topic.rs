@@ -16,7 +16,7 @@ use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use self::listing::{described, made_in_words, words};
 use super::remote::Place;
-use super::show::{counted, hex, print, say};
+use super::show::{AlwaysJson, counted, hex, print, say};
 use super::topic_server::TopicServer;
 use crate::config::Config;
 use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
@@ -84,6 +84,8 @@ pub(crate) enum TopicCommand {
         /// Only this partition.
         #[arg(long, value_name = "N")]
         partition: Option<u32>,
+        #[command(flatten)]
+        json: AlwaysJson,
         #[command(flatten)]
         place: Place,
     },
@@ -212,7 +214,7 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
             let done = append(&access, &name, key.as_deref(), json).await;
             access.close().await.and(done)
         }
-        TopicCommand::Tail { name, from_start, no_follow, limit, partition, place } => {
+        TopicCommand::Tail { name, from_start, no_follow, limit, partition, json: _, place } => {
             let access = Access::to_read(place, config).await?;
             let tail = Tail { name, from_start, follow: !no_follow, left: limit, partition };
             let done = tail.run(&access).await;

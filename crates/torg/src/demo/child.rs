@@ -67,9 +67,7 @@ impl OutsideProcess {
         self.input = child.stdin.take();
         let pid = child.id().unwrap_or_default();
         (self.child, self.address) = (Some(child), address);
-        let file = self.folder.place(PID_FILE);
-        std::fs::write(&file, format!("{pid}\n"))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        self.folder.write_text(PID_FILE, &format!("{pid}\n"))?;
         self.register().await?;
         tracing::info!(stage = ID, pid, %address, "the demo's outside stage runs");
         Ok(pid)

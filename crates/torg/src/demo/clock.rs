@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_fast_clock_goes_on_behind_all_that_it_has_shown() {
         let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(&place.path().join("demo"), 0).unwrap();
+        let folder = Folder::take(&place.path().join("demo")).unwrap().open(0).unwrap();
         let resumed = |system_ms| DemoClock::resumed_ms(&folder, system_ms).unwrap();
         let save = |now_ms, speed| folder.save_time(SavedTime { now_ms, speed }).unwrap();
         assert_eq!(resumed(50), 50, "nothing was written down yet");

@@ -1,7 +1,9 @@
 //! The feeds that the demo serves itself, as sellers serve theirs: `good.xml`, `mistakes.xml`, `changing.xml`.
 
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+
+use jiff::Timestamp;
 
 use super::dice::Dice;
 use super::limits::FEED_EVERY;
@@ -14,6 +16,7 @@ pub(super) const GOOD: &str = "good";
 pub(super) const MISTAKES: &str = "mistakes";
 pub(super) const CHANGING: &str = "changing";
 
+const DAY: Duration = Duration::from_secs(24 * 3600);
 const GOOD_OFFERS: u64 = 120;
 /// The offer of the good feed that has a video, too.
 const FILMED: u64 = 0;
@@ -60,7 +63,7 @@ const SERIES: &[&str] = &["«Верона»", "«Осло»", "«Нева»", "�
 const COLORS: &[Color] = &[Color::Gray, Color::Beige, Color::White, Color::Brown, Color::Black, Color::Blue];
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<yml_catalog date="2026-11-16 12:00">
+<yml_catalog date="@DATE@">
 <shop>
 <name>Мебельный дом</name>
 <currencies><currency id="RUB" rate="1"/></currencies>
@@ -73,16 +76,33 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </categories>
 <offers>
 "#;
+/// Where the time stands at which a file was made.
+const DATE: &str = "@DATE@";
 const TAIL: &str = "</offers>\n</shop>\n</yml_catalog>\n";
 
 /// A file by its name at this moment; `None` if there is none.
 pub(super) fn file(name: &str, site: &Site) -> Option<String> {
     match name.strip_suffix(".xml")? {
-        GOOD => Some(good(site)),
-        MISTAKES => Some(mistaken(site)),
+        GOOD => Some(good(made_every(DAY), site)),
+        MISTAKES => Some(mistaken(made_every(DAY), site)),
         CHANGING => Some(changing(turn(), site)),
         _ => None,
     }
+}
+
+/// When a shop made its file last that makes one so often.
+fn made_every(pause: Duration) -> Timestamp {
+    let seconds = pause.as_secs() as i64;
+    let made = Timestamp::now().as_second() / seconds * seconds;
+    Timestamp::from_second(made).unwrap_or_default()
+}
+
+fn head(made: Timestamp) -> String {
+    HEAD.replace(DATE, &date(made))
+}
+
+fn date(made: Timestamp) -> String {
+    made.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// An offer of the good feed to look at first: it has photos and a video.
@@ -92,11 +112,11 @@ pub(super) fn filmed() -> String {
 
 /// Which of its minutes the changing feed is in.
 fn turn() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / FEED_EVERY.as_secs()
+    made_every(FEED_EVERY).as_second().unsigned_abs() / FEED_EVERY.as_secs()
 }
 
-fn good(site: &Site) -> String {
-    let mut text = HEAD.to_owned();
+fn good(made: Timestamp, site: &Site) -> String {
+    let mut text = head(made);
     for number in 0..GOOD_OFFERS {
         add_offer(&mut text, "m", number, 0, site);
     }
@@ -105,7 +125,8 @@ fn good(site: &Site) -> String {
 
 /// Prices move with the turns, and some offers are out of stock for one of them.
 fn changing(turn: u64, site: &Site) -> String {
-    let mut text = HEAD.to_owned();
+    let made = Timestamp::from_second((turn * FEED_EVERY.as_secs()) as i64).unwrap_or_default();
+    let mut text = head(made);
     let away = |number: u64| (number + turn) % CHANGING_OFFERS < CHANGING_AWAY;
     for number in (0..CHANGING_OFFERS).filter(|number| !away(*number)) {
         add_offer(&mut text, "c", number, turn, site);
@@ -149,16 +170,18 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: &Sit
 }
 
 /// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake of its own. What its links lead to is looked at later.
-fn mistaken(site: &Site) -> String {
+fn mistaken(made: Timestamp, site: &Site) -> String {
     let good = |scene| site.photo(Picture { scene, color: Color::Black }, 0);
-    let links = [
+    let date = date(made);
+    let marks = [
+        (DATE, date),
         ("@PHOTO_OF_PHONE@", good(Scene::Phone)),
         ("@PHOTO_OF_SPEAKER@", good(Scene::Speaker)),
         ("@PHOTO_GONE@", site.photo_gone()),
         ("@NO_PHOTO@", site.feed(GOOD)),
         ("@VIDEO_GONE@", site.video_gone()),
     ];
-    links.iter().fold(MISTAKEN.to_owned(), |text, (mark, url)| text.replace(mark, url))
+    marks.iter().fold(MISTAKEN.to_owned(), |text, (mark, url)| text.replace(mark, url))
 }
 
 const MISTAKEN: &str = include_str!("mistakes.xml");
@@ -184,8 +207,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_was_made_a_moment_ago_and_a_nightly_one_in_the_night() {
+        let now = Timestamp::now();
+        let made = [made_every(FEED_EVERY), made_every(DAY)];
+        assert!(made.iter().all(|made| *made <= Timestamp::now()));
+        assert!(now.duration_since(made[0]).as_secs() < 60 && now.duration_since(made[1]).as_hours() < 24);
+        let site = site();
+        assert!(good(Timestamp::UNIX_EPOCH, &site).contains(r#"date="1970-01-01 00:00""#));
+        assert!(mistaken(Timestamp::UNIX_EPOCH, &site).contains(r#"date="1970-01-01 00:00""#));
+        assert!(changing(2, &site).contains(r#"date="1970-01-01 00:02""#));
+    }
+
+    #[test]
     fn every_good_offer_has_photos_one_has_a_video_and_those_of_mistakes_lead_astray() {
-        let (good, mistaken) = (good(&site()), mistaken(&site()));
+        let made = Timestamp::UNIX_EPOCH;
+        let (good, mistaken) = (good(made, &site()), mistaken(made, &site()));
         assert!(
             good.lines().filter(|line| line.starts_with("<offer ")).all(|line| line.contains("<picture>"))
         );

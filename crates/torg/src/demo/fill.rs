@@ -13,6 +13,8 @@ use super::limits::{CHUNK, OFFERS_BY_CHANGE, PROGRESS_EVERY};
 use super::people::{People, by_seller};
 use super::site::Site;
 use super::{life, offer};
+use crate::errors::advised;
+use crate::parts;
 
 /// Under which keys of calls are kept.
 const CALLER: &str = "demo";
@@ -51,7 +53,7 @@ impl Filling {
             }));
         let (made, changed) = tokio::join!(made, changed);
         made?;
-        changed.context("what people do with the demo's offers")?;
+        changed.map_err(for_people).context("what people do with the demo's offers")?;
         let before = self.made;
         self.made = end;
         self.folder.save_progress(Progress { offers: end })?;
@@ -67,57 +69,51 @@ impl Filling {
         let request = Request { caller: CALLER.to_owned(), key, fingerprint: number.into() };
         let call = Call { request: Some(request), ..by_seller(seller) };
         let made = self.offers.create(&call, &offer).await;
-        made.map(|_| ()).with_context(|| format!("the demo's offer {number}, {:?}", offer.title))
+        made.map(|_| ())
+            .map_err(for_people)
+            .with_context(|| format!("the demo's offer {number}, {:?}", offer.title))
+    }
+}
+
+/// What the store and the topics advise is told.
+fn for_people(error: offers::Error) -> anyhow::Error {
+    match error {
+        offers::Error::Store(error) | offers::Error::Watcher(watcher::Error::Store(error)) => {
+            parts::store_error(error)
+        }
+        offers::Error::Topics(error) | offers::Error::Watcher(watcher::Error::Topics(error)) => {
+            match error.hint() {
+                Some(hint) => advised(error, hint),
+                None => anyhow::Error::from(error),
+            }
+        }
+        error => error.into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::watch;
-
     use super::*;
-    use crate::config::Config;
-    use crate::demo::sellers::SELLERS;
-    use crate::marketplace::{Marketplace, Surroundings};
-    use crate::parts;
+    use crate::demo::rig::Rig;
 
-    async fn all(offers: &Offers) -> i64 {
-        let mut sum = 0;
-        for seller in SELLERS {
-            sum += offers.counts(seller.id).await.unwrap()["all"];
+    #[test]
+    fn a_disk_that_is_full_while_offers_are_made_brings_its_advice_along() {
+        let full = || store::Error::DiskFull { detail: "9 MB".to_owned() };
+        for error in [offers::Error::Store(full()), offers::Error::Watcher(full().into())] {
+            let told = crate::errors::report(&for_people(error).context("the demo's offer 7"));
+            assert!(
+                told.contains("the demo's offer 7: ") && told.contains("hint: free some space"),
+                "{told}"
+            );
         }
-        sum
     }
 
     #[tokio::test]
     async fn offers_are_made_once_also_if_it_was_not_noted_that_they_are_there() {
-        let place = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        (config.store.url, config.files.url) = ("memory:".into(), "memory:".into());
-        config.feeds.spool_dir = place.path().to_owned();
-        let folder = Folder::open(&place.path().join("demo"), 1_700_000_000_000).unwrap();
-        let clock = DemoClock::standing_at(made_at_ms(folder.started_ms, 0, 100), 1);
-        let store = parts::open_store(&config).await.unwrap();
-        let topics = parts::open_topics(&config, &store).await.unwrap();
-        let (closing, ctl) = (watch::Sender::new(false), parts::open_ctl(&store));
-        let around = Surroundings { clock: clock.clock(), own: None };
-        let opened = Marketplace::open_in(&around, &config, &store, &topics, &ctl, closing.subscribe()).await;
-        let market = opened.unwrap().market;
-        let (opinions, site) = (market.opinions.topic.clone(), Site::at("127.0.0.1:80".parse().unwrap()));
-        let people = People::new(market.offers.clone(), opinions, clock.clone(), site.clone());
-        let filling = |made| Filling {
-            offers: market.offers.clone(),
-            people: people.clone(),
-            folder: folder.clone(),
-            clock: clock.clone(),
-            site: site.clone(),
-            total: 100,
-            made,
-            built_in: Vec::new(),
-        };
-        filling(0).chunk(1).await.unwrap();
-        assert_eq!((all(&market.offers).await, folder.progress().unwrap().offers), (1, 1));
-        filling(0).chunk(2).await.unwrap();
-        assert_eq!(all(&market.offers).await, 2);
+        let rig = Rig::new().await;
+        rig.filling(0, 100).chunk(1).await.unwrap();
+        assert_eq!((rig.people.active().await.unwrap(), rig.folder.progress().unwrap().offers), (1, 1));
+        rig.filling(0, 100).chunk(2).await.unwrap();
+        assert_eq!(rig.people.active().await.unwrap(), 2);
     }
 }

@@ -17,16 +17,10 @@ use crate::commands::show::quoted;
 /// A file to upload, for whoever has none at hand.
 const SAMPLE: &str = "sample.xml";
 const SAMPLE_TEXT: &str = include_str!("sample.xml");
-/// The port that commands ask without being told.
-const USUAL_PORT: u16 = 8080;
 
 /// Writes the file to upload, unless it is there.
 pub(super) fn write_sample(folder: &Folder) -> anyhow::Result<()> {
-    let file = folder.place(SAMPLE);
-    if file.exists() {
-        return Ok(());
-    }
-    std::fs::write(&file, SAMPLE_TEXT).with_context(|| format!("cannot write {}", file.display()))
+    if folder.place(SAMPLE).exists() { Ok(()) } else { folder.write_text(SAMPLE, SAMPLE_TEXT) }
 }
 
 /// Where this machine finds the server: on `localhost`, unless that may be another address.
@@ -43,21 +37,23 @@ pub(super) fn console(own: SocketAddr) -> String {
     format!("{}/console/", site(own))
 }
 
-/// The text. `pid` is the process of the outside stage.
-pub(super) fn text(folder: &Folder, own: SocketAddr, pid: u32) -> anyhow::Result<String> {
+/// The text. `asked_here` is where commands ask without being told, `pid` the process of the outside stage.
+pub(super) fn text(
+    folder: &Folder,
+    own: SocketAddr,
+    asked_here: Option<&str>,
+    pid: u32,
+) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("this program has no path")?;
-    Ok(text_of(&program, folder.path(), own, pid))
+    Ok(text_of(&program, folder.path(), own, asked_here, pid))
 }
 
 /// The same, for this program and this folder.
-fn text_of(program: &Path, folder: &Path, own: SocketAddr, pid: u32) -> String {
+fn text_of(program: &Path, folder: &Path, own: SocketAddr, asked_here: Option<&str>, pid: u32) -> String {
     let torg = quoted(&program.to_string_lossy());
-    let console = console(own);
-    let server = if own.port() == USUAL_PORT && own.ip().is_ipv4() {
-        String::new()
-    } else {
-        format!(" --server http://{own}")
-    };
+    let (console, server) = (console(own), format!("http://{own}"));
+    let server =
+        if asked_here == Some(&*server) { String::new() } else { format!(" --server {}", quoted(&server)) };
     let [sample, pid_file] = [SAMPLE, PID_FILE].map(|name| quoted(&folder.join(name).to_string_lossy()));
     let (furniture, good, filmed) = (sellers::GOOD, feeds::GOOD, feeds::filmed());
     let (shop, mistakes) = (sellers::MISTAKES, feeds::MISTAKES);
@@ -119,9 +115,34 @@ pub(crate) fn say(text: &str) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
+    fn own(address: &str) -> SocketAddr {
+        address.parse().unwrap()
+    }
+
+    #[test]
+    fn commands_name_the_server_unless_they_ask_it_anyway() {
+        let servers = |address: &str, asked_here: Option<&str>| {
+            let text = text_of(Path::new("torg"), Path::new("/demo"), own(address), asked_here, 1);
+            text.matches(" --server ").count()
+        };
+        let usual = Some("http://127.0.0.1:8080");
+        assert_eq!(servers("127.0.0.1:8080", usual), 0);
+        for (address, asked_here) in [
+            ("127.0.0.1:8080", None),
+            ("127.0.0.1:8080", Some("https://127.0.0.1:8080")),
+            ("127.0.0.1:8080", Some("http://127.0.0.1:9090")),
+            ("127.0.0.2:8080", usual),
+            ("127.0.0.1:8081", usual),
+        ] {
+            assert_eq!(servers(address, asked_here), 5, "{address} {asked_here:?}");
+        }
+        let text = text_of(Path::new("torg"), Path::new("/demo"), own("[::1]:8080"), usual, 1);
+        assert!(text.contains(" --server 'http://[::1]:8080'"), "{text}");
+    }
+
     #[test]
     fn the_console_is_where_the_demo_listens() {
-        let of = |own: &str| console(own.parse().unwrap());
+        let of = |address: &str| console(own(address));
         assert_eq!(of("127.0.0.1:8080"), "http://localhost:8080/console/");
         assert_eq!(of("127.0.0.2:81"), "http://127.0.0.2:81/console/");
         assert_eq!(of("[::1]:81"), "http://[::1]:81/console/");
@@ -130,7 +151,7 @@ mod tests {
     #[test]
     fn the_guide_fits_on_a_screen_of_80_by_40() {
         let (program, folder) = (Path::new("/usr/local/bin/torg"), Path::new("/home/anna/torg-demo"));
-        let text = text_of(program, folder, "127.0.0.1:8080".parse().unwrap(), 12_345);
+        let text = text_of(program, folder, own("127.0.0.1:8080"), Some("http://127.0.0.1:8080"), 12_345);
         // A line that is too long goes on in the next one. The prompt of the log needs one, too.
         let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
         assert!(rows < 40, "{rows} rows:{text}");

@@ -5,11 +5,12 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
+use super::folder::unwritable;
 use crate::errors::advised;
 
 /// The file that is held.
@@ -19,7 +20,10 @@ const STORE_LOCK: &str = "store/lock";
 
 /// The folder of a demo, held until this is dropped.
 #[derive(Debug)]
-pub(super) struct Hold(File);
+pub(super) struct Hold {
+    file: File,
+    path: PathBuf,
+}
 
 /// What stands in the file, for whoever comes second.
 #[derive(Default, Serialize, Deserialize)]
@@ -35,7 +39,7 @@ impl Hold {
     pub(super) fn take(folder: &Path) -> anyhow::Result<Hold> {
         let path = folder.join(LOCK);
         let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
-        let mut file = opened.with_context(|| format!("cannot open {}", path.display()))?;
+        let mut file = opened.map_err(|error| unwritable(&path, &error))?;
         if !is_free(&file, &path)? {
             let mut text = String::new();
             // What cannot be read is not told.
@@ -49,7 +53,7 @@ impl Hold {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(error) => return Err(error).with_context(|| format!("cannot open {}", path.display())),
         }
-        let hold = Hold(file);
+        let hold = Hold { file, path: folder.join(LOCK) };
         hold.write(&Runs { pid: std::process::id(), console: String::new() })?;
         Ok(hold)
     }
@@ -60,13 +64,13 @@ impl Hold {
     }
 
     fn write(&self, runs: &Runs) -> anyhow::Result<()> {
-        let mut file = &self.0;
+        let mut file = &self.file;
         let written = serde_json::to_vec(runs).map_err(std::io::Error::from).and_then(|bytes| {
             file.rewind()?;
             file.set_len(0)?;
             file.write_all(&bytes)
         });
-        written.with_context(|| format!("cannot write {LOCK}"))
+        written.map_err(|error| unwritable(&self.path, &error))
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use offers::Offers;
 use reactive::ctl::Ctl;
 use tokio::sync::watch;
+use topics::Topics;
 
 use super::child::rest;
 use super::clock::DemoClock;
@@ -14,15 +15,17 @@ use super::dice::Dice;
 use super::fill::Filling;
 use super::folder::Folder;
 use super::limits::{
-    CHANGE_EVERY, CHANGE_EVERY_MIN, CLOCK_SAVED_EVERY, FAILURE_PAUSE, FEED_EVERY, VALUES_EVERY,
+    CHANGE_EVERY, CHANGE_EVERY_MIN, CLOCK_SAVED_EVERY, DEEDS_BETWEEN_COUNTS, FAILURE_PAUSE, FEED_EVERY,
+    PAST_READ, RETENTION_HOURS, RETENTION_HOURS_AFTER, RETENTION_MB_AFTER, VALUES_EVERY,
 };
 use super::people::People;
 use super::{links, tasks};
+use crate::commands::topic::retention;
 
 /// What people do is drawn with this.
 pub(super) const SEED: u64 = 0x7065_6f70_6c65;
-/// Something new is published in so many of a hundred cases: about as much as is sold or taken away.
-const PUBLISHED_PERCENT: u32 = 40;
+/// Where offers are missing, something new is published in so many of a hundred cases: more often than something ends for good.
+const PUBLISHED_PERCENT: u32 = 12;
 
 /// What time it is on this machine.
 pub(super) fn system_ms() -> i64 {
@@ -42,14 +45,15 @@ pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) 
             }
         }
     }
-    let Filling { offers, people, clock, folder, built_in, .. } = filling;
+    let Filling { offers, people, clock, folder, built_in, total, .. } = filling;
     clock.run_from(system_ms());
     // From now on this folder has no past to make up for.
     folder.save_time(clock.time())?;
     release_outrun(&offers, &built_in).await;
+    let mut crowd = Crowd::new(people, total);
     let (mut dice, pause) = (Dice::new(rand::random()), clock.pause(CHANGE_EVERY, CHANGE_EVERY_MIN));
     while !rest(&mut stop, pause).await {
-        if let Err(error) = act(&people, &mut dice).await {
+        if let Err(error) = crowd.act(&mut dice).await {
             tracing::warn!(%error, "somebody in the demo could not do what they wanted");
             if rest(&mut stop, FAILURE_PAUSE).await {
                 break;
@@ -70,12 +74,75 @@ async fn release_outrun(offers: &Offers, built_in: &[String]) {
     }
 }
 
-async fn act(people: &People, dice: &mut Dice) -> offers::Result<()> {
-    if dice.chance(PUBLISHED_PERCENT) { people.publish(dice).await } else { people.change(dice).await }
+/// People who publish as long as fewer offers are active than there are to be, so that a demo that runs for weeks is as large as on its first day.
+struct Crowd {
+    people: People,
+    active_max: u64,
+    /// As it was counted last, and what was published since.
+    active: u64,
+    deeds: u32,
 }
 
-/// Moves the values that tasks wait on, until `stop` turns true.
-pub(super) async fn move_values(ctl: Ctl, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
+impl Crowd {
+    fn new(people: People, active_max: u32) -> Crowd {
+        Crowd { people, active_max: active_max.into(), active: 0, deeds: 0 }
+    }
+
+    async fn act(&mut self, dice: &mut Dice) -> offers::Result<()> {
+        if self.deeds.is_multiple_of(DEEDS_BETWEEN_COUNTS) {
+            self.active = self.people.active().await?;
+        }
+        self.deeds = self.deeds.wrapping_add(1);
+        if self.active < self.active_max && dice.chance(PUBLISHED_PERCENT) {
+            self.active += 1;
+            return self.people.publish(dice).await;
+        }
+        self.people.change(dice).await
+    }
+}
+
+/// Has messages kept for a shorter time once all have read those of the past. A topic whose retention somebody has changed stays as it is.
+pub(super) async fn keep_less(
+    topics: Topics,
+    clock: DemoClock,
+    mut stop: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    while !clock.runs() {
+        if rest(&mut stop, FAILURE_PAUSE).await {
+            return Ok(());
+        }
+    }
+    if rest(&mut stop, PAST_READ).await {
+        return Ok(());
+    }
+    while let Err(error) = shorten(&topics).await {
+        tracing::warn!(%error, "the demo's topics keep everything, will try again");
+        if rest(&mut stop, FAILURE_PAUSE).await {
+            return Ok(());
+        }
+    }
+    // Whoever ends early has failed.
+    let _ = stop.wait_for(|stop| *stop).await;
+    Ok(())
+}
+
+async fn shorten(topics: &Topics) -> topics::Result<()> {
+    for spec in topics.list().await? {
+        let kept = |hours, megabytes| retention(hours, megabytes, spec.partitions);
+        if spec.retention == kept(RETENTION_HOURS, 0) {
+            let after = kept(RETENTION_HOURS_AFTER, RETENTION_MB_AFTER);
+            topics.create(&spec.retention(after)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves the values that tasks wait on, and keeps the log of their runs short, until `stop` turns true.
+pub(super) async fn move_values(
+    ctl: Ctl,
+    folder: Folder,
+    mut stop: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
     loop {
         let moved = match Timestamp::from_millisecond(system_ms()) {
             Ok(now) => tasks::move_values(&ctl, now).await,
@@ -84,6 +151,7 @@ pub(super) async fn move_values(ctl: Ctl, mut stop: watch::Receiver<bool>) -> an
         if let Err(error) = moved {
             tracing::warn!(error = format!("{error:#}"), "values of the demo do not move, will try again");
         }
+        tasks::bound_log(&folder);
         if rest(&mut stop, VALUES_EVERY).await {
             return Ok(());
         }
@@ -119,5 +187,42 @@ pub(super) async fn save_time(
         if stopped {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use topics::TopicSpec;
+
+    use super::*;
+    use crate::demo::rig::Rig;
+
+    #[tokio::test]
+    async fn a_demo_that_runs_on_has_about_as_many_active_offers_as_it_is_to_have() {
+        const WANTED: u32 = 60;
+        let rig = Rig::new().await;
+        rig.filling(0, 40).chunk(40).await.unwrap();
+        let (mut crowd, mut dice) = (Crowd::new(rig.people.clone(), WANTED), Dice::new(1));
+        for _ in 0..4 * DEEDS_BETWEEN_COUNTS {
+            crowd.act(&mut dice).await.unwrap();
+        }
+        let active = rig.people.active().await.unwrap();
+        // Between two counts some end, and some that were over come back.
+        assert!((45..=75).contains(&active), "{active}");
+    }
+
+    #[tokio::test]
+    async fn messages_are_kept_for_less_once_the_past_is_over_but_where_somebody_wants_them_longer() {
+        let rig = Rig::new().await;
+        let (past, forever) = (TopicSpec::new("past", 4), TopicSpec::new("forever", 4));
+        let past = past.retention(retention(RETENTION_HOURS, 0, 4));
+        for topic in [&past, &forever] {
+            rig.topics.create(topic).await.unwrap();
+        }
+        shorten(&rig.topics).await.unwrap();
+        let of = async |name: &str| rig.topics.describe(name).await.unwrap().spec;
+        let after = retention(RETENTION_HOURS_AFTER, RETENTION_MB_AFTER, 4);
+        assert_eq!(of("past").await.retention, after);
+        assert_eq!(of("forever").await, forever);
     }
 }

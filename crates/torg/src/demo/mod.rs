@@ -19,13 +19,17 @@ mod offer;
 mod people;
 mod pictures;
 mod polish;
+#[cfg(test)]
+mod rig;
 mod sellers;
 mod site;
 mod stage;
 mod tasks;
 mod things;
+mod traces;
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 use ::clock::Clock;
 use ::feeds::Feeds;
@@ -33,11 +37,12 @@ use anyhow::Context as _;
 use api::Market;
 use clap::Args;
 use reactive::ctl::Ctl;
+use topics::Topics;
 
 use self::child::OutsideProcess;
 use self::clock::{DemoClock, at_first, made_at_ms};
 use self::fill::Filling;
-use self::folder::Folder;
+use self::folder::{Folder, STORE, Taken};
 use self::life::system_ms;
 use self::limits::{KEYS_HOURS, OFFERS, OFFERS_MAX, RETENTION_HOURS, SPEED_MAX};
 use self::people::People;
@@ -49,7 +54,8 @@ pub(crate) use self::guide::say;
 pub(crate) use self::limits::FOLDER;
 pub(crate) use self::links::{client, own_address, videos};
 pub(crate) use self::site::{PATH, Site};
-pub(crate) use self::stage::{StageFlags, serve as serve_stage};
+pub(crate) use self::stage::{ID as STAGE, StageFlags, serve as serve_stage};
+pub(crate) use self::traces::{Traces, traces};
 
 /// The flags of `torg serve` that are about the demo.
 #[derive(Debug, Args)]
@@ -71,11 +77,19 @@ pub(crate) struct Flags {
     demo_offers: u32,
 }
 
+/// A demo that may be run: its folder is taken, and nothing in it is changed yet.
+pub(crate) struct Claim {
+    folder: Taken,
+    flags: Flags,
+    asked_here: Option<String>,
+}
+
 /// A demo that is to be run.
 pub(crate) struct Demo {
     folder: Folder,
     clock: DemoClock,
     offers: u32,
+    asked_here: Option<String>,
 }
 
 /// What a demo works with.
@@ -83,19 +97,32 @@ pub(crate) struct DemoParts {
     pub(crate) market: Market,
     pub(crate) feeds: Feeds,
     pub(crate) ctl: Ctl,
+    pub(crate) topics: Topics,
     pub(crate) site: Site,
 }
 
-impl Demo {
-    /// Opens the folder of the demo, and has everything of the configuration that is kept somewhere kept in it: a demo never touches a store of somebody else. What is refused is
-    /// refused before anything is changed.
-    pub(crate) fn prepare(flags: &Flags, config: &mut Config) -> anyhow::Result<Demo> {
+impl Claim {
+    /// Takes the folder of the demo, and has everything of the configuration that is kept somewhere kept in it: a demo never touches a store of somebody else. `asked_here` is where commands
+    /// that are typed beside it ask without being told.
+    pub(crate) fn stake(
+        flags: Flags,
+        config: &mut Config,
+        asked_here: Option<String>,
+    ) -> anyhow::Result<Claim> {
         stay_here(config)?;
         leave_others_alone(config);
+        let folder = Folder::take(&config.data_dir)?;
+        settle(config, folder.path())?;
+        Ok(Claim { folder, flags, asked_here })
+    }
+
+    /// Opens the folder, and empties it before if that is wanted. To be called once nothing can be refused any more.
+    pub(crate) fn open(self) -> anyhow::Result<Demo> {
+        let Claim { folder, flags, asked_here } = self;
         let now_ms = system_ms();
-        let open = if flags.demo_reset { Folder::open_empty } else { Folder::open };
-        let folder = open(&config.data_dir, now_ms)?;
+        let folder = if flags.demo_reset { folder.open_empty(now_ms)? } else { folder.open(now_ms)? };
         child::forget_pid(&folder);
+        tasks::write_file(&folder)?;
         let made = folder.progress()?.offers;
         // Time runs by itself, unless there is a past to make up for.
         let clock = if folder.saved_time()?.is_some() {
@@ -105,10 +132,11 @@ impl Demo {
         } else {
             DemoClock::standing_at(made_at_ms(folder.started_ms, made, flags.demo_offers), flags.demo_speed)
         };
-        settle(config, &folder)?;
-        Ok(Demo { folder, clock, offers: flags.demo_offers })
+        Ok(Demo { folder, clock, offers: flags.demo_offers, asked_here })
     }
+}
 
+impl Demo {
     /// The time by which offers go.
     pub(crate) fn clock(&self) -> Clock {
         self.clock.clock()
@@ -122,8 +150,8 @@ impl Demo {
 
     /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then on. With it comes what to tell whoever started the demo.
     pub(crate) async fn start(self, parts: DemoParts) -> anyhow::Result<(Running, String)> {
-        let Demo { folder, clock, offers: total } = self;
-        let DemoParts { market, feeds, ctl, site } = parts;
+        let Demo { folder, clock, offers: total, asked_here } = self;
+        let DemoParts { market, feeds, ctl, topics, site } = parts;
         folder.tell(&guide::console(site.own()))?;
         let (offers, opinions) = (market.offers.clone(), market.opinions.topic.clone());
         let people = People::new(offers, opinions, clock.clone(), site.clone());
@@ -146,13 +174,17 @@ impl Demo {
         let mut outside = OutsideProcess::new(market.workshop.clone(), folder.clone());
         let pid = outside.start().await?;
         guide::write_sample(&folder)?;
-        let text = guide::text(&folder, site.own(), pid)?;
+        let text = guide::text(&folder, site.own(), asked_here.as_deref(), pid)?;
 
         let mut running = Running::new();
         let stopped = running.stopped();
         running.start("the demo does not live any more", life::live(filling, stopped));
         let stopped = running.stopped();
-        running.start("values of the demo do not move any more", life::move_values(ctl, stopped));
+        let moved = life::move_values(ctl, folder.clone(), stopped);
+        running.start("values of the demo do not move any more", moved);
+        let stopped = running.stopped();
+        let kept = life::keep_less(topics, clock.clone(), stopped);
+        running.start("messages of the demo are kept for too long", kept);
         let stopped = running.stopped();
         running.start("the demo's feeds do not change any more", life::fetch_changes(feeds, stopped));
         let stopped = running.stopped();
@@ -204,22 +236,22 @@ fn does_not_count<T: PartialEq>(key: &str, value: &mut T, usual: T) {
 }
 
 /// Everything embedded, in the folder, with all roles.
-fn settle(config: &mut Config, folder: &Folder) -> anyhow::Result<()> {
-    let path = folder.path().to_str().with_context(|| folder.path().display().to_string());
+fn settle(config: &mut Config, folder: &Path) -> anyhow::Result<()> {
+    let path = folder.to_str().with_context(|| folder.display().to_string());
     let path = path.map_err(|error| advised(error, "give --data a path that is Unicode"))?;
-    config.store.url = Url::from(&*format!("fjall:{path}/store"));
+    config.store.url = Url::from(&*format!("fjall:{path}/{STORE}"));
     config.files.url = Url::from(&*format!("file:{path}/files"));
     config.topics.url = Url::from("store");
-    config.topics.retention_hours = RETENTION_HOURS;
-    config.feeds.spool_dir = folder.place("spool");
-    config.tasks.runs_dir = folder.place("runs");
-    config.tasks.path = tasks::write_file(folder)?;
+    (config.topics.retention_hours, config.topics.retention_mb) = (RETENTION_HOURS, 0);
+    config.feeds.spool_dir = folder.join("spool");
+    config.tasks.runs_dir = folder.join("runs");
+    config.tasks.path = folder.join(tasks::FILE);
     config.offers.idempotency_hours = KEYS_HOURS;
     // The demo's offers are made by the built-in catalogue.
     config.offers.catalogue_dir.clear();
     config.offers.catalogue_past_dir.clear();
     config.roles = Role::ALL.to_vec();
-    folder.path().clone_into(&mut config.data_dir);
+    folder.clone_into(&mut config.data_dir);
     Ok(())
 }
 

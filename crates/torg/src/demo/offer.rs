@@ -18,6 +18,32 @@ const MICROS: i64 = 1_000_000;
 /// Names of people and of what they wrote: nobody types these in capitals.
 const BOOKS: &str = "me-1";
 
+/// Homes, and streets that nearly every town has.
+const HOMES: &str = "real-estate/";
+const STREETS_RUSSIAN: &[&str] = &[
+    "Гагарина",
+    "Мира",
+    "Победы",
+    "Садовая",
+    "Лесная",
+    "Пушкина",
+    "Чехова",
+    "Молодёжная",
+    "Новая",
+    "Луговая",
+];
+const STREETS_GERMAN: &[&str] = &[
+    "Hauptstraße",
+    "Bahnhofstraße",
+    "Gartenstraße",
+    "Schillerstraße",
+    "Goethestraße",
+    "Lindenstraße",
+    "Bergstraße",
+];
+const STREETS_BRITISH: &[&str] =
+    &["Station Road", "Church Lane", "Victoria Road", "Park Road", "Mill Lane", "Queens Road", "Kingsway"];
+
 /// Letters that look alike in both alphabets: somebody typed the wrong one.
 const LOOK_ALIKE: &[(char, char)] = &[('о', 'o'), ('е', 'e'), ('а', 'a'), ('o', 'о'), ('e', 'е'), ('a', 'а')];
 
@@ -36,6 +62,7 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller, site: &Site) -> Offer {
     let amount = thing.price_in(seller.currency);
     let values = |value: String| Values { values: vec![value], ..Values::default() };
     let manual = source::Manual::default();
+    let address = address_of(dice, thing.category, seller);
     let contacts = Contacts {
         name: seller.name.to_owned(),
         phones: vec![seller.phone()],
@@ -54,11 +81,24 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller, site: &Site) -> Offer {
             .into_iter()
             .map(|(name, value)| (name.to_owned(), values(value)))
             .collect(),
-        place: Some(Place { address: seller.city.to_owned(), ..Place::default() }).into(),
+        place: Some(Place { address, ..Place::default() }).into(),
         contacts: Some(contacts).into(),
         condition: thing.condition.unwrap_or_default().into(),
         source: Some(Source { kind: Some(manual.into()), ..Source::default() }).into(),
         ..Offer::default()
+    }
+}
+
+/// A flat stands in a street; other things are where their seller is.
+fn address_of(dice: &mut Dice, category: &str, seller: &Seller) -> String {
+    if !category.starts_with(HOMES) {
+        return seller.city.to_owned();
+    }
+    let (city, house) = (seller.city, dice.between(1, 60));
+    match seller.currency {
+        "RUB" => format!("{city}, улица {}, {house}", dice.one_of(STREETS_RUSSIAN)),
+        "GBP" => format!("{house} {}, {city}", dice.one_of(STREETS_BRITISH)),
+        _ => format!("{} {house}, {city}", dice.one_of(STREETS_GERMAN)),
     }
 }
 
@@ -127,6 +167,9 @@ mod tests {
             assert_eq!(violations(&catalogue, &offer), [], "{number}: {}", offer.title);
             assert_eq!(numbered(number, &site).1, offer);
             with_photos += usize::from(!offer.photos.is_empty());
+            let address = &offer.place.as_option().unwrap().address;
+            let has_street = offer.category.starts_with(HOMES);
+            assert!(address.contains(seller.city) && (address != seller.city) == has_street, "{address}");
             sellers.insert(seller.id);
             categories.insert(offer.category);
             currencies.insert(seller.currency);

@@ -51,6 +51,17 @@ impl People {
         People { inner: Arc::new(Inner { offers, opinions, clock, site }) }
     }
 
+    /// How many offers are active, of all of them together.
+    pub(super) async fn active(&self) -> offers::Result<u64> {
+        let name = offers::presets::name(Preset::Active);
+        let mut sum = 0;
+        for seller in SELLERS {
+            let counts = self.inner.offers.counts(seller.id).await?;
+            sum += counts.get(name).copied().and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
+        }
+        Ok(sum)
+    }
+
     /// Somebody publishes something new.
     pub(super) async fn publish(&self, dice: &mut Dice) -> offers::Result<()> {
         let seller = Seller::somebody(dice);
@@ -58,22 +69,22 @@ impl People {
         self.inner.offers.create(&by_seller(seller), &offer).await.map(|_| ())
     }
 
-    /// Somebody changes one of the offers that are there. That somebody else was quicker is no error.
+    /// Somebody changes one of the offers that are there. That somebody else was quicker is no error. Of what ends most comes back some time, so that few new ones keep their number.
     pub(super) async fn change(&self, dice: &mut Dice) -> offers::Result<()> {
         let done = match dice.between(0, 99) {
-            0..24 => self.another_price(dice).await,
-            24..54 => self.moved(dice, Preset::Active, Status::Sold, "sold_here", "Sold here.").await,
-            54..66 => {
+            0..52 => self.another_price(dice).await,
+            52..64 => self.moved(dice, Preset::Active, Status::Sold, "sold_here", "Sold here.").await,
+            64..68 => {
                 self.moved(dice, Preset::Active, Status::Removed, "not_needed", "Not for sale any more.")
                     .await
             }
-            66..71 => self.moved(dice, Preset::Expired, Status::Active, "renewed", "Still for sale.").await,
-            71..73 => {
+            68..77 => self.moved(dice, Preset::Expired, Status::Active, "renewed", "Still for sale.").await,
+            77..83 => {
                 self.moved(dice, Preset::Sold, Status::Active, "deal_off", "The buyer did not come.").await
             }
-            73..81 => self.taken_down(dice).await,
-            81..92 => self.judged(dice, Preset::Active, opinion::Verdict::VERDICT_BAN).await,
-            92..96 => self.judged(dice, Preset::Banned, opinion::Verdict::VERDICT_ALLOW).await,
+            83..86 => self.taken_down(dice).await,
+            86..92 => self.judged(dice, Preset::Active, opinion::Verdict::VERDICT_BAN).await,
+            92..97 => self.judged(dice, Preset::Banned, opinion::Verdict::VERDICT_ALLOW).await,
             _ => self.judged(dice, Preset::Active, opinion::Verdict::VERDICT_ALLOW).await,
         };
         match done {

@@ -110,11 +110,16 @@ impl Seller {
         matches!(self.trade, Cars | UsedFurniture | Clothes | Books)
     }
 
-    /// Somebody who publishes; shops do so far more often.
+    /// Somebody who publishes; shops do so far more often, and who offers a few services does so seldom.
     pub(super) fn somebody(dice: &mut Dice) -> &'static Seller {
         loop {
             let seller = dice.one_of(SELLERS);
-            if !seller.is_person() || dice.chance(45) {
+            let percent = match seller.trade {
+                Anything => 45,
+                Repairs | Cleaning => 8,
+                _ => 100,
+            };
+            if dice.chance(percent) {
                 return seller;
             }
         }

@@ -19,7 +19,7 @@ use super::guide::say;
 use super::polish::{mixed_word, polished};
 
 /// The id under which it is registered.
-pub(super) const ID: &str = "title-polish";
+pub(crate) const ID: &str = "title-polish";
 /// The verb of this program that runs it. It is for the demo: no help names it.
 pub(super) const VERB: &str = "demo-stage";
 /// How the line begins in which it says where it listens.

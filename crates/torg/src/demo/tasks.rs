@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-use jiff::{Timestamp, ToSpan as _};
+use jiff::{Span, Timestamp, ToSpan as _};
 use reactive::ctl::{self, Change, Ctl};
 use triggers::{Parameter, Value};
 
 use super::folder::Folder;
+use super::limits::{RUNS_LOG_BYTES_MAX, VALUES_BEHIND_HOURS};
 use super::sellers::GOOD;
 
 /// The file of the tasks.
-const FILE: &str = "tasks.yaml";
+pub(super) const FILE: &str = "tasks.yaml";
 /// Where their runs write a line each.
 pub(super) const RUNS_LOG: &str = "runs.log";
+const RUNS_LOG_BEFORE: &str = "runs.log.before";
 /// A task to look at, and the value that it waits for, which nobody moves but people.
 pub(super) const TASK: &str = "orders_digest";
 pub(super) const VALUE: &str = "orders.loaded_to";
@@ -41,7 +42,7 @@ tasks:
     when: {new_hour: sales.loaded_to}
     run: {directory: "@FOLDER@", shell: 'echo "sales_by_hour up to $TORG_VALUE_SALES_LOADED_TO" >> runs.log'}
     sets: {sales_by_hour.made_to: sales.loaded_to}
-    max_silence: 1h
+    max_silence: 3h
 
   sales_report:
     about: The report of a day
@@ -105,42 +106,50 @@ fn tasks_in(folder: &Path) -> String {
 }
 
 /// Writes the file, unless it is there: somebody may have changed it.
-pub(super) fn write_file(folder: &Folder) -> anyhow::Result<std::path::PathBuf> {
-    let file = folder.place(FILE);
-    if !file.exists() {
-        std::fs::write(&file, tasks_in(folder.path()))
-            .with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    Ok(file)
+pub(super) fn write_file(folder: &Folder) -> anyhow::Result<()> {
+    if folder.place(FILE).exists() { Ok(()) } else { folder.write_text(FILE, &tasks_in(folder.path())) }
 }
 
-/// Moves the values on: an hour of sales, half an hour of visits, and a snapshot of the stock. They go on from where they are.
+/// Moves the values on: half an hour of sales, a quarter of visits, and a snapshot of the stock. They go on from where they are; times begin weeks back, and never pass the present.
 pub(super) async fn move_values(ctl: &Ctl, now: Timestamp) -> anyhow::Result<()> {
-    let (sales, visits, stock) =
-        (value("sales", "loaded_to"), value("visits", "counted_to"), value("stock", "snapshot"));
-    let current = ctl.get_many(&[sales.clone(), visits.clone(), stock.clone()]).await?;
-    let moment = |place: usize, by: jiff::Span| match current.get(place).and_then(Option::as_ref) {
-        Some(known) => match known.value {
-            Value::Time(time) => time.checked_add(by).map(Value::Time),
-            // Somebody has made it a number: it stays one.
-            Value::Number(number) => Ok(Value::Number(number + 1)),
-        },
-        None => Ok(Value::Time(now)),
-    };
-    let number = match current.get(2).and_then(Option::as_ref).map(|known| known.value) {
-        Some(Value::Number(number)) => Value::Number(number.saturating_add(1)),
-        Some(Value::Time(time)) => Value::Time(time.checked_add(1.hour())?),
-        None => Value::Number(1),
-    };
-    let changes = vec![
-        Change::set(sales, moment(0, 1.hour())?),
-        Change::set(visits, moment(1, 30.minutes())?),
-        Change::set(stock, number),
+    let [sales, visits, stock] =
+        [value("sales", "loaded_to"), value("visits", "counted_to"), value("stock", "snapshot")];
+    let known = ctl.get_many(&[sales.clone(), visits.clone(), stock.clone()]).await?;
+    let known = |place: usize| known.get(place).and_then(Option::as_ref).map(|known| known.value);
+    let wanted = [
+        (sales, moved_time(known(0), 30.minutes(), now)?),
+        (visits, moved_time(known(1), 15.minutes(), now)?),
+        (stock, moved_number(known(2), now)?),
     ];
+    let changes = wanted.into_iter().map(|(parameter, value)| Change::set(parameter, value)).collect();
     match ctl.set(changes, AUTHOR, "the demo moves on").await {
         // Somebody else moved one of them meanwhile: the next time.
         Ok(_) | Err(ctl::Error::MovesBack { .. }) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The next of a time. One that is ahead, as somebody has set it, waits for the present.
+fn moved_time(known: Option<Value>, step: Span, now: Timestamp) -> Result<Value, jiff::Error> {
+    Ok(match known {
+        Some(Value::Time(time)) => Value::Time(time.checked_add(step)?.min(now).max(time)),
+        // Somebody has made it a number: it stays one.
+        Some(Value::Number(number)) => Value::Number(number.saturating_add(1)),
+        None => Value::Time(now.checked_sub(VALUES_BEHIND_HOURS.hours())?),
+    })
+}
+
+fn moved_number(known: Option<Value>, now: Timestamp) -> Result<Value, jiff::Error> {
+    let known = known.unwrap_or(Value::Number(0));
+    moved_time(Some(known), 1.hour(), now)
+}
+
+/// Begins another log of runs when this one is long, and keeps the one before.
+pub(super) fn bound_log(folder: &Folder) {
+    let log = folder.place(RUNS_LOG);
+    let is_long = std::fs::metadata(&log).is_ok_and(|log| log.len() > RUNS_LOG_BYTES_MAX);
+    if is_long && let Err(error) = std::fs::rename(&log, folder.place(RUNS_LOG_BEFORE)) {
+        tracing::warn!(%error, "the log of runs grows");
     }
 }
 
@@ -151,6 +160,36 @@ fn value(entity: &str, name: &str) -> Parameter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_begin_weeks_back_and_come_up_with_the_present_but_never_pass_it() {
+        let at = |hours: i64| Timestamp::from_second(1_700_000_000 + hours * 3600).unwrap();
+        let moved = |known, now| moved_time(known, 30.minutes(), now).unwrap();
+        let (mut known, mut steps) = (moved(None, at(0)), 0);
+        assert_eq!(known, Value::Time(at(-VALUES_BEHIND_HOURS)));
+        while known != Value::Time(at(0)) {
+            (known, steps) = (moved(Some(known), at(0)), steps + 1);
+        }
+        assert_eq!(steps, VALUES_BEHIND_HOURS * 2);
+        assert_eq!(moved(Some(known), at(0)), Value::Time(at(0)));
+        assert_eq!(moved(Some(Value::Time(at(5))), at(0)), Value::Time(at(5)), "it never goes back");
+        assert_eq!(moved(Some(Value::Number(7)), at(0)), Value::Number(8));
+        assert_eq!(moved_number(None, at(0)).unwrap(), Value::Number(1));
+    }
+
+    #[test]
+    fn a_log_of_runs_that_is_long_is_the_one_before() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::take(place.path()).unwrap().open(1).unwrap();
+        bound_log(&folder);
+        folder.write_text(RUNS_LOG, "short").unwrap();
+        bound_log(&folder);
+        assert!(folder.place(RUNS_LOG).exists() && !folder.place(RUNS_LOG_BEFORE).exists());
+        let long = "x".repeat(RUNS_LOG_BYTES_MAX as usize + 1);
+        folder.write_text(RUNS_LOG, &long).unwrap();
+        bound_log(&folder);
+        assert!(!folder.place(RUNS_LOG).exists() && folder.place(RUNS_LOG_BEFORE).exists());
+    }
 
     #[test]
     fn the_tasks_have_no_mistakes_wherever_the_folder_is() {

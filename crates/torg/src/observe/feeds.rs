@@ -1,14 +1,15 @@
 //! How all feeds fare. They are gone through as long as there is time and then from there on, so that many of them cost no more than few; those with which something is wrong are looked at every time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use contract::torg::feeds::v1::load::State;
-use feeds::{Feeds, SurveyPage, Surveyed};
+use feeds::{Feeds, LastLoad, SurveyPage, Surveyed};
 use offers::autoload::FeedName;
 use store::Key;
 use tokio::time::Instant;
 
-use super::limits::PROBLEMS_OF_A_KIND_MAX;
+use super::limits::{LOAD_STUCK_AFTER, PROBLEMS_OF_A_KIND_MAX};
 use super::names;
 use super::sample::{Sample, label};
 
@@ -25,6 +26,23 @@ pub(super) struct FeedsSeen {
     unreachable: BTreeMap<FeedName, Surveyed>,
     /// Feeds whose loads wait for a person, no more than are told.
     waiting: BTreeMap<FeedName, Surveyed>,
+    /// Feeds whose loads are under way, no more than are told; the others come when there is room.
+    under_way: BTreeMap<FeedName, UnderWay>,
+}
+
+/// A load that is not over, and since when nothing has been done for it.
+#[derive(Debug)]
+struct UnderWay {
+    feed: Surveyed,
+    since: Instant,
+}
+
+/// A load that is not over, and for how long nothing has been done for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stuck {
+    pub(super) name: FeedName,
+    pub(super) load: LastLoad,
+    pub(super) for_long: Duration,
 }
 
 /// Feeds and loads.
@@ -39,20 +57,27 @@ struct Counted {
 }
 
 impl FeedsSeen {
-    /// Looks at those with which something was wrong, and goes on with the others until then, at most once through all of them.
+    /// Looks at those with which something was wrong or under way, and goes on with the others until then, at most once through all of them.
     pub(super) async fn look(&mut self, feeds: &Feeds, until: Instant) -> feeds::Result<()> {
-        let troubled: BTreeSet<FeedName> =
-            self.unreachable.keys().chain(self.waiting.keys()).cloned().collect();
-        if !troubled.is_empty() {
-            let names: Vec<FeedName> = troubled.into_iter().collect();
-            let surveyed = feeds.survey_of(&names).await?;
-            self.unreachable.clear();
-            self.waiting.clear();
-            for feed in surveyed {
-                self.note(&feed);
-            }
+        let watched = self.unreachable.keys().chain(self.waiting.keys()).chain(self.under_way.keys());
+        let watched: BTreeSet<FeedName> = watched.cloned().collect();
+        if !watched.is_empty() {
+            let names: Vec<FeedName> = watched.into_iter().collect();
+            self.again(&feeds.survey_of(&names).await?);
         }
         self.go_on(until, |next| feeds.survey(next)).await
+    }
+
+    /// Takes in how the watched ones fare now. Those that are gone are watched no more.
+    fn again(&mut self, surveyed: &[Surveyed]) {
+        self.unreachable.clear();
+        self.waiting.clear();
+        let under_way: BTreeSet<&FeedName> =
+            surveyed.iter().filter(|feed| is_under_way(feed)).map(|feed| &feed.name).collect();
+        self.under_way.retain(|name, _| under_way.contains(name));
+        for feed in surveyed {
+            self.note(feed);
+        }
     }
 
     /// Goes on with the pass that is under way until it is over, or until then: some feeds at least.
@@ -89,7 +114,22 @@ impl FeedsSeen {
         self.unreachable.values().chain(others).cloned().collect()
     }
 
-    /// Remembers a feed with which something is wrong. Many of one kind leave room for the other.
+    /// How many feeds there are, once all were counted.
+    pub(super) fn count(&self) -> Option<u64> {
+        self.counted.map(|counted| counted.feeds)
+    }
+
+    /// Loads for which nothing has been done for long.
+    pub(super) fn stuck(&self) -> Vec<Stuck> {
+        let stuck = self.under_way.iter().filter_map(|(name, UnderWay { feed, since })| {
+            let for_long = since.elapsed();
+            let load = feed.last_load.filter(|_| for_long >= LOAD_STUCK_AFTER)?;
+            Some(Stuck { name: name.clone(), load, for_long })
+        });
+        stuck.collect()
+    }
+
+    /// Remembers a feed with which something is wrong or under way. Many of one kind leave room for the others.
     fn note(&mut self, feed: &Surveyed) {
         let keep = |kept: &mut BTreeMap<FeedName, Surveyed>| {
             // One more than are told: it says that there are more.
@@ -103,6 +143,22 @@ impl FeedsSeen {
         if waits(feed) {
             keep(&mut self.waiting);
         }
+        if is_under_way(feed) {
+            self.watch(feed);
+        }
+    }
+
+    /// Remembers since when nothing has been done for a load.
+    fn watch(&mut self, feed: &Surveyed) {
+        let is_full = self.under_way.len() > PROBLEMS_OF_A_KIND_MAX;
+        match self.under_way.get(&feed.name) {
+            Some(known) if known.feed.last_load == feed.last_load => {}
+            None if is_full => {}
+            _ => {
+                let under_way = UnderWay { feed: feed.clone(), since: Instant::now() };
+                self.under_way.insert(feed.name.clone(), under_way);
+            }
+        }
     }
 
     pub(super) fn tell(&self, sample: &mut Sample) {
@@ -114,6 +170,7 @@ impl FeedsSeen {
         for (state, loads) in states {
             sample.gauge(names::LOADS, label("state", state), loads as f64);
         }
+        sample.gauge(names::LOADS_STUCK, Vec::new(), self.stuck().len() as f64);
     }
 }
 
@@ -135,13 +192,17 @@ fn waits(feed: &Surveyed) -> bool {
     feed.last_load.is_some_and(|load| load.state == State::STATE_WAITING)
 }
 
+fn is_under_way(feed: &Surveyed) -> bool {
+    let under_way = [State::STATE_QUEUED, State::STATE_READING, State::STATE_APPLYING];
+    feed.last_load.is_some_and(|load| under_way.contains(&load.state))
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::time::Duration;
 
     use clock::Time;
-    use feeds::{LastLoad, Unreachable};
+    use feeds::Unreachable;
     use store::Table;
 
     use super::*;
@@ -188,10 +249,38 @@ mod tests {
         }
         let state = State::STATE_WAITING;
         let (created, would_remove, would_remove_of) = (Time::default(), 30, 40);
-        let load = LastLoad { number: 7, state, created, would_remove, would_remove_of };
+        let load = LastLoad { number: 7, state, created, done: 0, would_remove, would_remove_of };
         seen.note(&Surveyed { last_load: Some(load), ..feed("waits".to_owned()) });
         let troubled = seen.troubled();
         assert_eq!(troubled.len(), PROBLEMS_OF_A_KIND_MAX + 2, "one more than are told, and the other");
         assert!(troubled.iter().any(|feed| feed.name.namespace == "waits"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_load_is_stuck_for_which_nothing_is_done_until_something_is() {
+        let load = |state, done| {
+            let (created, would_remove, would_remove_of) = (Time::default(), 0, 0);
+            let load = LastLoad { number: 7, state, created, done, would_remove, would_remove_of };
+            Surveyed { last_load: Some(load), ..feed("n".to_owned()) }
+        };
+        let almost = LOAD_STUCK_AFTER.saturating_sub(Duration::from_secs(1));
+        let mut seen = FeedsSeen::default();
+        seen.note(&load(State::STATE_QUEUED, 0));
+        tokio::time::advance(almost).await;
+        seen.again(&[load(State::STATE_READING, 0)]);
+        tokio::time::advance(almost).await;
+        seen.again(&[load(State::STATE_READING, 5)]);
+        tokio::time::advance(almost).await;
+        seen.again(&[load(State::STATE_READING, 5)]);
+        assert!(seen.stuck().is_empty());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        seen.again(&[load(State::STATE_READING, 5)]);
+        let stuck = seen.stuck();
+        assert_eq!((stuck.len(), stuck[0].load.done, stuck[0].for_long), (1, 5, LOAD_STUCK_AFTER));
+        seen.again(&[load(State::STATE_DONE, 9)]);
+        assert!(seen.stuck().is_empty() && seen.under_way.is_empty());
+        seen.note(&load(State::STATE_QUEUED, 0));
+        seen.again(&[]);
+        assert!(seen.under_way.is_empty(), "the feed is gone");
     }
 }

@@ -42,6 +42,24 @@ struct Kept {
     series: Series,
 }
 
+/// Which figures are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// How their names begin.
+    pub(crate) prefix: String,
+    /// Labels that they have, and maybe others.
+    pub(crate) labels: BTreeMap<String, String>,
+}
+
+impl Wanted {
+    fn fits(&self, name: &str, labels: &Labels) -> bool {
+        let has = |(label, value): (&String, &String)| {
+            labels.iter().any(|(known, own)| known == label && own == value)
+        };
+        name.starts_with(&self.prefix) && self.labels.iter().all(has)
+    }
+}
+
 /// What is shown of figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shown {
@@ -140,8 +158,8 @@ impl Figures {
         self.is_full
     }
 
-    /// Figures whose names begin so, over the last time, with no more than so many points each.
-    pub(crate) fn read(&self, prefix: &str, back: Duration, points_max: u32) -> Shown {
+    /// Wanted figures over the last time, with no more than so many points each.
+    pub(crate) fn read(&self, wanted: &Wanted, back: Duration, points_max: u32) -> Shown {
         let Some((first, last)) = self.samples else {
             return Shown { step: SAMPLE_EVERY, ..Shown::default() };
         };
@@ -157,7 +175,7 @@ impl Figures {
             let points = if is_fine { series.fine(count) } else { series.coarse(count) };
             thinned(&points, by)
         };
-        let of_prefix = self.kept.iter().filter(|((name, _), _)| name.starts_with(prefix));
+        let fitting = self.kept.iter().filter(|((name, labels), _)| wanted.fits(name, labels));
         let shown = |((_, labels), kept): (&(&'static str, Labels), &Kept)| ShownFigure {
             name: kept.name,
             labels: labels.clone(),
@@ -165,7 +183,7 @@ impl Figures {
             past: past(&kept.series),
         };
         let step = SAMPLE_EVERY * (in_a_point * by) as u32;
-        Shown { figures: of_prefix.map(shown).collect(), time: Some(self.time), step }
+        Shown { figures: fitting.map(shown).collect(), time: Some(self.time), step }
     }
 }
 
@@ -182,28 +200,32 @@ mod tests {
         Time::from_ms(sample * 2000 + 1_700_000_010_000)
     }
 
+    fn named(prefix: &str) -> Wanted {
+        Wanted { prefix: prefix.to_owned(), ..Wanted::default() }
+    }
+
     fn depth(stage: &str, value: f64) -> Point {
         Point { name: names::STAGE_DEPTH, labels: vec![("stage", stage.to_owned())], value }
     }
 
     fn past(figures: &Figures, back: Duration, most: u32) -> Vec<f64> {
-        figures.read("stage_", back, most).figures[0].past.clone()
+        figures.read(&named("stage_"), back, most).figures[0].past.clone()
     }
 
     #[test]
     fn a_sample_becomes_a_point_and_samples_that_were_left_out_are_not_known() {
         let mut figures = Figures::default();
-        assert_eq!(figures.read("", QUARTER, 0).time, None);
+        assert_eq!(figures.read(&named(""), QUARTER, 0).time, None);
         for (sample, value) in [(0, 1.0), (1, 2.0), (4, 5.0)] {
             figures.record(at(sample), vec![depth("price", value)]);
         }
-        let shown = figures.read("stage_depth", QUARTER, 0);
+        let shown = figures.read(&named("stage_depth"), QUARTER, 0);
         assert_eq!((shown.time, shown.step), (Some(at(4)), SAMPLE_EVERY));
         let points = &shown.figures[0].past;
         assert_eq!(points.len(), 5);
         assert_eq!([points[0], points[1], points[4]], [1.0, 2.0, 5.0]);
         assert!(points[2].is_nan() && points[3].is_nan());
-        assert!(figures.read("rpc_", QUARTER, 0).figures.is_empty());
+        assert!(figures.read(&named("rpc_"), QUARTER, 0).figures.is_empty());
         assert_eq!(past(&figures, Duration::from_secs(4), 0).len(), 2, "the last four seconds");
     }
 
@@ -212,10 +234,24 @@ mod tests {
         let mut figures = Figures::default();
         figures.record(at(0), vec![depth("a", 1.0)]);
         figures.record(at(1), vec![depth("b", 2.0)]);
-        let shown = figures.read("", QUARTER, 0).figures;
+        let shown = figures.read(&named(""), QUARTER, 0).figures;
         assert!(shown[0].now.is_nan() && shown[0].past[1].is_nan());
         assert!(shown[1].past[0].is_nan());
         assert_eq!((shown[0].past[0], shown[1].now), (1.0, 2.0));
+    }
+
+    #[test]
+    fn figures_are_chosen_by_labels_that_they_have_among_others() {
+        let mut figures = Figures::default();
+        figures.record(at(0), vec![depth("a", 1.0), depth("b", 2.0)]);
+        let of = |labels: &[(&str, &str)]| {
+            let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let shown = figures.read(&Wanted { labels: labels.collect(), ..named("stage_") }, QUARTER, 0);
+            shown.figures.iter().map(|figure| figure.now).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[("stage", "b")]), [2.0]);
+        assert_eq!(of(&[]), [1.0, 2.0]);
+        assert!(of(&[("stage", "b"), ("lane", "fresh")]).is_empty());
     }
 
     #[test]
@@ -227,11 +263,11 @@ mod tests {
         }
         let fine = past(&figures, QUARTER, 1000);
         assert_eq!((fine.len(), fine[449]), (450, ((hours - 1) / 15) as f64));
-        let shown = figures.read("", BACK_MAX, 1000);
+        let shown = figures.read(&named(""), BACK_MAX, 1000);
         let coarse = &shown.figures[0].past;
         assert_eq!((coarse.len(), shown.step), (720, Duration::from_secs(30)));
         assert!(coarse.windows(2).all(|two| (two[1] - two[0] - 1.0).abs() < 0.01), "{coarse:?}");
-        let thin = figures.read("", BACK_MAX, 120);
+        let thin = figures.read(&named(""), BACK_MAX, 120);
         assert_eq!((thin.figures[0].past.len(), thin.step), (120, Duration::from_secs(180)));
         assert_eq!(
             past(&figures, Duration::from_secs(99 * 3600), 1000).len(),
@@ -256,21 +292,21 @@ mod tests {
         let (mut figures, most) = (Figures::default(), 20);
         let many: Vec<Point> = (0..most + 10).map(|n| depth(&format!("s{n:05}"), 1.0)).collect();
         figures.record_within(most, at(0), many);
-        assert_eq!(figures.read("", QUARTER, 1).figures.len(), most);
+        assert_eq!(figures.read(&named(""), QUARTER, 1).figures.len(), most);
         assert!(figures.is_full());
         figures.record_within(most, at(1), vec![depth("z", 1.0)]);
-        assert!(figures.read("", QUARTER, 1).figures.iter().all(|figure| figure.labels[0].1 != "z"));
+        assert!(figures.read(&named(""), QUARTER, 1).figures.iter().all(|figure| figure.labels[0].1 != "z"));
         assert!(figures.is_full());
         for sample in 2..6 * 1800 + 60 {
             figures.record_within(most, at(sample), vec![depth("s00000", 1.0)]);
         }
         assert_eq!(
-            figures.read("", QUARTER, 1).figures.len(),
+            figures.read(&named(""), QUARTER, 1).figures.len(),
             1,
             "nothing is known of the others for six hours"
         );
         figures.record_within(most, at(7 * 1800), vec![depth("z", 1.0)]);
-        assert_eq!(figures.read("", QUARTER, 1).figures.len(), 2);
+        assert_eq!(figures.read(&named(""), QUARTER, 1).figures.len(), 2);
         assert!(!figures.is_full());
     }
 
@@ -279,7 +315,7 @@ mod tests {
         let mut figures = Figures::default();
         figures.record(at(0), vec![depth("a", 1.0)]);
         figures.record(at(7 * 1800), vec![depth("b", 2.0)]);
-        let shown = figures.read("", BACK_MAX, 1000).figures;
+        let shown = figures.read(&named(""), BACK_MAX, 1000).figures;
         assert_eq!(shown.len(), 1);
         assert!(shown[0].past[..719].iter().all(|point| point.is_nan()));
         assert_eq!((shown[0].past.len(), shown[0].past[719]), (720, 2.0));

@@ -30,6 +30,8 @@ pub(crate) const SERIES_OF_A_STAGE: usize = 16;
 pub(crate) const SERIES_BESIDE_STAGES: usize = 500;
 /// Figures that are kept, each with its labels, so many that all stages have theirs; what comes beyond is left out, and that is told.
 pub(crate) const SERIES_MAX: usize = SERIES_OF_A_STAGE * STAGES_MAX + SERIES_BESIDE_STAGES;
+/// Labels by which figures are chosen.
+pub(crate) const LABELS_WANTED_MAX: usize = 8;
 /// Bytes of the beginning of a name by which figures are chosen.
 pub(crate) const PREFIX_BYTES_MAX: usize = 100;
 /// Services whose calls are told apart; those of others count as `other`.
@@ -70,6 +72,14 @@ pub(crate) const QUEUE_LATE: Duration = Duration::from_secs(60);
 pub(crate) const EXPORT_LATE: Duration = Duration::from_secs(60);
 /// A part of the offers may be without a process for so long, while it goes from one to another.
 pub(crate) const UNSERVED_AFTER: Duration = Duration::from_secs(6);
+/// Feeds may be without a process for so long: longer than it takes to look who has them.
+pub(crate) const FEEDS_UNSERVED_AFTER: Duration = Duration::from_secs(15);
+/// A load that is not over and for which nothing has been done for so long is stuck.
+pub(crate) const LOAD_STUCK_AFTER: Duration = Duration::from_secs(10 * 60);
+/// A consumer that has had messages before it for so long, and has read none of them, is stuck.
+pub(crate) const CONSUMER_STUCK_AFTER: Duration = Duration::from_secs(5 * 60);
+/// Photos whose files are looked for at once.
+pub(crate) const PHOTOS_LOOKED_AT: usize = 8;
 /// How long it is told that a process is gone that said nothing.
 pub(crate) const GONE_SHOWN: Duration = Duration::from_secs(5 * 60);
 /// Problems of one kind that are told one by one.

@@ -8,15 +8,17 @@ use api::limits::LISTED_COUNTED_MAX;
 use bridge::Workshop;
 use clock::Time;
 use futures::future::try_join;
+use photos::Photos;
 use scheduler::{Scheduler, Troubled};
+use store::Key;
 use tokio::time::{Instant, timeout};
 use topics::Topics;
 use watcher::{Cluster, Control, Depth, Entity, Lane, Watcher};
 
 use super::feeds::FeedsSeen;
 use super::limits::{
-    DEPTHS_EVERY, FEEDS_EVERY, FORGET_AFTER, LOOK_EVERY, LOOKS_TIME, PROBLEMS_OF_A_KIND_MAX, REST,
-    SAMPLE_EVERY, STORE_TIME_MAX,
+    DEPTHS_EVERY, FEEDS_EVERY, FORGET_AFTER, LOOK_EVERY, LOOKS_TIME, PHOTOS_LOOKED_AT,
+    PROBLEMS_OF_A_KIND_MAX, REST, SAMPLE_EVERY, STORE_TIME_MAX,
 };
 use super::moment::{Known, Moment};
 use super::topics::TopicsLook;
@@ -28,6 +30,8 @@ pub(crate) struct Sources {
     /// Where tasks are known.
     pub(crate) scheduler: Option<Scheduler>,
     pub(crate) topics: Topics,
+    /// The photos of offers, if they are taken.
+    pub(crate) photos: Option<Photos>,
     /// Consumers of Torg's own, each with its topic.
     pub(crate) consumers: Vec<(&'static str, String)>,
     /// Whether somebody moves the time of offers at present, as a demo does while it makes up its past: nothing is late then.
@@ -60,6 +64,15 @@ pub(crate) struct WorkSeen {
     pub(crate) lease_time: Duration,
 }
 
+/// What came of the last look at photos.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PhotosSeen {
+    /// Photos that were looked at.
+    pub(super) photos: u64,
+    /// Files of some of them that are missing: one of each.
+    pub(super) missing: Vec<String>,
+}
+
 impl WorkSeen {
     async fn of<E: Entity>(kind: &'static str, watcher: &Watcher<E>) -> watcher::Result<WorkSeen> {
         let (shards, lease_time) = (watcher.shards(), watcher.lease_time());
@@ -76,6 +89,7 @@ enum Look {
     Feeds,
     Tasks,
     Works,
+    Photos,
 }
 
 impl Look {
@@ -88,6 +102,7 @@ impl Look {
             Self::Feeds => "feeds",
             Self::Tasks => "tasks",
             Self::Works => "processes of feeds and tasks",
+            Self::Photos => "photos",
         }
     }
 
@@ -96,7 +111,7 @@ impl Look {
             Self::Cluster => SAMPLE_EVERY,
             Self::Queue(_) => DEPTHS_EVERY,
             Self::Feeds => FEEDS_EVERY,
-            Self::Export | Self::Tasks | Self::Works => LOOK_EVERY,
+            Self::Export | Self::Tasks | Self::Works | Self::Photos => LOOK_EVERY,
         }
     }
 }
@@ -111,6 +126,7 @@ pub(super) struct Read {
     pub(super) feeds: FeedsSeen,
     pub(super) tasks: Known<TasksSeen>,
     pub(super) works: Known<Vec<WorkSeen>>,
+    pub(super) photos: Known<PhotosSeen>,
 }
 
 /// Looks at the store, each thing at its time.
@@ -119,6 +135,8 @@ pub(super) struct Looks {
     due: BTreeMap<Look, Instant>,
     /// How often in a row each look has failed, and why the last time.
     failed: BTreeMap<Look, (u32, String)>,
+    /// Behind which photo the next ones are looked at.
+    photos_after: Option<Key>,
     pub(super) read: Read,
     pub(super) topics: TopicsLook,
 }
@@ -131,6 +149,7 @@ impl Looks {
             sources,
             due: BTreeMap::new(),
             failed: BTreeMap::new(),
+            photos_after: None,
             read: Read::default(),
             topics: TopicsLook::default(),
         }
@@ -202,7 +221,7 @@ impl Looks {
         self.failed.retain(|look, _| is_there(look));
         self.read.queues.retain(|stage, _| stages.contains(stage));
         let is_first = self.due.is_empty();
-        for look in [Look::Cluster, Look::Export, Look::Feeds, Look::Tasks, Look::Works] {
+        for look in [Look::Cluster, Look::Export, Look::Feeds, Look::Tasks, Look::Works, Look::Photos] {
             self.due.entry(look).or_insert(now);
         }
         let apart = DEPTHS_EVERY / (stages.len().max(1) as u32);
@@ -253,7 +272,20 @@ impl Looks {
                 }
                 self.read.works.learn(now, works);
             }
+            Look::Photos => self.look_at_photos(now).await?,
         }
+        Ok(())
+    }
+
+    /// Looks for the files of the next photos. Where some are missing, the same are looked at again, until they are back.
+    async fn look_at_photos(&mut self, now: Moment) -> Outcome {
+        let Some(photos) = &self.sources.photos else { return Ok(()) };
+        let after = self.photos_after.clone();
+        let photos::Surveyed { photos, missing, next } = photos.survey(after, PHOTOS_LOOKED_AT).await?;
+        if missing.is_empty() {
+            self.photos_after = next;
+        }
+        self.read.photos.learn(now, PhotosSeen { photos, missing });
         Ok(())
     }
 
@@ -266,6 +298,7 @@ impl Looks {
             Look::Feeds => read.feeds.forget(),
             Look::Tasks => read.tasks = Known::default(),
             Look::Works => read.works = Known::default(),
+            Look::Photos => read.photos = Known::default(),
         }
     }
 }

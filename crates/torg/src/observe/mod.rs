@@ -38,7 +38,7 @@ use clock::Time;
 use watcher::Cluster;
 
 pub(crate) use calls::Calls;
-pub(crate) use figures::{Shown, ShownFigure};
+pub(crate) use figures::{Shown, ShownFigure, Wanted as FiguresWanted};
 pub(crate) use looks::{Sources, WorkSeen};
 pub(crate) use probe::Probe;
 pub(crate) use problems::{Problem, Severity};
@@ -90,8 +90,8 @@ impl Observatory {
     }
 
     /// Figures whose names begin so, over the last time, with no more than so many points each.
-    pub(crate) fn figures(&self, prefix: &str, back: Duration, points_max: u32) -> Shown {
-        self.state().figures.read(prefix, back, points_max)
+    pub(crate) fn figures(&self, wanted: &FiguresWanted, back: Duration, points_max: u32) -> Shown {
+        self.state().figures.read(wanted, back, points_max)
     }
 
     /// Whether there are more figures than are kept.

@@ -62,11 +62,20 @@ pub(crate) const LOADS: Name = name("feed_loads", "", "Loads of feeds that are n
 pub(crate) const FEEDS: Name = name("feeds", "", "Feeds that there are");
 pub(crate) const FEEDS_FAILING: Name = name("feeds_failing", "", "Feeds that could not be fetched last");
 
+pub(crate) const LOADS_STUCK: Name =
+    name("feed_loads_stuck", "", "Loads that are not over, and for which nothing has been done for long");
+pub(crate) const FEEDS_UNSERVED: Name =
+    name("feed_shards_unserved", "", "Parts of the feeds that no process serves, if there are feeds");
+pub(crate) const PHOTOS_MISSING: Name =
+    name("photos_missing", "", "Of the photos that were looked at last, those whose files are missing");
+
 pub(crate) const TOPIC_MESSAGES: Name =
     name("topic_messages_per_s", "per_s", "Messages that came into a topic");
 pub(crate) const TOPIC_END: Name = name("topic_end_offset", "", "Offsets of the ends of a topic, added up");
 pub(crate) const TOPIC_LAG: Name =
     name("topic_lag_messages", "", "Messages that a consumer of Torg's has not taken in yet");
+pub(crate) const CONSUMERS_STUCK: Name =
+    name("consumers_stuck", "", "Consumers of Torg's that have messages before them and read none");
 
 pub(crate) const TOPICS_ANSWER: Name = name("topics_answers", "", "1 if the topics answer");
 pub(crate) const TASKS_UNDECIDED: Name =
@@ -77,6 +86,8 @@ pub(crate) const SHARDS_UNSERVED: Name =
     name("shards_unserved", "", "Parts of the offers that no process serves");
 pub(crate) const STORE_ANSWERS: Name = name("store_answers", "", "1 if the store answers");
 pub(crate) const STORE_WRITES: Name = name("store_takes_writes", "", "1 if the store takes writes");
+pub(crate) const STORE_DAMAGED: Name =
+    name("store_damaged", "", "1 if something was read in the store that is damaged");
 pub(crate) const SAMPLED: Name =
     name("sampled_timestamp_seconds", "s", "When figures were taken last, in seconds since the epoch");
 pub(crate) const PROBLEMS: Name = name("problems", "", "Problems that there are now, by severity");

@@ -16,11 +16,11 @@ impl Probe {
         Probe { store: store.clone(), last: Arc::default() }
     }
 
-    /// Looks at a small table, and asks whether it could be written.
+    /// Looks at a small table, and asks whether it could be written. Several may ask at once: what the last of them heard counts.
     pub(crate) async fn ask(&self) -> store::Result<()> {
-        *self.last() = None;
+        let mut asked = Asked { probe: self, wrong: None };
         let answer = self.looked().await;
-        *self.last() = answer.clone().err();
+        asked.wrong = answer.clone().err();
         answer
     }
 
@@ -35,12 +35,24 @@ impl Probe {
         self.store.takes_writes().await
     }
 
-    /// What was wrong when it was asked last; nothing if it did not answer in time.
+    /// What was wrong when somebody heard from it last; nothing if it did not answer in time.
     pub(super) fn wrong(&self) -> Option<Error> {
         self.last().clone()
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Error>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One asking. It may be given up before there is an answer.
+struct Asked<'a> {
+    probe: &'a Probe,
+    wrong: Option<Error>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        *self.probe.last() = self.wrong.take();
     }
 }

@@ -7,13 +7,17 @@ use ::feeds::Surveyed;
 use clock::Time;
 use contract::torg::feeds::v1::load::State;
 use jiff::Timestamp;
+use offers::autoload::FeedName;
 use scheduler::Troubled;
 use watcher::{Cluster, Depth, Outage, Pause};
 
+use super::feeds::Stuck;
 use super::limits::{
-    ERROR_CHARS_MAX, EXPORT_LATE, PROBLEMS_OF_A_KIND_MAX, QUEUE_LATE, SERIES_MAX, UNSERVED_AFTER,
+    ERROR_CHARS_MAX, EXPORT_LATE, FEEDS_UNSERVED_AFTER, PROBLEMS_OF_A_KIND_MAX, QUEUE_LATE, SERIES_MAX,
+    UNSERVED_AFTER,
 };
-use super::looks::TasksSeen;
+use super::looks::{PhotosSeen, TasksSeen};
+use super::topics::Stalled;
 use crate::commands::show::quoted;
 
 /// How bad a problem is; the worst first.
@@ -59,13 +63,23 @@ pub(super) struct Seen {
     pub(super) not_ready: Vec<(String, String)>,
     /// What is wrong with the store.
     pub(super) store: Option<StoreTrouble>,
+    /// Something was read in the store that is damaged: what was said of it.
+    pub(super) damage: Option<String>,
     /// Topics have not answered, some times in a row: what was said last.
     pub(super) topics_away: Option<String>,
+    /// Consumers of Torg's that have messages before them and read none.
+    pub(super) stalled: Vec<Stalled>,
     pub(super) stages: BTreeMap<String, StageSeen>,
     /// The oldest change on its way to the topic.
     pub(super) export_oldest: Option<Time>,
     /// Feeds with which something is wrong.
     pub(super) feeds: Vec<Surveyed>,
+    /// Loads for which nothing has been done for long.
+    pub(super) stuck: Vec<Stuck>,
+    /// There are feeds, and so many parts of them, of so many, are served by nobody.
+    pub(super) feeds_unserved: Option<(usize, u32)>,
+    /// The last look at photos.
+    pub(super) photos: PhotosSeen,
     pub(super) tasks: TasksSeen,
     pub(super) cluster: Option<Cluster>,
     /// How many parts of the offers there are.
@@ -122,10 +136,7 @@ pub(super) struct StageSeen {
 impl Seen {
     /// Parts of the offers that nobody serves who lives.
     pub(super) fn unserved(&self) -> Option<Vec<u32>> {
-        let cluster = self.cluster.as_ref()?;
-        let serves = |owner: &str| cluster.processes.contains_key(owner);
-        let is_served = |shard: &u32| cluster.holders.get(shard).is_some_and(|holder| serves(&holder.owner));
-        Some((0..self.shards).filter(|shard| !is_served(shard)).collect())
+        Some(unserved(self.cluster.as_ref()?, self.shards))
     }
 
     /// Whether all that this process served is served by somebody who lives.
@@ -134,6 +145,13 @@ impl Seen {
         let is_held = self.cluster.as_ref().is_none_or(holds);
         !is_held && self.unserved().is_some_and(|unserved| unserved.is_empty())
     }
+}
+
+/// Parts that nobody serves who lives.
+pub(super) fn unserved(cluster: &Cluster, shards: u32) -> Vec<u32> {
+    let serves = |owner: &str| cluster.processes.contains_key(owner);
+    let is_served = |shard: &u32| cluster.holders.get(shard).is_some_and(|holder| serves(&holder.owner));
+    (0..shards).filter(|shard| !is_served(shard)).collect()
 }
 
 /// Since when each problem is known that does not say so itself.
@@ -155,15 +173,22 @@ impl Since {
             found.stage(id, stage);
         }
         found.topics(seen.topics_away.as_deref());
+        found.consumers(&seen.stalled);
         found.export(seen.export_oldest);
         found.feeds(&seen.feeds);
+        found.loads(&seen.stuck, seen.feeds_unserved);
+        found.photos(&seen.photos);
         found.tasks(&seen.tasks);
         found.sight(seen);
         let Found { problems, .. } = found;
         self.0 =
             problems.iter().map(|(problem, first)| ((problem.code, problem.about.clone()), *first)).collect();
         let is_over = |(problem, first): (Problem, Time)| {
-            let waits = if problem.code == UNSERVED { UNSERVED_AFTER } else { Duration::ZERO };
+            let waits = match problem.code {
+                UNSERVED => UNSERVED_AFTER,
+                FEEDS_UNSERVED => FEEDS_UNSERVED_AFTER,
+                _ => Duration::ZERO,
+            };
             (seen.now.since(first) >= waits).then_some(problem)
         };
         let mut problems: Vec<Problem> = problems.into_iter().filter_map(is_over).collect();
@@ -175,6 +200,7 @@ impl Since {
 }
 
 const UNSERVED: &str = "shard_unserved";
+const FEEDS_UNSERVED: &str = "feeds_unserved";
 
 struct Found {
     now: Time,
@@ -223,6 +249,11 @@ impl Found {
 
     fn readiness(&mut self, seen: &Seen) {
         self.store(seen.store.as_ref());
+        if let Some(why) = &seen.damage {
+            let text = format!("something in the store is damaged: {}", short(why));
+            let remedy = "stop the processes and see with `torg store check` what else is; then restore the store from a copy";
+            self.add(Severity::Error, ("store_damaged", ""), text, remedy, None);
+        }
         for (check, why) in &seen.not_ready {
             let (code, remedy) = match check.as_str() {
                 // That is told of the store itself.
@@ -272,6 +303,18 @@ impl Found {
         let text = format!("the topics do not answer: {}", short(why));
         let remedy = "see whether Kafka runs and this machine reaches it: the setting topics.url; changes wait in the store and lose nothing";
         self.add(Severity::Error, ("topics_away", ""), text, remedy, None);
+    }
+
+    fn consumers(&mut self, stalled: &[Stalled]) {
+        for Stalled { consumer, topic, messages, stood_for } in stalled {
+            let text = format!(
+                "{consumer} has read nothing of topic {topic} for {}, and {messages} messages wait for it",
+                said(*stood_for)
+            );
+            let remedy =
+                "start a process with the role scheduler; if one runs, its log says what stands in the way";
+            self.add(Severity::Warning, ("consumer_stuck", consumer), text, remedy, None);
+        }
     }
 
     fn stage(&mut self, id: &str, stage: &StageSeen) {
@@ -327,14 +370,14 @@ impl Found {
             feeds.iter().filter_map(|feed| Some((feed, feed.unreachable.as_ref()?))).collect();
         for (feed, why) in unreachable.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let text = format!(
-                "feed {} could not be fetched, {} times in a row: {}",
+                "feed {} could not be fetched{}: {}",
                 name(feed),
-                why.attempts,
+                in_a_row(why.attempts),
                 short(&why.text)
             );
             let remedy = format!(
                 "the seller has to mend the link; `torg feed show {}` says where it comes from",
-                flags(feed)
+                flags(&feed.name)
             );
             self.add(Severity::Warning, ("feed_unreachable", &name(feed)), text, remedy, None);
         }
@@ -353,11 +396,52 @@ impl Found {
             let remedy = format!(
                 "`torg feed confirm {} {}`, or have the seller bring a better file",
                 load.number,
-                flags(feed)
+                flags(&feed.name)
             );
             self.add(Severity::Warning, ("load_waits", &name(feed)), text, remedy, Some(load.created));
         }
         self.further("load_waits", waiting.len(), "loads that wait to be confirmed");
+    }
+
+    fn loads(&mut self, stuck: &[Stuck], unserved: Option<(usize, u32)>) {
+        if let Some((free, all)) = unserved.filter(|(free, _)| *free > 0) {
+            let text = format!(
+                "{free} of {all} parts of the feeds are served by no process: they are neither fetched nor read"
+            );
+            let remedy =
+                "start a process with the roles loader and processor, or see the logs of those that run";
+            self.add(Severity::Error, (FEEDS_UNSERVED, ""), text, remedy, None);
+        }
+        for Stuck { name, load, for_long } in stuck.iter().take(PROBLEMS_OF_A_KIND_MAX) {
+            let of = format!("{}/{}", name.seller, name.namespace);
+            let doing = match load.state {
+                State::STATE_QUEUED => "waits to be read",
+                State::STATE_READING => "is being read",
+                _ => "waits for the ad store",
+            };
+            let (number, for_long) = (load.number, said(*for_long));
+            let text = format!(
+                "load {number} of feed {of} {doing}, and nothing has been done for it for {for_long}"
+            );
+            let remedy = format!(
+                "`torg feed show {}` says how far it is; the logs of the processes with the roles processor and scheduler say what stands in the way",
+                flags(name)
+            );
+            self.add(Severity::Warning, ("load_stuck", &of), text, remedy, None);
+        }
+        self.further("load_stuck", stuck.len(), "loads that are stuck");
+    }
+
+    fn photos(&mut self, seen: &PhotosSeen) {
+        let PhotosSeen { photos, missing } = seen;
+        let Some(first) = missing.first() else { return };
+        let text = format!(
+            "files of {} of the {photos} photos that were looked at last are missing or cut short, such as {first}",
+            missing.len()
+        );
+        let remedy =
+            "see whether files.url names the place where they were, and restore its files from a copy";
+        self.add(Severity::Error, ("photos_missing", ""), text, remedy, None);
     }
 
     fn tasks(&mut self, tasks: &TasksSeen) {
@@ -370,7 +454,7 @@ impl Found {
         let time = |time: &Timestamp| Time::from_ms(time.as_millisecond());
         for (task, state) in failing.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let error = state.error.as_deref().unwrap_or("it does not say why");
-            let text = format!("task {task} failed {} times in a row: {}", state.attempts, short(error));
+            let text = format!("task {task} failed{}: {}", in_a_row(state.attempts), short(error));
             let typed = quoted(task);
             let remedy = format!(
                 "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"
@@ -434,8 +518,13 @@ impl Found {
 }
 
 /// The feed, as commands take it.
-fn flags(feed: &Surveyed) -> String {
-    format!("--seller {} --namespace {}", quoted(&feed.name.seller), quoted(&feed.name.namespace))
+fn flags(feed: &FeedName) -> String {
+    format!("--seller {} --namespace {}", quoted(&feed.seller), quoted(&feed.namespace))
+}
+
+/// How often something failed, where that was more than once.
+fn in_a_row(times: u32) -> String {
+    if times > 1 { format!(" {times} times in a row") } else { String::new() }
 }
 
 fn short(text: &str) -> String {

@@ -10,15 +10,16 @@ use super::calls::{Calls, Window};
 use super::figures::Labels;
 use super::gone::Heard;
 use super::limits::{FORGET_AFTER, KNOWN_FOR, LOOK_EVERY, SAMPLE_EVERY, STORE_TIME_MAX};
-use super::looks::{Looks, Sources};
+use super::looks::{Looks, PhotosSeen, Sources};
 use super::moment::Moment;
 use super::names;
 use super::pings::Pings;
 use super::probe::Probe;
-use super::problems::{Seen, Severity, Since, StoreTrouble};
+use super::problems::{Seen, Severity, Since, StoreTrouble, unserved};
 use super::rates::Rates;
 use super::sample::{Sample, label};
 use super::spans::Spans;
+use super::topics::Stalled;
 use super::{Observatory, Stand, stages};
 use crate::server::{Metrics, Readiness, Usage};
 
@@ -117,6 +118,8 @@ impl Sampler {
         if let Some((read, (cluster, _))) = cluster {
             self.heard.hear(cluster, watcher.lease_time(), read);
         }
+        let stalled = self.stalled(&mut sample, now);
+        let (feeds_unserved, photos) = (self.feeds_unserved(&mut sample, now), self.photos(&mut sample, now));
         let seen = Seen {
             now: now.time,
             not_ready,
@@ -124,7 +127,12 @@ impl Sampler {
             topics_away,
             stages,
             export_oldest,
+            damage: self.probe.store().damage().map(|damage| damage.to_string()),
+            stalled,
             feeds: read.feeds.troubled(),
+            stuck: read.feeds.stuck(),
+            feeds_unserved,
+            photos,
             tasks: read.tasks.at(now).cloned().unwrap_or_default(),
             shards: watcher.shards(),
             gone: self.heard.gone(),
@@ -160,6 +168,10 @@ impl Sampler {
             return self.probe.store().failing(KNOWN_FOR).as_ref().map(StoreTrouble::of_commit);
         };
         let wrong = self.probe.wrong();
+        if matches!(wrong, Some(store::Error::Corrupt { .. })) {
+            // It answers, and is told of by itself.
+            return None;
+        }
         Some(wrong.as_ref().map_or_else(|| StoreTrouble::Away(why.clone()), StoreTrouble::of))
     }
 
@@ -183,6 +195,8 @@ impl Sampler {
         if !is_away {
             sample.gauge(names::STORE_WRITES, Vec::new(), f64::from(u8::from(store.is_none())));
         }
+        let is_damaged = self.probe.store().damage().is_some();
+        sample.gauge(names::STORE_DAMAGED, Vec::new(), f64::from(u8::from(is_damaged)));
         sample.only_measure(names::SAMPLED, Vec::new(), now.time.as_ms() as f64 / 1000.0);
         if let Some(tasks) = self.looks.read.tasks.at(now) {
             sample.gauge(names::TASKS_UNDECIDED, Vec::new(), f64::from(u8::from(tasks.undecided)));
@@ -239,6 +253,34 @@ impl Sampler {
             sample.gauge(names::TOPIC_LAG, labels, *messages as f64);
         }
         away
+    }
+
+    /// Consumers that have messages before them and read none, as far as it is known.
+    fn stalled(&self, sample: &mut Sample, now: Moment) -> Vec<Stalled> {
+        let topics = &self.looks.topics;
+        if topics.seen.at(now).is_none() {
+            return Vec::new();
+        }
+        let stalled = topics.stalled();
+        sample.gauge(names::CONSUMERS_STUCK, Vec::new(), stalled.len() as f64);
+        stalled
+    }
+
+    /// How many parts of the feeds nobody serves, of how many, if there are feeds.
+    fn feeds_unserved(&self, sample: &mut Sample, now: Moment) -> Option<(usize, u32)> {
+        let read = &self.looks.read;
+        let works = read.works.at(now)?;
+        let feeds = works.iter().find(|work| work.kind == "feeds")?;
+        let are_there = read.feeds.count()? > 0;
+        let free = if are_there { unserved(&feeds.cluster, feeds.shards).len() } else { 0 };
+        sample.gauge(names::FEEDS_UNSERVED, Vec::new(), free as f64);
+        Some((free, feeds.shards))
+    }
+
+    fn photos(&self, sample: &mut Sample, now: Moment) -> PhotosSeen {
+        let Some(seen) = self.looks.read.photos.at(now) else { return PhotosSeen::default() };
+        sample.gauge(names::PHOTOS_MISSING, Vec::new(), seen.missing.len() as f64);
+        seen.clone()
     }
 
     /// Figures that parts of Torg give under names of their own; `/metrics` asks them itself.

@@ -9,7 +9,8 @@ use tokio::time::{Instant, timeout};
 use topics::{TopicSpec, Topics};
 
 use super::limits::{
-    KNOWN_FOR, LOOK_EVERY, REST, SAMPLE_EVERY, TOPICS_AWAY_AFTER, TOPICS_MAX, TOPICS_TIME_MAX,
+    CONSUMER_STUCK_AFTER, KNOWN_FOR, LOOK_EVERY, REST, SAMPLE_EVERY, TOPICS_AWAY_AFTER, TOPICS_MAX,
+    TOPICS_TIME_MAX,
 };
 use super::looks::Sources;
 use super::moment::{Known, Moment};
@@ -21,6 +22,25 @@ pub(super) struct TopicsSeen {
     pub(super) ends: BTreeMap<String, i64>,
     /// Messages that each consumer has before it.
     pub(super) lags: BTreeMap<(&'static str, String), u64>,
+}
+
+/// A consumer that has messages before it, and how long it has read none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stalled {
+    pub(super) consumer: &'static str,
+    pub(super) topic: String,
+    pub(super) messages: u64,
+    pub(super) stood_for: Duration,
+}
+
+/// Where a consumer stands, and since when.
+#[derive(Clone, Copy, Debug)]
+struct Stand {
+    /// The offsets up to which it has read, added up.
+    offset: i64,
+    messages: u64,
+    since: Instant,
+    seen: Instant,
 }
 
 /// What came of a look.
@@ -42,6 +62,8 @@ pub(super) struct TopicsLook {
     /// How often in a row they did not answer, and what was said last.
     failed: (u32, String),
     has_answered: bool,
+    /// Consumers with messages before them.
+    stands: BTreeMap<(&'static str, String), Stand>,
     pub(super) seen: Known<TopicsSeen>,
 }
 
@@ -78,11 +100,35 @@ impl TopicsLook {
                     self.whole_due = Some(now.instant + (took * REST).clamp(LOOK_EVERY, KNOWN_FOR / 2));
                 }
                 if let Some((instant, seen)) = seen {
+                    self.stand(instant, &seen);
                     let time = now.time - now.instant.saturating_duration_since(instant);
                     self.seen.learn(Moment { time, instant }, seen);
                 }
             }
         }
+    }
+
+    /// Takes note of where consumers stand.
+    fn stand(&mut self, now: Instant, seen: &TopicsSeen) {
+        let before = std::mem::take(&mut self.stands);
+        for (consumer, messages) in seen.lags.iter().filter(|(_, messages)| **messages > 0) {
+            let Some(end) = seen.ends.get(&consumer.1) else { continue };
+            let offset = end.saturating_sub_unsigned(*messages);
+            let stood = before.get(consumer).filter(|before| before.offset == offset);
+            let since = stood.map_or(now, |before| before.since);
+            let stand = Stand { offset, messages: *messages, since, seen: now };
+            self.stands.insert(consumer.clone(), stand);
+        }
+    }
+
+    /// Consumers that have stood where they are for long, as far as it is known.
+    pub(super) fn stalled(&self) -> Vec<Stalled> {
+        let stalled = self.stands.iter().filter_map(|((consumer, topic), stand)| {
+            let stood_for = stand.seen.duration_since(stand.since);
+            let (topic, messages) = (topic.clone(), stand.messages);
+            (stood_for >= CONSUMER_STUCK_AFTER).then_some(Stalled { consumer, topic, messages, stood_for })
+        });
+        stalled.collect()
     }
 
     /// Whether they answer, as far as it is known.
@@ -165,5 +211,25 @@ mod tests {
         assert_eq!(note(silent()).0, Some(true), "one look may fail");
         let whole = topics.whole_due.map(|due| due.duration_since(now.instant));
         assert_eq!(whole, Some(REST * Duration::from_secs(1)), "what takes long is asked seldom");
+    }
+
+    #[test]
+    fn a_consumer_is_stuck_that_has_messages_before_it_and_reads_none() {
+        let (mut topics, began) = (TopicsLook::default(), Instant::now());
+        let mut at = |s, end, lag| {
+            let seen = TopicsSeen {
+                ends: BTreeMap::from([("offers".to_owned(), end)]),
+                lags: BTreeMap::from([(("prices", "offers".to_owned()), lag)]),
+            };
+            topics.stand(began + Duration::from_secs(s), &seen);
+            topics.stalled().into_iter().map(|stalled| stalled.messages).collect::<Vec<_>>()
+        };
+        let long = CONSUMER_STUCK_AFTER.as_secs();
+        assert!(at(0, 100, 40).is_empty());
+        assert!(at(long, 120, 59).is_empty(), "it has read one");
+        assert!(at(2 * long - 1, 130, 69).is_empty());
+        assert_eq!(at(2 * long, 140, 79), [79], "others write, and it reads none");
+        assert!(at(3 * long, 140, 0).is_empty());
+        assert!(at(4 * long, 150, 10).is_empty(), "these came just now");
     }
 }

@@ -2,30 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Server, authorized};
+use crate::common::{self, Server, authorized};
 use crate::guarded;
 
 const STAGES: &str = "/torg.stages.v1.StageAdminService";
 const CREATE_FEED: &str = "/torg.feeds.v1.FeedService/CreateFeed";
 const SET_VALUES: &str = "/torg.tasks.v1.CtlService/SetValues";
 
-/// Everything that was recorded, the oldest first.
-fn actions(server: &Server, token: &str) -> Vec<Value> {
-    let answer = server.call("/torg.admin.v1.ObserveService/ListActions", Some(token), "{}");
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let mut actions = answer.json()["actions"].as_array().cloned().unwrap_or_default();
+/// Everything that was recorded, the oldest first, once there are as many.
+fn actions(server: &Server, token: &str, count: usize) -> Vec<Value> {
+    let mut actions = common::recorded(count, || {
+        let answer = server.call("/torg.admin.v1.ObserveService/ListActions", Some(token), "{}");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["actions"].as_array().cloned().unwrap_or_default()
+    });
     actions.reverse();
     actions
 }
 
 /// The same in short: who, what, about what, and what came of it.
-fn recorded(server: &Server, token: &str) -> Vec<[String; 4]> {
+fn recorded(server: &Server, token: &str, count: usize) -> Vec<[String; 4]> {
     let text = |action: &Value, field: &str| action[field].as_str().unwrap_or_default().to_owned();
     let told = |action: &Value| {
         let method = text(action, "method").rsplit('/').next().unwrap().to_owned();
         [text(action, "author"), method, text(action, "about"), text(action, "outcome")]
     };
-    actions(server, token).iter().map(told).collect()
+    actions(server, token, count).iter().map(told).collect()
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn actions_of_people_and_refused_attempts_are_recorded_and_the_work_of_sellers_a
         ["root", "CreateFeed", "bob/cars", "ok"],
         ["root", "SetValues", "shop/rows", &by_service],
     ];
-    assert_eq!(recorded(&server, &support), wanted.map(|action| action.map(str::to_owned)));
+    assert_eq!(recorded(&server, &support, 5), wanted.map(|action| action.map(str::to_owned)));
     let answer = server.call("/torg.admin.v1.ObserveService/ListActions", Some(&seller), "{}");
     assert_eq!(answer.status, 403, "{}", answer.body);
 }
@@ -87,7 +89,7 @@ fn files_that_others_hand_in_are_recorded_and_those_of_sellers_themselves_are_no
         ["ann", "upload", "bob/default", &refused],
         ["root", "upload", "bob/default", "ok"],
     ];
-    assert_eq!(recorded(&server, &admin), wanted.map(|action| action.map(str::to_owned)));
+    assert_eq!(recorded(&server, &admin, 3), wanted.map(|action| action.map(str::to_owned)));
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn what_only_some_may_read_is_not_told_by_recorded_actions() {
         "ok"
     );
 
-    let actions = actions(&server, &support);
+    let actions = actions(&server, &support, 4);
     let told = serde_json::to_string(&actions).unwrap();
     assert!(!told.contains("s3cret") && !told.contains("czNjcmV0"), "{told}");
     let request = |place: usize| actions[place]["request"].as_str().unwrap().to_owned();
@@ -142,8 +144,8 @@ fn an_attempt_is_recorded_however_large_its_request_is() {
     let ann = issuer.token_of("ann", &["seller"], Some("s1"));
     let of_bob = json!({"feed": {"seller": "bob", "namespace": "x".repeat(100_000)}}).to_string();
     let refused = server.call(CREATE_FEED, Some(&ann), &of_bob).json()["code"].as_str().unwrap().to_owned();
-    assert_eq!(recorded(&server, &admin), [["ann", "CreateFeed", "", &refused].map(str::to_owned)]);
-    assert!(actions(&server, &admin)[0]["request"].as_str().unwrap().ends_with(" bytes)\""));
+    assert_eq!(recorded(&server, &admin, 1), [["ann", "CreateFeed", "", &refused].map(str::to_owned)]);
+    assert!(actions(&server, &admin, 1)[0]["request"].as_str().unwrap().ends_with(" bytes)\""));
 }
 
 #[test]
@@ -157,7 +159,7 @@ fn whoever_shows_a_key_is_recorded_by_its_name() {
     let (key, id) = (key.as_str().unwrap(), id.as_str().unwrap());
     let pause = json!({"id": "expiry", "reason": "a test"}).to_string();
     assert_eq!(server.call(&format!("{STAGES}/PauseStage"), Some(key), &pause).status, 200);
-    let recorded = recorded(&server, &admin);
+    let recorded = recorded(&server, &admin, 2);
     assert_eq!(recorded[1], [&*format!("Anna ({id})"), "PauseStage", "expiry", "ok"]);
     assert!(!recorded.concat().concat().contains(key), "{recorded:?}");
 }

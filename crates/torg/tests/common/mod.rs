@@ -10,7 +10,25 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Longer than anything that works takes, also on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is found, sooner or later.
+pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "not in {PATIENCE:?}: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Recorded actions as `list` tells them, once there are as many: they are written down beside the answer if the store
+/// takes its time.
+pub fn recorded(count: usize, list: impl Fn() -> Vec<serde_json::Value>) -> Vec<serde_json::Value> {
+    found(&format!("{count} actions are recorded"), || Some(list()).filter(|actions| actions.len() >= count))
+}
 
 /// The binary with an empty environment for its settings and an empty folder to work in.
 pub fn torg(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {

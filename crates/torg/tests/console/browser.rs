@@ -1,7 +1,7 @@
 //! A real browser: Debian's Chromium, driven through `WebDriver`.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn start() -> Driver {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = testkit::free_port();
         let child = Command::new("chromedriver")
             .arg(format!("--port={port}"))
             .stdout(Stdio::null())
@@ -73,11 +73,15 @@ impl Drop for Driver {
 pub(crate) fn is_there() -> bool {
     let there = Command::new("chromedriver").arg("--version").output().is_ok();
     if !there {
-        assert!(std::env::var_os("TORG_REQUIRE_ALL").is_none(), "chromium-driver is not installed");
-        println!("SKIPPED: the console in a browser, chromium-driver is not installed");
+        testkit::skip("the console in a browser", "chromium-driver is not installed");
     }
     there
 }
+
+/// What the driver says when a page was left in the middle of a command.
+const PASSING: [&str; 3] = ["aborted by navigation", "Execution context was destroyed", "frame was detached"];
+/// The errors of a click on what is not there any more where it was.
+const MOVED: [&str; 2] = ["stale element reference", "element click intercepted"];
 
 /// One window. Everything that fails here is a panic: these are tests.
 pub(crate) struct Browser<'a> {
@@ -111,6 +115,7 @@ impl<'a> Browser<'a> {
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
             "acceptInsecureCerts": true,
+            "timeouts": {"script": PATIENCE.as_millis() as u64, "pageLoad": PATIENCE.as_millis() as u64},
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
@@ -123,10 +128,41 @@ impl<'a> Browser<'a> {
         send(self.driver, verb, &format!("/session/{}{path}", self.session), body)
     }
 
+    /// A command that does not fail because the page is just becoming another: then it is given again.
+    fn steadily(&self, path: &str, body: &Value) -> Value {
+        let path = format!("/session/{}{path}", self.session);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let answer = send_raw(self.driver, "POST", &path, body);
+            let value = answer.json()["value"].clone();
+            if answer.status == 200 {
+                return value;
+            }
+            let is_passing = PASSING.iter().any(|part| value.to_string().contains(part));
+            assert!(is_passing && Instant::now() < until, "{path} {body}: {value}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// Opens a page by its path.
     pub(crate) fn go(&self, path: &str) {
         let url = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", self.origin) };
         self.command("POST", "/url", &json!({"url": url}));
+    }
+
+    /// Opens a page, again while a service is too slow to answer in its time: this machine may be busy with other tests.
+    pub(crate) fn see(&self, path: &str) {
+        let until = Instant::now() + PATIENCE;
+        self.go(path);
+        while self.status() == 503 && Instant::now() < until {
+            self.go(path);
+        }
+    }
+
+    /// The status with which the page came that is open.
+    pub(crate) fn status(&self) -> u64 {
+        let code = "return performance.getEntriesByType('navigation')[0].responseStatus";
+        self.script(code).as_u64().unwrap_or_default()
     }
 
     /// The path and the query of the page.
@@ -137,7 +173,7 @@ impl<'a> Browser<'a> {
 
     /// What a script gives back.
     pub(crate) fn script(&self, code: &str) -> Value {
-        self.command("POST", "/execute/sync", &json!({"script": code, "args": []}))
+        self.steadily("/execute/sync", &json!({"script": code, "args": []}))
     }
 
     /// What a script gives to its last argument.
@@ -147,7 +183,7 @@ impl<'a> Browser<'a> {
 
     /// The text of the page as a person reads it.
     pub(crate) fn text(&self) -> String {
-        self.script("return document.body.innerText").as_str().unwrap_or_default().to_owned()
+        self.script("return document.body?.innerText ?? ''").as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until the page says this, without any reload by us.
@@ -183,12 +219,23 @@ impl<'a> Browser<'a> {
 
     /// Clicks an element, as a person does.
     pub(crate) fn click(&self, selector: &str) {
-        let id = self.element(selector);
-        self.script(&format!(
-            "document.querySelector({}).scrollIntoView({{block: 'center'}})",
-            json!(selector)
-        ));
-        self.command("POST", &format!("/element/{id}/click"), &json!({}));
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let id = self.element(selector);
+            self.script(&format!(
+                "document.querySelector({})?.scrollIntoView({{block: 'center'}})",
+                json!(selector)
+            ));
+            let path = format!("/session/{}/element/{id}/click", self.session);
+            let answer = send_raw(self.driver, "POST", &path, &json!({}));
+            if answer.status == 200 {
+                return;
+            }
+            // The page was just brought up to date under the pointer.
+            let is_passing = MOVED.iter().any(|kind| answer.json()["value"]["error"] == *kind);
+            assert!(is_passing && Instant::now() < until, "{selector}: {}", answer.body);
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// Presses the keys of a text in a field, in place of what stands there.
@@ -218,12 +265,13 @@ impl<'a> Browser<'a> {
         self.command("POST", "/alert/accept", &json!({}));
     }
 
-    /// Errors in the console of the browser since the last look.
+    /// Errors in the console of the browser since the last look, but for answers that were too slow: pages ask again.
     pub(crate) fn errors(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let entries = log.as_array().cloned().unwrap_or_default();
         let severe = entries.iter().filter(|entry| entry["level"] == "SEVERE");
-        severe.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
+        let messages = severe.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned());
+        messages.filter(|message| !message.contains("status of 503")).collect()
     }
 
     /// Keeps a picture of the whole page among the artefacts.
@@ -244,7 +292,10 @@ impl<'a> Browser<'a> {
 
 impl Drop for Browser<'_> {
     fn drop(&mut self) {
-        let _ = send_raw(self.driver, "DELETE", &format!("/session/{}", self.session), &Value::Null);
+        // Not within another panic: a second one would end all tests.
+        if !std::thread::panicking() {
+            let _ = send_raw(self.driver, "DELETE", &format!("/session/{}", self.session), &Value::Null);
+        }
     }
 }
 
@@ -274,7 +325,7 @@ fn send_raw(driver: &Driver, verb: &str, path: &str, body: &Value) -> Answer {
 
 /// Reads one answer: the driver keeps the connection, whatever it is asked.
 fn read(mut stream: TcpStream) -> Answer {
-    stream.set_read_timeout(Some(2 * PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(3 * PATIENCE)).unwrap();
     let (mut whole, mut piece) = (Vec::new(), vec![0; 65536]);
     loop {
         let count = stream.read(&mut piece).unwrap();

@@ -9,6 +9,7 @@ mod browser;
 mod common;
 mod forms;
 mod hostile;
+mod live;
 mod outage;
 mod pages;
 mod rig;

@@ -38,12 +38,6 @@ pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
     pages.into_iter().collect()
 }
 
-/// The status with which the page came that is open.
-fn status(browser: &Browser<'_>) -> u64 {
-    let code = "return performance.getEntriesByType('navigation')[0].responseStatus";
-    browser.script(code).as_u64().unwrap_or_default()
-}
-
 /// What a person would complain about: parts that stick out, controls without a size or with something over them, emptiness, errors of the browser.
 fn complaints(browser: &Browser<'_>) -> Vec<String> {
     let found = browser.script(
@@ -91,9 +85,9 @@ fn every_page_looks_right_in_both_languages_on_a_desk_and_on_a_phone() {
         for width in Width::BOTH {
             let browser = rig::window(&driver, &server, "admin", width, language);
             for (name, path) in &pages {
-                browser.go(path);
+                browser.see(path);
                 browser.picture(&format!("{name}-{language}-{}", width.name()));
-                assert_eq!(status(&browser), 200, "{path}: {}", browser.text());
+                assert_eq!(browser.status(), 200, "{path}: {}", browser.text());
                 let wrong = complaints(&browser);
                 assert!(wrong.is_empty(), "{path} in {language}, {}: {wrong:#?}", width.name());
                 assert_eq!(browser.script("return document.documentElement.lang"), language);
@@ -136,14 +130,14 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         // Each role also as people sit before it elsewhere: on a phone, in Russian.
         let phone = rig::window(&driver, &server, role, Width::Phone, "ru");
         for (name, path) in all(&server).into_iter().filter(|(name, _)| !closed.contains(name)) {
-            phone.go(&path);
+            phone.see(&path);
             let wrong = complaints(&phone);
             assert!(wrong.is_empty(), "{path} as {role}, in Russian on a phone ({name}): {wrong:#?}");
         }
         let browser = rig::window(&driver, &server, role, Width::Desktop, "en");
         for (name, path) in all(&server) {
-            browser.go(&path);
-            let (status, text) = (status(&browser), browser.text());
+            browser.see(&path);
+            let (status, text) = (browser.status(), browser.text());
             if closed.contains(&name) {
                 assert!(matches!(status, 403 | 404), "{role} opens {path}: {status} {text}");
                 assert!(
@@ -157,8 +151,8 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         let menu = browser
             .script("return [...document.querySelectorAll('nav.menu a')].map((a) => a.getAttribute('href'))");
         for link in menu.as_array().unwrap() {
-            browser.go(link.as_str().unwrap());
-            assert_eq!(status(&browser), 200, "the menu of {role} leads to {link}: {}", browser.text());
+            browser.see(link.as_str().unwrap());
+            assert_eq!(browser.status(), 200, "the menu of {role} leads to {link}: {}", browser.text());
         }
     }
     // A seller sees nothing of another.
@@ -168,9 +162,9 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         format!("/console/offers/{}", rig::offer_of(&server, rig::SHOP)),
         format!("/console/feeds/{}/default", rig::SHOP),
     ] {
-        browser.go(&path);
+        browser.see(&path);
         // A public offer may be read by everybody, but not how it came to be.
-        assert!(status(&browser) >= 400 || !browser.text().contains("expiry"), "{path}: {}", browser.text());
+        assert!(browser.status() >= 400 || !browser.text().contains("expiry"), "{path}: {}", browser.text());
     }
 }
 
@@ -238,9 +232,9 @@ fn no_link_leads_nowhere() {
         {
             continue;
         }
-        browser.go(&path);
+        browser.see(&path);
         visited += 1;
-        assert_eq!(status(&browser), 200, "{path}: {}", browser.text());
+        assert_eq!(browser.status(), 200, "{path}: {}", browser.text());
         let links = browser.script(
             "return [...document.querySelectorAll('main a[href]')].map((a) => a.getAttribute('href'))
                .filter((href) => href.startsWith('/console/') && !href.includes('.xlsx') && !href.includes('.csv'))",

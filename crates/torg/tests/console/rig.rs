@@ -13,6 +13,8 @@ use crate::common::{PATIENCE, Server, run, torg};
 pub(crate) const SHOP: &str = "mebelny-dom";
 /// A seller of the demo whose feed has mistakes.
 pub(crate) const CARELESS: &str = "tehno-ryad";
+/// A seller whom the demo does not know: nobody but the test touches their offers.
+pub(crate) const NINA: &str = "nina";
 /// How many offers the demo of a test has.
 const OFFERS: &str = "200";
 
@@ -31,16 +33,22 @@ pub(crate) fn demo() -> Server {
         OFFERS,
     ];
     let server = Server::start_as(&folder, &arguments, &[]);
-    wait_until("the feed with mistakes is loaded", || {
-        let loads = ask(
-            &server,
-            "torg.feeds.v1.FeedService/ListLoads",
-            &json!({"seller": CARELESS, "namespace": mistakes(&server)}),
-        );
-        loads["loads"].as_array().is_some_and(|loads| loads.iter().any(|load| load["state"] == "STATE_DONE"))
+    wait_until("all offers are made", || {
+        let progress = std::fs::read_to_string(data.join("progress.json")).unwrap_or_default();
+        let progress: Value = serde_json::from_str(&progress).unwrap_or_default();
+        progress["offers"].as_u64() == OFFERS.parse().ok()
     });
+    for (seller, namespace) in [(CARELESS, mistakes(&server)), (SHOP, "default".to_owned())] {
+        wait_until("the feed is loaded", || is_loaded(&server, seller, &namespace));
+    }
     wait_until("a task has run", || !runs(&server).is_empty());
     server
+}
+
+fn is_loaded(server: &Server, seller: &str, namespace: &str) -> bool {
+    let feed = json!({"seller": seller, "namespace": namespace});
+    let loads = ask(server, "torg.feeds.v1.FeedService/ListLoads", &feed);
+    loads["loads"].as_array().is_some_and(|loads| loads.iter().any(|load| load["state"] == "STATE_DONE"))
 }
 
 /// The namespace of the feed with mistakes.
@@ -74,6 +82,14 @@ pub(crate) fn offer_of(server: &Server, seller: &str) -> String {
         .as_str()
         .unwrap_or_else(|| panic!("{seller} has no offers: {offers}"))
         .to_owned()
+}
+
+/// An offer of [`NINA`] with this title.
+pub(crate) fn make_offer(server: &Server, title: &str) -> String {
+    let offer = json!({"offer": {"seller": NINA, "category": "sg-4-4-3-2", "title": title,
+        "price": {"fixed": {"micros": "150000000", "currency": "EUR"}}, "place": {"address": "Bremen"}}});
+    let made = ask(server, "torg.offers.v1.OfferService/CreateOffer", &offer);
+    made["offer"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
 }
 
 /// The answer of a call, with access off.
@@ -110,8 +126,20 @@ pub(crate) fn window_at<'a>(
     width: Width,
     language: &str,
 ) -> Browser<'a> {
+    window_of(driver, url, role, CARELESS, width, language)
+}
+
+/// The same with the seller that somebody is with that role.
+pub(crate) fn window_of<'a>(
+    driver: &'a Driver,
+    url: &str,
+    role: &str,
+    seller: &str,
+    width: Width,
+    language: &str,
+) -> Browser<'a> {
     let browser = Browser::open(driver, url, width, language);
-    let seller = if role == "seller" { format!("&seller={CARELESS}") } else { String::new() };
+    let seller = if role == "seller" { format!("&seller={seller}") } else { String::new() };
     browser.go(&format!("/console/sign-in?as={role}{seller}"));
     browser
 }

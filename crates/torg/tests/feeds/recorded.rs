@@ -5,15 +5,17 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use crate::common::{PATIENCE, Server};
+use crate::common::{self, PATIENCE, Server};
 use crate::rig::{ask, create, send, upload};
 
-/// What was recorded of uploads, the oldest first.
-fn uploads(server: &Server) -> Vec<Value> {
-    let answer = ask(server, "admin.v1.ObserveService/ListActions", &json!({})).json();
-    let all = answer["actions"].as_array().cloned().unwrap_or_default();
+/// What was recorded of uploads, the oldest first, once there are as many.
+fn uploads(server: &Server, count: usize) -> Vec<Value> {
     let is_upload = |action: &Value| action["method"].as_str().unwrap().ends_with("/upload");
-    all.into_iter().rev().filter(is_upload).collect()
+    common::recorded(count, || {
+        let answer = ask(server, "admin.v1.ObserveService/ListActions", &json!({})).json();
+        let all = answer["actions"].as_array().cloned().unwrap_or_default();
+        all.into_iter().rev().filter(is_upload).collect()
+    })
 }
 
 fn request_of(action: &Value) -> Value {
@@ -27,7 +29,7 @@ fn an_upload_is_recorded_with_its_load_and_its_size_or_why_it_was_refused() {
     assert_eq!(upload(&server, "/feeds/ann/default/upload", b"anything").status, 202);
     assert_eq!(upload(&server, "/feeds/ann/none/upload", b"x").status, 404);
     assert_eq!(upload(&server, "/feeds/ann/default/upload", b"").status, 400);
-    let recorded = uploads(&server);
+    let recorded = uploads(&server, 3);
     let outcomes: Vec<(&str, &str)> = recorded
         .iter()
         .map(|action| (action["about"].as_str().unwrap(), action["outcome"].as_str().unwrap()))
@@ -76,7 +78,7 @@ fn what_a_seller_hands_in_by_the_console_is_recorded_as_done_there() {
     );
     let answer = send(&server, request.as_bytes());
     assert_eq!(answer.status, 303, "{answer:?}");
-    let recorded = uploads(&server);
+    let recorded = uploads(&server, 1);
     let [action] = &recorded[..] else { panic!("{recorded:?}") };
     assert_eq!((&action["author"], &action["through"]), (&json!("local seller"), &json!("console")));
     let known = json!({"seller": "ann", "namespace": "default", "bytes": 8, "load": "1"});

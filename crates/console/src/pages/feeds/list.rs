@@ -151,6 +151,6 @@ fn last_load(visit: &Visit, feed: &Named, load: &Load) -> Markup {
             br; span.quiet { (ago(visit, load.create_time.as_option())) }
         }
         td.n { a href=(feed.offers()) { (number(counts.offers)) } }
-        td.n { a href={ (page) "?severity=error" } { (number(counts.errors)) } }
+        td.n { a href={ (page) "?severity=error#problems" } { (number(counts.errors)) } }
     }
 }

@@ -12,7 +12,7 @@ use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::services::methods::GET_LOAD;
 use crate::services::{Failure, Kind};
-use crate::view::{ago, bytes, cut, moment, number, part};
+use crate::view::{ago, bytes, long, moment, number, part};
 use crate::visit::Visit;
 
 /// Which load a page is about.
@@ -83,7 +83,7 @@ fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
                 strong { (failure.message) }
                 @if failure.line > 0 { " " (visit.f("Line {0}, column {1}.", &[&failure.line, &failure.column])) }
                 @if !failure.remedy.is_empty() { br; (failure.remedy) }
-                @if !failure.value.is_empty() { br; code { (cut(&failure.value)) } }
+                @if !failure.value.is_empty() { br; code { (long("failed-value", &failure.value)) } }
             }
         }
         div.card {
@@ -102,6 +102,7 @@ fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
                 div.number { @if place.is_empty() { (number(count)) } @else { a href=(place) { (number(count)) } } }
             }
         } }
+        p.hint { (visit.t("Which offers were new, changed or removed is not kept with the load: the history of each offer names the loads that did it.")) }
     }
 }
 

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::state::{is_under_way, load_state, missing, of_feed, origin, progress};
+use super::unfetched::said;
 use super::{Named, change, may_change, upload};
 use crate::address::{Path, Query};
 use crate::layout::Place;
@@ -117,7 +118,7 @@ fn fetched(visit: &Visit, fetch: &Fetch) -> Markup {
     html! {
         (ago(visit, fetch.time.as_option())) " " (state(tone, visit.t(text)))
         @if fetch.bytes > 0 { " " span.quiet { (bytes(fetch.bytes)) } }
-        @if !fetch.text.is_empty() { br; (fetch.text) }
+        (said(visit, fetch))
         @if fetch.attempts > 1 { br; span.quiet { (visit.f("attempts in a row: {0}", &[&fetch.attempts])) } }
     }
 }
@@ -160,6 +161,9 @@ fn under_way(visit: &Visit, named: &Named, load: &Load) -> Markup {
 
 /// What can be done with it, for those who may.
 fn doing(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+    if feed.deleting {
+        return html! { p.notice { (visit.t("The feed is being deleted: first its offers are dealt with, then it goes.")) } };
+    }
     if !may_change(visit, &named.seller) {
         return html! {
             @if visit.may(Action::ReadAny) && !visit.may(Action::WriteForSeller) {
@@ -204,7 +208,7 @@ fn row(visit: &Visit, named: &Named, load: &Load) -> Markup {
             // Which offers were new or changed at a load is not kept.
             td.n { (number(counts.created)) }
             td.n { (number(counts.changed)) }
-            td.n { a href={ (page) "?severity=error" } { (number(counts.rejected)) } }
+            td.n { a href={ (page) "?severity=error#problems" } { (number(counts.rejected)) } }
             td.n { (number(counts.removed)) }
         }
     }

@@ -20,7 +20,7 @@ use crate::layout::Place;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::services::methods::{LIST_FEED_PROBLEMS, SUMMARIZE_PROBLEMS};
 use crate::services::{Failure, Kind, said};
-use crate::view::{Tone, cut, empty, number, pager, part, path, piece, query, state, table};
+use crate::view::{Tone, cut, empty, long, number, pager, part, path, piece, query, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 100;
@@ -100,7 +100,7 @@ impl Report {
             div data-live #report {
                 (part(visit, &self.summary, |summary| codes(visit, feed, page, &summary.codes)))
             }
-            @if let Some(listed) = &self.listed { (list(visit, page, asked, listed)) }
+            @if let Some(listed) = &self.listed { div data-live #listed { (list(visit, page, asked, listed)) } }
         }
     }
 }
@@ -139,7 +139,7 @@ fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: 
             @if !code.examples.is_empty() {
                 details id={ "examples-" (code.code) } open[first] {
                     summary { (visit.t("Examples")) }
-                    (rows(visit, page, &code.examples))
+                    (rows(visit, page, &format!("example-{}", code.code), &code.examples))
                 }
             }
         }
@@ -155,13 +155,13 @@ fn list(visit: &Visit, page: &str, asked: &Asked, listed: &Result<ListProblemsRe
         p { a href=(page) { (visit.t("Close this list")) } }
         (part(visit, listed, |listed| html! {
             @if listed.problems.is_empty() { (empty(visit.t("There are no problems of this kind in the load."))) }
-            @else { (rows(visit, page, &listed.problems)) }
+            @else { (rows(visit, page, "listed", &listed.problems)) }
         }))
         (pager(visit, page, &chosen, &asked.page, next))
     }
 }
 
-fn rows(visit: &Visit, page: &str, problems: &[OfferProblem]) -> Markup {
+fn rows(visit: &Visit, page: &str, which: &str, problems: &[OfferProblem]) -> Markup {
     let head = html! {
         th scope="col" { (visit.t("Offer")) }
         th scope="col" { (visit.t("What is wrong")) }
@@ -170,10 +170,16 @@ fn rows(visit: &Visit, page: &str, problems: &[OfferProblem]) -> Markup {
         th.n scope="col" { (visit.t("Line")) }
         th.n scope="col" { (visit.t("Column")) }
     };
-    table(visit.t("What was wrong"), &head, &html! { @for found in problems { (row(visit, page, found)) } })
+    table(
+        visit.t("What was wrong"),
+        &head,
+        &html! {
+            @for (place, found) in problems.iter().enumerate() { (row(visit, page, &format!("{which}-{place}"), found)) }
+        },
+    )
 }
 
-fn row(visit: &Visit, page: &str, found: &OfferProblem) -> Markup {
+fn row(visit: &Visit, page: &str, id: &str, found: &OfferProblem) -> Markup {
     let problem = found.problem.as_option().cloned().unwrap_or_default();
     let bad = problem.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let place = |at: u32| if at == 0 { "–".to_owned() } else { at.to_string() };
@@ -188,7 +194,7 @@ fn row(visit: &Visit, page: &str, found: &OfferProblem) -> Markup {
             }
             td.wide { (severity(visit, bad)) " " (problem.message) @if !problem.remedy.is_empty() { br; span.quiet { (problem.remedy) } } }
             td { (cut(&problem.field)) }
-            td.wide.code { (cut(&problem.value)) }
+            td.wide.code { (long(id, &problem.value)) }
             td.n { (place(problem.line)) }
             td.n { (place(problem.column)) }
         }

@@ -25,6 +25,9 @@ pub(super) fn of_load(load: &Load) -> (Tone, &'static str) {
 
 /// How a feed stands: what needs somebody comes first.
 pub(in crate::pages) fn of_feed(feed: &Feed) -> (Tone, &'static str) {
+    if feed.deleting {
+        return (Tone::Warn, w("is being deleted"));
+    }
     if feed.paused {
         return (Tone::Warn, w("paused"));
     }
@@ -115,6 +118,8 @@ mod tests {
         assert_eq!(feed(false, failed(), Some(load(State::STATE_WAITING))), waits);
         assert_eq!(feed(false, None, Some(load(State::STATE_READING))), "a load is under way");
         assert_eq!(feed(false, None, None), "nothing came yet");
+        let deleted = Feed { deleting: true, paused: true, ..Feed::default() };
+        assert_eq!(of_feed(&deleted).1, "is being deleted");
         assert_eq!(feed(false, Some(fetch(Outcome::OUTCOME_UNCHANGED)), None), "works");
     }
 }

@@ -42,6 +42,10 @@ pub(super) fn form(visit: &Visit, named: &Named) -> Markup {
             input #file type="file" name=(FILE_FIELD) required;
             p.hint { (visit.t("Drop it here, or choose it. XML, CSV, XLSX and others, also packed with gzip or zip.")) }
             button.main { (visit.t("Upload")) }
+            p data-say="going" role="status" hidden { span {} br; progress aria-label=(visit.t("Upload")) {} }
+            p.notice.bad data-say="many" role="alert" hidden { (visit.t("One file at a time: nothing was uploaded.")) }
+            p.notice.bad data-say="broken" role="alert" hidden { (visit.t("The file did not arrive whole. Try it again.")) }
+            p.notice.bad data-say="refused" role="alert" hidden {}
         }
     }
 }

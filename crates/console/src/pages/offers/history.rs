@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::money::money;
 use super::names;
-use crate::view::{ago_of_offers, cut, empty, moment, pager, path};
+use crate::view::{ago_of_offers, empty, long, moment, pager, path};
 use crate::visit::Visit;
 
 pub(super) fn show(visit: &Visit, history: &GetHistoryResponse, offer: &Offer, page: &str) -> Markup {
@@ -28,12 +28,12 @@ fn one(visit: &Visit, entry: &HistoryEntry, seller: &str) -> Markup {
                 span { (names::author(visit, entry.author.as_option(), seller)) }
                 span.quiet { (ago_of_offers(visit, entry.time.as_option())) " · " (moment(entry.time.as_option())) }
             }
-            @for field in &entry.changes { (difference(visit, field)) }
+            @for field in &entry.changes { (difference(visit, &format!("change-{}-{}", entry.version, field.field), field)) }
         }
     }
 }
 
-fn difference(visit: &Visit, field: &FieldChange) -> Markup {
+fn difference(visit: &Visit, id: &str, field: &FieldChange) -> Markup {
     html! {
         div.difference {
             code { (field.field) } ": "
@@ -42,7 +42,7 @@ fn difference(visit: &Visit, field: &FieldChange) -> Markup {
             } @else if field.long && field.before.is_none() && field.after.is_none() {
                 span.quiet { (visit.t("changed; too long to be kept")) }
             } @else {
-                (change(field.before.as_deref(), field.after.as_deref()))
+                (change(id, field.before.as_deref(), field.after.as_deref()))
                 @if field.long { " " span.quiet { (visit.t("(one of them is too long to be kept)")) } }
             }
         }
@@ -59,12 +59,12 @@ fn parts(excerpt: &Excerpt) -> Markup {
     }
 }
 
-/// A value before and after, each as JSON.
-pub(in crate::pages) fn change(before: Option<&str>, after: Option<&str>) -> Markup {
+/// A value before and after, each as JSON. By its `id` it is told from everything else on the page.
+pub(in crate::pages) fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Markup {
     html! {
-        @if let Some(before) = before { del.old { (cut(&readable(before))) } }
+        @if let Some(before) = before { del.old { (long(&format!("{id}-before"), &readable(before))) } }
         @if before.is_some() && after.is_some() { " → " }
-        @if let Some(after) = after { ins.new { (cut(&readable(after))) } }
+        @if let Some(after) = after { ins.new { (long(&format!("{id}-after"), &readable(after))) } }
         @if before.is_none() && after.is_none() { "–" }
     }
 }
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(readable(r#"["red","green"]"#), "red, green");
         let price = readable(r#"{"fixed":{"micros":"49000000000","currency":"RUB"}}"#);
         assert!(price.starts_with("49") && price.ends_with("RUB"), "{price}");
-        let shown = change(Some("\"<b>\""), None).into_string();
+        let shown = change("title", Some("\"<b>\""), None).into_string();
         assert_eq!(shown, r#"<del class="old">&lt;b&gt;</del>"#);
     }
 }

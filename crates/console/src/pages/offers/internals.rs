@@ -7,7 +7,7 @@ use contract::torg::offers::v1::{Billing, ExplainOfferResponse, Moderation};
 use maud::{Markup, html};
 
 use super::waits;
-use crate::view::{Tone, ago_of_offers, cut, empty, path, state, table, token};
+use crate::view::{Tone, ago_of_offers, empty, long, path, state, table, token};
 use crate::visit::Visit;
 
 /// The form that the buttons beside parked visits belong to; each of them says which stage it is about.
@@ -80,7 +80,7 @@ fn row(visit: &Visit, stage: &StageStanding) -> Markup {
             }
             td { (waits::last(visit, stage.last_visit.as_option())) }
             td.n { @if stage.failed_attempts == 0 { "0" } @else { a href={ (path(&["stages", &stage.stage])) "#failed" } { (stage.failed_attempts) } } }
-            td.wide { (cut(&stage.error)) }
+            td.wide { (long(&format!("error-{}", stage.stage), &stage.error)) }
         }
     }
 }

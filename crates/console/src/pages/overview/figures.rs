@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use access::Action;
 use contract::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
 
@@ -69,6 +70,8 @@ impl Figures {
             return empty(visit.t("No figures yet: the first ones come seconds after the start."));
         }
         let long = |value: f64| length(visit, value);
+        // Others are told how many messages there are, and not which.
+        let topics = visit.may(Action::UseTopics).then_some("/console/topics");
         html! {
             h2 { (visit.t("How it fares")) }
             div.cards {
@@ -76,13 +79,13 @@ impl Figures {
                 (card(visit.t("Failed calls"), self.failures(), rate, visit.t("in a second"), Some("/console/calls")))
                 (card(visit.t("Slowest calls (p95)"), self.most("rpc_duration_p95_seconds", &[]), long, "", Some("/console/calls")))
                 (card(visit.t("Visits of stages"), self.sum("stage_visits_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
-                (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
+                (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages?by=failures")))
                 (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), amount, visit.t("offers"), Some("/console/stages")))
                 (card(visit.t("Lag of the export"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
-                (card(visit.t("Messages before Torg's own readers"), self.sum("topic_lag_messages", &[]), amount, "", Some("/console/topics")))
-                (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds")))
-                (card(visit.t("Loads that wait for somebody"), self.loads(true), amount, "", Some("/console/feeds#wrongs")))
-                (card(visit.t("Tasks that run"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks")))
+                (card(visit.t("Messages before Torg's own readers"), self.sum("topic_lag_messages", &[]), amount, "", topics))
+                (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds?state=going")))
+                (card(visit.t("Loads that wait for somebody"), self.loads(true), amount, "", Some("/console/feeds?state=waiting")))
+                (card(visit.t("Tasks that run"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks?standing=running")))
             }
             h2 { (visit.t("Stages")) }
             (self.stages(visit))

@@ -3,8 +3,8 @@
 use contract::torg::feeds::v1::Feed;
 use maud::{Markup, html};
 
-use crate::pages::feeds::of_feed;
-use crate::view::{Tone, ago, cut, empty, number, path, state, table};
+use crate::pages::feeds::{of_feed, said};
+use crate::view::{Tone, ago, cut, empty, number, path, query, state, table};
 use crate::visit::Visit;
 
 pub(super) fn show(visit: &Visit, feeds: &[Feed], seller: &str) -> Markup {
@@ -26,7 +26,12 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
     let place = path(&["feeds", seller, &feed.namespace]);
     let load = feed.last_load.as_option();
     let counts = load.and_then(|load| load.counts.as_option());
-    let count = |offers: Option<u64>| {
+    let offers = format!("{}{}", path(&["sellers", seller]), query(&[("source", &feed.namespace)]));
+    let errors = load.map(|load| {
+        let number = load.number.to_string();
+        path(&["feeds", seller, &feed.namespace, "loads", &number]) + "?severity=error#problems"
+    });
+    let count = |offers: Option<u64>, place: &str| {
         html! { td.n { @if let Some(offers) = offers { a href=(place) { (number(offers)) } } @else { "–" } } }
     };
     html! {
@@ -37,8 +42,8 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
             }
             td.wide { (standing(visit, feed)) }
             td { @if let Some(load) = load { (ago(visit, load.create_time.as_option())) } @else { (visit.t("none yet")) } }
-            (count(counts.map(|counts| counts.offers)))
-            (count(counts.map(|counts| counts.rejected)))
+            (count(counts.map(|counts| counts.offers), &offers))
+            (count(counts.map(|counts| counts.rejected), errors.as_deref().unwrap_or(&place)))
             td { (ago(visit, feed.next_fetch_time.as_option())) }
         }
     }
@@ -47,9 +52,8 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
 /// How it stands, and what was said of its last fetch if that failed.
 fn standing(visit: &Visit, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
-    let said = feed.last_fetch.as_option().map(|fetch| &*fetch.text).unwrap_or_default();
     html! {
         (state(tone, visit.t(text)))
-        @if tone == Tone::Bad && !said.is_empty() { br; span.quiet { (cut(said)) } }
+        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (said(visit, fetch)) }
     }
 }

@@ -6,7 +6,7 @@ use crate::words_mark::w;
 
 /// Each with its name in an address, and what it is called.
 pub(super) const PRESETS: [(Preset, &str, &str); 7] = [
-    (Preset::PRESET_ALL, "", w("All")),
+    (Preset::PRESET_ALL, "", w("All but removed and archived")),
     (Preset::PRESET_ACTIVE, "active", w("Active")),
     (Preset::PRESET_NEEDS_ATTENTION, "attention", w("Need attention")),
     (Preset::PRESET_EXPIRED, "expired", w("Expired")),

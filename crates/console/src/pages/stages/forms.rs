@@ -9,8 +9,8 @@ use maud::{Markup, html};
 
 use crate::address::Path;
 use crate::form::Form;
-use crate::services::Failure;
 use crate::services::methods::{PAUSE_STAGE, PROMOTE_SHADOW, RELEASE_STAGE, RESUME_STAGE, SET_STAGE_LIMITS};
+use crate::services::{Failure, Kind};
 use crate::view::{button, number, path, reason, token};
 use crate::visit::Visit;
 use crate::words_mark::w;
@@ -77,7 +77,11 @@ fn promote_form(visit: &Visit, stage: &Stage) -> Markup {
         details #promote {
             summary { (visit.t("Let the shadow take its place")) }
             p { (visit.t("The addresses of the shadow become those of the stage.")) }
-            (button(visit, &place(stage, "promote"), visit.t("Let it take the place"), "danger", &html! {}))
+            form.inline method="post" action=(place(stage, "promote"))
+                data-confirm=(visit.f("Let the shadow take the place of stage {0}?", &[&stage.id])) {
+                (token(visit))
+                button.danger { (visit.t("Let it take the place")) }
+            }
         }
     }
 }
@@ -91,12 +95,13 @@ pub(super) fn limits_in_words(visit: &Visit, limits: &StageLimits) -> String {
 }
 
 pub(super) async fn pause(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
-    let request = PauseStageRequest {
-        id: id.clone(),
-        reason: form.text("reason").to_owned(),
-        ..PauseStageRequest::default()
+    let outcome = match form.reason() {
+        Ok(reason) => {
+            let request = PauseStageRequest { id: id.clone(), reason, ..PauseStageRequest::default() };
+            visit.act(PAUSE_STAGE, &request).await
+        }
+        Err(failure) => Err(failure),
     };
-    let outcome = visit.act(PAUSE_STAGE, &request).await;
     let outcome = outcome.map(|_| visit.f("Stage {0} is paused: what comes meanwhile waits.", &[&id]));
     visit.done(&path(&["stages", &id]), outcome)
 }
@@ -108,15 +113,19 @@ pub(super) async fn resume(visit: Visit, Path(id): Path<String>, _form: Form) ->
     visit.done(&path(&["stages", &id]), outcome)
 }
 
-/// Has parked visits tried again: of one offer, or of all. Whoever comes from the page of the offer goes back there.
+/// Has parked visits tried again: of one offer, or of all, which a form has to say. Whoever comes from the page of the offer goes back there.
 pub(super) async fn release(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
     let offer = form.text("offer").to_owned();
     let back = match form.text("from") {
         "offer" => path(&["offers", &offer]),
         _ => path(&["stages", &id]),
     };
-    let request = ReleaseStageRequest { id, offer, ..ReleaseStageRequest::default() };
-    let outcome = visit.act(RELEASE_STAGE, &request).await;
+    let outcome = if offer.is_empty() && !form.is_on("all") {
+        Err(Failure::new(Kind::Refused, visit.t("The form does not say what to do.")))
+    } else {
+        let request = ReleaseStageRequest { id, offer, ..ReleaseStageRequest::default() };
+        visit.act(RELEASE_STAGE, &request).await
+    };
     let outcome = outcome.map(|answer| visit.f("Released: {0}", &[&number(answer.released)]));
     visit.done(&back, outcome)
 }

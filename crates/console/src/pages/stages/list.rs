@@ -1,15 +1,39 @@
 //! All stages at a glance.
 
+use std::cmp::Reverse;
+
 use contract::torg::stages::v1::Stage;
 use maud::{Markup, html};
 
 use super::{standing, waiting};
-use crate::view::{empty, number, path, rate, table};
+use crate::view::{empty, number, path, query, rate, table};
 use crate::visit::Visit;
 
-pub(super) fn table_of(visit: &Visit, stages: &[Stage]) -> Markup {
+/// What the order is called in addresses in which those come first that fail most.
+const BY_FAILURES: &str = "failures";
+
+/// The orders in which stages can be listed.
+pub(super) fn orders(visit: &Visit, by: &str) -> Markup {
+    let all = path(&["stages"]);
+    html! {
+        ul.tabs {
+            li { a href=(all) aria-current=[(by != BY_FAILURES).then_some("true")] { (visit.t("By name")) } }
+            li {
+                a href={ (all) (query(&[("by", BY_FAILURES)])) } aria-current=[(by == BY_FAILURES).then_some("true")] {
+                    (visit.t("Those that fail most"))
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn table_of(visit: &Visit, stages: &[Stage], by: &str) -> Markup {
     if stages.is_empty() {
         return empty(visit.t("There are no stages."));
+    }
+    let mut stages: Vec<&Stage> = stages.iter().collect();
+    if by == BY_FAILURES {
+        stages.sort_by_key(|stage| Reverse(standing::failures(stage)));
     }
     let head = html! {
         th scope="col" { (visit.t("Stage")) }
@@ -23,7 +47,7 @@ pub(super) fn table_of(visit: &Visit, stages: &[Stage]) -> Markup {
         th.n scope="col" { (visit.t("Failures")) }
         th scope="col" { (visit.t("Kind")) }
     };
-    table(visit.t("Stages"), &head, &html! { @for stage in stages { (row(visit, stage)) } })
+    table(visit.t("Stages"), &head, &html! { @for stage in &stages { (row(visit, stage)) } })
 }
 
 fn row(visit: &Visit, stage: &Stage) -> Markup {

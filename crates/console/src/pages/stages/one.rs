@@ -14,16 +14,26 @@ use crate::visit::Visit;
 
 /// Recorded actions that are shown.
 const ACTIONS_SHOWN: u32 = 10;
+/// How the names of methods begin that do something to stages.
+const METHODS: &str = "torg.stages.";
 
-pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
-    let stage = GetStageRequest { id: id.to_owned(), may_be_old: true, ..GetStageRequest::default() };
+pub(super) async fn show(visit: &Visit, id: &str, parked: u32) -> Result<Markup, Failure> {
+    let stage = GetStageRequest {
+        id: id.to_owned(),
+        may_be_old: true,
+        parked_max: parked.min(parts::PARKED_SHOWN_MAX),
+        ..GetStageRequest::default()
+    };
     let figures = GetFiguresRequest {
         prefix: plots::PREFIX.to_owned(),
         points_max: plots::POINTS,
+        labels: [(plots::STAGE_LABEL.to_owned(), id.to_owned())].into(),
         ..GetFiguresRequest::default()
     };
     let done = ListActionsRequest {
         about: id.to_owned(),
+        // Something else may have the same name.
+        method_prefix: METHODS.to_owned(),
         page_size: ACTIONS_SHOWN,
         ..ListActionsRequest::default()
     };
@@ -43,7 +53,7 @@ pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
         h2 { (visit.t("Over time")) }
         div data-live #plots { (part(visit, &figures, |figures| plots::show(visit, figures, id))) }
         h2 { (visit.t("In every process")) }
-        div data-live #processes { (parts::processes(visit, &stage.processes)) }
+        div data-live #processes { (parts::processes(visit, &stage)) }
         @if !stage.endpoints.is_empty() {
             h2 { (visit.t("Endpoints")) }
             div data-live #endpoints { (parts::endpoints(visit, &stage.endpoints)) }
@@ -62,13 +72,10 @@ pub(super) async fn show(visit: &Visit, id: &str) -> Result<Markup, Failure> {
 }
 
 fn recorded(visit: &Visit, done: &ListActionsResponse, id: &str) -> Markup {
-    // Something else may have the same name.
-    let own: Vec<_> =
-        done.actions.iter().filter(|action| action.method.starts_with("torg.stages.")).collect();
-    if own.is_empty() {
+    if done.actions.is_empty() {
         return empty(visit.t("Nobody did anything to this stage yet."));
     }
-    let rows = html! { @for action in own { (actions::row(visit, action)) } };
+    let rows = html! { @for action in &done.actions { (actions::row(visit, action)) } };
     html! {
         (table(visit.t("Recorded actions"), &actions::head(visit), &rows))
         p { a href={ (path(&["actions"])) (query(&[("about", id)])) } { (visit.t("All of them")) } }

@@ -2,13 +2,18 @@
 
 use access::Action;
 use buffa_types::google::protobuf::{Duration, FieldMask};
-use contract::torg::stages::v1::{Endpoint, FailedVisit, InProcess, OutsideStage, Parked, Stage};
+use contract::torg::stages::v1::{Endpoint, FailedVisit, OutsideStage, Parked, Stage};
 use maud::{Markup, html};
 
 use super::forms::{RELEASE_FORM, limits_in_words};
 use super::{standing, waiting};
-use crate::view::{Tone, ago_of_offers, amount, cut, empty, length, number, path, rate, state, table};
+use crate::view::{
+    Tone, ago_of_offers, amount, empty, length, long, number, path, rate, state, table, time_of,
+};
 use crate::visit::Visit;
+
+/// Parked visits that are shown, if somebody wants to see more than some.
+pub(super) const PARKED_SHOWN_MAX: u32 = 500;
 
 /// What it is, and how it is.
 pub(super) fn about(visit: &Visit, stage: &Stage) -> Markup {
@@ -104,7 +109,8 @@ pub(super) fn depth(visit: &Visit, stage: &Stage) -> Markup {
 }
 
 /// How it fares in every process.
-pub(super) fn processes(visit: &Visit, processes: &[InProcess]) -> Markup {
+pub(super) fn processes(visit: &Visit, stage: &Stage) -> Markup {
+    let (processes, is_outside) = (&stage.processes, !stage.endpoints.is_empty());
     if processes.is_empty() {
         return empty(visit.t("No process serves this stage at the moment."));
     }
@@ -128,11 +134,11 @@ pub(super) fn processes(visit: &Visit, processes: &[InProcess]) -> Markup {
                     td.wide {
                         @if let Some(since) = process.down_since.as_option() {
                             (state(Tone::Bad, visit.t("does not answer"))) " " (ago_of_offers(visit, Some(since)))
-                            br; span.quiet { (cut(&process.error)) }
+                            br; span.quiet { (long(&format!("down-{}", process.process), &process.error)) }
                         } @else { (state(Tone::Good, visit.t("works"))) }
                     }
                     td.n { a href="#plots" { (rate(process.visits_per_s)) } }
-                    td.n { (number(process.calls)) }
+                    td.n { @if is_outside { a href="#endpoints" { (number(process.calls)) } } @else { (number(process.calls)) } }
                     td {
                         @if process.blocked.is_empty() { (visit.t("nothing")) }
                         @else { (standing::block(visit, &process.blocked)) }
@@ -166,9 +172,9 @@ pub(super) fn endpoints(visit: &Visit, endpoints: &[Endpoint]) -> Markup {
                         @if endpoint.out { (state(Tone::Bad, visit.t("taken out, and probed"))) }
                         @else { (state(Tone::Good, visit.t("works"))) }
                     }
-                    td.n { (number(endpoint.calls)) }
+                    td.n { a href="#plots" { (number(endpoint.calls)) } }
                     td.n { a href="#failed" { (number(endpoint.failures)) } }
-                    td.wide { (cut(&endpoint.last_error)) }
+                    td.wide { (long(&format!("endpoint-{}", endpoint.address), &endpoint.last_error)) }
                 }
             }
         },
@@ -191,7 +197,7 @@ pub(super) fn failed(visit: &Visit, failed: &[FailedVisit]) -> Markup {
         @for visited in failed {
             tr {
                 th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
-                td.wide { (cut(&visited.error)) }
+                td.wide { (long(&failure_id(visited), &visited.error)) }
                 td { (ago_of_offers(visit, visited.time.as_option())) }
                 td {
                     @if visited.parked { (state(Tone::Warn, visit.t("parked"))) }
@@ -201,7 +207,16 @@ pub(super) fn failed(visit: &Visit, failed: &[FailedVisit]) -> Markup {
             }
         }
     };
-    table(visit.t("Visits that failed last"), &head, &rows)
+    html! {
+        p.hint { (visit.t("Each process remembers its last failures only.")) }
+        (table(visit.t("Visits that failed last"), &head, &rows))
+    }
+}
+
+/// Tells a failed visit from the others.
+fn failure_id(visited: &FailedVisit) -> String {
+    let at = visited.time.as_option().map_or(0, |time| time_of(time).as_ms());
+    format!("failure-{}-{at}", visited.id)
 }
 
 /// Visits that failed too often, some of them.
@@ -221,7 +236,7 @@ pub(super) fn parked(visit: &Visit, stage: &Stage, parked: &[Parked]) -> Markup 
         @for visited in parked {
             tr {
                 th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
-                td.wide { (cut(&visited.error)) }
+                td.wide { (long(&format!("parked-{}", visited.id), &visited.error)) }
                 td.n { (visited.attempts) }
                 td { (ago_of_offers(visit, visited.time.as_option())) }
                 @if offered {
@@ -236,11 +251,16 @@ pub(super) fn parked(visit: &Visit, stage: &Stage, parked: &[Parked]) -> Markup 
     let all = stage.depth.as_option().map_or(0, |depth| depth.parked);
     html! {
         @if all > parked.len() as u64 {
-            p.hint { (visit.f("These are {0} of {1}. Others take their place here when these are released.", &[&parked.len(), &number(all)])) }
+            p.hint {
+                (visit.f("These are {0} of {1}. Others take their place here when these are released.", &[&parked.len(), &number(all)]))
+                @if (parked.len() as u64) < u64::from(PARKED_SHOWN_MAX) {
+                    " " a href={ (path(&["stages", &stage.id])) "?parked=" (PARKED_SHOWN_MAX) "#parked" } { (visit.f("Show up to {0}", &[&PARKED_SHOWN_MAX])) }
+                }
+            }
         }
         (table(visit.t("Parked visits"), &head, &rows))
         @if offered {
-            p { button #release-all form=(RELEASE_FORM) name="offer" value="" data-confirm=(visit.t("Try all of them again?")) { (visit.t("Release all")) } }
+            p { button #release-all form=(RELEASE_FORM) name="all" value="on" data-confirm=(visit.t("Try all of them again?")) { (visit.t("Release all")) } }
         }
     }
 }

@@ -18,7 +18,7 @@ const P50: &str = "stage_visit_p50_seconds";
 const P95: &str = "stage_visit_p95_seconds";
 const OLDEST: &str = "stage_oldest_due_seconds";
 const DEPTH: &str = "stage_depth";
-const STAGE_LABEL: &str = "stage";
+pub(super) const STAGE_LABEL: &str = "stage";
 const LANE_LABEL: &str = "lane";
 const LANES: [(&str, &str); 3] =
     [("fresh", w("Fresh")), ("timer", w("Timers")), ("background", w("Background"))];

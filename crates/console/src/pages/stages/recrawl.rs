@@ -48,7 +48,7 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
             progress #recrawl-progress value=(recrawl.shards_done) max=(recrawl.shards.max(1)) {}
             dl.facts {
                 dt { (visit.t("Offers seen")) } dd { (number(recrawl.seen)) }
-                dt { (visit.t("Visits queued")) } dd { (number(recrawl.queued)) }
+                dt { (visit.t("Visits queued")) } dd { a href="#stages" { (number(recrawl.queued)) } }
                 dt { (visit.t("Offers that could not be read")) } dd { (number(recrawl.damaged)) }
             }
             @if offered && going {
@@ -90,7 +90,7 @@ fn speeds(visit: &Visit, act: &str, text: &str) -> Markup {
     html! {
         details id={ "recrawl-" (act) } {
             summary { (text) }
-            form.inline method="post" action=(path(&[PLACE])) {
+            form.inline method="post" action=(path(&[PLACE])) data-confirm=[(act == "start").then(|| visit.t("Ask all stages about every offer again?"))] {
                 (token(visit))
                 label for="per_second" {
                     (visit.t("Offers in a second; empty: as many as there is time for"))

@@ -4,7 +4,7 @@ use contract::torg::stages::v1::{Difference, ShadowReport};
 use maud::{Markup, html};
 
 use crate::pages::offers::change;
-use crate::view::{ago_of_offers, cut, empty, number, path, table};
+use crate::view::{ago_of_offers, empty, long, number, path, table};
 use crate::visit::Visit;
 
 pub(super) fn show(visit: &Visit, report: &ShadowReport) -> Markup {
@@ -12,7 +12,7 @@ pub(super) fn show(visit: &Visit, report: &ShadowReport) -> Markup {
         dl.facts {
             dt { (visit.t("The same answers")) } dd { (number(report.same)) }
             dt { (visit.t("Different answers")) } dd { a href="#shadow-examples" { (number(report.different)) } }
-            dt { (visit.t("Failed")) } dd { (number(report.failed)) }
+            dt { (visit.t("Failed")) } dd { a href="#shadow-examples" { (number(report.failed)) } }
             dt { (visit.t("Not compared, because it could not keep up")) } dd { (number(report.left_out)) }
         }
         h3 #shadow-examples { (visit.t("Examples of differences")) }
@@ -40,9 +40,10 @@ fn examples(visit: &Visit, examples: &[Difference]) -> Markup {
                         br; span.quiet { (visit.f("version {0}", &[&example.version])) }
                     }
                     td.wide {
-                        @if !example.failure.is_empty() { p.bad-text { (cut(&example.failure)) } }
+                        @let id = format!("example-{}-{}", example.id, example.version);
+                        @if !example.failure.is_empty() { div.bad-text { (long(&id, &example.failure)) } }
                         @for field in &example.fields {
-                            div { code { (field.field) } ": " (change(field.before.as_deref(), field.after.as_deref())) }
+                            div { code { (field.field) } ": " (change(&format!("{id}-{}", field.field), field.before.as_deref(), field.after.as_deref())) }
                         }
                         @if example.state_changes { div.quiet { (visit.t("Another private state")) } }
                         @if let Some(time) = example.visit_at.as_option() {

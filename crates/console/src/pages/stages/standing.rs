@@ -5,7 +5,7 @@ use contract::torg::stages::v1::stage::Kind;
 use contract::torg::stages::v1::{Depth, InProcess, Stage};
 use maud::{Markup, html};
 
-use crate::view::{Tone, ago_of_offers, cut, number, state, time_of};
+use crate::view::{Tone, ago_of_offers, cut, long, number, state, time_of};
 use crate::visit::Visit;
 use crate::words_mark::w;
 
@@ -33,16 +33,17 @@ pub(super) fn kind(stage: &Stage) -> &'static str {
 
 /// Whether it works, and if not, since when and why.
 pub(super) fn show(visit: &Visit, stage: &Stage) -> Markup {
+    let why = format!("why-{}", stage.id);
     if let Some(pause) = stage.pause.as_option() {
         return html! {
             (state(Tone::Warn, visit.t("paused"))) " " (ago_of_offers(visit, pause.time.as_option()))
-            @if !pause.reason.is_empty() { br; span.quiet { (cut(&pause.reason)) } }
+            @if !pause.reason.is_empty() { br; span.quiet { (long(&why, &pause.reason)) } }
         };
     }
     if let Some(process) = stage.processes.iter().find(|process| process.down_since.is_set()) {
         return html! {
             (state(Tone::Bad, visit.t("does not answer"))) " " (ago_of_offers(visit, process.down_since.as_option()))
-            br; span.quiet { (cut(&process.error)) }
+            br; span.quiet { (long(&why, &process.error)) }
         };
     }
     if stage.processes.is_empty() {
@@ -50,7 +51,7 @@ pub(super) fn show(visit: &Visit, stage: &Stage) -> Markup {
     }
     if let Some(endpoint) = stage.endpoints.first().filter(|_| stage.endpoints.iter().all(|end| end.out)) {
         return html! {
-            (state(Tone::Bad, visit.t("no endpoint answers"))) br; span.quiet { (cut(&endpoint.last_error)) }
+            (state(Tone::Bad, visit.t("no endpoint answers"))) br; span.quiet { (long(&why, &endpoint.last_error)) }
         };
     }
     match stage.processes.iter().find(|process| is_blocked(process)) {

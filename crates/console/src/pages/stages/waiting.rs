@@ -17,6 +17,8 @@ use crate::words_mark::w;
 
 /// Offers of a lane that are shown.
 const SHOWN: u32 = 50;
+/// The same, if somebody wants to see more.
+const SHOWN_MAX: u32 = 500;
 /// Lanes as addresses name them.
 const LANES: [(&str, Lane, &str); 3] = [
     ("fresh", Lane::LANE_FRESH, w("Fresh")),
@@ -28,6 +30,8 @@ const LANES: [(&str, Lane, &str); 3] = [
 #[serde(default)]
 pub(super) struct Asked {
     lane: String,
+    /// As many as can be shown.
+    all: bool,
 }
 
 /// The address of the page about a lane: `fresh`, `timers`, `background`.
@@ -36,16 +40,17 @@ pub(in crate::pages) fn place(stage: &str, lane: &str) -> String {
 }
 
 pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &id, &asked.lane).await;
+    let body = body(&visit, &id, &asked).await;
     visit.page(Place::Stages, &visit.f("What waits for stage {0}", &[&id]), body)
 }
 
-async fn body(visit: &Visit, id: &str, asked: &str) -> Result<Markup, Failure> {
-    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked).unwrap_or(LANES[0]);
+async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure> {
+    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked.lane).unwrap_or(LANES[0]);
+    let most = if asked.all { SHOWN_MAX } else { SHOWN };
     let request = GetStageRequest {
         id: id.to_owned(),
         may_be_old: true,
-        waiting_max: SHOWN,
+        waiting_max: most,
         waiting_lane: lane.into(),
         ..GetStageRequest::default()
     };
@@ -53,16 +58,26 @@ async fn body(visit: &Visit, id: &str, asked: &str) -> Result<Markup, Failure> {
     let depth = answer.stage.depth.as_option().cloned().unwrap_or_default();
     Ok(html! {
         p { a href=(path(&["stages", id])) { (visit.f("Stage {0}", &[&id])) } }
-        ul.tabs {
-            @for (known, lane, text) in LANES {
-                li {
-                    a href=(place(id, known)) aria-current=[(known == name).then_some("page")] {
-                        (visit.t(text)) " " (standing::count(visit, &depth, of_lane(&depth, lane)))
+        div data-live #lanes {
+            ul.tabs {
+                @for (known, lane, text) in LANES {
+                    li {
+                        a href=(place(id, known)) aria-current=[(known == name).then_some("page")] {
+                            (visit.t(text)) " " (standing::count(visit, &depth, of_lane(&depth, lane)))
+                        }
                     }
                 }
             }
         }
-        div data-live #waiting { (rows(visit, &answer.waiting)) }
+        div data-live #waiting {
+            @if answer.waiting.len() == most as usize {
+                p.hint {
+                    (visit.f("Those whose time comes first: {0}. There are more.", &[&most]))
+                    @if !asked.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
+                }
+            }
+            (rows(visit, &answer.waiting))
+        }
     })
 }
 
@@ -90,10 +105,5 @@ fn rows(visit: &Visit, waiting: &[Waiting]) -> Markup {
             }
         }
     };
-    html! {
-        @if waiting.len() == SHOWN as usize {
-            p.hint { (visit.f("The first {0}; the others follow when these are visited.", &[&SHOWN])) }
-        }
-        (table(visit.t("What waits"), &head, &rows))
-    }
+    table(visit.t("What waits"), &head, &rows)
 }

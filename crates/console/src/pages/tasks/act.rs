@@ -135,7 +135,7 @@ macro_rules! plain {
 }
 
 async fn done(visit: &Visit, task: &str, act: &str, form: &Form) -> Result<String, Failure> {
-    let (task, reason) = (task.to_owned(), form.text("reason").to_owned());
+    let (task, reason) = (task.to_owned(), form.reason()?);
     match act {
         "run" => {
             let record = form.is_on("record");
@@ -181,7 +181,7 @@ async fn done(visit: &Visit, task: &str, act: &str, form: &Form) -> Result<Strin
 async fn remember(visit: &Visit, task: String, form: &Form) -> Result<String, Failure> {
     let parameter = form.text("parameter").to_owned();
     let value = Some(read(visit, form.text("value"))?).into();
-    let reason = form.text("reason").to_owned();
+    let reason = form.reason()?;
     let request = SetRememberedRequest { task, parameter, value, reason, ..SetRememberedRequest::default() };
     visit.act(SET_REMEMBERED, &request).await?;
     Ok(visit.t("It was changed.").to_owned())
@@ -193,7 +193,7 @@ async fn forget(visit: &Visit, task: String, form: &Form) -> Result<String, Fail
         "" => return Err(Failure::new(Kind::Refused, visit.t("Say which value is to be forgotten."))),
         named => named.to_owned(),
     };
-    let reason = form.text("reason").to_owned();
+    let reason = form.reason()?;
     let request = DeleteRememberedRequest { task, parameter, reason, ..DeleteRememberedRequest::default() };
     visit.act(DELETE_REMEMBERED, &request).await?;
     Ok(visit.t("It was forgotten.").to_owned())
@@ -208,7 +208,7 @@ async fn start(visit: &Visit, task: String, form: &Form) -> Result<String, Failu
         scale: own("scale"),
         limit: form.number("limit", w("At most so many chunks; left out: all"))?,
         record: form.is_on("record"),
-        reason: own("reason"),
+        reason: form.reason()?,
         ..StartBackfillRequest::default()
     };
     let answer = visit.act(START_BACKFILL, &request).await?;

@@ -69,12 +69,12 @@ pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
         p {
             @if it.fires { (state(Tone::Good, visit.t("the trigger holds"))) }
             @else { (state(Tone::Plain, visit.t("the trigger does not hold"))) }
-            @if !it.earliest.is_empty() { " " (visit.t("Earliest firing")) ": " strong { (it.earliest) } }
+            @if !it.earliest.is_empty() { " " (visit.t("Earliest firing")) ": " strong lang="en" { (it.earliest) } }
         }
         @if !it.blocked.is_empty() {
             div.notice {
                 strong { (visit.t("It is queued, and not started because")) }
-                ul { @for why in &it.blocked { li { (why) } } }
+                ul lang="en" { @for why in &it.blocked { li { (why) } } }
             }
         }
         @if !it.regressions.is_empty() { (regressions(visit, &it.regressions)) }
@@ -82,7 +82,7 @@ pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
             Some(branch) => { ul.tree { (drawn(visit, &branch)) } },
             None => { (empty(visit.t("Nothing is told of its trigger: its definition is gone."))) }
         }
-        details #told { summary { (visit.t("The same as text")) } pre { (it.text) } }
+        details #told { summary { (visit.t("The same as text")) } pre lang="en" { (it.text) } }
     }
 }
 
@@ -112,12 +112,12 @@ fn one(visit: &Visit, leaf: &LeafExplained) -> Markup {
     let texts =
         [(w("Difference"), &leaf.difference), (w("Threshold"), &leaf.threshold), (w("Why"), &leaf.why)];
     html! {
-        (holds(visit, leaf.holds)) " " (leaf.leaf)
+        (holds(visit, leaf.holds)) " " span lang="en" { (leaf.leaf) }
         dl.facts {
             dt { (visit.t("Value")) } dd { a href=(path(&["values", &leaf.parameter])) { (leaf.parameter) } }
             @for (label, seen) in values { (fact(visit, label, seen)) }
             @for (label, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
-                dt { (visit.t(label)) } dd { (text) }
+                dt { (visit.t(label)) } dd lang="en" { (text) }
             }
         }
     }
@@ -135,7 +135,7 @@ fn regressions(visit: &Visit, regressions: &[Regression]) -> Markup {
             ul {
                 @for one in regressions {
                     li {
-                        a href=(path(&["values", &one.parameter])) { (one.text) }
+                        a href=(path(&["values", &one.parameter])) lang="en" { (one.text) }
                         @if !one.commands.is_empty() {
                             br; (visit.t("One of these mends it:"))
                             ul { @for command in &one.commands { li { code { (command) } } } }

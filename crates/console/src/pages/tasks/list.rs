@@ -47,10 +47,12 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
     visit.page(Place::Tasks, visit.t("Tasks"), body)
 }
 
-/// All tasks, because those beside the wanted ones are drawn too; if there are too many, only those whose names begin as is wanted.
+/// All tasks, because those beside the wanted ones are drawn too; if there are too many, only those whose names begin as is wanted. Too many to be followed are not
+/// asked for again and again.
 async fn known(visit: &Visit, prefix: &str) -> Result<All, Failure> {
     let every = all(visit, "").await?;
-    if every.complete || prefix.is_empty() { Ok(every) } else { all(visit, prefix).await }
+    let suffices = every.complete || prefix.is_empty() || visit.look().live;
+    if suffices { Ok(every) } else { all(visit, prefix).await }
 }
 
 fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
@@ -79,6 +81,7 @@ fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
         }
         div #standings data-live[followed] { (filters(visit, asked, standing, &named)) }
         h2 { (visit.t("Graph of values and tasks")) }
+        p { a href="#tasks" { (visit.t("Past the graph, to the list")) } }
         div #graph data-live[followed] { (picture(visit, &Graph::around(&all.tasks, is_wanted))) }
         h2 { (visit.t("All tasks")) }
         div #tasks data-live[followed] { (rows(visit, page, all.tasks.is_empty())) }
@@ -143,7 +146,7 @@ fn row(visit: &Visit, task: &TaskSummary) -> Markup {
         tr {
             th scope="row" { a href=(page) { (task.name) } @if !task.about.is_empty() { br; span.quiet { (task.about) } } }
             td { (shown(visit, task)) }
-            td.wide { (task.trigger) }
+            td.wide lang="en" { (task.trigger) }
             td { (ago(visit, state.and_then(|state| state.last_success_time.as_option()))) }
             td.n { a href={ (page) "#runs" } { (number(state.map_or(0, |state| state.runs))) } }
             td.n { (task.priority) }

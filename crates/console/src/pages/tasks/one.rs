@@ -128,7 +128,7 @@ fn facts(visit: &Visit, task: &TaskSummary) -> Markup {
                 dt { (visit.t("State")) } dd { (shown(visit, task)) }
                 @if !task.about.is_empty() { dt { (visit.t("What it is for")) } dd { (task.about) } }
                 dt { (visit.t("Fires when")) }
-                dd { @if task.trigger.is_empty() { (visit.t("never: its definition is gone")) } @else { (task.trigger) } }
+                dd { @if task.trigger.is_empty() { (visit.t("never: its definition is gone")) } @else { span lang="en" { (task.trigger) } } }
                 @if !task.timezone.is_empty() { dt { (visit.t("Counts in days of")) } dd { (task.timezone) } }
                 @if !task.reads.is_empty() { dt { (visit.t("Reads")) } dd { (values(&task.reads)) } }
                 @if !task.sets.is_empty() { dt { (visit.t("Sets")) } dd { (values(&task.sets)) } }

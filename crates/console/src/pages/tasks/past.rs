@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::values::text_of;
 use super::cause::why;
-use crate::view::{Tone, ago, cut, empty, length, moment, path, state, table, time_of};
+use crate::view::{Tone, ago, empty, length, long, moment, path, state, table, time_of};
 use crate::visit::Visit;
 use crate::words_mark::w;
 
@@ -64,7 +64,7 @@ pub(super) fn runs(visit: &Visit, runs: &[TaskRun]) -> Markup {
 /// What a run said of its failure, and what it set.
 pub(super) fn came_to(visit: &Visit, run: &TaskRun) -> Markup {
     html! {
-        @if !run.error.is_empty() { span.bad-text { (cut(&run.error)) } br; }
+        @if !run.error.is_empty() { div.bad-text { (long(&format!("error-{}", run.number), &run.error)) } }
         @for (name, value) in &run.wrote {
             a href=(path(&["values", name])) { (name) } " = " (text_of(Some(value))) br;
         }

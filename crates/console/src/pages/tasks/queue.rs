@@ -5,8 +5,11 @@ use contract::torg::tasks::v1::get_queue_response::{Running, Waiting};
 use maud::{Markup, html};
 
 use super::cause::why;
-use crate::view::{ago, empty, number, path, table};
+use crate::view::{ago, empty, number, path, query, table};
 use crate::visit::Visit;
+
+/// Tasks that are shown of those that run, and of those that wait: of so many the services say why they wait.
+const SHOWN: usize = 100;
 
 pub(super) fn show(visit: &Visit, queue: &GetQueueResponse) -> Markup {
     let counts: [String; 3] =
@@ -19,8 +22,32 @@ pub(super) fn show(visit: &Visit, queue: &GetQueueResponse) -> Markup {
             a href="/console/tasks?standing=queued" { (visit.f("Wait: {0}", &[&counts[2]])) }
         }
         @if queue.running.is_empty() && queue.waiting.is_empty() { (empty(visit.t("Nothing runs and nothing waits."))) }
-        @if !queue.running.is_empty() { (running(visit, &queue.running)) }
-        @if !queue.waiting.is_empty() { (waiting(visit, &queue.waiting)) }
+        @if !queue.running.is_empty() {
+            h3 { (visit.t("Tasks that run")) }
+            (cut_off(visit, queue.running.len(), queue.running_count, "running"))
+            (running(visit, first(&queue.running)))
+        }
+        @if !queue.waiting.is_empty() {
+            h3 { (visit.t("Tasks that wait")) }
+            (cut_off(visit, queue.waiting.len(), queue.waiting_count, "queued"))
+            (waiting(visit, first(&queue.waiting)))
+        }
+    }
+}
+
+/// As many as are shown: of so many it is told, too, why they wait.
+fn first<T>(tasks: &[T]) -> &[T] {
+    &tasks[..tasks.len().min(SHOWN)]
+}
+
+/// Says that there are more than are shown, and where they are.
+fn cut_off(visit: &Visit, told: usize, all: u64, standing: &str) -> Markup {
+    let shown = told.min(SHOWN);
+    let place = path(&["tasks"]) + &query(&[("standing", standing)]);
+    html! {
+        @if all > shown as u64 {
+            p.hint { (visit.f("The first {0} of {1}.", &[&shown, &number(all)])) " " a href=(place) { (visit.t("Show all of them")) } }
+        }
     }
 }
 
@@ -32,9 +59,10 @@ fn running(visit: &Visit, running: &[Running]) -> Markup {
         th scope="col" { (visit.t("Pool")) }
         th scope="col" { (visit.t("Why")) }
     };
-    html! {
-        h3 { (visit.t("Tasks that run")) }
-        (table(visit.t("Tasks that run"), &head, &html! {
+    table(
+        visit.t("Tasks that run"),
+        &head,
+        &html! {
             @for one in running {
                 tr {
                     th scope="row" { a href=(path(&["tasks", &one.task])) { (one.task) } }
@@ -44,8 +72,8 @@ fn running(visit: &Visit, running: &[Running]) -> Markup {
                     td { (why(visit, one.cause.as_option())) }
                 }
             }
-        }))
-    }
+        },
+    )
 }
 
 fn waiting(visit: &Visit, waiting: &[Waiting]) -> Markup {
@@ -68,7 +96,7 @@ fn waiting(visit: &Visit, waiting: &[Waiting]) -> Markup {
                     td { (one.pool) }
                     td { (ago(visit, one.since.as_option())) }
                     td { (why(visit, one.cause.as_option())) }
-                    td.wide { (one.blocked.join("; ")) }
+                    td.wide lang="en" { (one.blocked.join("; ")) }
                 }
             }
         },

@@ -94,7 +94,7 @@ pub(super) async fn delete(visit: Visit, Path(name): Path<String>, form: Form) -
 }
 
 async fn changed(visit: &Visit, change: CtlChange, form: &Form) -> Result<String, Failure> {
-    let reason = form.text("reason").to_owned();
+    let reason = form.reason()?;
     let request = SetValuesRequest { changes: vec![change], reason, ..SetValuesRequest::default() };
     let done: CtlDone = visit.act(SET_VALUES, &request).await?.done.into_iter().next().unwrap_or_default();
     let (before, after) = (text_of(done.before.as_option()), text_of(done.after.as_option()));

@@ -1,15 +1,52 @@
 //! Folders on this machine: whether they are there, whether they can be written to, and how much room their disk has.
 
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use store::StoreUrl;
 
 use super::finding::{Area, Finding};
-use super::limits::FREE_SPACE_TIMES;
+use super::limits::{FREE_ENTRIES_MIN, FREE_MB_MIN, FREE_SPACE_TIMES};
+use super::process::Process;
 use crate::config::{Config, Role};
 
 const MIB: u64 = 1 << 20;
+
+/// What says that folders were made already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Past {
+    /// Nothing: what is not there is made at the first start.
+    New,
+    /// A process has served from the store beside them.
+    Served,
+    /// The process at this address works with them.
+    AtWork(String),
+}
+
+impl Past {
+    /// That of a process on this machine, if one runs.
+    pub(super) fn of(process: Option<&Process>) -> Past {
+        process.map_or(Past::New, |process| Past::AtWork(process.url.clone()))
+    }
+
+    /// What it means that a folder is not there that a start makes.
+    pub(super) fn missing(&self, area: Area, folder: &str) -> Finding {
+        match self {
+            Past::New => Finding::note(area, format!("{folder} is not there yet: `torg serve` makes it"), ""),
+            Past::Served => Finding::error(
+                area,
+                format!("{folder} is gone: a process has served with it"),
+                "restore it from a copy; if there is none, `torg serve` makes an empty one, and what was in it is lost",
+            ),
+            Past::AtWork(url) => Finding::error(
+                area,
+                format!("{folder} is gone, and the process at {url} works with it"),
+                "restore it from a copy if there is one, and start the process again: it makes what is missing",
+            ),
+        }
+    }
+}
 
 /// A folder that the configuration names.
 struct Folder<'c> {
@@ -22,16 +59,28 @@ struct Folder<'c> {
 }
 
 /// The folders that a process of this configuration would write to.
-pub(super) fn check(config: &Config) -> Vec<Finding> {
+pub(super) fn check(config: &Config, past: &Past) -> Vec<Finding> {
     let mut folders = Vec::new();
     let store = store_folder(config);
     if config.store.url.scheme() == "fjall" || config.files.url.scheme() == "file" {
         let path = &*config.data_dir;
         folders.push(Folder { area: Area::Folders, what: "the data folder", key: "--data", path });
     }
+    let mut found: Vec<Finding> = folders.iter().map(|folder| folder.check(past)).collect();
     if let Some(path) = store.as_deref().filter(|store| !is_inside(store, &config.data_dir)) {
-        folders.push(Folder { area: Area::Folders, what: "the store's folder", key: "store.url", path });
+        let folder = Folder { area: Area::Folders, what: "the store's folder", key: "store.url", path };
+        // That the store is gone is told of the store.
+        found.push(folder.check(&Past::New));
     }
+    found.extend(working_folders(config).iter().map(|folder| folder.check(past)));
+    found.extend(owner(config));
+    found.extend(space(config));
+    found
+}
+
+/// Those that a process makes for its own work.
+fn working_folders(config: &Config) -> Vec<Folder<'_>> {
+    let mut folders = Vec::new();
     let loads = config.roles.iter().any(|role| matches!(role, Role::Api | Role::Loader | Role::Processor));
     if loads {
         let path = &*config.feeds.spool_dir;
@@ -41,25 +90,57 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
         let path = &*config.tasks.runs_dir;
         folders.push(Folder { area: Area::Tasks, what: "the folder of runs", key: "tasks.runs_dir", path });
     }
-    let mut found: Vec<Finding> = folders.iter().map(Folder::check).collect();
-    found.extend(space(config));
-    found
+    folders
+}
+
+/// Folders in the data folder in which something is that only a store knows the meaning of.
+pub(super) fn leftovers(config: &Config) -> Vec<PathBuf> {
+    if config.store.url.scheme() != "fjall" {
+        return Vec::new();
+    }
+    let files = files_folder(config);
+    let all = [files.as_deref(), Some(&*config.feeds.spool_dir), Some(&*config.tasks.runs_dir)];
+    let is_full = |path: &&Path| {
+        is_inside(path, &config.data_dir)
+            && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    all.into_iter().flatten().filter(is_full).map(Path::to_owned).collect()
+}
+
+/// The folder of files, if they are in one.
+pub(super) fn files_folder(config: &Config) -> Option<PathBuf> {
+    let folder = config.files.url.expose().strip_prefix("file:")?;
+    Some(PathBuf::from(folder.strip_prefix("//").unwrap_or(folder)))
 }
 
 impl Folder<'_> {
-    fn check(&self) -> Finding {
+    fn check(&self, past: &Past) -> Finding {
         let Folder { area, what, key, path } = self;
         let shown = path.display();
         match state(path) {
             State::Writable => Finding::ok(*area, format!("{what} {shown} can be written to")),
-            State::ToBeMade => {
-                Finding::note(*area, format!("{what} {shown} is not there yet: `torg serve` makes it"), "")
-            }
+            State::ToBeMade => past.missing(*area, &format!("{what} {shown}")),
             State::Useless(why) => {
                 Finding::error(*area, format!("{what} {shown} cannot be used: {why}"), remedy(&why, key))
             }
         }
     }
+}
+
+/// Whoever opens an embedded store leaves files in it that only he may change.
+fn owner(config: &Config) -> Option<Finding> {
+    let store = store_folder(config)?;
+    let (owner, ours) =
+        (std::fs::metadata(store.join("lock")).ok()?.uid(), rustix::process::geteuid().as_raw());
+    judge_owner(&store, owner, ours)
+}
+
+fn judge_owner(store: &Path, owner: u32, ours: u32) -> Option<Finding> {
+    (owner != ours).then(|| {
+        let what = format!("the store {} belongs to user {owner}, and this is user {ours}", store.display());
+        let remedy = format!("ask as the user that serves (`sudo -u '#{owner}' torg doctor`): what another one writes there it may not be able to change");
+        Finding::warning(Area::Folders, what, remedy)
+    })
 }
 
 /// Where the embedded store is, if it is this that is used.
@@ -131,27 +212,61 @@ fn above(folder: &Path) -> Option<PathBuf> {
     Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() })
 }
 
-/// How much room there is where the store and the spool are.
+/// How much room there is where something is written.
 fn space(config: &Config) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(store) = store_folder(config)
-        && let Some(free) = free_bytes(&store)
+        && let Some(free) = Free::of(&store)
     {
         let key = if is_inside(&store, &config.data_dir) { "--data" } else { "store.url" };
-        found.push(judge_space(&store, key, free, u64::from(config.store.free_mb_min) * MIB));
+        found.push(judge_space(&store, key, free.bytes, u64::from(config.store.free_mb_min) * MIB));
+        found.extend(judge_entries(&store, Area::Folders, key, free));
     }
-    if let Some(free) = free_bytes(&config.feeds.spool_dir) {
-        found.extend(judge_spool(&config.feeds.spool_dir, free, u64::from(config.feeds.upload_mb_max) * MIB));
+    let files = files_folder(config);
+    let mut others = vec![(Area::Files, "files.url", files.as_deref())];
+    for Folder { area, key, path, .. } in working_folders(config) {
+        others.push((area, key, Some(path)));
+    }
+    // A disk is told of once.
+    let mut disks =
+        Vec::from_iter(store_folder(config).and_then(|store| Free::of(&store)).map(|free| free.disk));
+    for (area, key, path) in others {
+        let Some((path, free)) = path.and_then(|path| Some((path, Free::of(path)?))) else { continue };
+        if area == Area::Feeds {
+            let largest = u64::from(config.feeds.upload_mb_max) * MIB;
+            found.extend(judge_spool(path, free.bytes, largest));
+        }
+        if !disks.contains(&free.disk) {
+            disks.push(free.disk);
+            found.extend(judge_room(path, area, key, free.bytes));
+            found.extend(judge_entries(path, area, key, free));
+        }
     }
     found
 }
 
-/// Free bytes of the disk that the folder is on, or would be.
-fn free_bytes(folder: &Path) -> Option<u64> {
-    match rustix::fs::statvfs(folder) {
-        Ok(about) => Some(about.f_bavail.saturating_mul(about.f_frsize)),
-        Err(_) if folder.exists() => None,
-        Err(_) => above(folder).and_then(|above| free_bytes(&above)),
+/// What a disk has left.
+#[derive(Clone, Copy, Debug)]
+struct Free {
+    bytes: u64,
+    /// Files and folders that can still be made; `None` where the disk does not count them.
+    entries: Option<u64>,
+    /// Which disk it is.
+    disk: u64,
+}
+
+impl Free {
+    /// Of the disk that the folder is on, or would be.
+    fn of(folder: &Path) -> Option<Free> {
+        match (rustix::fs::statvfs(folder), std::fs::metadata(folder)) {
+            (Ok(about), Ok(metadata)) => Some(Free {
+                bytes: about.f_bavail.saturating_mul(about.f_frsize),
+                entries: (about.f_files > 0).then_some(about.f_favail),
+                disk: metadata.dev(),
+            }),
+            _ if folder.exists() => None,
+            _ => above(folder).and_then(|above| Free::of(&above)),
+        }
     }
 }
 
@@ -166,6 +281,22 @@ fn judge_space(folder: &Path, key: &str, free: u64, reserve: u64) -> Finding {
     } else {
         Finding::ok(Area::Folders, what)
     }
+}
+
+/// Room on a disk that nobody keeps a reserve on.
+fn judge_room(folder: &Path, area: Area, key: &str, free: u64) -> Option<Finding> {
+    (free < FREE_MB_MIN * MIB).then(|| {
+        let what = format!("only {} MB are free on the disk of {}", free / MIB, folder.display());
+        Finding::warning(area, what, format!("free some space soon, or choose another disk with {key}"))
+    })
+}
+
+fn judge_entries(folder: &Path, area: Area, key: &str, free: Free) -> Option<Finding> {
+    let entries = free.entries.filter(|entries| *entries < FREE_ENTRIES_MIN)?;
+    let what = format!("only {entries} more files can be made on the disk of {} (`df -i`)", folder.display());
+    let remedy = format!("take away files that nobody needs, or choose another disk with {key}");
+    let tell = if entries == 0 { Finding::error } else { Finding::warning };
+    Some(tell(area, what, remedy))
 }
 
 fn judge_spool(folder: &Path, free: u64, largest: u64) -> Option<Finding> {
@@ -227,5 +358,36 @@ mod tests {
         assert!(judge_spool(Path::new("spool"), 10 * MIB, 9 * MIB).is_none());
         let what = judge_spool(Path::new("spool"), 8 * MIB, 9 * MIB).unwrap().what;
         assert_eq!(what, "the disk of the spool spool has 8 MB left; a file may have 9 MB");
+    }
+
+    #[test]
+    fn a_folder_is_made_by_the_first_start_and_gone_if_somebody_has_worked_with_it() {
+        let told = |past: Past| past.missing(Area::Feeds, "the spool");
+        assert_eq!(told(Past::New).severity, Severity::Note);
+        let served = told(Past::Served);
+        assert!(served.severity == Severity::Error && served.remedy.contains("restore"), "{served:?}");
+        let at_work = told(Past::AtWork("http://x".to_owned()));
+        assert!(at_work.severity == Severity::Error && at_work.what.contains("http://x"), "{at_work:?}");
+    }
+
+    #[test]
+    fn a_disk_that_takes_few_more_files_is_told_and_one_that_does_not_count_them_is_not() {
+        let severity = |entries| {
+            let free = Free { bytes: 0, entries, disk: 1 };
+            judge_entries(Path::new("d"), Area::Folders, "--data", free).map(|finding| finding.severity)
+        };
+        assert_eq!(severity(Some(0)), Some(Severity::Error));
+        assert_eq!(severity(Some(FREE_ENTRIES_MIN - 1)), Some(Severity::Warning));
+        assert_eq!((severity(Some(FREE_ENTRIES_MIN)), severity(None)), (None, None));
+        let room = |mb| judge_room(Path::new("d"), Area::Files, "files.url", mb * MIB);
+        assert!(room(FREE_MB_MIN).is_none());
+        assert!(room(FREE_MB_MIN - 1).unwrap().remedy.contains("files.url"));
+    }
+
+    #[test]
+    fn a_store_of_somebody_else_is_told() {
+        assert!(judge_owner(Path::new("s"), 7, 7).is_none());
+        let told = judge_owner(Path::new("s"), 7, 0).unwrap();
+        assert!(told.what.contains("user 7") && told.remedy.contains("sudo -u '#7'"), "{told:?}");
     }
 }

@@ -16,10 +16,20 @@ pub(super) const CLOCK_ERROR_MS: i64 = 30_000;
 pub(super) const CERTIFICATE_DAYS_MIN: i64 = 14;
 /// Less free space than so many times the reserve of the embedded store is worth a warning.
 pub(super) const FREE_SPACE_TIMES: u64 = 4;
-/// A store with at most so many rows is read whole; of a larger one the beginning of every table.
+/// A store with at most so many rows is read whole; of a larger one as much as there is time for.
 pub(super) const ROWS_READ_MAX: u64 = 100_000;
-/// Rows that are read at the beginning of every table of a large store.
-pub(super) const SAMPLE_ROWS: usize = 200;
+/// How long a large store is read.
+pub(super) const READ_TIME_MAX: Duration = Duration::from_secs(20);
+/// Rows of a table of a large store that are read before those of the next table.
+pub(super) const ROWS_READ_AT_ONCE: usize = 1_000;
+/// Photos whose files are looked for.
+pub(super) const PHOTOS_MAX: usize = 200;
+/// Photos whose files are looked for at one place of the table.
+pub(super) const PHOTOS_AT_ONCE: usize = 20;
+/// Less free space than this, where nobody keeps a reserve, is worth a warning.
+pub(super) const FREE_MB_MIN: u64 = 256;
+/// Less free entries for files than so many on a disk are worth a warning.
+pub(super) const FREE_ENTRIES_MIN: u64 = 10_000;
 /// Damages that are told one by one.
 pub(super) const DAMAGES_TOLD_MAX: usize = 5;
 /// The oldest PostgreSQL that still gets corrections from its makers.

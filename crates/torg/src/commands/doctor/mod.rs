@@ -29,6 +29,7 @@ use self::finding::{Area, Finding, Findings, Severity};
 use super::remote::Place;
 use super::show::{json, print, print_words};
 use crate::config::{Config, Effective, Error};
+use crate::demo;
 use crate::errors::advised;
 
 /// How to look, and how to say it.
@@ -69,24 +70,26 @@ pub(crate) async fn run(asked: Examination, loaded: Result<Effective, Error>) ->
 
 async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     let clock = Clock::system();
-    found.extend(folders::check(config));
+    let demo = demo::traces(&config.data_dir);
     found.extend(tls::check(config, clock.now()));
-    let process = process::find(place, config, found).await;
-    let process = process.as_ref();
+    let holder = process::find(place, config, demo.as_ref(), found).await;
+    let process = holder.process();
     found.add(machine::check(config, process).await);
     if let Some(process) = process {
         found.extend(process.check(&clock).await);
     }
     // Before the store is opened: its connections are not to be counted.
     let postgres = postgres::check(config, process.is_some(), &clock).await;
-    let store = store::check(config, process, found).await;
+    let store::Opened { store, is_locked, past } = store::check(config, &holder, found).await;
+    found.extend(holder.silent().map(|silent| silent.judge(is_locked)));
+    found.extend(folders::check(config, &past));
     found.extend(postgres);
     found.extend(access::check(config, store.as_ref(), process, &clock).await);
     let mut closed = Closed::default();
     found.extend(topics::check(config, store.as_ref(), process, clock.now().as_ms(), &mut closed).await);
-    found.add(files::check(config).await);
+    found.extend(files::check(config, store.as_ref(), &past).await);
     if let Some(catalogue) = catalogue::check(config, found) {
-        found.extend(stages::outside(config, &catalogue, store.as_ref()).await);
+        found.extend(stages::outside(config, &catalogue, store.as_ref(), demo.is_some()).await);
     }
     found.extend(tasks::files(config));
     if let Some(process) = process {

@@ -20,6 +20,7 @@ use super::finding::{Area, Finding, Findings, Severity};
 use super::limits::{ANSWER_TIME_MAX, LOOKED_AGO_MAX};
 use crate::commands::remote::{Place, Remote, own_url, said};
 use crate::config::Config;
+use crate::demo::Traces;
 use crate::server;
 
 /// What the clock in the head of an answer counts in.
@@ -34,47 +35,128 @@ const TOLD_BY_PROCESS: [(Area, &str); 3] = [
 /// A process that answers.
 pub(super) struct Process {
     pub(super) url: String,
+    /// It was found by the configuration, and not by `--server`: it is of this machine.
+    pub(super) is_own: bool,
     remote: Remote,
 }
 
-/// Looks for the process that is named, or for the one that holds the port of this configuration.
-pub(super) async fn find(place: &Place, config: &Config, found: &mut Findings) -> Option<Process> {
-    if let Some(url) = &place.server {
-        return match reach(place, url).await {
-            Ok(process) => Some(process),
-            Err(finding) => {
-                found.add(finding);
-                None
-            }
-        };
+/// Who is where a process of this configuration would be.
+pub(super) enum Holder {
+    Torg(Box<Process>),
+    /// Somebody who has the port and says nothing that can be understood.
+    Silent(Silent),
+    Nobody,
+}
+
+/// Somebody who has the port of this configuration and says nothing.
+pub(super) struct Silent {
+    url: String,
+    wants_certificate: bool,
+}
+
+impl Holder {
+    pub(super) fn process(&self) -> Option<&Process> {
+        match self {
+            Holder::Torg(process) => Some(process),
+            Holder::Silent(_) | Holder::Nobody => None,
+        }
     }
+
+    pub(super) fn silent(&self) -> Option<&Silent> {
+        match self {
+            Holder::Silent(silent) => Some(silent),
+            Holder::Torg(_) | Holder::Nobody => None,
+        }
+    }
+}
+
+impl Silent {
+    /// What that means, where it is known whether somebody has the embedded store open.
+    pub(super) fn judge(&self, has_store: bool) -> Finding {
+        let url = &self.url;
+        if self.wants_certificate {
+            let what = format!(
+                "the process at {url} was not looked at: it wants a client's certificate (tls.client_ca_file), and this program has none"
+            );
+            let remedy = "look at its /readyz with a client that has one";
+            return Finding::warning(Area::Process, what, remedy);
+        }
+        if has_store {
+            let what = format!("Torg has the port of {url} and the store, and does not answer: it hangs");
+            let remedy = "see its log; if it stays so, end it (by `kill -9` if nothing else helps) and start it again: what it acknowledged is in the store";
+            return Finding::error(Area::Process, what, remedy);
+        }
+        let what =
+            format!("whoever has the port of {url} does not answer: a Torg that hangs, or another program");
+        let remedy = "if it is Torg, see its log, and start it again; else stop that program, or choose another port with --listen";
+        Finding::error(Area::Process, what, remedy)
+    }
+}
+
+/// Looks for the process that is named, or for the one of this configuration: where it listens, or where a demo says that it is.
+pub(super) async fn find(
+    place: &Place,
+    config: &Config,
+    demo: Option<&Traces>,
+    found: &mut Findings,
+) -> Holder {
+    if let Some(url) = &place.server {
+        let reached = reach(url, false, place.connect(url)).await;
+        return reached.unwrap_or_else(|wrong| tell(wrong, found));
+    }
+    if config.listen.port() != 0 {
+        match server::bind(config.listen).await {
+            Ok(_) => {}
+            Err(error) if is_taken(&error) => {
+                let reached = reach(&own_url(config), true, place.connect_own(config)).await;
+                let has_client_ca = !config.tls.client_ca_file.as_os_str().is_empty();
+                return reached.unwrap_or_else(|wrong| match wrong {
+                    Wrong::Silent(silent) => Holder::Silent(silent),
+                    // With TLS 1.3 it hangs up without saying that this is why.
+                    Wrong::Told(_) if has_client_ca => {
+                        Holder::Silent(Silent { url: own_url(config), wants_certificate: true })
+                    }
+                    told @ Wrong::Told(_) => tell(told, found),
+                });
+            }
+            Err(error) => {
+                let remedy = "choose another address with --listen";
+                found.add(Finding::failed(Area::Process, &error, remedy));
+                return Holder::Nobody;
+            }
+        }
+    }
+    if let Some(url) = demo.and_then(|demo| demo.url.as_deref())
+        && let Ok(holder) = reach(url, true, place.connect(url)).await
+    {
+        return holder;
+    }
+    found.add(nobody(config));
+    Holder::Nobody
+}
+
+fn nobody(config: &Config) -> Finding {
     if config.listen.port() == 0 {
         let what = "listen names no port: a process that runs cannot be found";
-        found.add(Finding::note(Area::Process, what, "give its address with --server"));
-        return None;
+        return Finding::note(Area::Process, what, "give its address with --server");
     }
-    match server::bind(config.listen).await {
-        Ok(_) => {
-            let what = format!("no process runs here: {} is free", config.listen);
-            found.add(Finding::note(
-                Area::Process,
-                what,
-                "start `torg serve`; of others, ask by --server URL",
-            ));
-            None
-        }
-        Err(error) if is_taken(&error) => match reach(place, &own_url(config)).await {
-            Ok(process) => Some(process),
-            Err(finding) => {
-                found.add(finding);
-                None
-            }
-        },
-        Err(error) => {
-            found.add(Finding::failed(Area::Process, &error, "choose another address with --listen"));
-            None
-        }
-    }
+    let what = format!("no process runs here: {} is free", config.listen);
+    Finding::note(Area::Process, what, "start `torg serve`; of others, ask by --server URL")
+}
+
+/// Why there is no process to ask.
+enum Wrong {
+    /// Nothing came.
+    Silent(Silent),
+    Told(Finding),
+}
+
+fn tell(wrong: Wrong, found: &mut Findings) -> Holder {
+    found.add(match wrong {
+        Wrong::Silent(silent) => silent.judge(false),
+        Wrong::Told(finding) => finding,
+    });
+    Holder::Nobody
 }
 
 fn is_taken(error: &anyhow::Error) -> bool {
@@ -82,21 +164,37 @@ fn is_taken(error: &anyhow::Error) -> bool {
 }
 
 /// The process at an address, or what is there instead.
-async fn reach(place: &Place, url: &str) -> Result<Process, Finding> {
-    let remote = match timeout(ANSWER_TIME_MAX, place.connect(url)).await {
+async fn reach(
+    url: &str,
+    is_own: bool,
+    connect: impl Future<Output = anyhow::Result<Remote>>,
+) -> Result<Holder, Wrong> {
+    let silent = || Wrong::Silent(Silent { url: url.to_owned(), wants_certificate: false });
+    let remote = match timeout(ANSWER_TIME_MAX, connect).await {
         Ok(Ok(remote)) => remote,
         Ok(Err(error)) => {
-            return Err(Finding::failed(Area::Process, &error, "give its address with --server"));
+            let finding = Finding::failed(Area::Process, &error, "give its address with --server");
+            return Err(Wrong::Told(finding));
         }
-        Err(_) => return Err(stranger(url, "it does not answer")),
+        Err(_) => return Err(silent()),
     };
     let config = remote.config.with_default_timeout(ANSWER_TIME_MAX);
-    let process = Process { url: url.to_owned(), remote: Remote { config, ..remote } };
+    let process = Process { url: url.to_owned(), is_own, remote: Remote { config, ..remote } };
     match process.get("/healthz").await {
-        Ok((_, answer)) if answer["alive"] == Value::Bool(true) => Ok(process),
-        Ok(_) => Err(stranger(url, "it answers with something else")),
-        Err(why) => Err(stranger(url, &why)),
+        Ok((_, answer)) if answer["alive"] == Value::Bool(true) => Ok(Holder::Torg(Box::new(process))),
+        Ok(_) => Err(Wrong::Told(stranger(url, "it answers with something else"))),
+        Err(Unread::InTime) => Err(silent()),
+        Err(Unread::Said(why)) => Err(Wrong::Told(stranger(url, &why))),
     }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error("it does not answer")]
+    InTime,
+    #[error("{0}")]
+    Said(String),
 }
 
 fn stranger(url: &str, why: &str) -> Finding {
@@ -117,13 +215,13 @@ impl Process {
     }
 
     /// An answer in JSON, and the time in its head.
-    async fn get(&self, path: &str) -> Result<(Option<String>, Value), String> {
+    async fn get(&self, path: &str) -> Result<(Option<String>, Value), Unread> {
         let (date, text) = self.read(path).await?;
         Ok((date, serde_json::from_slice(&text).unwrap_or_default()))
     }
 
     /// An answer as it comes, and the time in its head.
-    async fn read(&self, path: &str) -> Result<(Option<String>, Bytes), String> {
+    async fn read(&self, path: &str) -> Result<(Option<String>, Bytes), Unread> {
         let asked = async {
             let answer = self.remote.send(Method::GET, path, full_body(Bytes::new())).await?;
             let date = answer.headers().get(http::header::DATE).and_then(|date| date.to_str().ok());
@@ -131,8 +229,8 @@ impl Process {
             anyhow::Ok((date, Remote::whole(answer).await?))
         };
         match timeout(ANSWER_TIME_MAX, asked).await {
-            Ok(answer) => answer.map_err(|error| error.to_string()),
-            Err(_) => Err("it does not answer".to_owned()),
+            Ok(answer) => answer.map_err(|error| Unread::Said(error.to_string())),
+            Err(_) => Err(Unread::InTime),
         }
     }
 
@@ -274,7 +372,8 @@ fn area_of(code: &str, about: &str) -> Area {
     match what.split('_').next().unwrap_or_default() {
         "store" => Area::Store,
         "stage" | "queue" | "queues" => Area::Stages,
-        "export" | "topics" => Area::Topics,
+        "consumer" | "export" | "topics" => Area::Topics,
+        "photos" => Area::Files,
         "feed" | "feeds" | "load" => Area::Feeds,
         "task" | "tasks" => Area::Tasks,
         _ => Area::Process,
@@ -327,13 +426,17 @@ mod tests {
     }
 
     /// Every code that a process has, and where it belongs.
-    const CODES: [(&str, Area); 23] = [
+    const CODES: [(&str, Area); 28] = [
+        ("consumer_stuck", Area::Topics),
         ("export_late", Area::Topics),
         ("feed_unreachable", Area::Feeds),
+        ("feeds_unserved", Area::Feeds),
         ("figures_full", Area::Process),
+        ("load_stuck", Area::Feeds),
         ("load_waits", Area::Feeds),
         ("looks_fail", Area::Process),
         ("not_ready", Area::Process),
+        ("photos_missing", Area::Files),
         ("process_gone", Area::Process),
         ("queue_late", Area::Stages),
         ("shard_unserved", Area::Process),
@@ -342,6 +445,7 @@ mod tests {
         ("stage_paused", Area::Stages),
         ("stopping", Area::Process),
         ("store_away", Area::Store),
+        ("store_damaged", Area::Store),
         ("store_failed", Area::Store),
         ("store_full", Area::Store),
         ("store_read_only", Area::Store),
@@ -363,6 +467,7 @@ mod tests {
             ("queues", Area::Stages),
             ("export", Area::Topics),
             ("feeds", Area::Feeds),
+            ("photos", Area::Files),
             ("tasks", Area::Tasks),
         ] {
             assert_eq!(area_of("looks_fail", about), area, "{about}");

@@ -19,13 +19,15 @@ use super::process::{Process, is_not_served};
 use crate::commands::remote::{Remote, said};
 use crate::commands::show::{moment, quoted};
 use crate::config::Config;
+use crate::demo;
 use crate::stages_file;
 
-/// Asks every outside stage that is known here to describe itself: those of the file, and those that were registered if the store is at hand.
+/// Asks every outside stage that is known here to describe itself: those of the file, and those that were registered if the store is at hand. That of a demo runs only as long as the demo does.
 pub(super) async fn outside(
     config: &Config,
     catalogue: &Arc<Catalogue>,
     store: Option<&Store>,
+    is_demo: bool,
 ) -> Vec<Finding> {
     let built_in = built_in(config);
     let taken: Vec<&str> = built_in.iter().map(String::as_str).collect();
@@ -45,8 +47,15 @@ pub(super) async fn outside(
             }
         },
     };
-    let asked = known.values().map(|outside| describe(outside, catalogue));
-    join_all(asked).await
+    // Whoever has the store open is no demo that runs.
+    let (own, asked): (Vec<&Outside>, Vec<&Outside>) =
+        known.values().partition(|outside| is_demo && store.is_some() && outside.id == demo::STAGE);
+    let mut found = join_all(asked.into_iter().map(|outside| describe(outside, catalogue))).await;
+    found.extend(own.into_iter().map(|outside| {
+        let what = format!("stage {} is the demo's: it starts and ends with it", outside.id);
+        Finding::note(Area::Stages, what, "")
+    }));
+    found
 }
 
 fn built_in(config: &Config) -> Vec<String> {

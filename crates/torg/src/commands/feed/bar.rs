@@ -1,15 +1,17 @@
 //! How far the reading of a large file has come, for the person at the terminal.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use feedfile::Progress;
+
+use super::super::show::redraws_on_stderr;
 
 /// Smaller files are read before anybody can look.
 const LARGE_BYTES: u64 = 8 << 20;
 /// Characters of the bar.
 const WIDTH: u64 = 30;
 
-/// A line on stderr that is drawn again and again; nothing if stderr is no terminal, or if the file is small.
+/// A line on stderr that is drawn again and again; nothing where that cannot be, or if the file is small.
 pub(super) struct Bar {
     total: Option<u64>,
     /// What was drawn last, in thousandths.
@@ -18,7 +20,7 @@ pub(super) struct Bar {
 
 impl Bar {
     pub(super) fn for_input(bytes: Option<u64>) -> Self {
-        let total = bytes.filter(|bytes| *bytes >= LARGE_BYTES && std::io::stderr().is_terminal());
+        let total = bytes.filter(|bytes| *bytes >= LARGE_BYTES && redraws_on_stderr());
         Self { total, drawn: 0 }
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use connectrpc::ConnectError;
 use connectrpc::client::{ClientBody, full_body};
+use connectrpc::{ConnectError, ErrorCode};
 use http::{Method, Response};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 
-use super::super::remote::Remote;
+use super::super::remote::{Remote, advice};
 use crate::errors::advised;
 
 /// Bytes of a file that are sent at once.
@@ -98,13 +98,24 @@ fn refused(status: http::StatusCode, text: &[u8]) -> anyhow::Error {
     let plain = String::from_utf8_lossy(text).trim().to_owned();
     let words = field("message").or_else(|| field("error")).unwrap_or(plain);
     let words = if words.is_empty() { format!("the server answers {status}") } else { words };
-    match status {
-        http::StatusCode::UNAUTHORIZED => {
-            advised(words, "give an API key or a signed token with --token or as TORG_TOKEN")
-        }
-        http::StatusCode::FORBIDDEN => advised(words, "use a token with another role"),
-        _ => anyhow::anyhow!("{words}"),
+    match code_of(status).and_then(advice) {
+        Some(hint) => advised(words, hint),
+        None => anyhow::anyhow!("{words}"),
     }
+}
+
+/// The code that calls would be answered with.
+fn code_of(status: http::StatusCode) -> Option<ErrorCode> {
+    Some(match status {
+        http::StatusCode::UNAUTHORIZED => ErrorCode::Unauthenticated,
+        http::StatusCode::FORBIDDEN => ErrorCode::PermissionDenied,
+        http::StatusCode::NOT_FOUND => ErrorCode::NotFound,
+        http::StatusCode::TOO_MANY_REQUESTS => ErrorCode::ResourceExhausted,
+        http::StatusCode::REQUEST_TIMEOUT | http::StatusCode::GATEWAY_TIMEOUT => ErrorCode::DeadlineExceeded,
+        http::StatusCode::BAD_GATEWAY | http::StatusCode::SERVICE_UNAVAILABLE => ErrorCode::Unavailable,
+        status if status.is_server_error() => ErrorCode::Internal,
+        _ => return None,
+    })
 }
 
 /// What a thread reads, piece by piece.
@@ -156,5 +167,11 @@ mod tests {
         assert_eq!(told(r#"{"code":"not_found","message":"there is no feed"}"#), "there is no feed");
         assert_eq!(told("nothing here\n"), "nothing here");
         assert_eq!(told(""), "the server answers 404 Not Found");
+        for (status, advice) in [(404, "spelt right"), (500, "the server's log"), (504, "try again")] {
+            let status = http::StatusCode::from_u16(status).unwrap();
+            let told = crate::errors::report(&refused(status, b"no"));
+            assert!(told.contains("hint: ") && told.contains(advice), "{told}");
+        }
+        assert!(!crate::errors::report(&refused(http::StatusCode::BAD_REQUEST, b"no")).contains("hint: "));
     }
 }

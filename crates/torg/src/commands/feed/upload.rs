@@ -1,6 +1,6 @@
 //! `torg feed upload FILE`: sends a file, and follows its load to the end.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use clap::Args;
 use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{GetLoadRequest, Load};
 
+use super::super::show::redraws_on_stderr;
 use super::asked::{AskedOfFeed, Client, Follow, answered};
 use super::files::{self, FeedPath};
 use super::{check, remote, words};
@@ -44,7 +45,7 @@ pub(super) async fn run(upload: &Upload, config: &Config) -> anyhow::Result<()> 
         let said = format!("load {} is queued: {}", load.number, follow.line("history"));
         return upload.feed.asked.say(&load, || vec![said]);
     }
-    let line = std::io::stderr().is_terminal();
+    let line = redraws_on_stderr();
     while !words::is_settled(&load) {
         tokio::time::sleep(LOOK_AGAIN).await;
         load = look(&client, &feed.seller, &feed.namespace, number).await?;

@@ -54,9 +54,7 @@ pub(crate) fn state(text: &str) -> String {
 
 /// `error` or `hint`, as it stands at the beginning of a line on stderr.
 pub(crate) fn error_word(colour: Colour, word: &str) -> String {
-    static ON_STDERR: OnceLock<bool> = OnceLock::new();
-    let wanted = *ON_STDERR.get_or_init(|| wanted_on(std::io::stderr().is_terminal()));
-    if wanted { painted(colour, word) } else { word.to_owned() }
+    if colours_on_stderr() { painted(colour, word) } else { word.to_owned() }
 }
 
 fn painted(colour: Colour, text: &str) -> String {
@@ -86,13 +84,29 @@ pub(super) fn on_stdout() -> bool {
     *ON_STDOUT.get_or_init(|| wanted_on(std::io::stdout().is_terminal()))
 }
 
+/// Whether somebody looks at stderr who wants colours: in log lines, and in `error:`.
+pub(crate) fn colours_on_stderr() -> bool {
+    static ON_STDERR: OnceLock<bool> = OnceLock::new();
+    *ON_STDERR.get_or_init(|| wanted_on(std::io::stderr().is_terminal()))
+}
+
+/// Whether a line on stderr can be drawn over and over, as bars are.
+pub(crate) fn redraws_on_stderr() -> bool {
+    knows_sequences(std::io::stderr().is_terminal(), std::env::var_os("TERM").as_deref())
+}
+
 fn wanted_on(terminal: bool) -> bool {
     wanted(terminal, std::env::var_os("NO_COLOR").as_deref(), std::env::var_os("TERM").as_deref())
 }
 
 /// Colours are for a terminal that knows them, unless somebody does not want any (`https://no-color.org`).
 fn wanted(terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
-    terminal && no_color.is_none_or(OsStr::is_empty) && term.is_some_and(|term| term != "dumb")
+    no_color.is_none_or(OsStr::is_empty) && knows_sequences(terminal, term)
+}
+
+/// Sequences are for a terminal that obeys them.
+fn knows_sequences(terminal: bool, term: Option<&OsStr>) -> bool {
+    terminal && term.is_some_and(|term| term != "dumb")
 }
 
 /// How many characters a person sees: sequences of colours take no place.
@@ -122,6 +136,12 @@ mod tests {
         {
             assert!(!wanted(terminal, no_color, term), "{terminal} {no_color:?} {term:?}");
         }
+        assert!(knows_sequences(true, xterm));
+        assert!(
+            [(false, xterm), (true, dumb), (true, None)]
+                .iter()
+                .all(|(on, term)| !knows_sequences(*on, *term))
+        );
     }
 
     #[test]

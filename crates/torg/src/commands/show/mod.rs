@@ -13,16 +13,25 @@ use std::fmt::Display;
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use clap::Args;
 use serde::Serialize;
 
 use self::clean::{Breaks, clean};
 pub(in crate::commands) use self::clean::{harmless, one_line};
 use self::colour::on_stdout;
-pub(crate) use self::colour::{Colour, error_word, state};
+pub(crate) use self::colour::{Colour, colours_on_stderr, error_word, redraws_on_stderr, state};
 pub(in crate::commands) use self::cut::cut;
 pub(crate) use self::shell::quoted;
 pub(in crate::commands) use self::table::table;
 pub(in crate::commands) use self::time::{moment, moment_in_table};
+
+/// `--json` of commands that print nothing else: who gives it to every command may give it to these.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct AlwaysJson {
+    /// Changes nothing: it is JSON anyway.
+    #[arg(long)]
+    json: bool,
+}
 
 /// Bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {

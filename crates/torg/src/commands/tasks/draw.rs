@@ -17,6 +17,9 @@ pub(crate) struct Draw {
     /// The language of the picture.
     #[arg(long, value_enum, default_value_t = Format::Dot)]
     format: Format,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Only what is near this task or parameter.
     #[arg(long, value_name = "NAME")]
     near: Option<String>,
@@ -45,7 +48,7 @@ pub(super) fn run(draw: &Draw) -> anyhow::Result<()> {
             return Err(advised(format!("there is no task and no parameter {name:?}"), hint));
         }
     }
-    let text = match draw.format {
+    let text = match if draw.json { Format::Json } else { draw.format } {
         Format::Dot => graph.to_dot(),
         Format::Mermaid => graph.to_mermaid(),
         Format::Json => serde_json::to_string_pretty(&graph.to_json())?,

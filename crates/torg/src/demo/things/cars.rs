@@ -177,12 +177,10 @@ pub(super) fn car(dice: &mut Dice, seller: &Seller) -> Thing {
     let left = (0..age).fold(model.euros * 92 / 100, |euros, _| euros * 88 / 100);
     let car = format!("{} {}, {year}", model.make_name, model.name);
     let (engine, driven) =
-        (format!("{}, {}", language.of(fuel_word), language.of(gearbox_word)), grouped(language, mileage));
+        (format!("{}, {}", language.of(fuel_word), language.of(gearbox_word)), distance(seller, mileage));
     let about = match language {
-        Language::Russian => {
-            format!("Двигатель: {engine}.\nПробег: {driven} км. Мощность: {power} л. с.")
-        }
-        Language::English => format!("Engine: {engine}.\nMileage: {driven} km. Power: {power} hp."),
+        Language::Russian => format!("Двигатель: {engine}.\nПробег: {driven}. Мощность: {power} л. с."),
+        Language::English => format!("Engine: {engine}.\nMileage: {driven}. Power: {power} hp."),
     };
     let (praise, visiting) = (dice.words(language, PRAISE), dice.words(language, VISITING));
     let attributes = vec![
@@ -208,5 +206,29 @@ pub(super) fn car(dice: &mut Dice, seller: &Seller) -> Thing {
         euros: dice.near(left, 12),
         condition: Some(Condition::CONDITION_USED),
         picture: Some(Picture { scene, color: *dice.one_of(COLORS) }),
+    }
+}
+
+/// So many kilometres as people say it where the seller is.
+fn distance(seller: &Seller, kilometres: i64) -> String {
+    match (seller.language, seller.currency) {
+        (_, "GBP") => format!("{} miles", grouped(seller.language, (kilometres * 5 / 8000).max(1) * 1000)),
+        (Language::Russian, _) => format!("{} км", grouped(seller.language, kilometres)),
+        (Language::English, _) => format!("{} km", grouped(seller.language, kilometres)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::sellers::SELLERS;
+    use super::*;
+
+    #[test]
+    fn britons_count_miles() {
+        let of = |currency| {
+            let seller = SELLERS.iter().find(|seller| seller.currency == currency).unwrap();
+            distance(seller, 80_000)
+        };
+        assert_eq!(["RUB", "EUR", "GBP"].map(of), ["80 000 км", "80,000 km", "50,000 miles"]);
     }
 }

@@ -213,6 +213,7 @@ fn feeds_tasks_and_processes_are_told_by_their_names_and_no_more_than_a_person_r
         number: 7,
         state: State::STATE_WAITING,
         created: ago(50),
+        done: 0,
         would_remove: 30,
         would_remove_of: 40,
     };
@@ -237,4 +238,69 @@ fn feeds_tasks_and_processes_are_told_by_their_names_and_no_more_than_a_person_r
     let many = (0..PROBLEMS_OF_A_KIND_MAX + 20).map(|n| feed(n, None, Some(gone.clone()))).collect();
     let found = codes(&Seen { now: NOW, feeds: many, ..Seen::default() });
     assert_eq!(found.len(), PROBLEMS_OF_A_KIND_MAX + 1, "and one that says that there are more");
+}
+
+#[test]
+fn damage_is_told_beside_what_keeps_the_store_from_answering() {
+    let damage = Some("damaged data in offers".to_owned());
+    let store = Some(StoreTrouble::Away("no answer in 1 s".to_owned()));
+    let found = Since::default().problems(&Seen { now: NOW, damage, store, ..Seen::default() });
+    let codes: Vec<_> = found.iter().map(|problem| (problem.severity, problem.code)).collect();
+    assert_eq!(codes, [(Severity::Error, "store_away"), (Severity::Error, "store_damaged")]);
+    assert!(found[1].text.ends_with("damaged data in offers"), "{}", found[1].text);
+    assert!(found[1].remedy.contains("torg store check"), "{}", found[1].remedy);
+}
+
+#[test]
+fn feeds_that_nobody_serves_are_an_error_once_that_lasts() {
+    let seen = |s: u64, unserved| Seen { now: ago(100 - s), feeds_unserved: unserved, ..Seen::default() };
+    let mut since = Since::default();
+    assert!(since.problems(&seen(0, Some((64, 64)))).is_empty());
+    assert!(since.problems(&seen(14, Some((64, 64)))).is_empty());
+    let found = since.problems(&seen(15, Some((64, 64))));
+    assert_eq!((found[0].severity, found[0].code), (Severity::Error, "feeds_unserved"));
+    assert!(found[0].remedy.contains("loader"), "{}", found[0].remedy);
+    assert!(since.problems(&seen(20, Some((0, 64)))).is_empty());
+    assert!(since.problems(&seen(40, Some((1, 64)))).is_empty(), "that is another time");
+}
+
+#[test]
+fn loads_and_consumers_that_are_stuck_and_photos_that_are_missing_are_told() {
+    let name = FeedName { seller: "ann".to_owned(), namespace: "cars".to_owned() };
+    let load = LastLoad {
+        number: 7,
+        state: State::STATE_QUEUED,
+        created: ago(900),
+        done: 0,
+        would_remove: 0,
+        would_remove_of: 0,
+    };
+    let stuck = vec![Stuck { name, load, for_long: Duration::from_secs(600) }];
+    let stuck = one(&Seen { now: NOW, stuck, ..Seen::default() });
+    assert_eq!((stuck.severity, stuck.code, &*stuck.about), (Severity::Warning, "load_stuck", "ann/cars"));
+    assert!(stuck.text.starts_with("load 7 of feed ann/cars waits to be read"), "{}", stuck.text);
+    assert!(stuck.remedy.contains("--seller ann --namespace cars"), "{}", stuck.remedy);
+
+    let (topic, stood_for) = ("moderation".to_owned(), Duration::from_secs(300));
+    let stalled = vec![Stalled { consumer: "opinions", topic, messages: 5, stood_for }];
+    let stalled = one(&Seen { now: NOW, stalled, ..Seen::default() });
+    assert_eq!((stalled.severity, stalled.code), (Severity::Warning, "consumer_stuck"));
+    assert!(stalled.text.contains("for 5 min, and 5 messages"), "{}", stalled.text);
+
+    let photos = PhotosSeen { photos: 8, missing: vec!["ab/x.jpg".to_owned()] };
+    let missing = one(&Seen { now: NOW, photos, ..Seen::default() });
+    assert_eq!((missing.severity, missing.code), (Severity::Error, "photos_missing"));
+    assert!(missing.text.contains("1 of the 8") && missing.text.contains("ab/x.jpg"), "{}", missing.text);
+}
+
+#[test]
+fn what_failed_once_is_not_told_as_several_times() {
+    let text = |attempts| {
+        let name = FeedName { seller: "ann".to_owned(), namespace: "cars".to_owned() };
+        let unreachable = Some(Unreachable { time: NOW, text: "404".to_owned(), attempts });
+        let feed = Surveyed { name, queued: 0, last_load: None, unreachable };
+        one(&Seen { now: NOW, feeds: vec![feed], ..Seen::default() }).text
+    };
+    assert_eq!(text(1), "feed ann/cars could not be fetched: 404");
+    assert_eq!(text(2), "feed ann/cars could not be fetched 2 times in a row: 404");
 }

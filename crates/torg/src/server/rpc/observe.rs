@@ -11,10 +11,10 @@ use offers::time::from_time;
 use watcher::{Cluster, ProcessSeen};
 
 use super::callers::require;
-use crate::actions::limits::{ABOUT_BYTES_MAX, PAGE, PAGE_MAX};
-use crate::actions::{Actions, Place};
-use crate::observe::limits::{BACK, BACK_MAX, POINTS_SHOWN_MAX, PREFIX_BYTES_MAX};
-use crate::observe::{Observatory, Problem, Severity, ShownFigure, Stand, WorkSeen};
+use crate::actions::limits::{ABOUT_BYTES_MAX, NAME_BYTES_MAX, PAGE, PAGE_MAX};
+use crate::actions::{Actions, Place, Wanted};
+use crate::observe::limits::{BACK, BACK_MAX, LABELS_WANTED_MAX, POINTS_SHOWN_MAX, PREFIX_BYTES_MAX};
+use crate::observe::{FiguresWanted, Observatory, Problem, Severity, ShownFigure, Stand, WorkSeen};
 use contract::torg::admin::v1 as wire;
 
 /// What is not exported is certain only for changes that are older than this.
@@ -48,7 +48,12 @@ impl wire::ObserveService for ObserveRpc {
         if request.prefix.len() > PREFIX_BYTES_MAX {
             return Err(ConnectError::invalid_argument(format!("prefix: at most {PREFIX_BYTES_MAX} bytes")));
         }
-        let shown = self.observatory.figures(&request.prefix, back, request.points_max);
+        if request.labels.len() > LABELS_WANTED_MAX {
+            let text = format!("labels: at most {LABELS_WANTED_MAX}, not {}", request.labels.len());
+            return Err(ConnectError::invalid_argument(text));
+        }
+        let wanted = FiguresWanted { prefix: request.prefix, labels: request.labels };
+        let shown = self.observatory.figures(&wanted, back, request.points_max);
         Response::ok(wire::GetFiguresResponse {
             figures: shown.figures.into_iter().map(figure).collect(),
             time: shown.time.map(from_time).into(),
@@ -97,8 +102,15 @@ impl wire::ObserveService for ObserveRpc {
             let text = format!("page_size: at most {PAGE_MAX}, not {}", request.page_size);
             return Err(ConnectError::invalid_argument(text));
         }
-        if request.about.len() > ABOUT_BYTES_MAX || request.about.chars().any(char::is_control) {
-            let text = format!("about: at most {ABOUT_BYTES_MAX} bytes, no control characters");
+        let texts = [
+            ("about", &request.about, ABOUT_BYTES_MAX),
+            ("author", &request.author, NAME_BYTES_MAX),
+            ("method_prefix", &request.method_prefix, NAME_BYTES_MAX),
+        ];
+        if let Some((field, _, most)) =
+            texts.iter().find(|(_, text, most)| text.len() > *most || text.chars().any(char::is_control))
+        {
+            let text = format!("{field}: at most {most} bytes, no control characters");
             return Err(ConnectError::invalid_argument(text));
         }
         let after = match &*request.page_token {
@@ -108,8 +120,10 @@ impl wire::ObserveService for ObserveRpc {
             })?),
         };
         let limit = if request.page_size == 0 { PAGE } else { request.page_size };
+        let wire::ListActionsRequest { about, author, failed, method_prefix, .. } = request;
+        let wanted = Wanted { about, author, failed, method_prefix };
         let (actions, next) =
-            self.actions.list(&request.about, after, limit as usize).await.map_err(|error| away(&error))?;
+            self.actions.list(&wanted, after, limit as usize).await.map_err(|error| away(&error))?;
         Response::ok(wire::ListActionsResponse {
             actions,
             next_page_token: next.map(|place| place.token()).unwrap_or_default(),

@@ -3,19 +3,8 @@
 use serde_json::json;
 
 use crate::browser::{Driver, Width, is_there};
-use crate::common::Server;
 use crate::forms::REASON;
-use crate::rig::{self, CARELESS, ask};
-
-fn made(server: &Server, title: &str) -> String {
-    let made = ask(
-        server,
-        "torg.offers.v1.OfferService/CreateOffer",
-        &json!({"offer": {"seller": CARELESS, "category": "sg-4-4-3-2", "title": title,
-            "price": {"fixed": {"micros": "150000000", "currency": "EUR"}}, "place": {"address": "Bremen"}}}),
-    );
-    made["offer"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
-}
+use crate::rig::{self, NINA, ask, make_offer};
 
 #[test]
 fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
@@ -40,8 +29,8 @@ fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
         ),
     ];
     for (role, width, language, way) in ways {
-        let id = made(&server, &format!("A bicycle for {role}"));
-        let browser = rig::window(&driver, &server, role, width, language);
+        let id = make_offer(&server, &format!("A bicycle for {role}"));
+        let browser = rig::window_of(&driver, &server.url(), role, NINA, width, language);
         // Found by its id in the search of every page.
         browser.go("/console/offers");
         browser.fill("#find", &id);
@@ -62,13 +51,13 @@ fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
         browser.picture(&format!("offer-moved-by-{role}"));
     }
     // What a role may not do is not offered.
-    let id = made(&server, "A bicycle for nobody");
+    let id = make_offer(&server, "A bicycle for nobody");
     for (role, closed) in [
         ("seller", &["banned", "expired"][..]),
         ("moderator", &["sold", "removed"]),
         ("support", &["banned", "removed"]),
     ] {
-        let browser = rig::window(&driver, &server, role, Width::Desktop, "en");
+        let browser = rig::window_of(&driver, &server.url(), role, NINA, Width::Desktop, "en");
         browser.go(&format!("/console/offers/{id}"));
         browser.wait_for("A bicycle for nobody");
         for to in closed {

@@ -1,0 +1,84 @@
+//! Turns to send something before anybody knows who sends it.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use access::network;
+
+/// How many take their turn now, from which addresses. Cheap to clone; all clones count together.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    most: usize,
+    most_of_one: usize,
+    taken: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+}
+
+/// A turn; it is over when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    turns: Turns,
+    network: IpAddr,
+}
+
+impl Turns {
+    /// As many turns at the same time, and as many of one address, or of one network of IPv6.
+    pub(crate) fn new(most: usize, most_of_one: usize) -> Self {
+        Self { most, most_of_one, taken: Arc::default() }
+    }
+
+    /// A turn for this address, if it has not too many already.
+    pub(crate) fn take(&self, address: IpAddr) -> Option<Turn> {
+        let network = network(address);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = taken.get(&network).copied().unwrap_or_default();
+        if own >= self.most_of_one || taken.values().sum::<usize>() >= self.most {
+            return None;
+        }
+        taken.insert(network, own + 1);
+        Some(Turn { turns: self.clone(), network })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut taken = self.turns.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.get_mut(&self.network) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(taken.remove(&self.network)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(address: &str) -> IpAddr {
+        address.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_has_a_few_turns_and_leaves_the_others_theirs() {
+        let turns = Turns::new(3, 2);
+        let first = turns.take(of("10.0.0.1"));
+        let second = turns.take(of("10.0.0.1"));
+        assert!(first.is_some() && second.is_some());
+        assert!(turns.take(of("10.0.0.1")).is_none());
+        let other = turns.take(of("10.0.0.2"));
+        assert!(other.is_some());
+        assert!(turns.take(of("10.0.0.3")).is_none(), "there are no more at all");
+        drop(first);
+        assert!(turns.take(of("10.0.0.3")).is_some());
+        drop((second, other));
+        assert!(turns.taken.lock().unwrap().is_empty(), "nobody is remembered");
+    }
+
+    #[test]
+    fn one_network_of_ipv6_is_one_address() {
+        let turns = Turns::new(3, 1);
+        let _turn = turns.take(of("2001:db8::1"));
+        assert!(turns.take(of("2001:db8::2")).is_none());
+        assert!(turns.take(of("2001:db8:0:1::2")).is_some());
+    }
+}
