@@ -37,6 +37,15 @@ struct Inner {
     limiter: Limiter,
 }
 
+/// Who says whether an API key holds.
+#[derive(Clone, Copy)]
+enum Store {
+    /// The store alone.
+    Asked,
+    /// The store, or what it said not long ago if it does not answer.
+    MayBeAway,
+}
+
 /// A call that may begin.
 #[derive(Debug)]
 pub struct Admitted {
@@ -66,8 +75,27 @@ impl Gate {
 
     /// Judges one call by its headers and the address of its peer. `peer` is `None` only where there is none, as in tests.
     pub async fn admit(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Admitted, Denial> {
+        self.admit_to(Store::Asked, headers, peer).await
+    }
+
+    /// The same for a call that shows nothing of the store, and has to be answered just when that is away: see
+    /// [`ApiKeys::verify_without_store`].
+    pub async fn admit_without_store(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+    ) -> Result<Admitted, Denial> {
+        self.admit_to(Store::MayBeAway, headers, peer).await
+    }
+
+    async fn admit_to(
+        &self,
+        store: Store,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+    ) -> Result<Admitted, Denial> {
         let address = self.address(headers, peer);
-        let caller = match self.identify(headers).await {
+        let caller = match self.identify_by(store, headers).await {
             Ok(caller) => caller,
             Err(refusal) => return Err(self.refuse(&refusal, address)),
         };
@@ -78,12 +106,16 @@ impl Gate {
 
     /// Who calls, by the headers alone.
     pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
+        self.identify_by(Store::Asked, headers).await
+    }
+
+    async fn identify_by(&self, store: Store, headers: &HeaderMap) -> Result<Caller, Refusal> {
         if self.inner.config.mode == Mode::Off {
             return if names_this_machine(headers) { Ok(Caller::local()) } else { Err(Refusal::ForeignHost) };
         }
         let anonymous = anonymous_id(headers)?;
         match bearer(headers)? {
-            Some(token) => Ok(Caller { anonymous, ..self.believe(token).await? }),
+            Some(token) => Ok(Caller { anonymous, ..self.believe(store, token).await? }),
             None if self.inner.config.anonymous => Ok(Caller::anonymous(anonymous)),
             None => Err(Refusal::Nothing),
         }
@@ -120,13 +152,17 @@ impl Gate {
         }
     }
 
-    async fn believe(&self, token: &str) -> Result<Caller, Refusal> {
+    async fn believe(&self, store: Store, token: &str) -> Result<Caller, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Refusal::TooLong { bytes: token.len() });
         }
         if self.inner.config.api_keys && token.starts_with(KEY_PREFIX) {
             let closed = || Refusal::KeysUnreachable { why: "the store is not open yet".to_owned() };
-            return self.inner.api_keys.get().ok_or_else(closed)?.verify(token).await;
+            let keys = self.inner.api_keys.get().ok_or_else(closed)?;
+            return match store {
+                Store::Asked => keys.verify(token).await,
+                Store::MayBeAway => keys.verify_without_store(token).await,
+            };
         }
         self.inner.tokens.verify(token, self.inner.clock.now()).await
     }

@@ -30,13 +30,14 @@ pub struct GateLayer<A> {
     gate: Gate,
     open: &'static [&'static str],
     files: &'static [&'static str],
+    lasting: &'static [&'static str],
     answer: A,
 }
 
 impl<A> GateLayer<A> {
     /// A layer whose denials are turned into answers by this function.
     pub fn new(gate: Gate, answer: A) -> Self {
-        Self { gate, open: &[], files: &[], answer }
+        Self { gate, open: &[], files: &[], lasting: &[], answer }
     }
 
     /// These paths, and those below one that ends with `/`, are open to everybody and are not counted: probes of health.
@@ -50,6 +51,13 @@ impl<A> GateLayer<A> {
     #[must_use]
     pub fn files(mut self, prefixes: &'static [&'static str]) -> Self {
         self.files = prefixes;
+        self
+    }
+
+    /// These paths show nothing of the store and are answered while it is away: see [`Gate::admit_without_store`].
+    #[must_use]
+    pub fn lasting(mut self, paths: &'static [&'static str]) -> Self {
+        self.lasting = paths;
         self
     }
 
@@ -177,8 +185,9 @@ where
                 let answer = inner.call(request.map(Capped::whole)).await?;
                 return Ok(answer.map(|body| Held { body, permit: None }));
             }
-            let takes_files = layer.takes_files(request.uri().path());
-            match pass(&layer.gate, request, takes_files).await {
+            let path = request.uri().path();
+            let (lasts, takes_files) = (layer.lasting.contains(&path), layer.takes_files(path));
+            match pass(&layer.gate, request, lasts, takes_files).await {
                 Ok((request, permit)) => {
                     let cut = request.body().cut.clone();
                     let headers = cut.0.as_ref().map(|_| request.headers().clone()).unwrap_or_default();
@@ -196,10 +205,15 @@ where
 
 type Passed<B> = Result<(Request<Capped<B>>, Permit), (Denial, HeaderMap)>;
 
-async fn pass<B: Body>(gate: &Gate, request: Request<B>, takes_files: bool) -> Passed<B> {
+async fn pass<B: Body>(gate: &Gate, request: Request<B>, lasts: bool, takes_files: bool) -> Passed<B> {
     let (mut parts, body) = request.into_parts();
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-    let Admitted { caller, permit, request_bytes_max } = match gate.admit(&parts.headers, peer).await {
+    let admitted = if lasts {
+        gate.admit_without_store(&parts.headers, peer).await
+    } else {
+        gate.admit(&parts.headers, peer).await
+    };
+    let Admitted { caller, permit, request_bytes_max } = match admitted {
         Ok(admitted) => admitted,
         Err(denial) => return Err((denial, parts.headers)),
     };

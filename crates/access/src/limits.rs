@@ -38,6 +38,11 @@ pub const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long a looked-up API key is believed. A revocation in another process takes effect within this time.
 pub const API_KEY_CACHE_TIME: Duration = Duration::from_secs(5);
+/// How long a key that was found good is believed while the store does not answer, by those who want to see how the process fares:
+/// they have to be told just then.
+pub const API_KEY_UNCHECKED_TIME: Duration = Duration::from_secs(3600);
+/// How long such a caller waits for the store to say whether the key still holds.
+pub const API_KEY_UNCHECKED_AFTER: Duration = Duration::from_secs(1);
 /// Most API keys, known and unknown ones, that are remembered at once.
 pub const API_KEYS_CACHED_MAX: usize = 10_000;
 /// The use of a key is written down at most this often.

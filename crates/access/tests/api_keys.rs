@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use access::{ApiKeys, Entropy, Error, NewKey, Proof, Refusal, Role, Roles, Time};
 use store::{Memory, Read as _, Schema, Store, StoreOptions};
-use support::{Hands, NOW_S};
+use support::{Away, Hands, NOW_S};
 
 fn open_store() -> Store {
     let schema = Schema::new(1, access::tables()).unwrap();
@@ -200,4 +200,58 @@ async fn when_the_store_does_not_answer_it_is_our_fault_and_not_the_keys() {
     hands.forward(5000);
     let refusal = keys.verify(&text.expose()).await.unwrap_err();
     assert!(refusal.is_ours(), "{refusal}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_watches_the_process_is_believed_for_an_hour_while_the_store_is_away() {
+    let (engine, hands) = (Away::new(), Hands::new());
+    let keys = keys_in(&engine.store(), &hands);
+    let [good, unseen] = [keys.create(sellers_key()).await, keys.create(sellers_key()).await]
+        .map(|made| made.unwrap().1.expose());
+    assert!(keys.verify_without_store(&good).await.is_ok(), "the store says so");
+    engine.refuses();
+    for (at_ms, is_believed) in [(5_000, true), (3_599_999, true), (3_600_000, false)] {
+        let hands_were = hands.clock().now();
+        hands.forward(at_ms);
+        if is_believed {
+            assert!(keys.verify_without_store(&good).await.is_ok(), "{at_ms}");
+            assert!(keys.verify(&good).await.unwrap_err().is_ours(), "but not for anything else");
+        } else {
+            assert!(keys.verify_without_store(&good).await.unwrap_err().is_ours(), "{at_ms}");
+        }
+        hands.forward(hands_were.as_ms() - hands.clock().now().as_ms());
+    }
+    hands.forward(5_000);
+    assert!(keys.verify_without_store(&unseen).await.unwrap_err().is_ours(), "nobody has judged it yet");
+    let other = format!("{}{}", &good[..14], &unseen[14..]);
+    assert!(matches!(keys.verify_without_store(&other).await.unwrap_err(), Refusal::WrongSecret { .. }));
+    engine.is_silent();
+    assert!(keys.verify_without_store(&good).await.is_ok(), "it does not wait for what does not come");
+    engine.answers();
+    assert!(keys.verify(&good).await.is_ok() && keys.verify(&unseen).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_key_that_was_revoked_or_has_ended_is_not_believed_while_the_store_is_away() {
+    let (engine, hands) = (Away::new(), Hands::new());
+    let store = engine.store();
+    let keys = keys_in(&store, &hands);
+    let (revoked, text) = keys.create(sellers_key()).await.unwrap();
+    let short = NewKey { lifetime: Some(Duration::from_secs(60)), ..sellers_key() };
+    let ending = keys.create(short).await.unwrap().1.expose();
+    for key in [&text.expose(), &ending] {
+        assert!(keys.verify_without_store(key).await.is_ok());
+    }
+    keys.revoke(&revoked.id).await.unwrap();
+    engine.refuses();
+    hands.forward(60_000);
+    assert!(keys.verify_without_store(&text.expose()).await.is_err());
+    assert!(matches!(keys.verify_without_store(&ending).await.unwrap_err(), Refusal::ApiKeyExpired { .. }));
+    // What another process revoked before this one asked again is known, too.
+    engine.answers();
+    let there = keys_in(&store, &hands);
+    assert!(there.verify_without_store(&text.expose()).await.is_err());
+    engine.refuses();
+    hands.forward(10_000);
+    assert!(there.verify_without_store(&text.expose()).await.is_err());
 }

@@ -4,7 +4,6 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use access::{
     Allowance, ApiKeys, Caller, Config, Denial, Entropy, Gate, GateLayer, Mode, NewKey, Peer, Proof, Role,
@@ -15,13 +14,13 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode, header};
-use store::{Memory, Schema, Store, StoreOptions};
-use support::{Hands, SECRET, Signer, claims, file, no_url, strict};
+use support::{Away, Hands, SECRET, Signer, claims, file, no_url, strict};
 use tower::ServiceExt as _;
 
 /// A gate that believes HS256 tokens and API keys, before a service that says who called and how much they sent.
 struct Bench {
     gate: Gate,
+    engine: Away,
     keys: ApiKeys,
     hands: Hands,
     service: Router,
@@ -34,12 +33,14 @@ impl Bench {
         let hands = Hands::new();
         let gate =
             Gate::new(&Config { hs256_secret_file: secret, ..config }, no_url(), hands.clock()).unwrap();
-        let schema = Schema::new(1, access::tables()).unwrap();
-        let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
-        let keys = ApiKeys::new(store, hands.clock(), Entropy::system());
-        let layer = GateLayer::new(gate.clone(), answer).open(&["/healthz", "/open/"]).files(&["/files/"]);
+        let engine = Away::new();
+        let keys = ApiKeys::new(engine.store(), hands.clock(), Entropy::system());
+        let layer = GateLayer::new(gate.clone(), answer)
+            .open(&["/healthz", "/open/"])
+            .files(&["/files/"])
+            .lasting(&["/metrics"]);
         let service = Router::new().fallback(who).layer(layer);
-        Self { gate, keys, hands, service }
+        Self { gate, engine, keys, hands, service }
     }
 
     async fn ask(&self, request: Request) -> (StatusCode, HeaderMap, String) {
@@ -129,6 +130,26 @@ async fn a_token_or_a_key_lets_its_caller_in() {
     assert!(bench.ask(with_token(&text.expose())).await.2.starts_with(&info.id));
     bench.keys.revoke(&info.id).await.unwrap();
     assert_eq!(bench.status(with_token(&text.expose())).await, 401);
+}
+
+#[tokio::test]
+async fn only_what_is_said_to_last_is_answered_while_the_store_is_away() {
+    let bench = Bench::new(strict());
+    let new =
+        NewKey { name: "n".to_owned(), roles: Roles::NONE.with(Role::Service), seller: None, lifetime: None };
+    let text = bench.keys.create(new).await.unwrap().1.expose();
+    bench.gate.open_api_keys(bench.keys.clone());
+    let at = |path: &'static str| {
+        let mut request = with_token(&text);
+        *request.uri_mut() = path.parse().unwrap();
+        bench.status(request)
+    };
+    assert_eq!(at("/metrics").await, 200);
+    bench.engine.refuses();
+    bench.hands.forward(10_000);
+    assert_eq!((at("/metrics").await, at("/metrics/x").await, at("/x.Y/Z").await), (200, 503, 503));
+    bench.engine.answers();
+    assert_eq!(at("/x.Y/Z").await, 200);
 }
 
 #[tokio::test]

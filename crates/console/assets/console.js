@@ -98,6 +98,9 @@ function refresh(old, now) {
   if (active.isConnected && deed(active) !== before) active.replaceWith(active.cloneNode(true));
 }
 
+// Who this page was made for.
+const who = () => document.getElementById("unchecked")?.dataset.who ?? "";
+
 // What somebody is typing is worth more than a page that is up to date: then it is only told. It is asked for anew: reloading would send a form again.
 function reload(told) {
   if (inUse(main)) tell(told);
@@ -119,6 +122,11 @@ function renew(text, status) {
   // What is on the screen is worth more than that it cannot be shown at the moment.
   const isAway = (status === 429 || status >= 500) && !document.getElementById("failure");
   if (alone) return isAway ? tell("lost") : reload("lost");
+  // Somebody else has signed in meanwhile: this page, and what was typed in it, is not theirs.
+  if (!alone && who() && unchecked.dataset.who !== who()) {
+    sessionStorage.removeItem(KEPT);
+    return reload("changed");
+  }
   // After another sign-in the forms of this page are those of the new session.
   const token = fresh.querySelector("[name=form_token]")?.value;
   if (token) for (const field of document.querySelectorAll("[name=form_token]")) field.value = token;
@@ -230,13 +238,15 @@ document.addEventListener("submit", (event) => {
   // Signing in stands between a form and its being filled in again.
   if (form.getAttribute("action") === "/console/sign-in") return;
   const fields = kept(form).map((field) => [field.name, field.value, field.checked, isChanged(field)]);
-  sessionStorage.setItem(KEPT, JSON.stringify({ form: which(form), fields }));
+  sessionStorage.setItem(KEPT, JSON.stringify({ form: which(form), who: who(), fields }));
 });
 
 function restore() {
   const sent = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   if (!sent) return;
   if (document.querySelector(".notice[role=status]:not(.bad)")) return sessionStorage.removeItem(KEPT);
+  // Somebody else has signed in meanwhile.
+  if (who() && sent.who && sent.who !== who()) return sessionStorage.removeItem(KEPT);
   sent.refused ||= document.querySelector(".notice.bad[role=status], #failure, main.alone") !== null;
   const form = sent.refused && [...document.forms].find((form) => which(form) === sent.form);
   // Whoever has to sign in first, or to open the page again, comes back.
@@ -267,8 +277,8 @@ function size(bytes) {
 
 // The answer to a file: where it leads, or why the file was not taken.
 function answered(form, answer) {
-  if (answer.status < 400) return location.assign(answer.responseURL);
   form.removeAttribute("aria-busy");
+  if (answer.status < 400) return location.assign(answer.responseURL);
   if (answer.status === 401) tell("out");
   const why = new DOMParser().parseFromString(answer.responseText, "text/html").querySelector("#failure, main.alone p");
   if (!why) return say(form, "broken");
@@ -294,6 +304,11 @@ function upload(form) {
   request.setRequestHeader("torg-live", "1");
   request.send(new FormData(form));
 }
+
+// Whoever leaves while a file is on its way would break it off.
+addEventListener("beforeunload", (event) => {
+  if (document.querySelector("[data-drop][aria-busy]")) event.preventDefault();
+});
 
 // A file that is dropped on a form is what the form sends. Beside the form, the browser would show it in place of the page.
 function overZone(event, on) {

@@ -70,7 +70,7 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                 form.find role="search" action="/console/find" method="get" {
                     label.hidden for="find" { (visit.t("Find an offer, a seller or a stage")) }
                     input #find type="search" name="q" maxlength="200" autocomplete="off"
-                        aria-keyshortcuts="/" placeholder=(visit.t("Id, seller, seller/id in a feed"));
+                        aria-keyshortcuts="/" placeholder=(sought(visit));
                 }
                 (person(visit))
             }
@@ -94,6 +94,16 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
     )
 }
 
+/// What somebody may look for.
+fn sought(visit: &Visit) -> &'static str {
+    let text = if visit.caller().may(Action::ReadAny) {
+        w("Id, seller, seller/id in a feed")
+    } else {
+        w("Id of an offer, or its id in the feed")
+    };
+    visit.t(text)
+}
+
 /// Whether something on a page is brought up to date.
 fn is_live(body: &Markup) -> bool {
     body.0.contains("data-live")
@@ -108,7 +118,7 @@ fn every(place: Place) -> u128 {
 fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
     html! {
         h1 { (title) }
-        div data-live #unchecked {
+        div data-live #unchecked data-who=(visit.mark()) {
             // Every page has a token, with or without forms: the script takes it from here for the forms of the head, too.
             (crate::view::token(visit))
             @if visit.is_unchecked() {

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{CHECK_KEPT_EVERY, SESSION_TIME_MAX, UNCHECKED_TIME_MAX};
 
+/// Enough to tell people apart.
+const MARK_BYTES: usize = 12;
+
 /// Seals what goes into cookies. All processes of one store have the same.
 pub struct Sealer {
     key: LessSafeKey,
@@ -72,6 +75,14 @@ impl Sealer {
     pub(crate) fn is_form_of(&self, session: &Session, token: &str) -> bool {
         let Ok(tag) = URL_SAFE_NO_PAD.decode(token) else { return false };
         hmac::verify(&self.forms, session.id.as_bytes(), &tag).is_ok()
+    }
+
+    /// What tells one person from another on a page, and says nothing of either. It stays the same in all of their sessions, as long as their roles do.
+    pub(crate) fn mark(&self, caller: &Caller) -> String {
+        let roles: Vec<&str> = caller.roles.iter().map(access::Role::name).collect();
+        let person = serde_json::json!(["person", caller.subject, caller.seller, roles]).to_string();
+        let tag = hmac::sign(&self.forms, person.as_bytes());
+        URL_SAFE_NO_PAD.encode(&tag.as_ref()[..MARK_BYTES])
     }
 
     /// A name for a new session that nobody can guess.
@@ -213,6 +224,17 @@ mod tests {
         assert!(sealer().is_form_of(&mine, &token));
         assert!(!sealer().is_form_of(&theirs, &token));
         assert!(!sealer().is_form_of(&mine, ""));
+    }
+
+    #[test]
+    fn a_mark_is_of_one_person_in_one_role() {
+        let [support, moderator] = [Role::Support, Role::Moderator].map(|role| chosen(role, None).unwrap());
+        let sellers = ["s1", "s2"].map(|seller| chosen(Role::Seller, Some(seller)).unwrap());
+        let marks: std::collections::BTreeSet<String> =
+            [&support, &moderator, &sellers[0], &sellers[1]].map(|one| sealer().mark(one)).into();
+        assert_eq!(marks.len(), 4, "all differ");
+        assert!(marks.contains(&sealer().mark(&support)), "whoever is the same has the same");
+        assert!(!marks.contains(&Sealer::new(&[8; 32]).mark(&support)));
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub(crate) fn long(id: &str, text: &str) -> Markup {
     }
 }
 
-/// A piece of a path.
+/// A piece of a path. Of all names only `.` and `..` lead elsewhere: browsers take them for a folder, however they are written.
 pub(crate) fn piece(text: &str) -> String {
     let mut path = String::new();
     for byte in text.bytes() {
@@ -120,8 +120,7 @@ pub(crate) fn piece(text: &str) -> String {
             }
         }
     }
-    // A name of dots alone would be taken for another folder.
-    if path.chars().all(|letter| letter == '.') { path.replace('.', "%2E") } else { path }
+    path
 }
 
 /// The path of a page with these pieces, each of which may be anything: `/console/feeds/shop%201/default`.
@@ -185,11 +184,14 @@ pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
     }
 }
 
-/// Leads to the next page of a list, if there is one, and back to its beginning.
+/// Leads to the next page of a list, if there is one, and back to its beginning. `base` is the path of the page, and where on it the list stands if that is not at
+/// its top: `/console/offers/17#history`.
 pub(crate) fn pager(visit: &Visit, base: &str, others: &[(&str, &str)], token: &str, next: &str) -> Markup {
+    let (path, place) = base.split_once('#').map_or((base, None), |(path, place)| (path, Some(place)));
+    let place = place.map(|place| format!("#{place}")).unwrap_or_default();
     let to = |token: &str| {
         let pairs: Vec<(&str, &str)> = others.iter().copied().chain([("page", token)]).collect();
-        format!("{base}{}", query(&pairs))
+        format!("{path}{}{place}", query(&pairs))
     };
     html! {
         @if !token.is_empty() || !next.is_empty() {
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn whatever_a_name_holds_it_stays_one_piece_of_a_path() {
         assert_eq!(path(&["stages", "expiry"]), "/console/stages/expiry");
-        assert_eq!(path(&["feeds", "a/b ?#", "..", "д"]), "/console/feeds/a%2Fb%20%3F%23/%2E%2E/%D0%B4");
+        assert_eq!(path(&["feeds", "a/b ?#", "д.%2E"]), "/console/feeds/a%2Fb%20%3F%23/%D0%B4.%252E");
         assert_eq!(query(&[("a", "1&2"), ("b", "")]), "?a=1%262");
         assert_eq!(query(&[("b", "")]), "");
     }

@@ -223,6 +223,11 @@ impl Visit {
         self.0.console.sealer().map(|sealer| sealer.form_token(&self.0.session)).unwrap_or_default()
     }
 
+    /// What tells this person from another on a page.
+    pub(crate) fn mark(&self) -> String {
+        self.0.console.sealer().map(|sealer| sealer.mark(&self.0.caller)).unwrap_or_default()
+    }
+
     /// Whether a form was made for this person.
     pub(crate) fn made(&self, token: &str) -> bool {
         self.0.console.sealer().is_some_and(|sealer| sealer.is_form_of(&self.0.session, token))

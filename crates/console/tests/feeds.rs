@@ -126,7 +126,11 @@ async fn a_feed_shows_what_is_wrong_and_what_may_be_done_with_it_by_whom() {
     assert!(admin.has("the address is private: use a public one"), "{}", admin.text);
     assert!(admin.has("<progress max=\"100\" value=\"42\"") && admin.has("/ann/shop/fetch\""));
     assert!(admin.has("href=\"/console/sellers/ann?source=shop\""), "{}", admin.text);
-    assert!(admin.has("href=\"/console/feeds/ann/shop/loads/3?severity=error\">7</a>"), "{}", admin.text);
+    assert!(
+        admin.has("href=\"/console/feeds/ann/shop/loads/3?severity=error#problems\">7</a>"),
+        "{}",
+        admin.text
+    );
     assert!(!admin.has(EVIL));
     let support = site.support().await.get(PAGE).await;
     assert!(support.has("the address is private") && !support.has("/ann/shop/fetch\""));
@@ -198,7 +202,7 @@ async fn what_is_done_with_a_feed_goes_to_the_service_and_only_with_the_token() 
     let fields = "title=T&url=https%3A%2F%2Fb.example%2Ff&minutes=30&user=u&password=&missing=manual";
     admin.post(&format!("{PAGE}/edit"), fields).await;
     let asked: UpdateFeedRequest = site.services.asked("UpdateFeed");
-    assert_eq!(asked.update_mask.as_option().unwrap().paths, ["title", "link", "missing"]);
+    assert_eq!(asked.update_mask.as_option().unwrap().paths, ["title", "link", "link.period", "missing"]);
     let wanted = asked.feed.into_option().unwrap();
     let link = wanted.link.into_option().unwrap();
     assert_eq!((&*wanted.title, wanted.missing.as_known()), ("T", Some(Missing::MISSING_MAKE_MANUAL)));

@@ -290,6 +290,8 @@ async fn an_operator_pauses_releases_and_limits_a_stage_with_the_token_of_a_form
     assert_eq!((&*asked.id, &*asked.reason), ("prices", "too dear"));
 
     admin.post(place, "/console/stages/prices/release", "offer=").await;
+    assert_eq!(open.calls("StageAdminService/ReleaseStage"), 0, "neither an offer nor all of them");
+    admin.post(place, "/console/stages/prices/release", "all=on").await;
     let asked: ReleaseStageRequest = open.asked("StageAdminService/ReleaseStage").unwrap();
     assert_eq!((&*asked.id, &*asked.offer), ("prices", ""));
     let fields = format!("offer={OFFER}&from=offer");

@@ -133,7 +133,7 @@ async fn a_value_is_deleted_and_now_is_the_time_of_torg() {
     let admin = site.admin().await;
     let gone = admin.post("/console/values/sales.rows/delete", "reason=x").await;
     assert_eq!(admin.told(&gone).await, "sales.rows has no value already.");
-    admin.post("/console/values/set", "parameter=dwh%2Fa.b&value=now&even_if_same=on&reason=").await;
+    admin.post("/console/values/set", "parameter=dwh%2Fa.b&value=now&even_if_same=on&reason=late").await;
     let heard = site.services.heard("SetValues");
     let [deleted, now] = [0, 1].map(|place: usize| {
         let asked: SetValuesRequest = buffa::Message::decode_from_slice(&heard[place].body).unwrap();

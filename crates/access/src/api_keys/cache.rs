@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::rows::KeyRow;
-use crate::limits::{API_KEY_CACHE_TIME, API_KEY_USE_GRAIN, API_KEYS_CACHED_MAX};
+use crate::limits::{API_KEY_CACHE_TIME, API_KEY_UNCHECKED_TIME, API_KEY_USE_GRAIN, API_KEYS_CACHED_MAX};
 use crate::lru::Lru;
 use crate::time::Time;
 
@@ -38,9 +39,18 @@ impl Default for Cache {
 impl Cache {
     /// What is known of the key, if it was looked up a short while ago.
     pub(super) fn get(&self, id: &str, now: Time) -> Option<Found> {
+        self.read_within(API_KEY_CACHE_TIME, id, now)
+    }
+
+    /// The key, if it was there when it was looked up last, and that is not too long ago to look on while the store is away.
+    pub(super) fn get_unchecked(&self, id: &str, now: Time) -> Found {
+        self.read_within(API_KEY_UNCHECKED_TIME, id, now).flatten()
+    }
+
+    fn read_within(&self, time: Duration, id: &str, now: Time) -> Option<Found> {
         let mut rows = lock(&self.rows);
         let (read, found) = rows.get(&id.to_owned())?;
-        let fresh = *read <= now && now.since(*read) < API_KEY_CACHE_TIME;
+        let fresh = *read <= now && now.since(*read) < time;
         fresh.then(|| found.clone())
     }
 

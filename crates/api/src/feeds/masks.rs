@@ -38,14 +38,14 @@ impl FeedMask {
         paths.iter().map(known).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Sets the fields of a feed to what is wanted. A password that is left out, or given as it is shown, stays.
+    /// Sets the fields of a feed to what is wanted. A password that is left out, or given as it is shown, stays, as long as the link leads to the same server.
     pub(super) fn apply(&self, wanted: &Feed, feed: &mut Feed) -> feeds::Result<()> {
         for path in &self.0 {
             match *path {
                 TITLE => wanted.title.clone_into(&mut feed.title),
                 LINK => {
                     let link = wanted.link.as_option().map(|link| with_password(link, feed.link.as_option()));
-                    feed.link = link.into();
+                    feed.link = link.transpose()?.into();
                 }
                 LINK_PERIOD => {
                     let Some(link) = feed.link.as_option_mut() else {
@@ -65,16 +65,29 @@ impl FeedMask {
     }
 }
 
-fn with_password(wanted: &Link, before: Option<&Link>) -> Link {
+fn with_password(wanted: &Link, before: Option<&Link>) -> feeds::Result<Link> {
     let mut link = wanted.clone();
     let is_kept = wanted.password.is_empty() || wanted.password == HIDDEN;
     if wanted.user.is_empty() {
         // Nobody to log in as.
         link.password.clear();
     } else if is_kept {
-        link.password = before.map(|link| link.password.clone()).unwrap_or_default();
+        let kept = before.filter(|link| !link.password.is_empty());
+        if kept.is_some_and(|before| server(&before.url) != server(&wanted.url)) {
+            // Whoever may change a link could have the password sent to a server of their own.
+            let text = "the link leads to another server, to which the password was not given: give the password of the new one, or leave out the user".to_owned();
+            return Err(Error::Invalid { field: "link.password".to_owned(), text });
+        }
+        link.password = kept.map(|link| link.password.clone()).unwrap_or_default();
     }
-    link
+    Ok(link)
+}
+
+/// What comes before the path of a URL: scheme, host and port, in small letters. All of it if there is no host to tell.
+fn server(url: &str) -> String {
+    let host = url.find("://").map_or(url.len(), |place| place + 3);
+    let end = url[host..].find(['/', '?', '#']).filter(|end| *end > 0).map_or(url.len(), |end| host + end);
+    url[..end].to_lowercase()
 }
 
 fn unknown(path: &str) -> Refusal {
@@ -127,5 +140,41 @@ mod tests {
         };
         assert_eq!((after("u", ""), after("u", "***")), ("old".into(), "old".into()));
         assert_eq!((after("u", "new"), after("", "")), ("new".into(), String::new()));
+    }
+
+    #[test]
+    fn a_password_does_not_go_to_another_server() {
+        let to = |url: &str, user: &str, password: &str| {
+            let mut feed = linked("u", "old");
+            let mut wanted = linked(user, password);
+            url.clone_into(&mut wanted.link.get_or_insert_default().url);
+            let outcome = mask(&["link"]).unwrap().apply(&wanted, &mut feed);
+            outcome.map(|()| feed.link.as_option().unwrap().password.clone())
+        };
+        for same in ["https://a.example/other.xml", "https://A.example?x=1", "https://a.example"] {
+            assert_eq!(to(same, "u", "").unwrap(), "old", "{same}");
+        }
+        let others = [
+            "https://b.example/f",
+            "http://a.example/f",
+            "https://a.example:8443/f",
+            "https://a.example.evil.example/f",
+            "https://a.example@evil.example/f",
+            "https://a.example\\@evil.example/f",
+            "https:////evil.example/f",
+        ];
+        for other in others {
+            for password in ["", HIDDEN] {
+                let refused = to(other, "u", password);
+                assert!(
+                    matches!(refused, Err(Error::Invalid { field, .. }) if field == "link.password"),
+                    "{other}"
+                );
+            }
+            assert_eq!(
+                (to(other, "u", "new").unwrap(), to(other, "", "").unwrap()),
+                ("new".into(), String::new())
+            );
+        }
     }
 }

@@ -22,11 +22,20 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Asked {
-    #[serde(default)]
     about: String,
-    #[serde(default)]
+    author: String,
+    /// `on` for those alone that failed or were refused.
+    failed: String,
     page: String,
+}
+
+impl Asked {
+    /// What an address needs to ask the same.
+    fn pairs(&self) -> [(&str, &str); 3] {
+        [("about", self.about.trim()), ("author", self.author.trim()), ("failed", &self.failed)]
+    }
 }
 
 async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
@@ -37,6 +46,8 @@ async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
 async fn list(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
     let request = ListActionsRequest {
         about: asked.about.trim().to_owned(),
+        author: asked.author.trim().to_owned(),
+        failed: !asked.failed.is_empty(),
         page_size: SHOWN,
         page_token: asked.page.clone(),
         ..ListActionsRequest::default()
@@ -46,14 +57,25 @@ async fn list(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
         p { (visit.t("Everything that somebody did that changes how Torg works, with their name: also what was refused.")) }
         form.inline method="get" action="/console/actions" {
             label for="about" { (visit.t("About")) input #about name="about" value=(asked.about) maxlength="300"; }
+            label for="author" { (visit.t("Who")) input #author name="author" value=(asked.author) maxlength="300"; }
+            label.box for="failed" { input #failed type="checkbox" name="failed" value="on" checked[!asked.failed.is_empty()]; " " (visit.t("Only what failed or was refused")) }
             button { (visit.t("Show")) }
         }
-        div data-live #actions { (rows(visit, &answer)) }
-        (pager(visit, "/console/actions", &[("about", &asked.about)], &asked.page, &answer.next_page_token))
+        div data-live #actions { (rows(visit, asked, &answer)) }
+        (pager(visit, "/console/actions", &asked.pairs(), &asked.page, &answer.next_page_token))
     })
 }
 
-fn rows(visit: &Visit, answer: &ListActionsResponse) -> Markup {
+fn rows(visit: &Visit, asked: &Asked, answer: &ListActionsResponse) -> Markup {
+    // Only so many actions are looked at for one page.
+    if answer.actions.is_empty() && !answer.next_page_token.is_empty() {
+        return empty(
+            visit.t("None of the actions looked at so far; there are more to look at: go further."),
+        );
+    }
+    if answer.actions.is_empty() && asked.pairs().iter().any(|(_, value)| !value.is_empty()) {
+        return empty(visit.t("No action is so."));
+    }
     if answer.actions.is_empty() {
         return empty(visit.t("Nobody did anything of the kind yet."));
     }
@@ -83,7 +105,7 @@ pub(super) fn row(visit: &Visit, action: &Action) -> Markup {
     html! {
         tr {
             td { (ago(visit, action.time.as_option())) br; span.quiet { (moment(action.time.as_option())) } }
-            td { (action.author) br; span.quiet { (action.roles.join(", ")) } }
+            td { a href=(of_author(&action.author)) { (action.author) } br; span.quiet { (action.roles.join(", ")) } }
             td { (method) @if !action.through.is_empty() { br; span.quiet { (action.through) } } }
             td {
                 @if let Some(place) = place_of(action) { a href=(place) { (action.about) } br; }
@@ -97,6 +119,11 @@ pub(super) fn row(visit: &Visit, action: &Action) -> Markup {
             td.wide.code { (cut(&action.request)) }
         }
     }
+}
+
+/// Where the actions of somebody are.
+fn of_author(author: &str) -> String {
+    format!("/console/actions{}", query(&[("author", author)]))
 }
 
 /// Where the actions about something are.
@@ -119,8 +146,11 @@ fn place_of(action: &Action) -> Option<String> {
         "torg.stages.v1.StageAdminService" if !method.ends_with("Recrawl") => path(&["stages", about]),
         "torg.tasks.v1.TaskService" if method != "ApplyTasks" => path(&["tasks", about]),
         "torg.tasks.v1.CtlService" => path(&["values", about]),
-        "torg.offers.v1.OfferService" => path(&["offers", about]),
-        "torg.feeds.v1.FeedService" => {
+        "torg.offers.v1.OfferService" | "torg.offers.v1.ModerationService" => path(&["offers", about]),
+        "torg.offers.v1.CabinetService" => path(&["sellers", about]),
+        "torg.feeds.v1.FeedService" if method == "SetMapping" => path(&["sellers", about]),
+        // A file that was uploaded goes to a path of its own.
+        "torg.feeds.v1.FeedService" | "POST " => {
             let (seller, namespace) = about.rsplit_once('/')?;
             path(&["feeds", seller, namespace])
         }

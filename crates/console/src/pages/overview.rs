@@ -16,7 +16,7 @@ use crate::services::methods::{GET_FIGURES, LIST_WRONGS};
 use crate::view::{length, part, problem};
 use crate::visit::Visit;
 use figures::Figures;
-pub(super) use figures::together;
+pub(super) use figures::{counted, together};
 
 /// Torg looks every two seconds, and a look takes as long at most; after so many nobody does.
 const LOOKED_LATELY_S: f64 = 15.0;

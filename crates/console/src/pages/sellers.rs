@@ -63,7 +63,7 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
                 button.main { (visit.t("Open the cabinet")) }
             }
             h2 { (visit.t("Sellers with feeds")) }
-            (part(&visit, &feeds, |feeds| with_feeds(&visit, feeds)))
+            div data-live #sellers { (part(&visit, &feeds, |feeds| with_feeds(&visit, feeds))) }
         })
     } else {
         Err(Failure::new(

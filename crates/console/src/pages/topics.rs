@@ -7,7 +7,8 @@ use axum::response::Response;
 use axum::routing::get;
 use contract::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
 use contract::torg::topics::v1::{
-    ListTopicsRequest, ListTopicsResponse, Message, Partition, ReadMessagesRequest, Topic,
+    ListTopicsRequest, ListTopicsResponse, Message, Partition, ReadMessagesRequest, ReadMessagesResponse,
+    Topic,
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -174,10 +175,22 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
             a.button href={ (path(&["topics", name])) "?partition=" (asked.partition) } { (visit.t("The newest")) }
         }
         div data-live #messages {
+            @if let (Ok(read), Some(partition)) = (&read, partition) { (short_of_the_end(visit, read, partition)) }
             (part(visit, &read, |read| tail(visit, name, &read.messages, partition.is_some_and(|known| first >= known.end_offset))))
         }
-        @if let Some(partition) = partition { (around(visit, name, partition, first)) }
+        @if let Some(partition) = partition {
+            (around(visit, name, partition, first, read.as_ref().map_or(first, |read| read.next_offset)))
+        }
     })
+}
+
+/// Says that fewer messages than usual are shown, though there are more: they are large.
+fn short_of_the_end(visit: &Visit, read: &ReadMessagesResponse, partition: &Partition) -> Markup {
+    let shown = read.messages.len();
+    let is_short = (1..TAIL as usize).contains(&shown) && read.next_offset < partition.end_offset;
+    html! {
+        @if is_short { p.hint { (visit.f("These messages are large: {0} are shown at a time, and newer ones follow.", &[&shown])) } }
+    }
 }
 
 /// Leads to the messages from a place on.
@@ -187,10 +200,12 @@ fn at(topic: &str, partition: u32, offset: i64) -> String {
     format!("{}{query}#messages", path(&["topics", topic]))
 }
 
-/// Leads to the messages before and behind those that are shown.
-fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64) -> Markup {
+/// Leads to the messages before and behind those that are shown. `next` is where the answer ended: large messages come fewer at a time.
+fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64, next: i64) -> Markup {
     let to = |offset: i64| at(topic, partition.partition, offset);
-    let (older, newer) = (first.saturating_sub(TAIL).max(partition.first_offset), first.saturating_add(TAIL));
+    let older = first.saturating_sub(TAIL).max(partition.first_offset);
+    // Also past a place that has nothing to read any more.
+    let newer = if next > first { next } else { first.saturating_add(TAIL) };
     html! {
         nav.pages aria-label=(visit.t("Pages of the list")) {
             @if older < first { a.button href=(to(older)) { (visit.t("Older")) } }

@@ -12,4 +12,10 @@ pub(super) const WORDS: super::Words = &[
     ("Outcome", "Итог"),
     ("Request", "Запрос"),
     ("all of it", "все действия с ним"),
+    ("Only what failed or was refused", "Только неудачные и отклонённые"),
+    (
+        "None of the actions looked at so far; there are more to look at: go further.",
+        "Среди просмотренных действий таких нет; есть ещё не просмотренные: перейдите дальше.",
+    ),
+    ("No action is so.", "Таких действий нет."),
 ];

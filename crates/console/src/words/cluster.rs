@@ -42,4 +42,8 @@ pub(super) const WORDS: super::Words = &[
         "Задачами не управляет ни один процесс: запустите процесс с ролью reactive.",
     ),
     ("{0} of {1}", "{0} из {1}"),
+    (
+        "Shards that nobody serves: {0} of {1}. What is in them waits.",
+        "Шардов без процесса: {0} из {1}. Всё, что в них, ждёт.",
+    ),
 ];

@@ -124,4 +124,5 @@ pub(super) const WORDS: super::Words = &[
     (", then go on here: what you typed stays.", ", затем продолжайте здесь: введённое сохранится."),
     ("Be somebody else", "Сменить роль"),
     ("Sign out", "Выйти"),
+    ("Say why: the reason is missing.", "Укажите причину: она не указана."),
 ];

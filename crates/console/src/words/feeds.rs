@@ -192,4 +192,50 @@ pub(super) const WORDS: super::Words = &[
         "Загрузка ждёт подтверждения, если удаляет больше указанного процента объявлений фида (пусто — 50) и в фиде их больше указанного числа (пусто — 20).",
     ),
     ("The last load of the feed {0} of {1}", "Последняя загрузка фида {0} продавца {1}"),
+    ("is being deleted", "удаляется"),
+    (
+        "Which offers were new, changed or removed is not kept with the load: the history of each offer names the loads that did it.",
+        "Какие объявления были новыми, изменены или удалены, вместе с загрузкой не хранится: загрузки указаны в истории каждого объявления.",
+    ),
+    ("The link cannot be used as it is written.", "Ссылкой в таком виде нельзя воспользоваться."),
+    ("Nothing may be fetched from there.", "Оттуда ничего забирать нельзя."),
+    ("The host of the link has no address.", "У хоста из ссылки нет адреса."),
+    ("The server of the link cannot be reached.", "Сервер из ссылки недоступен."),
+    (
+        "There is no safe connection: see to the certificate of the server.",
+        "Нет защищённого соединения: проверьте сертификат сервера.",
+    ),
+    ("The proxy does not connect.", "Прокси не устанавливает соединение."),
+    ("The server of the link is too slow.", "Сервер из ссылки отвечает слишком медленно."),
+    ("The file is too large.", "Файл слишком большой."),
+    ("The file is packed in a way that cannot be read.", "Файл упакован так, что его нельзя прочитать."),
+    ("What answers at the link does not keep to HTTP.", "То, что отвечает по ссылке, не соблюдает HTTP."),
+    (
+        "The link leads on and on: give the link of the file itself.",
+        "Ссылка всё время перенаправляет: укажите ссылку на сам файл.",
+    ),
+    (
+        "The server of the link answers with an error: see whether it opens without signing in.",
+        "Сервер из ссылки отвечает ошибкой: проверьте, открывается ли она без входа в систему.",
+    ),
+    ("The connection broke off in the middle of the file.", "Соединение оборвалось на середине файла."),
+    (
+        "What stands at the link is no feed: give the link of the file itself.",
+        "По ссылке не фид: укажите ссылку на сам файл.",
+    ),
+    ("All feeds", "Все фиды"),
+    ("A load is under way", "Идёт загрузка"),
+    ("A load waits for somebody", "Загрузка ждёт человека"),
+    (
+        "None of the feeds looked at so far; there are more to look at: go further.",
+        "Среди просмотренных фидов таких нет; есть ещё не просмотренные: перейдите дальше.",
+    ),
+    (
+        "The last load of no feed is so at the moment.",
+        "Сейчас таких последних загрузок нет ни у одного фида.",
+    ),
+    (
+        "Once the link leads to another server, the password has to be given again.",
+        "Если ссылка ведёт на другой сервер, пароль нужно указать заново.",
+    ),
 ];

@@ -144,4 +144,5 @@ pub(super) const WORDS: super::Words = &[
     ("never visited", "не посещала"),
     ("changed it", "изменила его"),
     ("left it as it was", "оставила как было"),
+    ("Id of an offer, or its id in the feed", "Id объявления или его id в фиде"),
 ];

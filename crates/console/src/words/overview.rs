@@ -152,5 +152,5 @@ pub(super) const WORDS: super::Words = &[
         "Figures of what is gone make room after six hours.",
         "Показатели того, чего больше нет, освободят место через шесть часов.",
     ),
-    ("Messages before Torg's own readers", "Сообщений ждёт читателей Torg"),
+    ("Messages before Torg's own readers", "Сообщения, ещё не прочитанные самим Torg"),
 ];

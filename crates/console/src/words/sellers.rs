@@ -15,7 +15,6 @@ pub(super) const WORDS: super::Words = &[
     ),
     ("All counts were right.", "Все счётчики были верны."),
     ("Counts that were wrong are mended: {0}", "Исправлены неверные счётчики: {0}"),
-    ("All", "Все"),
     ("Active", "Активные"),
     ("Need attention", "Требуют внимания"),
     ("Expired", "Истёкшие"),
@@ -44,4 +43,5 @@ pub(super) const WORDS: super::Words = &[
     ("Count anew", "Пересчитать"),
     ("Sellers with feeds", "Продавцы с фидами"),
     ("There are more: all feeds", "Есть ещё: все фиды"),
+    ("All but removed and archived", "Все, кроме удалённых и архивных"),
 ];

@@ -144,8 +144,17 @@ pub(super) const WORDS: super::Words = &[
     ("What waits for stage {0}", "Что ждёт стадию {0}"),
     ("Nothing waits in this lane.", "В этой полосе ничего не ждёт."),
     ("Due", "Срок"),
+    ("By name", "По названию"),
+    ("Those that fail most", "Сначала с неудачами"),
     (
-        "The first {0}; the others follow when these are visited.",
-        "Первые {0}; остальные появятся, когда эти будут посещены.",
+        "Those whose time comes first: {0}. There are more.",
+        "Показаны ближайшие по сроку: {0}. Есть и другие.",
     ),
+    ("Show up to {0}", "Показать до {0}"),
+    (
+        "Each process remembers its last failures only.",
+        "Каждый процесс помнит только свои последние неудачи.",
+    ),
+    ("Let the shadow take the place of stage {0}?", "Заменить стадию {0} её тенью?"),
+    ("Ask all stages about every offer again?", "Снова показать все объявления всем стадиям?"),
 ];

@@ -172,4 +172,12 @@ pub(super) const WORDS: super::Words = &[
     ("waits for the next attempt", "ждёт следующей попытки"),
     ("was not set", "не установлено"),
     ("{0} chunks done, {1} left, each: {2}", "отрезков готово: {0}, осталось: {1}, каждый: {2}"),
+    ("Past the graph, to the list", "Пропустить граф и перейти к списку"),
+    ("The first {0} of {1}.", "Первые {0} из {1}."),
+    ("Show all of them", "Показать все"),
+    (
+        "So many tasks are not followed: their states stand here as they were when the page was opened.",
+        "При таком числе задач страница не обновляется: состояния показаны на момент её открытия.",
+    ),
+    ("Look again", "Обновить"),
 ];

@@ -35,4 +35,8 @@ pub(super) const WORDS: super::Words = &[
     ("Newer", "Новее"),
     ("There is no message yet from this offset on.", "С этого смещения сообщений пока нет."),
     ("Content", "Содержание"),
+    (
+        "These messages are large: {0} are shown at a time, and newer ones follow.",
+        "Сообщения большие: показано за раз — {0}, далее есть более новые.",
+    ),
 ];

@@ -138,16 +138,19 @@ fn cut(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max).chain(['…']).collect()
 }
 
-/// What a request is about, if it is about one thing: a stage, a task, a feed (`seller/namespace`), an offer.
-pub(crate) fn about(service: &str, request: &Value) -> String {
+/// What a request to a method, or to any of a service, is about, if it is about one thing: a stage, a task, a feed (`seller/namespace`), an offer, a seller.
+pub(crate) fn about(method: &str, request: &Value) -> String {
     let at = |path: &str| request.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let first = |paths: &[&str]| paths.iter().map(|path| at(path)).find(|text| !text.is_empty());
-    let about = match service {
+    let about = match service(method) {
         "torg.feeds.v1.FeedService" => {
             let (seller, namespace) =
                 (first(&["/seller", "/feed/seller"]), first(&["/namespace", "/feed/namespace"]));
-            return seller.map_or_else(String::new, |seller| {
-                key(&format!("{seller}/{}", namespace.unwrap_or("default")))
+            // What a category is taken for holds for all feeds of the seller.
+            let of_all = method.ends_with("/SetMapping");
+            return seller.map_or_else(String::new, |seller| match namespace.unwrap_or("default") {
+                _ if of_all => key(seller),
+                namespace => key(&format!("{seller}/{namespace}")),
             });
         }
         "torg.stages.v1.StageAdminService" => first(&["/id", "/stage/id"]),
@@ -257,6 +260,7 @@ mod tests {
         assert_eq!(of("feeds.v1.FeedService", json!({"seller": "ann"})), "ann/default");
         let feed = json!({"feed": {"seller": "ann", "namespace": "cars"}});
         assert_eq!(of("feeds.v1.FeedService", feed), "ann/cars");
+        assert_eq!(of("feeds.v1.FeedService/SetMapping", json!({"seller": "ann", "path": ["A"]})), "ann");
         assert_eq!(of("offers.v1.ModerationService", json!({"opinion": {"offer": "17"}})), "17");
         assert_eq!(
             of("offers.v1.DraftService", json!({"owner": {"seller": "ann"}, "draft": {"id": "9"}})),

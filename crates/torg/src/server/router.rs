@@ -74,6 +74,8 @@ const OPEN: &[&str] = &[
 ];
 /// Where files come in: they may be larger than calls.
 const FILES: &[&str] = &["/feeds/"];
+/// What operators are told by just when the store is away.
+const LASTING: &[&str] = &["/metrics"];
 
 #[derive(Clone)]
 pub(super) struct Shared {
@@ -119,12 +121,12 @@ pub(crate) fn router(
     } else {
         behind
     };
-    all.layer(GateLayer::new(gate, answer).open(OPEN).files(FILES)).layer(CatchPanicLayer::custom(
-        |panic: Box<dyn std::any::Any + Send>| {
+    all.layer(GateLayer::new(gate, answer).open(OPEN).files(FILES).lasting(LASTING)).layer(
+        CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
             tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
             failure(StatusCode::INTERNAL_SERVER_ERROR, "internal", "internal error")
-        },
-    ))
+        }),
+    )
 }
 
 /// Everything behind the gate, for the console, which brings its callers along.

@@ -168,7 +168,13 @@ impl Server {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
+        self.get_as(path, None)
+    }
+
+    /// The same with this token, or without any.
+    pub fn get_as(&self, path: &str, token: Option<&str>) -> Answer {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        self.ask(&authorized(&request, token))
     }
 
     pub fn post_json(&self, path: &str, body: &str) -> Answer {

@@ -165,6 +165,8 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     browser.fill("#token", &keys[0]);
     browser.submit("button.main");
     browser.wait_for("Nothing is wrong that Torg knows of.");
+    let figures = || server.get_as("/metrics", Some(&keys[0]));
+    assert_eq!(figures().status, 200);
     postgres.stop_immediate();
     timed("with keys, a stopped database is told after", || {
         browser.wait_until("the overview does not say that the store is away", |browser| {
@@ -178,6 +180,10 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     });
     assert!(browser.has("#wrongs li.bad"), "{}", browser.text());
     browser.picture("outage-store-with-keys");
+    // Who watches the figures with the same key is told them on.
+    let scraped = figures();
+    assert_eq!(scraped.status, 200, "{}", scraped.body);
+    assert!(scraped.body.contains("\ntorg_store_answers 0.0"), "{}", scraped.body);
     for path in ["/console/stages", "/console/cluster", "/console/stages/expiry"] {
         browser.go(path);
         assert!(browser.has("nav.menu"), "{path} does not stay up: {}", browser.text());

@@ -77,14 +77,14 @@ fn search(
             button { (visit.t("Find")) }
         }
         @if let Some(found) = found {
-            (part(visit, found, |found| html! {
+            div data-live #found { (part(visit, found, |found| html! {
                 @if found.candidates.is_empty() { (empty(visit.t("The catalogue has nothing of the kind."))) }
                 @else {
                     ul { @for category in found.candidates.iter().filter_map(|candidate| candidate.category.as_option()) {
                         li { code { (category.id) } " " (category.path) }
                     } }
                 }
-            }))
+            })) }
         }
     }
 }

@@ -21,9 +21,9 @@ const GUARD_LEAST: u32 = 20;
 const PATHS: [(&str, &str); 11] = [
     ("title", "title"),
     ("url", "link"),
-    ("minutes", "link"),
     ("user", "link"),
     ("password", "link"),
+    ("minutes", "link.period"),
     ("missing", "missing"),
     ("guard_percent", "guard"),
     ("guard_least", "guard"),
@@ -123,8 +123,10 @@ pub(super) fn fields(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
         }
         label for=(id("password")) {
             (visit.t("Password; left out: it stays as it is"))
-            input id=(id("password")) name="password" type="password" maxlength="256" autocomplete="new-password";
+            input id=(id("password")) name="password" type="password" maxlength="256" autocomplete="new-password"
+                aria-describedby=(id("password-hint"));
         }
+        p.hint id=(id("password-hint")) { (visit.t("Once the link leads to another server, the password has to be given again.")) }
         label for=(id("missing")) {
             (visit.t("Offers that are not in the file any more"))
             select id=(id("missing")) name="missing" {

@@ -5,6 +5,7 @@ use axum::response::Response;
 use contract::torg::admin::v1::{
     ListProblemsRequest as ListWrongsRequest, ListProblemsResponse as Wrongs, Problem as Wrong,
 };
+use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{Feed, ListFeedsRequest, ListFeedsResponse, Load};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -17,15 +18,29 @@ use crate::services::Failure;
 use crate::services::methods::{LIST_FEEDS, LIST_WRONGS};
 use crate::view::{ago, empty, number, pager, part, path, problem, query, state, table};
 use crate::visit::Visit;
+use crate::words_mark::w;
 
 const SHOWN: u32 = 50;
+/// How the last load of a feed may be asked to stand: as addresses name it, as people do, and the states that are meant.
+const STANDINGS: [(&str, &str, &[State]); 3] = [
+    ("", w("All feeds"), &[]),
+    ("going", w("A load is under way"), &[State::STATE_QUEUED, State::STATE_READING, State::STATE_APPLYING]),
+    ("waiting", w("A load waits for somebody"), &[State::STATE_WAITING]),
+];
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Asked {
-    #[serde(default)]
     seller: String,
-    #[serde(default)]
+    /// One of [`STANDINGS`].
+    state: String,
     page: String,
+}
+
+impl Asked {
+    fn states(&self) -> &'static [State] {
+        STANDINGS.iter().find(|(name, ..)| *name == self.state).map_or(&[], |(.., states)| states)
+    }
 }
 
 pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
@@ -34,27 +49,30 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
         "" => visit.own_seller().unwrap_or_default().to_owned(),
         named => named.to_owned(),
     };
+    let asked = Asked { seller, ..asked };
     let request = ListFeedsRequest {
-        seller: seller.clone(),
+        seller: asked.seller.clone(),
         page_size: SHOWN,
         page_token: asked.page.clone(),
+        states: asked.states().iter().map(|state| (*state).into()).collect(),
         ..ListFeedsRequest::default()
     };
-    let wants_wrongs = seller.is_empty() && visit.caller().may(Action::SeeProcess);
+    let wants_wrongs =
+        asked.seller.is_empty() && asked.states().is_empty() && visit.caller().may(Action::SeeProcess);
     let (feeds, wrongs) = tokio::join!(visit.call(LIST_FEEDS, &request), async {
         if wants_wrongs { Some(visit.call(LIST_WRONGS, &ListWrongsRequest::default()).await) } else { None }
     });
-    let body = body(&visit, &seller, &asked.page, &feeds, wrongs.as_ref());
+    let body = body(&visit, &asked, &feeds, wrongs.as_ref());
     visit.page(Place::Feeds, visit.t("Feeds"), Ok(body))
 }
 
 fn body(
     visit: &Visit,
-    seller: &str,
-    page: &str,
+    asked: &Asked,
     feeds: &Result<ListFeedsResponse, Failure>,
     wrongs: Option<&Result<Wrongs, Failure>>,
 ) -> Markup {
+    let seller = &*asked.seller;
     let next = feeds.as_ref().map(|feeds| &*feeds.next_page_token).unwrap_or_default();
     html! {
         @if visit.caller().may(Action::ReadAny) { (choice(visit, seller)) }
@@ -65,8 +83,9 @@ fn body(
         @if !seller.is_empty() {
             p { a href=(path(&["sellers", seller])) { (visit.t("Offers of this seller")) } }
         }
-        div data-live #feeds { (part(visit, feeds, |feeds| rows(visit, seller, &feeds.feeds))) }
-        (pager(visit, "/console/feeds", &[("seller", seller)], page, next))
+        (standings(asked, visit))
+        div data-live #feeds { (part(visit, feeds, |feeds| rows(visit, asked, feeds))) }
+        (pager(visit, "/console/feeds", &[("seller", seller), ("state", &asked.state)], &asked.page, next))
         @if visit.may(Action::WriteForSeller) || !seller.is_empty() && may_change(visit, seller) {
             (create::form(visit, seller))
         }
@@ -79,6 +98,20 @@ fn choice(visit: &Visit, seller: &str) -> Markup {
             label for="seller" { (visit.t("Seller")) input #seller name="seller" value=(seller) maxlength="128"; }
             button { (visit.t("Show")) }
             @if !seller.is_empty() { a.button href="/console/feeds" { (visit.t("Feeds of all sellers")) } }
+        }
+    }
+}
+
+/// How the last load of feeds stands: each leads to those.
+fn standings(asked: &Asked, visit: &Visit) -> Markup {
+    let to = |state: &str| query(&[("seller", &asked.seller), ("state", state)]);
+    html! {
+        ul.tabs {
+            @for (name, text, states) in STANDINGS {
+                li {
+                    a href={ "/console/feeds" (to(name)) } aria-current=[(states == asked.states()).then_some("true")] { (visit.t(text)) }
+                }
+            }
         }
     }
 }
@@ -99,7 +132,17 @@ fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
     }
 }
 
-fn rows(visit: &Visit, seller: &str, feeds: &[Feed]) -> Markup {
+fn rows(visit: &Visit, asked: &Asked, answer: &ListFeedsResponse) -> Markup {
+    let (seller, feeds) = (&*asked.seller, &answer.feeds);
+    if feeds.is_empty() && !asked.states().is_empty() {
+        // Only so many feeds are looked at for one page.
+        let further = !answer.next_page_token.is_empty();
+        return empty(visit.t(if further {
+            w("None of the feeds looked at so far; there are more to look at: go further.")
+        } else {
+            w("The last load of no feed is so at the moment.")
+        }));
+    }
     if feeds.is_empty() {
         let own = visit.own_seller().is_some();
         return match (seller, own) {

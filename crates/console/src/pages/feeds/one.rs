@@ -54,7 +54,7 @@ pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Q
                 div data-live #doing { (part(&visit, &feed, |feed| doing(&visit, &named, feed))) }
                 h2 { (visit.t("Loads")) }
                 div data-live #loads { (part(&visit, &loads, |loads| table_of(&visit, &named, &loads.loads))) }
-                (pager(&visit, &named.page(), &[], &asked.page, next))
+                (pager(&visit, &format!("{}#loads", named.page()), &[], &asked.page, next))
             })
         }
     };

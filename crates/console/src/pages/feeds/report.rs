@@ -157,7 +157,7 @@ fn list(visit: &Visit, page: &str, asked: &Asked, listed: &Result<ListProblemsRe
             @if listed.problems.is_empty() { (empty(visit.t("There are no problems of this kind in the load."))) }
             @else { (rows(visit, page, "listed", &listed.problems)) }
         }))
-        (pager(visit, page, &chosen, &asked.page, next))
+        (pager(visit, &format!("{page}#problems"), &chosen, &asked.page, next))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
     }
     let body = html! {
         (form(&visit, text, seller))
-        @if let Some(found) = &found { (results(&visit, text, found)) }
+        @if let Some(found) = &found { div data-live #found { (results(&visit, text, found)) } }
     };
     visit.page(Place::Offers, visit.t("Offers"), Ok(body))
 }
@@ -54,7 +54,8 @@ fn form(visit: &Visit, text: &str, seller: &str) -> Markup {
     html! {
         form.inline method="get" action=(path(&["offers"])) {
             label for="q" {
-                (visit.t("Id of an offer, a seller, or an id in a feed"))
+                @if visit.caller().may(Action::ReadAny) { (visit.t("Id of an offer, a seller, or an id in a feed")) }
+                @else { (visit.t("Id of an offer, or its id in the feed")) }
                 input #q type="search" name="q" value=(text) maxlength="300" size="34" required;
             }
             @if visit.caller().may(Action::ReadAny) {

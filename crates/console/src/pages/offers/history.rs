@@ -16,7 +16,7 @@ pub(super) fn show(visit: &Visit, history: &GetHistoryResponse, offer: &Offer, p
     }
     html! {
         ol.timeline { @for entry in &history.entries { (one(visit, entry, &offer.seller)) } }
-        (pager(visit, &path(&["offers", &offer.id]), &[], page, &history.next_page_token))
+        (pager(visit, &format!("{}#history", path(&["offers", &offer.id])), &[], page, &history.next_page_token))
     }
 }
 

@@ -58,6 +58,12 @@ impl Figures {
         if past.is_empty() { (0.0, past) } else { (now, past) }
     }
 
+    /// What waits for all stages in a lane: more than the sum where one of them was not counted to its end.
+    fn waiting(&self, lane: &str, sum: f64) -> String {
+        let (most, _) = self.most("stage_depth", &[("lane", lane)]);
+        at_least(sum, most >= DEPTH_COUNTED_MAX)
+    }
+
     /// Loads that are not over: those that wait for somebody to confirm them, or the others.
     fn loads(&self, waiting: bool) -> (f64, Vec<f64>) {
         let is_so =
@@ -80,7 +86,7 @@ impl Figures {
                 (card(visit.t("Slowest calls (p95)"), self.most("rpc_duration_p95_seconds", &[]), long, "", Some("/console/calls")))
                 (card(visit.t("Visits of stages"), self.sum("stage_visits_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
                 (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages?by=failures")))
-                (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), amount, visit.t("offers"), Some("/console/stages")))
+                (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), |waiting| self.waiting("fresh", waiting), visit.t("offers"), Some("/console/stages")))
                 (card(visit.t("Lag of the export"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
                 (card(visit.t("Messages before Torg's own readers"), self.sum("topic_lag_messages", &[]), amount, "", topics))
                 (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds?state=going")))
@@ -140,10 +146,14 @@ impl Figures {
     }
 }
 
-/// What waits in a lane, which is counted only so far.
-fn counted(waiting: f64) -> String {
-    let more = if waiting >= DEPTH_COUNTED_MAX { "+" } else { "" };
-    format!("{}{more}", amount(waiting))
+/// What waits for a stage in a lane, which is counted only so far.
+pub(in crate::pages) fn counted(waiting: f64) -> String {
+    at_least(waiting, waiting >= DEPTH_COUNTED_MAX)
+}
+
+fn at_least(count: f64, is_more: bool) -> String {
+    let more = if is_more { "+" } else { "" };
+    format!("{}{more}", amount(count))
 }
 
 /// A figure with its name, how it was, and where it leads.

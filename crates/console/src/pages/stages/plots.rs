@@ -3,8 +3,8 @@
 use contract::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
 
-use crate::pages::overview::together;
-use crate::view::{amount, empty, length, rate, tall_plot};
+use crate::pages::overview::{counted, together};
+use crate::view::{empty, length, rate, tall_plot};
 use crate::visit::Visit;
 use crate::words_mark::w;
 
@@ -31,7 +31,7 @@ pub(super) fn show(visit: &Visit, answer: &GetFiguresResponse, stage: &str) -> M
     let rates = [(VISITS, visit.t("Visits in a second")), (FAILURES, visit.t("Failures in a second"))];
     let say_rate = |value: f64| rate(value);
     let say_time = |value: f64| length(visit, value);
-    let say_depth = |value: f64| amount(value);
+    let say_depth = |value: f64| counted(value);
     let rates =
         rates.map(|(name, text)| (text.to_owned(), of(name, None), &say_rate as &dyn Fn(f64) -> String));
     let times = [

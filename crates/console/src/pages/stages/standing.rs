@@ -5,6 +5,7 @@ use contract::torg::stages::v1::stage::Kind;
 use contract::torg::stages::v1::{Depth, InProcess, Stage};
 use maud::{Markup, html};
 
+use crate::limits::DEPTH_COUNTED_MAX;
 use crate::view::{Tone, ago_of_offers, cut, long, number, state, time_of};
 use crate::visit::Visit;
 use crate::words_mark::w;
@@ -84,8 +85,12 @@ pub(super) fn due(visit: &Visit, first: Option<&Timestamp>) -> Markup {
 
 /// A count of what waits; it may be counted up to a limit only.
 pub(super) fn count(visit: &Visit, depth: &Depth, offers: u64) -> String {
-    // Which of the lanes was not counted to its end is not told: an empty one surely was.
-    if depth.more && offers > 0 { visit.f("at least {0}", &[&number(offers)]) } else { number(offers) }
+    if is_more(depth, offers) { visit.f("at least {0}", &[&number(offers)]) } else { number(offers) }
+}
+
+/// Whether a count ended at its limit. Which of the lanes was not counted to its end is not told: one with less surely was.
+pub(super) fn is_more(depth: &Depth, offers: u64) -> bool {
+    depth.more && offers as f64 >= DEPTH_COUNTED_MAX
 }
 
 /// Visits in a second, in all processes.

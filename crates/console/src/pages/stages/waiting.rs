@@ -70,7 +70,7 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
             }
         }
         div data-live #waiting {
-            @if answer.waiting.len() == most as usize {
+            @if is_cut(&depth, lane, answer.waiting.len()) {
                 p.hint {
                     (visit.f("Those whose time comes first: {0}. There are more.", &[&most]))
                     @if !asked.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
@@ -79,6 +79,12 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
             (rows(visit, &answer.waiting))
         }
     })
+}
+
+/// Whether more offers wait than are shown. The count may be some seconds old: as many as were asked for, and counted, are all of them.
+fn is_cut(depth: &Depth, lane: Lane, shown: usize) -> bool {
+    shown >= SHOWN as usize
+        && (of_lane(depth, lane) > shown as u64 || standing::is_more(depth, of_lane(depth, lane)))
 }
 
 fn of_lane(depth: &Depth, lane: Lane) -> u64 {

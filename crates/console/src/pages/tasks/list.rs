@@ -79,6 +79,12 @@ fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
         @if !all.complete {
             p.notice { (visit.f("There are more tasks than are looked at here: {0}. Say how their names begin.", &[&number(all.tasks.len() as u64)])) }
         }
+        @if !followed {
+            p.hint {
+                (visit.t("So many tasks are not followed: their states stand here as they were when the page was opened.")) " "
+                a href={ "/console/tasks" (query(&[others[0], others[1], ("page", &asked.page)])) } { (visit.t("Look again")) }
+            }
+        }
         div #standings data-live[followed] { (filters(visit, asked, standing, &named)) }
         h2 { (visit.t("Graph of values and tasks")) }
         p { a href="#tasks" { (visit.t("Past the graph, to the list")) } }

@@ -85,7 +85,7 @@ async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failur
         h2 { (visit.t("Why it fires, or why not")) }
         div data-live #why { (part(visit, &explained, |it| explain::show(visit, it))) }
         h2 { (visit.t("Around it")) }
-        div #graph data-live[every.as_ref().is_ok_and(All::are_followed)] { (part(visit, &every, |every| around(visit, every, task))) }
+        div #graph data-live[every.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &every, |every| around(visit, every, task))) }
         h2 #runs { (visit.t("Runs")) }
         div data-live #past-runs { (part(visit, &runs, |runs| past::runs(visit, &runs.runs))) }
         (further(visit, task, "runs", asked.runs, older_run))

@@ -64,10 +64,10 @@ async fn body(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failur
             (part(visit, &current, |current| html! { @if current.value.is_set() { (change::deletion(visit, name)) } }))
         }
         h2 { (visit.t("Tasks that have to do with it")) }
-        div #tasks data-live[tasks.as_ref().is_ok_and(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
+        div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
         h2 #history { (visit.t("Changes")) }
         div data-live #changes { (part(visit, &history, |history| changes(visit, &history.changes))) }
-        (pager(visit, &page, &[], &asked.page, next))
+        (pager(visit, &format!("{page}#history"), &[], &asked.page, next))
         (actions::link(visit, name))
     })
 }

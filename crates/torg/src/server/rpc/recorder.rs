@@ -50,8 +50,8 @@ impl Recorder {
                 return None;
             }
         }
-        let about = shown::about(service, &request);
         let method = format!("{service}/{method}");
+        let about = shown::about(&method, &request);
         Some(self.actions.begin(Beginning { caller, in_console, method, about, request }))
     }
 

@@ -48,7 +48,7 @@ fn attempts(server: &Server) -> Vec<Attempt> {
     let mut all = vec![
         at(stage, "/pause", &[("reason", "x")], STAFF),
         at(stage, "/resume", &[], STAFF),
-        at(stage, "/release", &[("offer", "")], STAFF),
+        at(stage, "/release", &[("all", "on")], STAFF),
         at(stage, "/limits", &[("rate", "1")], STAFF),
         at(stage, "/promote", &[], STAFF),
         at(

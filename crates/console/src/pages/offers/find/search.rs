@@ -74,16 +74,21 @@ fn id_in(text: &str) -> Option<String> {
 
 /// Whose feeds, which of them if it is said, and the id there.
 fn in_which<'a>(text: &'a str, seller: &'a str) -> Vec<(&'a str, Option<&'a str>, &'a str)> {
-    if !seller.is_empty() {
-        return vec![(seller, None, text)];
-    }
-    let Some((seller, rest)) = text.split_once('/') else { return Vec::new() };
-    let named = rest.split_once('/').map(|(namespace, external)| (seller, Some(namespace), external));
-    let all = [Some((seller, None, rest)), named].into_iter().flatten();
-    all.filter(|(seller, namespace, external)| {
-        !seller.is_empty() && !external.is_empty() && *namespace != Some("")
-    })
-    .collect()
+    // Whoever names the seller apart may write the name once more with the id.
+    let (seller, texts) = match text.split_once('/') {
+        Some((first, rest)) if seller.is_empty() => (first, [None, Some(rest)]),
+        None if seller.is_empty() => return Vec::new(),
+        begins => (seller, [Some(text), begins.filter(|(first, _)| *first == seller).map(|(_, rest)| rest)]),
+    };
+    let readings = texts.into_iter().flatten().flat_map(|text| {
+        let named = text.split_once('/').map(|(namespace, external)| (seller, Some(namespace), external));
+        [Some((seller, None, text)), named].into_iter().flatten()
+    });
+    readings
+        .filter(|(seller, namespace, external)| {
+            !seller.is_empty() && !external.is_empty() && *namespace != Some("")
+        })
+        .collect()
 }
 
 /// Offers that have this id in a feed.
@@ -173,6 +178,9 @@ mod tests {
     #[test]
     fn an_id_in_a_feed_is_looked_for_in_every_way_that_it_can_be_read() {
         assert_eq!(in_which("A-1", "ann"), [("ann", None, "A-1")]);
+        assert_eq!(in_which("shop/A-1", "ann"), [("ann", None, "shop/A-1"), ("ann", Some("shop"), "A-1")]);
+        let all = in_which("ann/shop/A-1", "ann");
+        assert!(all.contains(&("ann", None, "ann/shop/A-1")) && all.contains(&("ann", Some("shop"), "A-1")));
         assert_eq!(in_which("ann/A-1", ""), [("ann", None, "A-1")]);
         assert_eq!(in_which("ann/shop/A-1", ""), [("ann", None, "shop/A-1"), ("ann", Some("shop"), "A-1")]);
         for text in ["A-1", "/A-1", "ann/", ""] {
