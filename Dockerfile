@@ -18,6 +18,7 @@ COPY --from=build /torg/target/release/torg /usr/local/bin/torg
 USER torg
 WORKDIR /var/lib/torg
 VOLUME /var/lib/torg
+# Variables win over a torg.toml: what it says of these three does not count. Give the container others (--env), or the command its flags.
 ENV TORG_LISTEN=0.0.0.0:8080 \
     TORG_DATA_DIR=/var/lib/torg \
     TORG_LOG_FORMAT=json

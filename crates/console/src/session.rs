@@ -77,10 +77,11 @@ impl Sealer {
         hmac::verify(&self.forms, session.id.as_bytes(), &tag).is_ok()
     }
 
-    /// What tells one person from another on a page, and says nothing of either. It stays the same in all of their sessions, as long as their roles do.
-    pub(crate) fn mark(&self, caller: &Caller) -> String {
-        let roles: Vec<&str> = caller.roles.iter().map(access::Role::name).collect();
-        let person = serde_json::json!(["person", caller.subject, caller.seller, roles]).to_string();
+    /// What tells one person from another on a page, and says nothing of either. It stays the same in all of their sessions, also with another key of the same
+    /// name, as long as their roles do.
+    pub(crate) fn mark(&self, session: &Session) -> String {
+        let roles: Vec<&str> = session.roles.iter().map(access::Role::name).collect();
+        let person = serde_json::json!(["person", session.person, session.seller, roles]).to_string();
         let tag = hmac::sign(&self.forms, person.as_bytes());
         URL_SAFE_NO_PAD.encode(&tag.as_ref()[..MARK_BYTES])
     }
@@ -102,6 +103,8 @@ pub(crate) struct Session {
     subject: String,
     /// The same for people.
     pub(crate) name: String,
+    /// Whose key or token it is: several may be one person's.
+    person: String,
     seller: Option<String>,
     roles: Roles,
     began: Time,
@@ -132,6 +135,7 @@ impl Session {
             shown,
             subject: caller.subject.clone(),
             name: caller.shown_name().into_owned(),
+            person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
             began: now,
@@ -144,6 +148,7 @@ impl Session {
         let renewed = Self {
             subject: caller.subject.clone(),
             name: caller.shown_name().into_owned(),
+            person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
             checked: now,
@@ -175,6 +180,13 @@ impl Session {
             roles: self.roles,
             proof,
         }
+    }
+}
+
+fn person(caller: &Caller) -> &str {
+    match &caller.proof {
+        Proof::ApiKey { name, .. } if !name.is_empty() => name,
+        _ => &caller.subject,
     }
 }
 
@@ -228,13 +240,21 @@ mod tests {
 
     #[test]
     fn a_mark_is_of_one_person_in_one_role() {
+        let mark = |caller: &Caller| {
+            let session = Session::of(&sealer(), caller, Shown::Choice, Time::from_seconds(0)).unwrap();
+            sealer().mark(&session)
+        };
         let [support, moderator] = [Role::Support, Role::Moderator].map(|role| chosen(role, None).unwrap());
         let sellers = ["s1", "s2"].map(|seller| chosen(Role::Seller, Some(seller)).unwrap());
-        let marks: std::collections::BTreeSet<String> =
-            [&support, &moderator, &sellers[0], &sellers[1]].map(|one| sealer().mark(one)).into();
-        assert_eq!(marks.len(), 4, "all differ");
-        assert!(marks.contains(&sealer().mark(&support)), "whoever is the same has the same");
-        assert!(!marks.contains(&Sealer::new(&[8; 32]).mark(&support)));
+        let key = |id: &str, name: &str| Caller {
+            subject: id.to_owned(),
+            proof: Proof::ApiKey { id: id.to_owned(), name: name.to_owned() },
+            ..support.clone()
+        };
+        let all = [&support, &moderator, &sellers[0], &sellers[1], &key("k1", "ann"), &key("k1", "ben")];
+        let marks: std::collections::BTreeSet<String> = all.map(mark).into();
+        assert_eq!(marks.len(), all.len(), "all differ");
+        assert_eq!(mark(&key("k1", "ann")), mark(&key("k2", "ann")), "a new key of the same person");
     }
 
     #[test]

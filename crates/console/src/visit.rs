@@ -225,7 +225,7 @@ impl Visit {
 
     /// What tells this person from another on a page.
     pub(crate) fn mark(&self) -> String {
-        self.0.console.sealer().map(|sealer| sealer.mark(&self.0.caller)).unwrap_or_default()
+        self.0.console.sealer().map(|sealer| sealer.mark(&self.0.session)).unwrap_or_default()
     }
 
     /// Whether a form was made for this person.

@@ -72,6 +72,38 @@ fn what_somebody_typed_outlives_their_session() {
 }
 
 #[test]
+fn a_page_that_was_left_open_becomes_that_of_who_signs_in_elsewhere_without_what_was_typed() {
+    if !is_there() {
+        return;
+    }
+    let (server, keys) = rig::guarded(&["admin", "support"]);
+    let driver = Driver::start();
+    let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
+    browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
+    browser.fill("#token", &keys[0]);
+    browser.submit("button.main");
+    browser.click("#pause summary");
+    browser.fill("#pause [name=reason]", "for my eyes");
+    let kept = "return sessionStorage.getItem('torg-form')";
+    browser.script(
+        "sessionStorage.setItem('torg-form', JSON.stringify({form: '', who: '', fields: ['for my eyes']}))",
+    );
+    // Somebody else signs in, as in another tab: cookies are those of the browser.
+    let signing = format!(
+        "const done = arguments[0], body = new URLSearchParams({{token: {:?}}});
+         fetch('/console/sign-in', {{method: 'POST', body}}).then((answer) => done(answer.status));",
+        keys[1]
+    );
+    assert_eq!(browser.script_later(&signing), 200);
+    browser.wait_for("There is another page here by now.");
+    assert!(browser.script(kept).is_null(), "what was typed is nobody else's");
+    browser.fill("#pause [name=reason]", "");
+    browser.click("#pause summary");
+    browser.wait_until("the page is still that of an admin", |browser| !browser.has("#pause"));
+    assert!(browser.has("nav.menu"), "{}", browser.text());
+}
+
+#[test]
 fn enter_in_the_field_of_the_seller_signs_in_as_that_seller() {
     if !is_there() {
         return;

@@ -1,5 +1,6 @@
 //! The settings in which blocks are run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::blocks::{root, to_run};
@@ -45,16 +46,23 @@ fn postgres() {
     // What has run embedded so far.
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let server = Server::start_in(&folder, &[]);
-    assert_eq!(server.post_json("/torg.offers.v1.OfferService/CreateOffer", OFFER).status, 200);
+    let made = server.post_json("/torg.offers.v1.OfferService/CreateOffer", OFFER);
+    assert_eq!(made.status, 200, "{}", made.body);
+    let id = made.json()["offer"]["id"].as_str().unwrap().to_owned();
     server.stop();
+    // One database for all lines, in the order of the page: what is copied is checked, and then served.
     let lines = to_run("README.md", "postgres")
         .replace("postgres://torg:secret@db:5432/torg?sslmode=verify-full", &postgres.fresh_database())
-        .replace("kafka://broker1:9092,broker2:9092", &format!("kafka://{}", kafka.bootstrap()))
-        .replace("postgres://torg:secret@db/torg", &format!("'{}'", postgres.fresh_database()));
+        .replace("kafka://broker1:9092,broker2:9092", &format!("kafka://{}", kafka.bootstrap()));
     assert!(!lines.contains("secret") && !lines.contains("broker"), "{lines}");
+    let ask =
+        "curl -sS localhost:8080/torg.offers.v1.OfferService/GetOffer -H 'content-type: application/json'";
+    let lines = format!("{}{ask} -d '{{\"id\": \"{id}\"}}'\n", serving_behind(&lines));
     let shell = Shell { folder: folder.path(), port: testkit::free_port(), environment: &[] };
-    let said = shell.run(&serving_behind(&lines));
-    assert!(said.contains("Red bicycle") || said.contains("rows"), "{said}");
+    let said = shell.run(&lines);
+    let place = |what: &str| said.find(what).unwrap_or_else(|| panic!("no {what} in\n{said}"));
+    let steps = ["copied ", "sound: ", "\"table\":", "{\"ready\":true", "Red bicycle"].map(place);
+    assert!(steps.is_sorted(), "{said}");
 }
 
 #[test]
@@ -174,4 +182,25 @@ fn explain() {
     shell.run("torg tasks apply tasks.yaml --reason test");
     let said = shell.run(&to_run("docs/reactive.md", "explain"));
     assert!(said.contains("sales.loaded_to"), "{said}");
+}
+
+/// What a demo decides itself stands in the code twice: what it takes out, with a warning, and what it puts in its place.
+#[test]
+fn the_page_of_the_demo_names_every_setting_that_does_not_count_in_it() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let (code, page) = (read("crates/torg/src/demo/mod.rs"), read("docs/demo.md"));
+    let taken_out = code.split("does_not_count(\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let settled = code.split("\nfn settle(").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let is_of_key = |letter: char| letter.is_ascii_lowercase() || matches!(letter, '_' | '.');
+    let put_in = settled.split("config.").skip(1).map(|rest| {
+        let key = rest.split(|letter| !is_of_key(letter)).next().unwrap();
+        key.trim_end_matches(".clear")
+    });
+    let refused = ["access", "tls"];
+    let decided: BTreeSet<&str> = taken_out.chain(put_in).chain(refused).collect();
+    assert!(decided.contains("store.url") && decided.contains("stages.file"), "{decided:?}");
+    let rows = page.split("| Setting | In a demo |\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let cells = rows.lines().skip(1).map(|row| row.split('|').nth(1).unwrap());
+    let told: BTreeSet<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert_eq!(told, decided);
 }

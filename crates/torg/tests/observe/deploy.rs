@@ -1,5 +1,8 @@
 //! What is deployed beside Torg speaks of what there is: measures, settings, commands, files.
 
+mod containers;
+mod watching;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -245,6 +248,28 @@ fn commands_of_tasks_can_make_temporary_files_under_the_unit() {
     assert!(has("KillMode=process") && !unit.lines().any(|line| line.starts_with("PrivateTmp=")));
 }
 
+#[test]
+fn what_the_file_of_the_unit_says_counts_and_no_variable_of_the_unit_wins_over_it() {
+    let unit = read("deploy/systemd/torg.service");
+    assert!(unit.contains("serve --config /etc/torg/torg.toml\n") && !unit.contains("TORG_DATA_DIR"));
+    let sets = |line: &str| line.starts_with("Environment=") && line.contains("TORG_");
+    assert!(!unit.lines().any(sets), "a variable wins over the file");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("torg.toml"), read("deploy/systemd/torg.toml")).unwrap();
+    let shown = run(torg(&folder, &["config", "--config", "torg.toml"]));
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    // The folder that systemd makes, and that the process may write to.
+    assert!(unit.contains("\nStateDirectory=torg\n") && unit.contains("\nProtectSystem=strict\n"));
+    for begin in [
+        "data_dir = \"/var/lib/torg\"  # from torg.toml:",
+        "url = \"fjall:/var/lib/torg/store\"  # follows data_dir",
+        "format = \"json\"  # from torg.toml:",
+    ] {
+        assert!(shown.stdout.lines().any(|line| line.starts_with(begin)), "{begin}\n{}", shown.stdout);
+    }
+    assert!(unit.contains("\n#ReadWritePaths=/"), "another folder has a line that waits for it");
+}
+
 /// Whether a program is there and does this.
 fn answers(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
@@ -272,101 +297,4 @@ fn docker_and_prometheus_take_their_files_where_they_are_there() {
     if answers("promtool", &["--version"]) {
         judge("promtool", &["check", "rules", "deploy/prometheus/alerts.yml"]);
     }
-}
-
-#[test]
-fn every_alert_says_what_to_do_in_the_guide_of_operations() {
-    let (alerts, guide) = (yaml("deploy/prometheus/alerts.yml"), read("docs/operations.md"));
-    let (mut names, mut runbooks) = (Vec::new(), Vec::new());
-    all(&alerts, "alert", &mut names);
-    all(&alerts, "runbook", &mut runbooks);
-    assert!(names.len() > 10 && names.len() == runbooks.len(), "{names:?}");
-    for (name, runbook) in names.iter().zip(runbooks) {
-        assert_eq!(runbook, format!("docs/operations.md#{}", name.to_lowercase()));
-        assert!(guide.contains(&format!("\n### {name}\n")), "{name} is not in the guide");
-    }
-    let headings = guide.lines().filter_map(|line| line.strip_prefix("### Torg"));
-    for heading in headings {
-        assert!(names.contains(&&*format!("Torg{heading}")), "there is no alert Torg{heading} any more");
-    }
-}
-
-#[test]
-fn the_containers_have_settings_that_torg_knows_and_files_that_are_there() {
-    let compose = yaml("deploy/compose.yaml");
-    let services = compose["services"].as_object().unwrap();
-    let settings = services["torg"]["environment"].as_object().unwrap();
-    let mut command = torg(&tempfile::tempdir().unwrap(), &["config"]);
-    // That folder is gone already: nothing is written.
-    command.current_dir(std::env::temp_dir());
-    for (name, value) in settings {
-        command.env(name, value.as_str().unwrap().replace("${TORG_PASSWORD}", "s3cret"));
-    }
-    let shown = run(command);
-    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
-    for line in [
-        "url = \"postgres://torg:***@postgres:5432/torg\"  # from TORG_STORE_URL",
-        "url = \"kafka://kafka:9092\"  # from TORG_TOPICS_URL",
-        "url = \"s3://torg/files\"  # from TORG_FILES_URL",
-        "mode = \"required\"  # from TORG_ACCESS_MODE",
-    ] {
-        assert!(shown.stdout.contains(line), "{line} is not in\n{}", shown.stdout);
-    }
-    // Whom the settings name is there.
-    for host in ["postgres", "kafka", "minio"] {
-        assert!(services.contains_key(host), "{host}");
-    }
-    for (name, service) in services {
-        assert!(service["image"].is_string(), "{name}");
-        for needed in service["depends_on"].as_object().into_iter().flat_map(Map::keys) {
-            assert!(services.contains_key(needed), "{name} needs {needed}");
-        }
-        for port in service["ports"].as_array().into_iter().flatten() {
-            assert!(port.as_str().unwrap().starts_with("127.0.0.1:"), "{name}: {port} is open to the world");
-        }
-        for volume in service["volumes"].as_array().into_iter().flatten() {
-            let from = volume.as_str().unwrap().split(':').next().unwrap();
-            let is_there =
-                compose["volumes"].get(from).is_some() || folder().join("deploy").join(from).exists();
-            assert!(is_there, "{name}: {from}");
-        }
-    }
-    let scrape = yaml("deploy/prometheus/scrape.yml");
-    let job = &scrape["scrape_configs"][0];
-    assert_eq!(job["static_configs"][0]["targets"][0], "torg:8080");
-    let key = job["authorization"]["credentials_file"].as_str().unwrap();
-    let keys = services["keys"]["command"][0].as_str().unwrap();
-    assert!(keys.contains(&format!("torg keys add prometheus --role service > {key}")), "{keys}");
-}
-
-#[test]
-fn the_image_has_the_binary_its_port_a_user_of_its_own_and_asks_for_health() {
-    let image = read("Dockerfile");
-    for line in [
-        "RUN cargo build --release --locked --package torg",
-        "COPY --from=build /torg/target/release/torg /usr/local/bin/torg",
-        "USER torg",
-        "EXPOSE 8080",
-        "    CMD curl --silent --fail http://127.0.0.1:8080/readyz",
-        "CMD [\"serve\"]",
-    ] {
-        assert!(image.lines().any(|shown| shown == line), "{line}");
-    }
-    let version = format!("FROM rust:{}-slim", minimum_rust());
-    assert!(image.contains(&version), "{version}");
-    let mut command = torg(&tempfile::tempdir().unwrap(), &["config"]);
-    command.current_dir(std::env::temp_dir());
-    let set = image.lines().map(|line| line.trim().trim_start_matches("ENV ").trim_end_matches(" \\"));
-    let set: Vec<(&str, &str)> =
-        set.filter(|line| line.starts_with("TORG_")).filter_map(|line| line.split_once('=')).collect();
-    assert_eq!(set.len(), 3, "{set:?}");
-    let shown = run(std::mem::replace(command.envs(set), std::process::Command::new("true")));
-    assert!(shown.stdout.contains("listen = \"0.0.0.0:8080\""), "{}{}", shown.stdout, shown.stderr);
-}
-
-/// The oldest Rust that builds Torg.
-fn minimum_rust() -> String {
-    let workspace = read("Cargo.toml");
-    let line = workspace.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();
-    line.trim_matches('"').to_owned()
 }
