@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     match cli::run(cli::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{}", errors::report(&error));
+            commands::show::remark(format!("{}\n", errors::report(&error)));
             ExitCode::FAILURE
         }
     }

@@ -355,6 +355,70 @@ fn a_reset_whose_port_is_taken_changes_nothing(place: &tempfile::TempDir, folder
 }
 
 #[test]
+fn the_doctor_finds_a_demo_behind_a_configured_port_that_somebody_else_has() {
+    let place = tempfile::tempdir().unwrap();
+    let demo = Demo::start(&place, &["--demo-offers", "20"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let configured = taken.local_addr().unwrap().to_string();
+    let told =
+        run(torg(&place, &["doctor", "--json", "--data", "torg-demo", "--listen", &configured])).stdout;
+    let answer: Value = serde_json::from_str(&told).unwrap();
+    let says = |area: &str, severity: &str, what: &str| {
+        answer["findings"].as_array().unwrap().iter().any(|each| {
+            each["area"] == area
+                && each["severity"] == severity
+                && each["what"].as_str().unwrap().contains(what)
+        })
+    };
+    let url = format!("http://localhost:{}", demo.address.port());
+    assert!(says("process", "ok", &format!("the process at {url} is ready")), "{told}");
+    assert!(says("process", "note", &format!("at {url}, and not at {configured}")), "{told}");
+    if Path::new("/proc/locks").exists() {
+        assert!(says("store", "ok", &format!("the process at {url} has it open")), "{told}");
+    }
+    demo.stop();
+}
+
+#[test]
+fn the_tasks_of_a_demo_that_was_moved_run_where_it_is_now() {
+    let place = tempfile::tempdir().unwrap();
+    let demo = Demo::start(&place, &["--demo-offers", "20"]);
+    let (old, new) = (demo.folder.clone(), place.path().join("moved"));
+    demo.stop();
+    std::fs::rename(&old, &new).unwrap();
+    let demo = Demo::start(&place, &["--demo-offers", "20", "--data", "moved"]);
+    let text = || std::fs::read_to_string(new.join("tasks.yaml")).unwrap();
+    assert!(!text().contains(&*old.to_string_lossy()), "{}", text());
+    eventually("a task runs in the new folder", || {
+        let before = std::fs::read_to_string(new.join("runs.log")).unwrap_or_default().len();
+        demo.call(
+            "tasks.v1.CtlService/SetValues",
+            &json!({"changes": [{"parameter": "orders.loaded_to", "value": {"time": "2030-01-01T00:00:00Z"}}]}),
+        );
+        (before > 0 && std::fs::read_to_string(new.join("runs.log")).ok()?.contains("2030")).then_some(())
+    });
+    assert!(!old.exists(), "nothing is left where it was");
+    demo.stop();
+
+    // What somebody has changed stays, and is told.
+    std::fs::write(new.join("tasks.yaml"), text().replace("priority: 50", "priority: 49")).unwrap();
+    std::fs::rename(&new, place.path().join("again")).unwrap();
+    let mut command = torg(
+        &place,
+        &["serve", "--demo", "--data", "again", "--listen", "127.0.0.1:0", "--demo-offers", "20"],
+    );
+    command.env("TORG_LOG_FORMAT", "json").stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let told = lines.find(|line| line.contains("the tasks of the demo were changed"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(told.is_some_and(|told| told.contains(&*new.to_string_lossy())));
+    let kept = std::fs::read_to_string(place.path().join("again/tasks.yaml")).unwrap();
+    assert!(kept.contains("priority: 49") && kept.contains(&*new.to_string_lossy()), "{kept}");
+}
+
+#[test]
 fn a_folder_that_is_no_demos_is_neither_filled_nor_deleted() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("mine");

@@ -35,7 +35,12 @@ pub(crate) fn man(man: &Man, command: Command) -> anyhow::Result<()> {
         advised(format!("{}: {error}", folder.display()), hint)
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let pages = pages(&command);
     clap_mangen::generate_to(command, folder).map_err(unwritable)?;
-    let pages = std::fs::read_dir(folder).map_err(unwritable)?.count();
     print(&[format!("{pages} pages in {}: man -l {}", folder.display(), folder.join("torg.1").display())])
+}
+
+/// How many pages there are for a command and what is below it.
+fn pages(command: &Command) -> usize {
+    1 + command.get_subcommands().filter(|below| !below.is_hide_set()).map(pages).sum::<usize>()
 }

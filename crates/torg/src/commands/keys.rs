@@ -14,8 +14,9 @@ use connectrpc::client::SharedHttp2Connection;
 use serde_json::json;
 use store::Store;
 
+use super::owner::require_own;
 use super::remote::{Place, Remote, said};
-use super::show::{json, print, say, state, table};
+use super::show::{json, print_on, remark, say, state, table};
 use crate::config::Config;
 use crate::errors::advised;
 use crate::gatekeeper::{access_error, api_keys};
@@ -83,10 +84,11 @@ pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result
             keys.close().await?;
             let (id, text) = done?;
             if json {
-                return print(&[self::json(&json!({ "id": id, "key": text }))?]);
+                return show_once(&id, &self::json(&json!({ "id": id, "key": text }))?);
             }
-            eprintln!("key {id}; this is the only time that it is shown:");
-            print(&[text])
+            show_once(&id, &text)?;
+            remark(format!("key {id}; this is the only time that it is shown\n"));
+            Ok(())
         }
         KeysCommand::List { json, place } => {
             let keys = Keys::open(place, config, false).await?;
@@ -108,6 +110,17 @@ pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result
     }
 }
 
+/// Prints what has the key in it. A key that nobody has seen is of no use to anybody, and works all the same.
+fn show_once(id: &str, lines: &str) -> anyhow::Result<()> {
+    let why = match print_on(&[lines]) {
+        Ok(true) => return Ok(()),
+        Ok(false) => "nobody reads stdout".to_owned(),
+        Err(error) => format!("{error:#}"),
+    };
+    let hint = format!("`torg keys revoke {id}`, and make another one");
+    Err(advised(format!("key {id} was made, and could not be shown: {why}"), hint))
+}
+
 /// The way to the keys.
 enum Keys {
     Own(Store, ApiKeys),
@@ -116,19 +129,24 @@ enum Keys {
 
 impl Keys {
     async fn open(place: Place, config: &Config, create: bool) -> anyhow::Result<Keys> {
-        let remote = match &place.server {
-            Some(url) => place.connect(url).await?,
-            None => match try_open_store(config, create).await {
-                Ok(store) => {
-                    let keys = api_keys(&store);
-                    return Ok(Keys::Own(store, keys));
-                }
-                Err(error @ store::Error::Locked { .. }) => place.connect_to_own(config, error).await?,
-                Err(error) => return Err(store_error(error)),
-            },
-        };
-        let Remote { connection, config } = remote;
-        Ok(Keys::Server(Box::new(wire::KeyServiceClient::new(connection, config))))
+        if let Some(url) = &place.server {
+            return Ok(Keys::over(place.connect(url).await?));
+        }
+        require_own(config.store.url.expose(), create)?;
+        match try_open_store(config, create).await {
+            Ok(store) => {
+                let keys = api_keys(&store);
+                Ok(Keys::Own(store, keys))
+            }
+            Err(error @ store::Error::Locked { .. }) => {
+                Ok(Keys::over(place.connect_to_own(config, error).await?))
+            }
+            Err(error) => Err(store_error(error)),
+        }
+    }
+
+    fn over(Remote { connection, config }: Remote) -> Keys {
+        Keys::Server(Box::new(wire::KeyServiceClient::new(connection, config)))
     }
 
     /// The id and the text of the new key.

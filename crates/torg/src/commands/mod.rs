@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod feed;
 pub(crate) mod keys;
+mod owner;
 mod remote;
 pub(crate) mod show;
 pub(crate) mod stages;

@@ -8,7 +8,8 @@ use clap::Subcommand;
 use serde_json::json;
 use store::{CopyProgress, KeyValue, Kind, Read as _, Row, Store};
 
-use super::show::{AlwaysJson, hex, redraws_on_stderr, say, state, table};
+use super::owner::require_own;
+use super::show::{AlwaysJson, hex, redraws_on_stderr, remark, say, state, table};
 use crate::config::Config;
 use crate::errors::advised;
 use crate::parts::{open_store_to_fill, open_store_to_read, store_error};
@@ -56,6 +57,7 @@ pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Resul
 }
 
 async fn check(config: &Config, as_json: bool) -> anyhow::Result<()> {
+    require_own(config.store.url.expose(), false)?;
     let store = open_store_to_read(config, config.store.url.expose()).await?;
     let (mut damages, mut count) = (Vec::new(), 0u64);
     let mut found = |damage| {
@@ -87,6 +89,7 @@ async fn check(config: &Config, as_json: bool) -> anyhow::Result<()> {
 }
 
 async fn copy(config: &Config, from: &str, to: &str, as_json: bool) -> anyhow::Result<()> {
+    require_own(from, false)?;
     let source = open_store_to_read(config, from).await?;
     // The target learns the tables from the source, so that also tables that this program does not know are copied.
     let target = open_store_to_fill(config, to, source.schema().clone()).await.context("the target");
@@ -122,13 +125,12 @@ impl Progress {
         }
         self.last = Some(Instant::now());
         let line = progress_line(&at, self.started.elapsed());
-        // The terminal may be gone; the copy goes on.
-        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+        remark(format!("\r\x1b[K{line}"));
     }
 
     fn end(&self) {
         if self.on_terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            remark("\r\x1b[K");
         }
     }
 }
@@ -161,6 +163,7 @@ fn megabytes(bytes: u64) -> String {
 }
 
 async fn dump(config: &Config) -> anyhow::Result<()> {
+    require_own(config.store.url.expose(), false)?;
     let store = open_store_to_read(config, config.store.url.expose()).await?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = dump_rows(&store, &mut out).await;

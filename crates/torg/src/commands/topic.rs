@@ -6,17 +6,19 @@
 mod listing;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, Write as _};
+use std::io::BufRead;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::Context as _;
 use clap::Subcommand;
 use serde_json::json;
 use store::{Store, StoreUrl};
 use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use self::listing::{described, made_in_words, words};
+use super::owner::require_own;
 use super::remote::Place;
-use super::show::{AlwaysJson, counted, hex, print, say};
+use super::show::{AlwaysJson, counted, hex, print_on, say};
 use super::topic_server::TopicServer;
 use crate::config::Config;
 use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
@@ -55,7 +57,7 @@ pub(crate) enum TopicCommand {
         #[command(flatten)]
         place: Place,
     },
-    /// Appends every line of stdin as a message.
+    /// Appends every line of stdin as a message, whatever its bytes are.
     Append {
         /// The topic.
         name: String,
@@ -112,6 +114,7 @@ impl Access {
         if let Some(url) = &place.server {
             return Ok(Access::Server(Box::new(TopicServer::over(place.connect(url).await?))));
         }
+        require_own(config.store.url.expose(), create)?;
         let store = match try_open_store(config, create).await {
             Ok(store) => store,
             // A running process has it open.
@@ -246,23 +249,58 @@ async fn create(access: &Access, spec: TopicSpec, as_json: bool) -> anyhow::Resu
 }
 
 async fn append(access: &Access, name: &str, key: Option<&str>, as_json: bool) -> anyhow::Result<()> {
-    let mut waiting = Vec::new();
-    let mut count = 0;
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let key = key.unwrap_or(&line).to_owned();
-        waiting.push(Message::new(key, line, now_ms()));
-        count += 1;
-        if waiting.len() == APPEND_STEP {
-            access.append(name, std::mem::take(&mut waiting)).await?;
+    let mut appended = 0;
+    let done = append_lines(access, name, key, std::io::stdin().lock(), &mut appended).await;
+    if appended == 0 {
+        done?;
+    } else {
+        done.with_context(|| format!("after {} that were appended", counted(appended, "message")))?;
+    }
+    let answer = json!({ "topic": name, "appended": appended });
+    say(as_json, &answer, || vec![format!("appended {}", counted(appended, "message"))])
+}
+
+/// Appends every line, and counts those that are in the topic.
+async fn append_lines(
+    access: &Access,
+    name: &str,
+    key: Option<&str>,
+    mut input: impl BufRead,
+    appended: &mut u64,
+) -> anyhow::Result<()> {
+    loop {
+        let mut messages = Vec::new();
+        // What was read before stdin failed is appended.
+        let read = read_lines(&mut input, APPEND_STEP, |line| {
+            let key = key.map_or_else(|| line.clone(), |key| key.as_bytes().to_owned());
+            messages.push(Message::new(key, line, now_ms()));
+        });
+        let count = messages.len() as u64;
+        access.append(name, messages).await?;
+        *appended += count;
+        if !read.with_context(|| format!("line {} of stdin cannot be read", *appended + 1))? {
+            return Ok(());
         }
     }
-    access.append(name, waiting).await?;
-    if as_json {
-        return print(&[json!({ "topic": name, "appended": count })]);
+}
+
+/// Takes so many lines, without what ends them; `false` at the end of the input.
+fn read_lines(input: &mut impl BufRead, most: usize, mut take: impl FnMut(Vec<u8>)) -> std::io::Result<bool> {
+    for _ in 0..most {
+        let mut line = Vec::new();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(false);
+        }
+        for end in [b'\n', b'\r'] {
+            if line.last() == Some(&end) {
+                line.pop();
+            } else {
+                break;
+            }
+        }
+        take(line);
     }
-    eprintln!("appended {}", counted(count, "message"));
-    Ok(())
+    Ok(true)
 }
 
 fn now_ms() -> i64 {
@@ -303,7 +341,7 @@ impl Tail {
                 let page = access.read(&self.name, *partition, *offset, wait).await?;
                 found |= !page.messages.is_empty();
                 *offset = page.next;
-                if !self.print(*partition, page)? {
+                if !self.print(*partition, &page)? {
                     return Ok(());
                 }
             }
@@ -314,22 +352,11 @@ impl Tail {
     }
 
     /// Prints a page; `false` when nobody wants more.
-    fn print(&mut self, partition: u32, page: topics::Page) -> anyhow::Result<bool> {
-        let mut out = std::io::stdout().lock();
-        for delivered in page.messages {
-            if self.left == Some(0) {
-                return Ok(false);
-            }
-            self.left = self.left.map(|left| left - 1);
-            let line = shown(partition, &delivered);
-            match writeln!(out, "{line}") {
-                // A reader that went away (`| head`) is no error.
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(false),
-                other => other?,
-            }
-        }
-        out.flush()?;
-        Ok(self.left != Some(0))
+    fn print(&mut self, partition: u32, page: &topics::Page) -> anyhow::Result<bool> {
+        let most = self.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+        let lines: Vec<_> = page.messages.iter().take(most).map(|each| shown(partition, each)).collect();
+        self.left = self.left.map(|left| left - lines.len() as u64);
+        Ok(print_on(&lines)? && self.left != Some(0))
     }
 }
 
@@ -353,6 +380,15 @@ fn text(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_taken_as_bytes_without_what_ends_them() {
+        let mut taken = Vec::new();
+        let mut input = &b"one\r\n\xff\xfe\n\nlast\r"[..];
+        assert!(read_lines(&mut input, 2, |line| taken.push(line)).unwrap());
+        assert!(!read_lines(&mut input, 9, |line| taken.push(line)).unwrap());
+        assert_eq!(taken, [&b"one"[..], b"\xff\xfe", b"", b"last\r"]);
+    }
 
     #[test]
     fn the_size_of_a_topic_is_shared_by_its_partitions_and_zeros_keep_everything() {

@@ -199,16 +199,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_demo_that_runs_on_has_about_as_many_active_offers_as_it_is_to_have() {
-        const WANTED: u32 = 60;
+        const WANTED: u32 = 100;
         let rig = Rig::new().await;
-        rig.filling(0, 40).chunk(40).await.unwrap();
+        rig.filling(0, 50).chunk(50).await.unwrap();
         let (mut crowd, mut dice) = (Crowd::new(rig.people.clone(), WANTED), Dice::new(1));
-        for _ in 0..4 * DEEDS_BETWEEN_COUNTS {
-            crowd.act(&mut dice).await.unwrap();
+        let mut live = async |deeds: u32| {
+            for _ in 0..deeds {
+                crowd.act(&mut dice).await.unwrap();
+            }
+            rig.people.active().await.unwrap()
+        };
+        live(12 * DEEDS_BETWEEN_COUNTS).await;
+        for _ in 0..3 {
+            let active = live(2 * DEEDS_BETWEEN_COUNTS).await;
+            // Between two counts some end, and some that were over come back.
+            assert!((65..=115).contains(&active), "{active}");
         }
-        let active = rig.people.active().await.unwrap();
-        // Between two counts some end, and some that were over come back.
-        assert!((45..=75).contains(&active), "{active}");
     }
 
     #[tokio::test]

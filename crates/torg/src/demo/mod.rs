@@ -46,6 +46,7 @@ use self::folder::{Folder, STORE, Taken};
 use self::life::system_ms;
 use self::limits::{KEYS_HOURS, OFFERS, OFFERS_MAX, RETENTION_HOURS, SPEED_MAX};
 use self::people::People;
+use self::tasks::Written;
 use crate::config::{Config, Role, Url};
 use crate::errors::advised;
 use crate::tasks::Running;
@@ -122,7 +123,10 @@ impl Claim {
         let now_ms = system_ms();
         let folder = if flags.demo_reset { folder.open_empty(now_ms)? } else { folder.open(now_ms)? };
         child::forget_pid(&folder);
-        tasks::write_file(&folder)?;
+        if let Written::Moved(before) = tasks::write_file(&folder)? {
+            let (file, before) = (folder.place(tasks::FILE), before.display());
+            tracing::warn!(file = %file.display(), "the tasks of the demo were changed, and their runs write into {before}: write the demo's folder there instead, or delete the file to have the demo's own again");
+        }
         let made = folder.progress()?.offers;
         // Time runs by itself, unless there is a past to make up for.
         let clock = if folder.saved_time()?.is_some() {
@@ -217,7 +221,7 @@ fn stay_here(config: &mut Config) -> anyhow::Result<()> {
 }
 
 /// Takes out of the configuration what leads to services of others: a demo that is started beside a real set-up neither calls its stages, nor tells its people of alerts, nor sends made-up
-/// addresses to its geocoder.
+/// addresses to its geocoder, nor asks its proxy for what the demo serves itself.
 fn leave_others_alone(config: &mut Config) {
     let usual = Config::default();
     let Config { stages, tasks, feeds, .. } = config;
@@ -226,6 +230,8 @@ fn leave_others_alone(config: &mut Config) {
     does_not_count("tasks.callback_url", &mut tasks.callback_url, usual.tasks.callback_url);
     does_not_count("feeds.geocoder_url", &mut feeds.geocoder_url, usual.feeds.geocoder_url);
     does_not_count("feeds.errors_url", &mut feeds.errors_url, usual.feeds.errors_url);
+    // Feeds, photos and videos of a demo are on this machine, where no proxy leads.
+    does_not_count("feeds.proxy_url", &mut feeds.proxy_url, usual.feeds.proxy_url);
 }
 
 fn does_not_count<T: PartialEq>(key: &str, value: &mut T, usual: T) {
@@ -286,12 +292,11 @@ mod tests {
         config.tasks.callback_url = "https://torg.example".to_owned();
         config.feeds.geocoder_url = "https://places.example".to_owned();
         config.feeds.errors_url = "https://help.example".to_owned();
-        let (upload_mb_max, proxy_url) = (7, Url::from("http://proxy.example:3128"));
-        (config.feeds.upload_mb_max, config.feeds.proxy_url) = (upload_mb_max, proxy_url.clone());
+        config.feeds.proxy_url = Url::from("http://proxy.example:3128");
+        config.feeds.upload_mb_max = 7;
         leave_others_alone(&mut config);
-        assert_eq!((config.feeds.upload_mb_max, &config.feeds.proxy_url), (upload_mb_max, &proxy_url));
-        (config.feeds.upload_mb_max, config.feeds.proxy_url) =
-            (Config::default().feeds.upload_mb_max, Config::default().feeds.proxy_url);
+        assert_eq!(config.feeds.upload_mb_max, 7, "the rest counts");
+        config.feeds.upload_mb_max = Config::default().feeds.upload_mb_max;
         assert_eq!(config, Config::default());
     }
 }

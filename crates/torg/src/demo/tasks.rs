@@ -1,12 +1,13 @@
 //! Reactive tasks of the demo, and the values that they wait on.
 
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use jiff::{Span, Timestamp, ToSpan as _};
 use reactive::ctl::{self, Change, Ctl};
 use triggers::{Parameter, Value};
 
-use super::folder::Folder;
+use super::folder::{Folder, MARKER};
 use super::limits::{RUNS_LOG_BYTES_MAX, VALUES_BEHIND_HOURS};
 use super::sellers::GOOD;
 
@@ -99,15 +100,60 @@ tasks:
     priority: 50
 "#;
 
+/// What stands before the folder of a run.
+const DIRECTORY: &str = "directory: \"";
+
 /// The tasks, whose runs write into this folder.
 fn tasks_in(folder: &Path) -> String {
     let path = folder.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     TASKS.replace("@FOLDER@", &path).replace("@SELLER@", GOOD)
 }
 
-/// Writes the file, unless it is there: somebody may have changed it.
-pub(super) fn write_file(folder: &Folder) -> anyhow::Result<()> {
-    if folder.place(FILE).exists() { Ok(()) } else { folder.write_text(FILE, &tasks_in(folder.path())) }
+/// The folder that the first task of such a file writes into.
+fn folder_of(tasks: &str) -> Option<PathBuf> {
+    let (mut path, mut letters) = (String::new(), tasks.split_once(DIRECTORY)?.1.chars());
+    loop {
+        match letters.next()? {
+            '"' => return Some(PathBuf::from(path)),
+            '\\' => path.push(letters.next()?),
+            letter => path.push(letter),
+        }
+    }
+}
+
+/// What became of the file of tasks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// It is as somebody left it.
+    Kept,
+    /// It was not there, or is the one that the demo wrote where its folder was before.
+    Anew,
+    /// Somebody has changed it, and its runs write to where the folder was before.
+    Moved(PathBuf),
+}
+
+/// Writes the file, unless it is there: somebody may have changed it. One that the demo wrote in another place, and nobody changed, is written anew: its runs would go on there.
+pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
+    let (file, tasks) = (folder.place(FILE), tasks_in(folder.path()));
+    let found = match std::fs::read_to_string(&file) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            folder.write_text(FILE, &tasks)?;
+            return Ok(Written::Anew);
+        }
+        // Whatever is wrong with it, it is somebody's, and told when the tasks are read.
+        Err(_) => return Ok(Written::Kept),
+    };
+    let Some(before) = folder_of(&found).filter(|before| before != folder.path()) else {
+        return Ok(Written::Kept);
+    };
+    if found == tasks_in(&before) {
+        folder.write_text(FILE, &tasks)?;
+        return Ok(Written::Anew);
+    }
+    // Somebody may well have runs in a folder of his own.
+    let was_ours = !before.exists() || before.join(MARKER).exists();
+    Ok(if was_ours { Written::Moved(before) } else { Written::Kept })
 }
 
 /// Moves the values on: half an hour of sales, a quarter of visits, and a snapshot of the stock. They go on from where they are; times begin weeks back, and never pass the present.
@@ -189,6 +235,35 @@ mod tests {
         folder.write_text(RUNS_LOG, &long).unwrap();
         bound_log(&folder);
         assert!(!folder.place(RUNS_LOG).exists() && folder.place(RUNS_LOG_BEFORE).exists());
+    }
+
+    #[test]
+    fn tasks_of_a_demo_that_was_moved_write_where_it_is_now_unless_somebody_has_changed_them() {
+        let place = tempfile::tempdir().unwrap();
+        let [old, new] = ["an \"old\" \\ demo", "new"].map(|name| place.path().join(name));
+        let open = |path: &Path| Folder::take(path).unwrap().open(1).unwrap();
+        let folder = open(&old);
+        assert_eq!(write_file(&folder).unwrap(), Written::Anew);
+        assert_eq!(write_file(&folder).unwrap(), Written::Kept);
+        drop(folder);
+        std::fs::rename(&old, &new).unwrap();
+        let folder = open(&new);
+        assert_eq!(write_file(&folder).unwrap(), Written::Anew);
+        let text = || std::fs::read_to_string(new.join(FILE)).unwrap();
+        assert_eq!(text(), tasks_in(&new));
+
+        let changed = tasks_in(&old).replace("priority: 50", "priority: 49");
+        folder.write_text(FILE, &changed).unwrap();
+        assert_eq!(write_file(&folder).unwrap(), Written::Moved(old.clone()));
+        assert_eq!(text(), changed, "what people wrote stays");
+        // A copy: the first demo is still there.
+        std::fs::create_dir(&old).unwrap();
+        std::fs::write(old.join(MARKER), "{}").unwrap();
+        assert_eq!(write_file(&folder).unwrap(), Written::Moved(old.clone()));
+        std::fs::remove_file(old.join(MARKER)).unwrap();
+        assert_eq!(write_file(&folder).unwrap(), Written::Kept, "a folder that somebody chose");
+        folder.write_text(FILE, "tasks: {}").unwrap();
+        assert_eq!(write_file(&folder).unwrap(), Written::Kept);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command line as a whole: the guide's lines, JSON of every command that reads, completions and manual pages.
+//! The command line as a whole: the guide's lines, JSON of every command that reads, what goes to which output, completions and manual pages.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 #[path = "../common/mod.rs"]
@@ -6,4 +6,5 @@ mod common;
 
 mod guide;
 mod json;
+mod outputs;
 mod shell;

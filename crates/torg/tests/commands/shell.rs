@@ -45,6 +45,11 @@ fn every_command_has_a_manual_page_that_can_be_shown() {
             assert!(shown && errors.is_empty(), "{}: {errors}", page.display());
         }
     }
+    // Whatever else is in that folder is none of them.
+    let made = std::fs::read_dir(folder.path().join("pages")).unwrap().count();
+    assert!(made > 50 && ended.stdout.starts_with(&format!("{made} pages in pages")), "{}", ended.stdout);
+    std::fs::write(folder.path().join("pages/git.1"), "").unwrap();
+    assert_eq!(run(torg(&folder, &["man", "--out", "pages"])).stdout, ended.stdout);
     assert_eq!(
         run(torg(&folder, &["man"])).stdout,
         std::fs::read_to_string(folder.path().join("pages/torg.1")).unwrap()

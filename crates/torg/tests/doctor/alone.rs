@@ -1,6 +1,8 @@
 //! Faults that are found without a running process.
 
 use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
 
 use crate::common::{run, torg};
 use crate::rig::Patient;
@@ -106,16 +108,90 @@ fn a_damaged_store_is_told() {
 }
 
 #[test]
-fn a_store_that_another_process_holds_is_asked_through_it_or_told() {
-    let holder = Patient::new();
-    let server = holder.serve();
-    let elsewhere = format!("127.0.0.1:{}", testkit::free_port());
-    let told = holder.examine(&["--listen", &elsewhere]);
+fn a_store_that_something_else_holds_is_told() {
+    let patient = Patient::new();
+    patient.serve().stop();
+    let lock = std::fs::File::open(patient.path("data/store/lock")).unwrap();
+    lock.lock().unwrap();
+    let told = patient.examine(&[]);
     told.assert_told("store", "error", "is in use by another process", "--server");
-    let flags = ["--listen", &elsewhere, "--server", &server.url()];
-    let told = holder.examine_until(&flags, |told| told.wrong().is_empty());
-    told.assert_told("store", "ok", "has it open", "");
+    if Path::new("/proc/locks").exists() {
+        told.assert_told("store", "error", "is in use", &format!("process {} has it", std::process::id()));
+    }
+}
+
+#[test]
+fn the_process_of_a_data_folder_is_found_wherever_it_listens() {
+    let patient = Patient::new();
+    let server = patient.serve();
+    // The configured port belongs to a Torg with another folder.
+    let other = Patient::new();
+    let others = other.serve();
+    let configured = others.address.to_string();
+    if Path::new("/proc/locks").exists() {
+        let flags = ["--listen", &configured];
+        let told = patient.examine_until(&flags, |told| told.wrong().is_empty());
+        told.assert_well();
+        told.assert_told("process", "ok", &format!("the process at {} is ready", server.url()), "");
+        told.assert_told(
+            "process",
+            "note",
+            &format!("not at {configured}"),
+            &format!("--server {}", server.url()),
+        );
+        told.assert_told("store", "ok", &format!("the process at {} has it open", server.url()), "");
+    }
+    let flags = ["--listen", &configured, "--server", &server.url()];
+    let told = patient.examine_until(&flags, |told| told.wrong().is_empty());
     told.assert_well();
+    // Asked by name, a process that has nothing to do with this store is not said to have it.
+    let told = patient.examine(&["--server", &others.url()]);
+    assert!(!told.mentions("store", &["the process at", "has it open"]), "that was not seen");
+    if Path::new("/proc/locks").exists() {
+        told.assert_told("store", "warning", &format!("not the one at {}", others.url()), "--data");
+    }
+}
+
+#[test]
+fn a_port_that_this_user_may_not_take_is_asked_before_the_right_to_it_is_missed() {
+    let limited = Command::new("setpriv").args(["--bounding-set=-net_bind_service", "true"]).status();
+    let bound = (600..1024).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
+    let (Ok(status), Some(bound)) = (limited, bound) else {
+        return testkit::skip("a port that is forbidden", "only root can take one, and setpriv give it away");
+    };
+    assert!(status.success());
+    let mut patient = Patient::new();
+    patient.address = bound.local_addr().unwrap().to_string();
+    let patient = patient.without(&["--bounding-set=-net_bind_service", "--inh-caps=-net_bind_service"]);
+    drop(bound);
+    let told = patient.examine(&[]);
+    told.assert_told("process", "error", "Permission denied", "need a privilege");
+    let server = patient.serve();
+    // Another folder, so that it is not by its store that the process is found.
+    let told = patient.examine(&["--data", "elsewhere"]);
+    told.assert_told("process", "ok", &format!("the process at {} is ready", server.url()), "");
+    assert!(!told.mentions("process", &["Permission denied"]));
+}
+
+#[test]
+fn a_store_of_another_user_is_left_as_it_is() {
+    let patient = Patient::new();
+    patient.serve().stop();
+    let owned = Command::new("chown").args(["-R", "12345"]).arg(patient.path("data")).status();
+    if !owned.is_ok_and(|status| status.success()) {
+        return testkit::skip("a store of another user", "only root can make one");
+    }
+    let told = patient.examine(&[]);
+    told.assert_told("store", "warning", "belongs to user 12345", "sudo -u '#12345' torg doctor");
+    for arguments in [&["store", "check"][..], &["store", "dump"], &["keys", "list"], &["topic", "list"]] {
+        let ended = run(torg(&patient.folder, arguments));
+        assert_eq!((ended.code, &*ended.stdout), (Some(1), ""), "{arguments:?}");
+        assert!(ended.stderr.contains("belongs to user 12345"), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("hint: run it as that user"), "{arguments:?}: {}", ended.stderr);
+    }
+    let ours =
+        Command::new("find").arg(patient.path("data")).args(["-not", "-uid", "12345"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ours.stdout), "", "nothing is left in it by another user");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs the doctor, and looks at what it found.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,17 +24,30 @@ pub(crate) struct Patient {
     pub(crate) folder: Arc<tempfile::TempDir>,
     pub(crate) address: String,
     environment: Vec<(String, String)>,
+    /// What `setpriv` takes away from the doctor, if anything.
+    taken: Vec<String>,
 }
 
 impl Patient {
     pub(crate) fn new() -> Patient {
         let address = format!("127.0.0.1:{}", testkit::free_port());
-        Patient { folder: Arc::new(tempfile::tempdir().unwrap()), address, environment: Vec::new() }
+        Patient {
+            folder: Arc::new(tempfile::tempdir().unwrap()),
+            address,
+            environment: Vec::new(),
+            taken: Vec::new(),
+        }
     }
 
     /// The same with these settings.
     pub(crate) fn with(mut self, settings: &[(&str, &str)]) -> Patient {
         self.environment.extend(settings.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        self
+    }
+
+    /// The same for a doctor from whom `setpriv` takes this away.
+    pub(crate) fn without(mut self, taken: &[&str]) -> Patient {
+        self.taken.extend(taken.iter().map(|taken| (*taken).to_owned()));
         self
     }
 
@@ -79,6 +93,18 @@ impl Patient {
         }
     }
 
+    /// The same command without what is taken away.
+    fn limited(&self, command: Command) -> Command {
+        if self.taken.is_empty() {
+            return command;
+        }
+        let mut limited = Command::new("setpriv");
+        limited.args(&self.taken).arg(command.get_program()).args(command.get_args());
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        limited.current_dir(self.folder.path());
+        limited
+    }
+
     /// What the doctor says of it.
     pub(crate) fn examine(&self, more: &[&str]) -> Told {
         let mut arguments = vec!["doctor", "--json"];
@@ -88,7 +114,7 @@ impl Patient {
         arguments.extend(more);
         let mut command = torg(&self.folder, &arguments);
         command.envs(self.settings());
-        let ended = run(command);
+        let ended = run(self.limited(command));
         let text = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!text.contains("panic"), "{text}");
         let answer: Value =

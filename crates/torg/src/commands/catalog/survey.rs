@@ -6,6 +6,7 @@ use catalog::MigrationReport;
 use serde_json::{Value, json};
 use stages::{Evolution, Lineage};
 
+use super::super::owner::require_own;
 use super::super::show::say;
 use crate::config::Config;
 use crate::marketplace::{load_catalogue, read_lineage};
@@ -14,6 +15,7 @@ use crate::parts::{open_store_to_read, store_error};
 pub(super) async fn run(config: &Config, as_json: bool) -> anyhow::Result<()> {
     let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
     let lineage = read_lineage(&config.offers.catalogue_past_dir, catalogue)?;
+    require_own(config.store.url.expose(), false)?;
     let store = open_store_to_read(config, config.store.url.expose()).await?;
     let report = Evolution::new(lineage.clone()).survey(&store, config.offers.shards).await;
     store.close().await.map_err(store_error)?;

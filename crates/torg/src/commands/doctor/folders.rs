@@ -73,7 +73,6 @@ pub(super) fn check(config: &Config, past: &Past) -> Vec<Finding> {
         found.push(folder.check(&Past::New));
     }
     found.extend(working_folders(config).iter().map(|folder| folder.check(past)));
-    found.extend(owner(config));
     found.extend(space(config));
     found
 }
@@ -127,24 +126,8 @@ impl Folder<'_> {
     }
 }
 
-/// Whoever opens an embedded store leaves files in it that only he may change.
-fn owner(config: &Config) -> Option<Finding> {
-    let store = store_folder(config)?;
-    let (owner, ours) =
-        (std::fs::metadata(store.join("lock")).ok()?.uid(), rustix::process::geteuid().as_raw());
-    judge_owner(&store, owner, ours)
-}
-
-fn judge_owner(store: &Path, owner: u32, ours: u32) -> Option<Finding> {
-    (owner != ours).then(|| {
-        let what = format!("the store {} belongs to user {owner}, and this is user {ours}", store.display());
-        let remedy = format!("ask as the user that serves (`sudo -u '#{owner}' torg doctor`): what another one writes there it may not be able to change");
-        Finding::warning(Area::Folders, what, remedy)
-    })
-}
-
 /// Where the embedded store is, if it is this that is used.
-fn store_folder(config: &Config) -> Option<PathBuf> {
+pub(super) fn store_folder(config: &Config) -> Option<PathBuf> {
     match config.store.url.expose().parse() {
         Ok(StoreUrl::Fjall(path)) => Some(path),
         _ => None,
@@ -382,12 +365,5 @@ mod tests {
         let room = |mb| judge_room(Path::new("d"), Area::Files, "files.url", mb * MIB);
         assert!(room(FREE_MB_MIN).is_none());
         assert!(room(FREE_MB_MIN - 1).unwrap().remedy.contains("files.url"));
-    }
-
-    #[test]
-    fn a_store_of_somebody_else_is_told() {
-        assert!(judge_owner(Path::new("s"), 7, 7).is_none());
-        let told = judge_owner(Path::new("s"), 7, 0).unwrap();
-        assert!(told.what.contains("user 7") && told.remedy.contains("sudo -u '#7'"), "{told:?}");
     }
 }

@@ -11,6 +11,7 @@ mod configuration;
 mod files;
 mod finding;
 mod folders;
+mod keeper;
 mod limits;
 mod machine;
 mod postgres;
@@ -26,6 +27,7 @@ use clock::Clock;
 
 use self::closed::Closed;
 use self::finding::{Area, Finding, Findings, Severity};
+use self::keeper::Keeper;
 use super::remote::Place;
 use super::show::{json, print, print_words};
 use crate::config::{Config, Effective, Error};
@@ -72,7 +74,8 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     let clock = Clock::system();
     let demo = demo::traces(&config.data_dir);
     found.extend(tls::check(config, clock.now()));
-    let holder = process::find(place, config, demo.as_ref(), found).await;
+    let keeper = folders::store_folder(config).and_then(|store| Keeper::of(&store));
+    let holder = process::find(place, config, demo.as_ref(), keeper.as_ref(), found).await;
     let process = holder.process();
     found.add(machine::check(config, process).await);
     if let Some(process) = process {
@@ -80,8 +83,9 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     }
     // Before the store is opened: its connections are not to be counted.
     let postgres = postgres::check(config, process.is_some(), &clock).await;
-    let store::Opened { store, is_locked, past } = store::check(config, &holder, found).await;
-    found.extend(holder.silent().map(|silent| silent.judge(is_locked)));
+    let store::Opened { store, is_locked, past } =
+        store::check(config, &holder, keeper.as_ref(), found).await;
+    found.extend(holder.silent().map(|silent| silent.judge(is_locked, keeper.as_ref())));
     found.extend(folders::check(config, &past));
     found.extend(postgres);
     found.extend(access::check(config, store.as_ref(), process, &clock).await);

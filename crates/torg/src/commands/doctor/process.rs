@@ -12,15 +12,17 @@ use contract::torg::admin::v1::{
 };
 use http::Method;
 use serde_json::Value;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::clocks::{self, Reading};
 use super::closed::Closed;
 use super::finding::{Area, Finding, Findings, Severity};
+use super::keeper::Keeper;
 use super::limits::{ANSWER_TIME_MAX, LOOKED_AGO_MAX};
 use crate::commands::remote::{Place, Remote, own_url, said};
 use crate::config::Config;
-use crate::demo::Traces;
+use crate::demo::{Traces, own_address};
 use crate::server;
 
 /// What the clock in the head of an answer counts in.
@@ -62,6 +64,15 @@ impl Holder {
         }
     }
 
+    /// Where that is.
+    fn url(&self) -> Option<&str> {
+        match self {
+            Holder::Torg(process) => Some(&process.url),
+            Holder::Silent(silent) => Some(&silent.url),
+            Holder::Nobody => None,
+        }
+    }
+
     pub(super) fn silent(&self) -> Option<&Silent> {
         match self {
             Holder::Silent(silent) => Some(silent),
@@ -71,8 +82,8 @@ impl Holder {
 }
 
 impl Silent {
-    /// What that means, where it is known whether somebody has the embedded store open.
-    pub(super) fn judge(&self, has_store: bool) -> Finding {
+    /// What that means, where somebody has the embedded store open or nobody, and it may be known who.
+    pub(super) fn judge(&self, is_locked: bool, keeper: Option<&Keeper>) -> Finding {
         let url = &self.url;
         if self.wants_certificate {
             let what = format!(
@@ -81,58 +92,119 @@ impl Silent {
             let remedy = "look at its /readyz with a client that has one";
             return Finding::warning(Area::Process, what, remedy);
         }
-        if has_store {
-            let what = format!("Torg has the port of {url} and the store, and does not answer: it hangs");
-            let remedy = "see its log; if it stays so, end it (by `kill -9` if nothing else helps) and start it again: what it acknowledged is in the store";
-            return Finding::error(Area::Process, what, remedy);
-        }
-        let what =
-            format!("whoever has the port of {url} does not answer: a Torg that hangs, or another program");
+        let who = match keeper
+            .filter(|_| is_locked)
+            .and_then(|keeper| Some((keeper.pid, keeper.serves(url)?)))
+        {
+            Some((pid, true)) => {
+                let what = format!(
+                    "process {pid} has the port of {url} and the store, and does not answer: it hangs"
+                );
+                let remedy = "see its log; if it stays so, end it (by `kill -9` if nothing else helps) and start it again: what it acknowledged is in the store";
+                return Finding::error(Area::Process, what, remedy);
+            }
+            Some((pid, false)) => format!(
+                "another program, or a Torg that hangs and has not this store: that has process {pid}"
+            ),
+            None if is_locked => {
+                "a Torg that hangs, as somebody has the store open, or another program".to_owned()
+            }
+            None => "a Torg that hangs, or another program".to_owned(),
+        };
+        let what = format!("whoever has the port of {url} does not answer: {who}");
         let remedy = "if it is Torg, see its log, and start it again; else stop that program, or choose another port with --listen";
         Finding::error(Area::Process, what, remedy)
     }
 }
 
-/// Looks for the process that is named, or for the one of this configuration: where it listens, or where a demo says that it is.
+/// Looks for the process that is named, or for the one of this configuration: where a demo says that it is, where whoever has the store open listens, or at the configured address.
 pub(super) async fn find(
     place: &Place,
     config: &Config,
     demo: Option<&Traces>,
+    keeper: Option<&Keeper>,
     found: &mut Findings,
 ) -> Holder {
     if let Some(url) = &place.server {
         let reached = reach(url, false, place.connect(url)).await;
         return reached.unwrap_or_else(|wrong| tell(wrong, found));
     }
-    if config.listen.port() != 0 {
-        match server::bind(config.listen).await {
-            Ok(_) => {}
-            Err(error) if is_taken(&error) => {
-                let reached = reach(&own_url(config), true, place.connect_own(config)).await;
-                let has_client_ca = !config.tls.client_ca_file.as_os_str().is_empty();
-                return reached.unwrap_or_else(|wrong| match wrong {
-                    Wrong::Silent(silent) => Holder::Silent(silent),
-                    // With TLS 1.3 it hangs up without saying that this is why.
-                    Wrong::Told(_) if has_client_ca => {
-                        Holder::Silent(Silent { url: own_url(config), wants_certificate: true })
-                    }
-                    told @ Wrong::Told(_) => tell(told, found),
-                });
-            }
-            Err(error) => {
-                let remedy = "choose another address with --listen";
-                found.add(Finding::failed(Area::Process, &error, remedy));
-                return Holder::Nobody;
-            }
+    if let Some(holder) = elsewhere(place, config, demo, keeper).await {
+        found.extend(holder.url().and_then(|url| judge_place(config, url)));
+        return holder;
+    }
+    if config.listen.port() == 0 {
+        found.add(nobody(config));
+        return Holder::Nobody;
+    }
+    match server::bind(config.listen).await {
+        Ok(_) => {
+            found.add(nobody(config));
+            Holder::Nobody
+        }
+        Err(error) if is_taken(&error) => configured(place, config, found).await,
+        // To whom a port is forbidden it is not said whether somebody has it.
+        Err(error) if is_forbidden(&error) && answers(config).await => configured(place, config, found).await,
+        Err(error) => {
+            found.add(Finding::failed(Area::Process, &error, "choose another address with --listen"));
+            Holder::Nobody
         }
     }
+}
+
+/// The process at the configured address, which somebody has.
+async fn configured(place: &Place, config: &Config, found: &mut Findings) -> Holder {
+    let reached = reach(&own_url(config), true, place.connect_own(config)).await;
+    let has_client_ca = !config.tls.client_ca_file.as_os_str().is_empty();
+    reached.unwrap_or_else(|wrong| match wrong {
+        Wrong::Silent(silent) => Holder::Silent(silent),
+        // With TLS 1.3 it hangs up without saying that this is why.
+        Wrong::Told(_) if has_client_ca => {
+            Holder::Silent(Silent { url: own_url(config), wants_certificate: true })
+        }
+        told @ Wrong::Told(_) => tell(told, found),
+    })
+}
+
+/// The process of this data folder, if it is known to be at another port than the configured one.
+async fn elsewhere(
+    place: &Place,
+    config: &Config,
+    demo: Option<&Traces>,
+    keeper: Option<&Keeper>,
+) -> Option<Holder> {
     if let Some(url) = demo.and_then(|demo| demo.url.as_deref())
         && let Ok(holder) = reach(url, true, place.connect(url)).await
     {
-        return holder;
+        return Some(holder);
     }
-    found.add(nobody(config));
-    Holder::Nobody
+    let others = keeper?.addresses.iter().filter(|address| address.port() != config.listen.port());
+    for address in others {
+        let there = Config { listen: *address, ..config.clone() };
+        match reach(&own_url(&there), true, place.connect_own(&there)).await {
+            Ok(holder) => return Some(holder),
+            Err(Wrong::Silent(silent)) => return Some(Holder::Silent(silent)),
+            // Another port of a process that has its own one, too.
+            Err(Wrong::Told(_)) => {}
+        }
+    }
+    None
+}
+
+/// Says so where commands would ask another address than that of the process.
+fn judge_place(config: &Config, url: &str) -> Option<Finding> {
+    let is_configured = url.parse::<http::Uri>().ok()?.port_u16() == Some(config.listen.port());
+    if is_configured || config.listen.port() == 0 {
+        return None;
+    }
+    let what = format!("the process of this data folder is at {url}, and not at {}", config.listen);
+    Some(Finding::note(Area::Process, what, format!("commands find it by --server {url}")))
+}
+
+/// Whether somebody listens at the configured address.
+async fn answers(config: &Config) -> bool {
+    let connected = timeout(ANSWER_TIME_MAX, TcpStream::connect(own_address(config.listen))).await;
+    matches!(connected, Ok(Ok(_)))
 }
 
 fn nobody(config: &Config) -> Finding {
@@ -153,7 +225,7 @@ enum Wrong {
 
 fn tell(wrong: Wrong, found: &mut Findings) -> Holder {
     found.add(match wrong {
-        Wrong::Silent(silent) => silent.judge(false),
+        Wrong::Silent(silent) => silent.judge(false, None),
         Wrong::Told(finding) => finding,
     });
     Holder::Nobody
@@ -161,6 +233,10 @@ fn tell(wrong: Wrong, found: &mut Findings) -> Holder {
 
 fn is_taken(error: &anyhow::Error) -> bool {
     error.to_string().contains("Address already in use")
+}
+
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    error.to_string().contains("Permission denied")
 }
 
 /// The process at an address, or what is there instead.

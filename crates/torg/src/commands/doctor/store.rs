@@ -9,8 +9,10 @@ use tokio::time::Instant;
 
 use super::finding::{Area, Finding, Findings};
 use super::folders::{Past, leftovers};
+use super::keeper::Keeper;
 use super::limits::{DAMAGES_TOLD_MAX, PATIENCE_MS, READ_TIME_MAX, ROWS_READ_AT_ONCE, ROWS_READ_MAX};
 use super::process::{Holder, Process};
+use crate::commands::owner;
 use crate::config::Config;
 use crate::parts::{schema, try_open_store};
 
@@ -29,12 +31,22 @@ pub(super) struct Opened {
 }
 
 /// Opens the store to look at it.
-pub(super) async fn check(config: &Config, holder: &Holder, found: &mut Findings) -> Opened {
+pub(super) async fn check(
+    config: &Config,
+    holder: &Holder,
+    keeper: Option<&Keeper>,
+    found: &mut Findings,
+) -> Opened {
     let process = holder.process().filter(|process| process.is_own);
     let mut opened = Opened { store: None, is_locked: false, past: Past::New };
     if config.store.url.scheme() == "memory" {
         let what = "the store is kept in memory and ends with its process";
         found.add(Finding::note(Area::Store, what, "name a folder or a database with --store to keep it"));
+        opened.past = Past::of(process);
+        return opened;
+    }
+    if let Some(stranger) = owner::stranger(config.store.url.expose(), false) {
+        found.add(Finding::warning(Area::Store, stranger.what(), stranger.remedy("doctor")));
         opened.past = Past::of(process);
         return opened;
     }
@@ -56,7 +68,7 @@ pub(super) async fn check(config: &Config, holder: &Holder, found: &mut Findings
             if !matches!(error, store::Error::Missing { .. }) {
                 opened.past = Past::of(process);
             }
-            found.extend(refused(&error, config, holder));
+            found.extend(refused(&error, config, holder, keeper));
         }
     }
     opened
@@ -85,22 +97,51 @@ fn impatient(config: &Config) -> Config {
     config
 }
 
-fn refused(error: &store::Error, config: &Config, holder: &Holder) -> Option<Finding> {
+fn refused(
+    error: &store::Error,
+    config: &Config,
+    holder: &Holder,
+    keeper: Option<&Keeper>,
+) -> Option<Finding> {
     let remedy = error.hint().unwrap_or("look at docs/store.md");
     Some(match (error, holder) {
         (store::Error::Missing { place }, _) => missing(place, config, holder),
-        (store::Error::Locked { .. }, Holder::Torg(process)) => {
-            Finding::ok(Area::Store, format!("the process at {} has it open", process.url))
-        }
+        (store::Error::Locked { path }, Holder::Torg(process)) => judge_keeper(path, &process.url, keeper),
         // That is told of the process.
         (store::Error::Locked { .. }, Holder::Silent(_)) => return None,
-        (store::Error::Locked { path }, Holder::Nobody) => Finding::error(
-            Area::Store,
-            format!("{error}, which does not answer at the configured address"),
-            format!("give its address with --server, or find it with `fuser {path}/lock`"),
-        ),
+        (store::Error::Locked { path }, Holder::Nobody) => {
+            let who = match keeper {
+                Some(keeper) => format!("process {} has it", keeper.pid),
+                None => format!("find it with `fuser {path}/lock`"),
+            };
+            Finding::error(
+                Area::Store,
+                format!("{error}, which does not answer at the configured address"),
+                format!("give its address with --server, or wait until it has ended: {who}"),
+            )
+        }
         _ => Finding::error(Area::Store, error.to_string(), remedy),
     })
+}
+
+/// Somebody has it open: whether that is the process that answers at this address.
+fn judge_keeper(path: &str, url: &str, keeper: Option<&Keeper>) -> Finding {
+    match keeper.and_then(|keeper| Some((keeper.pid, keeper.serves(url)?))) {
+        Some((pid, true)) => {
+            Finding::ok(Area::Store, format!("the process at {url} has it open (process {pid})"))
+        }
+        Some((pid, false)) => {
+            let what = format!("process {pid} has it open, and that is not the one at {url}");
+            Finding::warning(Area::Store, what, SAME)
+        }
+        None => {
+            let what = format!(
+                "another process has it open; whether that is the one at {url} cannot be seen from here"
+            );
+            let remedy = format!("`fuser {path}/lock`, as its user or as root, names that process");
+            Finding::note(Area::Store, what, remedy)
+        }
+    }
 }
 
 /// There is no store: before the first start that is as it should be.
@@ -241,7 +282,7 @@ mod tests {
     #[test]
     fn what_keeps_a_store_from_being_opened_is_told_with_what_to_do() {
         let config = Config::default();
-        let told = |error: &store::Error| refused(error, &config, &Holder::Nobody).unwrap();
+        let told = |error: &store::Error| refused(error, &config, &Holder::Nobody, None).unwrap();
         let locked = told(&store::Error::Locked { path: "data/store".to_owned() });
         assert_eq!(locked.severity, Severity::Error);
         assert!(
@@ -252,6 +293,27 @@ mod tests {
         assert_eq!(told(&missing).severity, Severity::Note);
         let corrupt = store::Error::Corrupt { place: "p".to_owned(), detail: "d".to_owned() };
         assert_eq!(told(&corrupt).remedy, "restore this store from a copy");
+    }
+
+    #[test]
+    fn that_a_process_has_the_store_open_is_told_only_of_one_that_was_seen_to_have_it() {
+        let keeper = |address: &str| Keeper { pid: 7, addresses: vec![address.parse().unwrap()] };
+        let told =
+            |keeper: Option<Keeper>| judge_keeper("data/store", "http://127.0.0.1:8080", keeper.as_ref());
+        let own = told(Some(keeper("127.0.0.1:8080")));
+        assert_eq!(
+            own,
+            Finding::ok(Area::Store, "the process at http://127.0.0.1:8080 has it open (process 7)")
+        );
+        let another = told(Some(keeper("127.0.0.1:9090")));
+        assert_eq!((another.severity, &*another.remedy), (Severity::Warning, SAME));
+        assert!(another.what.starts_with("process 7 has it open, and that is not"), "{another:?}");
+        let unseen = told(None);
+        assert_eq!(unseen.severity, Severity::Note);
+        assert!(
+            unseen.what.contains("cannot be seen") && unseen.remedy.contains("data/store/lock"),
+            "{unseen:?}"
+        );
     }
 
     #[test]

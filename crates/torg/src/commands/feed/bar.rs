@@ -1,10 +1,8 @@
 //! How far the reading of a large file has come, for the person at the terminal.
 
-use std::io::Write as _;
-
 use feedfile::Progress;
 
-use super::super::show::redraws_on_stderr;
+use super::super::show::{redraws_on_stderr, remark};
 
 /// Smaller files are read before anybody can look.
 const LARGE_BYTES: u64 = 8 << 20;
@@ -27,7 +25,7 @@ impl Bar {
     /// Takes the line away.
     pub(super) fn clear(&self) {
         if self.total.is_some() {
-            eprint!("\r\x1b[K");
+            remark("\r\x1b[K");
         }
     }
 }
@@ -38,8 +36,7 @@ impl Progress for Bar {
         let thousandths = bytes.min(total) * 1000 / total;
         if thousandths > self.drawn {
             self.drawn = thousandths;
-            eprint!("\r{}", line(thousandths, offers));
-            std::io::stderr().flush().ok();
+            remark(format!("\r{}", line(thousandths, offers)));
         }
     }
 }

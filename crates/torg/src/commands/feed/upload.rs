@@ -1,6 +1,5 @@
 //! `torg feed upload FILE`: sends a file, and follows its load to the end.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use clap::Args;
 use contract::torg::feeds::v1::load::State;
 use contract::torg::feeds::v1::{GetLoadRequest, Load};
 
-use super::super::show::redraws_on_stderr;
+use super::super::show::{redraws_on_stderr, remark};
 use super::asked::{AskedOfFeed, Client, Follow, answered};
 use super::files::{self, FeedPath};
 use super::{check, remote, words};
@@ -50,12 +49,11 @@ pub(super) async fn run(upload: &Upload, config: &Config) -> anyhow::Result<()> 
         tokio::time::sleep(LOOK_AGAIN).await;
         load = look(&client, &feed.seller, &feed.namespace, number).await?;
         if line {
-            eprint!("\r\x1b[K{}", words::progress(&load));
-            std::io::stderr().flush().ok();
+            remark(format!("\r\x1b[K{}", words::progress(&load)));
         }
     }
     if line {
-        eprint!("\r\x1b[K");
+        remark("\r\x1b[K");
     }
     upload.feed.asked.say(&load, || words::load(&load, &follow))?;
     verdict(&load, &follow)

@@ -69,6 +69,12 @@ pub(super) fn print_on(lines: &[impl Display]) -> anyhow::Result<bool> {
     }
 }
 
+/// Writes to stderr at once, without an end of line of its own. That nobody reads it is no error, and changes nothing of what a command does.
+pub(crate) fn remark(text: impl Display) {
+    let mut out = std::io::stderr().lock();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+}
+
 /// One JSON value, for programs.
 pub(crate) fn json(answer: &impl Serialize) -> anyhow::Result<String> {
     serde_json::to_string_pretty(answer).context("the answer cannot be written as JSON")

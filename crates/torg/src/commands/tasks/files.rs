@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use reactive::recorded::WrongLine;
 use taskfile::{Errors, TaskSet};
 
+use super::super::show::remark;
 use crate::errors::advised;
 
 /// A log, or a file of values.
@@ -36,7 +37,7 @@ pub(super) fn checked(texts: Vec<(String, String)>) -> anyhow::Result<TaskSet> {
 
 /// Prints what is wrong to stderr, and makes the error that ends the command.
 fn refused(errors: &Errors) -> anyhow::Error {
-    eprint!("{}", taskfile::render(&errors.errors, errors.more, 0));
+    remark(taskfile::render(&errors.errors, errors.more, 0));
     advised("the task files have errors", "mend them; torg tasks validate shows warnings, too")
 }
 
