@@ -6,13 +6,14 @@
 mod listing;
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use clap::Subcommand;
 use serde_json::json;
 use store::{Store, StoreUrl};
+use topics::limits::{APPEND_BYTES_MAX, MESSAGE_BYTES_MAX};
 use topics::{Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 
 use self::listing::{described, made_in_words, words};
@@ -23,8 +24,10 @@ use super::topic_server::TopicServer;
 use crate::config::Config;
 use crate::parts::{open_topics, schema, store_error, topics_error, try_open_store};
 
-/// Messages in one append of lines from stdin.
+/// Messages in one append of lines from stdin,
 const APPEND_STEP: usize = 500;
+/// or as many as have so many bytes. Each line may stand in it twice: as key and as message.
+const APPEND_STEP_BYTES: usize = APPEND_BYTES_MAX / 2 - MESSAGE_BYTES_MAX;
 const READ_STEP: usize = 500;
 /// How long one read waits at the end of a partition before the next partition is looked at.
 const WAIT: Duration = Duration::from_millis(250);
@@ -284,12 +287,19 @@ async fn append_lines(
     }
 }
 
-/// Takes so many lines, without what ends them; `false` at the end of the input.
+/// Takes so many lines, or fewer long ones, without what ends them; `false` at the end of the input.
 fn read_lines(input: &mut impl BufRead, most: usize, mut take: impl FnMut(Vec<u8>)) -> std::io::Result<bool> {
+    let mut bytes = 0;
     for _ in 0..most {
         let mut line = Vec::new();
-        if input.read_until(b'\n', &mut line)? == 0 {
+        // No message is longer, with what ends the line: nobody waits for the end of what cannot be one.
+        let longest = MESSAGE_BYTES_MAX as u64 + 2;
+        if input.take(longest).read_until(b'\n', &mut line)? == 0 {
             return Ok(false);
+        }
+        if line.len() as u64 == longest && !line.ends_with(b"\n") {
+            let text = format!("it is longer than a message may be: {MESSAGE_BYTES_MAX} bytes");
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
         }
         for end in [b'\n', b'\r'] {
             if line.last() == Some(&end) {
@@ -298,7 +308,11 @@ fn read_lines(input: &mut impl BufRead, most: usize, mut take: impl FnMut(Vec<u8
                 break;
             }
         }
+        bytes += line.len();
         take(line);
+        if bytes > APPEND_STEP_BYTES {
+            break;
+        }
     }
     Ok(true)
 }
@@ -388,6 +402,18 @@ mod tests {
         assert!(read_lines(&mut input, 2, |line| taken.push(line)).unwrap());
         assert!(!read_lines(&mut input, 9, |line| taken.push(line)).unwrap());
         assert_eq!(taken, [&b"one"[..], b"\xff\xfe", b"", b"last\r"]);
+    }
+
+    #[test]
+    fn long_lines_are_taken_a_few_at_a_time_and_endless_ones_are_refused() {
+        let long = [vec![b'x'; MESSAGE_BYTES_MAX], b"\r\n".to_vec()].concat().repeat(9);
+        let (mut taken, mut input) = (Vec::new(), &*long);
+        assert!(read_lines(&mut input, 9, |line| taken.push(line.len())).unwrap());
+        assert!(taken.len() < 9 && 2 * taken.iter().sum::<usize>() <= APPEND_BYTES_MAX, "{}", taken.len());
+        assert!(taken.iter().all(|bytes| *bytes == MESSAGE_BYTES_MAX));
+        let endless = vec![b'x'; MESSAGE_BYTES_MAX + 2];
+        let refused = read_lines(&mut &*endless, 9, |_| panic!("it was taken")).unwrap_err();
+        assert!(refused.to_string().contains("longer than a message may be"), "{refused}");
     }
 
     #[test]
