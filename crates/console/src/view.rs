@@ -102,7 +102,8 @@ pub(crate) fn long(id: &str, text: &str) -> Markup {
     html! {
         details id=(id) {
             summary { (cut(text)) }
-            pre { (cut_at(text, LONG_CHARS_MAX)) }
+            // Its own bars: who has keys only has to reach them.
+            pre tabindex="0" { (cut_at(text, LONG_CHARS_MAX)) }
         }
     }
 }
@@ -229,7 +230,8 @@ mod tests {
         let text = format!("{}<end>", "ж".repeat(CELL_CHARS_MAX));
         let shown = long("error-1", &text).into_string();
         assert!(
-            shown.starts_with("<details id=\"error-1\"><summary>ж") && shown.contains("…</summary><pre>")
+            shown.starts_with("<details id=\"error-1\"><summary>ж")
+                && shown.contains("…</summary><pre tabindex=\"0\">")
         );
         assert!(shown.ends_with("ж&lt;end&gt;</pre></details>"), "{shown}");
         let endless = long("id", &"ж".repeat(2 * LONG_CHARS_MAX)).into_string();

@@ -278,7 +278,7 @@ fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) 
                         @if let Some(text) = meaning::meaning(topic, &message.payload) {
                             details id={ "message-" (message.offset) } {
                                 summary { (cut(&readable(&message.payload))) }
-                                pre { (text) }
+                                pre tabindex="0" { (text) }
                             }
                         } @else { (cut(&readable(&message.payload))) }
                     }

@@ -36,8 +36,8 @@ impl Browser<'_> {
             |name| format!("<li><strong><a href='/console/stages/{name}'>{name} is down</a></strong></li>");
         let items: String = problems.iter().map(item).collect();
         self.hears(&format!(
-            "(status, text) => [200, text.replace(/<div data-live id=\"?wrongs.*?<div data-live/s, {} + '<div data-live')]",
-            json!(format!("<div data-live id=wrongs><ul class=problems>{items}</ul></div>"))
+            "(status, text) => [200, text.replace(/<div id=\"wrongs.*?<div id=\"figures/s, {} + '<div id=\"figures')]",
+            json!(format!("<div id=wrongs data-live><ul class=problems>{items}</ul></div>"))
         ));
         let shown = format!(
             "return [...document.querySelectorAll('#wrongs li a')].map((a) => a.pathname.split('/').pop()).join() === {}",
@@ -123,8 +123,8 @@ fn a_button_that_comes_to_do_something_else_loses_the_focus() {
     browser.go("/console/");
     let act = |name: &str| {
         browser.hears(&format!(
-            "(status, text) => [200, text.replace(/<div data-live id=\"?wrongs.*?<div data-live/s,
-               '<div data-live id=wrongs><form method=post action=/console/{name}><button>{name}</button></form></div><div data-live')]"
+            "(status, text) => [200, text.replace(/<div id=\"wrongs.*?<div id=\"figures/s,
+               '<div id=wrongs data-live><form method=post action=/console/{name}><button>{name}</button></form></div><div id=\"figures')]"
         ));
         browser.wait_for(name);
     };

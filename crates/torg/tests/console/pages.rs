@@ -160,7 +160,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
     for path in [
         format!("/console/sellers/{}", rig::SHOP),
         format!("/console/offers/{}", rig::offer_of(&server, rig::SHOP)),
-        format!("/console/feeds/{}/default", rig::SHOP),
+        format!("/console/feeds/{}/{}", rig::SHOP, rig::GOOD),
     ] {
         browser.see(&path);
         // A public offer may be read by everybody, but not how it came to be.

@@ -11,6 +11,8 @@ use crate::common::{PATIENCE, Server, run, torg};
 
 /// A seller of the demo whose feed is in order.
 pub(crate) const SHOP: &str = "mebelny-dom";
+/// Their feed.
+pub(crate) const GOOD: &str = "good";
 /// A seller of the demo whose feed has mistakes.
 pub(crate) const CARELESS: &str = "tehno-ryad";
 /// A seller whom the demo does not know: nobody but the test touches their offers.
@@ -38,7 +40,7 @@ pub(crate) fn demo() -> Server {
         let progress: Value = serde_json::from_str(&progress).unwrap_or_default();
         progress["offers"].as_u64() == OFFERS.parse().ok()
     });
-    for (seller, namespace) in [(CARELESS, mistakes(&server)), (SHOP, "default".to_owned())] {
+    for (seller, namespace) in [(CARELESS, mistakes(&server)), (SHOP, GOOD.to_owned())] {
         wait_until("the feed is loaded", || is_loaded(&server, seller, &namespace));
     }
     wait_until("a task has run", || !runs(&server).is_empty());
