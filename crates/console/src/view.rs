@@ -87,7 +87,8 @@ pub(crate) fn cut(text: &str) -> String {
     cut_at(text, CELL_CHARS_MAX)
 }
 
-fn cut_at(text: &str, most: usize) -> String {
+/// The same, of another length.
+pub(crate) fn cut_at(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

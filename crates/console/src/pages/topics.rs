@@ -18,11 +18,15 @@ use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_FIGURES, LIST_TOPICS, READ_MESSAGES};
 use crate::services::{Failure, Kind};
-use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, query, table};
+use crate::view::{
+    amount, bytes, cut, cut_at, empty, length, moment, number, part, path, plot, query, table,
+};
 use crate::visit::Visit;
 
 /// How many of the last messages are shown.
 const TAIL: i64 = 20;
+/// Letters of a message that are seen before it is unfolded.
+const FOLDED_CHARS_MAX: usize = 160;
 /// The figure of how far a reader is behind.
 const LAG: &str = "topic_lag_messages";
 
@@ -270,14 +274,14 @@ fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) 
                     td.n { (message.offset) }
                     td { (moment(message.time.as_option())) }
                     td.code { (cut(&readable(&message.key))) }
-                    td.code {
+                    td.code.headers {
                         @for header in &message.headers { (header.name) "=" (cut(&readable(&header.value))) br; }
                     }
                     td.n { (bytes(message.payload.len() as u64)) }
-                    td.wide.code {
+                    td.wide.most.code {
                         @if let Some(text) = meaning::meaning(topic, &message.payload) {
                             details id={ "message-" (message.offset) } {
-                                summary { (cut(&readable(&message.payload))) }
+                                summary { (cut_at(&readable(&message.payload), FOLDED_CHARS_MAX)) }
                                 pre tabindex="0" { (text) }
                             }
                         } @else { (cut(&readable(&message.payload))) }
