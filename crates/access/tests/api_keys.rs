@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use access::{ApiKeys, Entropy, Error, NewKey, Proof, Refusal, Role, Roles, Time};
 use store::{Memory, Read as _, Schema, Store, StoreOptions};
-use support::{Away, Hands, NOW_S};
+use support::away::Away;
+use support::{Hands, NOW_S};
 
 fn open_store() -> Store {
     let schema = Schema::new(1, access::tables()).unwrap();

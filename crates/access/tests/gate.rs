@@ -14,7 +14,8 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode, header};
-use support::{Away, Hands, SECRET, Signer, claims, file, no_url, strict};
+use support::away::Away;
+use support::{Hands, SECRET, Signer, claims, file, no_url, strict};
 use tower::ServiceExt as _;
 
 /// A gate that believes HS256 tokens and API keys, before a service that says who called and how much they sent.

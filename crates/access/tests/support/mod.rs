@@ -1,7 +1,7 @@
 //! An issuer of tokens with keys of every kind, a clock that is moved by hand, and a URL that answers as told.
 #![allow(dead_code, reason = "every test file uses another part")]
 
-mod away;
+pub(crate) mod away;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,6 @@ use ring::signature::{
 };
 use ring::{hmac, rsa};
 use serde_json::{Value, json};
-
-pub(crate) use away::Away;
 
 /// 2023-11-14T22:13:20Z
 pub(crate) const NOW_S: i64 = 1_700_000_000;

@@ -1,6 +1,7 @@
 //! What is deployed beside Torg speaks of what there is: measures, settings, commands, files.
 
 mod containers;
+mod prometheus;
 mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,26 +276,18 @@ fn answers(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Not reported as skipped: the tests above read these files too, and neither tool comes with what the tests install.
+/// Not reported as skipped: the tests of containers read this file too, and the tool does not come with what the tests
+/// install.
 #[test]
-fn docker_and_prometheus_take_their_files_where_they_are_there() {
-    let judge = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program)
-            .args(arguments)
-            .env("TORG_PASSWORD", "s3cret")
-            .current_dir(folder())
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{program} {arguments:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    };
-    if answers("docker", &["compose", "version"]) {
-        judge("docker", &["compose", "--file", "deploy/compose.yaml", "config", "--quiet"]);
+fn docker_takes_the_file_of_the_containers_where_it_is_there() {
+    if !answers("docker", &["compose", "version"]) {
+        return;
     }
-    if answers("promtool", &["--version"]) {
-        judge("promtool", &["check", "rules", "deploy/prometheus/alerts.yml"]);
-    }
+    let output = Command::new("docker")
+        .args(["compose", "--file", "deploy/compose.yaml", "config", "--quiet"])
+        .env("TORG_PASSWORD", "s3cret")
+        .current_dir(folder())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
