@@ -222,7 +222,8 @@ fn wrong_inputs_are_refused_with_what_to_do() {
     }
     assert_eq!(
         server.refused(&["stages", "remove", "nobody"]),
-        "error: no stage \"nobody\" was registered\n"
+        "error: no stage \"nobody\" was registered\n\
+         hint: see whether it is spelt right, and whether --server names the process that has it\n"
     );
     for (arguments, why) in [
         (&["--endpoint", "127.0.0.1:7070"][..], "endpoints[0]: \"127.0.0.1:7070\" is no address: give http"),

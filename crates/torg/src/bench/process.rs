@@ -1,5 +1,7 @@
 //! Processes beside this one that answer with a line of JSON: parts of a run, and peers of other makers.
 
+use std::fmt::Display;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -16,8 +18,14 @@ pub(super) fn last_line<T: DeserializeOwned>(stdout: &[u8]) -> anyhow::Result<T>
 
 /// Gives the answer of this process.
 pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string(answer)?);
+    print_line(serde_json::to_string(answer).context("cannot print the report")?);
     Ok(())
+}
+
+/// Writes a line to stdout at once. That nobody reads it any more ends nothing: a run clears up behind itself.
+pub(super) fn print_line(line: impl Display) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// A peer of `bench/peers`, installed.

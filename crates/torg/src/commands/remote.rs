@@ -279,7 +279,8 @@ pub(super) fn said(error: &ConnectError) -> anyhow::Error {
     let faults = faults(error);
     let words = faults.as_deref().or(error.message.as_deref()).unwrap_or("the server gives no reason");
     let words = harmless(words);
-    match advice(error.code) {
+    // Words that name a command say by themselves what to do.
+    match advice(error.code).filter(|_| !words.contains("`torg ")) {
         Some(hint) => advised(words, hint),
         None => anyhow::anyhow!("{words}"),
     }
@@ -343,6 +344,8 @@ mod tests {
             assert!(told(code).contains("error: no\nhint: "), "{code:?}");
         }
         assert!(!told(ErrorCode::InvalidArgument).contains("hint: "), "the words say it");
+        let named = ConnectError::new(ErrorCode::NotFound, "none: `torg stages list` shows them");
+        assert_eq!(crate::errors::report(&said(&named)), "error: none: `torg stages list` shows them");
     }
 
     #[test]

@@ -24,7 +24,8 @@ fn over(input: &[u8], mut command: Command) -> Ended {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input).unwrap();
+    // A command that has refused something reads no further.
+    let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -22,6 +22,7 @@ use serde_json::json;
 use self::client::Client;
 use self::plugin::Plugin;
 use crate::bench::figure::Figure;
+use crate::bench::process;
 use crate::bench::processor::{Look, peak_mb};
 use crate::bench::serving::Serving;
 
@@ -65,7 +66,7 @@ impl ConsoleBench {
 
     fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }
@@ -98,8 +99,7 @@ pub(super) async fn run(args: ConsoleBench) -> anyhow::Result<()> {
     // A run that failed leaves its store and the server's log behind.
     let report = outcome.with_context(|| format!("see {}", args.folder().join("server.log").display()))?;
     clear(&args)?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 fn clear(args: &ConsoleBench) -> anyhow::Result<()> {

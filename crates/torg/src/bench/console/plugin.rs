@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 
 use super::ConsoleBench;
+use crate::bench::process::print_line;
 
 const GREETING: &str = "listening on ";
 /// Stages of a run that are not here: two are built in, and two do not answer.
@@ -79,7 +80,7 @@ pub(super) async fn in_child() -> anyhow::Result<()> {
     let stages = (0..SERVED_MAX).map(|number| Arc::new(Looks(id(number))) as Arc<dyn Stage>).collect();
     let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };
     let server = Server::bind(stages, options).await?;
-    println!("{GREETING}{}", server.address());
+    print_line(format!("{GREETING}{}", server.address()));
     let ended = async {
         let read = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         let _ = tokio::task::spawn_blocking(read).await;

@@ -18,6 +18,8 @@ pub(crate) use self::options::FeedsBench;
 use self::options::Part;
 use self::report::Report;
 
+use crate::bench::process;
+
 pub(super) async fn run(args: FeedsBench) -> anyhow::Result<()> {
     if let Some(child) = args.child {
         return check::in_child(child, args.file.as_ref());
@@ -25,8 +27,7 @@ pub(super) async fn run(args: FeedsBench) -> anyhow::Result<()> {
     let outcome = measure(&args).await;
     let report = outcome.with_context(|| format!("what is left of it is in {}", args.folder().display()))?;
     clear(&args).await?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 /// A run that failed leaves its stores and files behind.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::bench::{folder, postgres_url};
+use crate::bench::{folder, postgres_url, process};
 use crate::config::{BuiltInStage, Config, Url};
 
 /// The benchmark of feeds.
@@ -120,7 +120,7 @@ impl FeedsBench {
 
     pub(super) fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }

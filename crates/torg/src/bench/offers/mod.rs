@@ -30,6 +30,7 @@ pub(crate) use self::options::OffersBench;
 use self::report::{Report, figure, over};
 use self::server::Server;
 use crate::bench::measure::Measure;
+use crate::bench::process;
 use crate::bench::processor::{Look, Spent, peak_mb};
 
 /// Offers of the big seller that are too few to be measured.
@@ -47,8 +48,7 @@ pub(super) async fn run(args: OffersBench) -> anyhow::Result<()> {
     // A run that failed leaves its store and the server's log behind.
     let report = outcome.with_context(|| format!("see {}", args.folder().join("server.log").display()))?;
     base::clear(&args).await?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn measure(args: &OffersBench) -> anyhow::Result<Report> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::bench::{folder, postgres_url};
+use crate::bench::{folder, postgres_url, process};
 use crate::config::{BuiltInStage, Config, Url};
 
 /// The schema of PostgreSQL that a run makes and removes again.
@@ -119,7 +119,7 @@ impl OffersBench {
 
     pub(super) fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }

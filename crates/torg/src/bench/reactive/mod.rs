@@ -21,6 +21,8 @@ use self::options::Part;
 pub(crate) use self::options::ReactiveBench;
 use self::report::Report;
 
+use crate::bench::process;
+
 /// The measurements that have a store.
 const SIDES: [&str; 4] = ["few", "many", "start", "sustain"];
 
@@ -30,8 +32,7 @@ pub(super) async fn run(args: ReactiveBench) -> anyhow::Result<()> {
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn clear(args: &ReactiveBench) -> anyhow::Result<()> {

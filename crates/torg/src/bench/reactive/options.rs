@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::bench::home::Home;
-use crate::bench::{folder, postgres_url};
+use crate::bench::{folder, postgres_url, process};
 
 /// The benchmark of reactive tasks.
 #[derive(Clone, Debug, Args)]
@@ -82,7 +82,7 @@ impl ReactiveBench {
 
     pub(super) fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }

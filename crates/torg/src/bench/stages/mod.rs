@@ -26,6 +26,8 @@ use self::options::{Child, Part};
 use self::plugin::Serving;
 use self::report::Report;
 
+use crate::bench::process;
+
 /// The sides that have a store.
 const SIDES: [&str; 5] = ["grpc", "inprocess", "idle", "troubled", "alone"];
 
@@ -40,8 +42,7 @@ pub(super) async fn run(args: StagesBench) -> anyhow::Result<()> {
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn clear(args: &StagesBench) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use contract::torg::stages::v1::OutsideStage;
 use watcher::StageLimits;
 
 use crate::bench::home::Home;
-use crate::bench::{folder, postgres_url};
+use crate::bench::{folder, postgres_url, process};
 
 /// The benchmark of stages.
 #[derive(Clone, Debug, Args)]
@@ -121,7 +121,7 @@ impl StagesBench {
 
     pub(super) fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }

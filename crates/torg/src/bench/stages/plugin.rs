@@ -13,6 +13,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use super::base::Base;
 use super::options::StagesBench;
 use super::work;
+use crate::bench::process::print_line;
 
 const GREETING: &str = "listening on ";
 
@@ -74,7 +75,7 @@ fn check(args: &StagesBench, id: &str, address: &str) -> anyhow::Result<Outside>
 pub(super) async fn in_child() -> anyhow::Result<()> {
     let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };
     let server = Server::bind(work::served(), options).await?;
-    println!("{GREETING}{}", server.address());
+    print_line(format!("{GREETING}{}", server.address()));
     let ended = async {
         let read = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         let _ = tokio::task::spawn_blocking(read).await;

@@ -12,7 +12,6 @@ mod queue;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Serialize;
 use store::{StoreOptions, StoreUrl};
 
@@ -22,6 +21,7 @@ use self::plain_postgres::PlainPostgres;
 use super::StoreBench;
 use super::machine::{RssPeak, usage};
 use super::measure::{Measure, ratio, round};
+use super::process;
 
 /// The line for machines.
 #[derive(Debug, Default, Serialize)]
@@ -93,15 +93,14 @@ pub(super) async fn run(args: StoreBench) -> anyhow::Result<()> {
         let _ = std::fs::remove_dir_all(&folder);
     }
     let report = outcome?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     anyhow::ensure!(args.rows >= args.callers as u64, "--rows must not be less than --callers");
     let say = |line: String| {
         if !args.json {
-            println!("{line}");
+            process::print_line(line);
         }
     };
     let (url, engine) = match args.postgres_url() {

@@ -12,7 +12,6 @@ mod plain_postgres;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Serialize;
 use store::{StoreOptions, StoreUrl};
 
@@ -23,6 +22,7 @@ use super::TopicsBench;
 use super::data::Bodies;
 use super::machine::{RssPeak, usage};
 use super::measure::{Measure, ratio, round};
+use super::process;
 
 /// Messages in one call of the callers that append several.
 const CALL_MESSAGES: u64 = 10;
@@ -138,14 +138,13 @@ pub(super) async fn run(args: TopicsBench) -> anyhow::Result<()> {
         let _ = std::fs::remove_dir_all(&folder);
     }
     let report = outcome?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
     let say = |line: String| {
         if !args.json {
-            println!("{line}");
+            process::print_line(line);
         }
     };
     let postgres = super::postgres_url(args.store.as_deref());

@@ -25,13 +25,13 @@ mod stages;
 mod stateful;
 mod timers;
 
-use anyhow::Context as _;
-
 use self::base::Base;
 pub(crate) use self::options::WatcherBench;
 use self::options::{Child, Part};
 use self::peer::Peer;
 use self::report::Report;
+
+use crate::bench::process;
 
 /// The parts that have a store.
 const PARTS: [&str; 5] = ["burndown", "stateful", "plain", "idle", "depth"];
@@ -48,8 +48,7 @@ pub(super) async fn run(args: WatcherBench) -> anyhow::Result<()> {
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
-    println!("{}", serde_json::to_string(&report).context("cannot print the report")?);
-    Ok(())
+    process::answer(&report)
 }
 
 async fn clear(args: &WatcherBench) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use watcher::{Config, StageLimits};
 
 use crate::bench::home::Home;
-use crate::bench::{folder, postgres_url};
+use crate::bench::{folder, postgres_url, process};
 
 /// Shards of all measurements but that of an idle watcher.
 pub(super) const SHARDS: u32 = 64;
@@ -109,7 +109,7 @@ impl WatcherBench {
 
     pub(super) fn say(&self, line: &str) {
         if !self.json {
-            println!("{line}");
+            process::print_line(line);
         }
     }
 }
