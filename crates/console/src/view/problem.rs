@@ -64,10 +64,14 @@ fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
     if visit.language() == Language::English || known.contains("{0}") && wrong.about.is_empty() {
         return (wrong.text.clone(), None);
     }
-    (visit.f(known, &[&wrong.about]), Some(&wrong.text))
+    let more = (!SAID_WHOLLY.contains(&&*wrong.code)).then_some(&*wrong.text);
+    (visit.f(known, &[&wrong.about]), more)
 }
 
-/// What to do. The words of Torg have the commands; before them stands what they mean, in the language of the person.
+/// Problems of which the words of Torg say no more than the translation does: no name, no number, no reason.
+const SAID_WHOLLY: [&str; 3] = ["figures_full", "tasks_undecided", "time_moves"];
+
+/// What to do, in the language of the person. Behind it stand the words of Torg, if they have a command.
 fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
     let known = match &*wrong.code {
         "store_away" => w("See whether the database runs and can be reached. Torg goes on by itself."),
@@ -108,7 +112,9 @@ fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
     let own = visit.language() != Language::English && !known.is_empty();
     html! {
         @if own { p.quiet { (visit.t(known)) } }
-        @if !wrong.remedy.is_empty() { p.quiet lang=[own.then_some("en")] { (commands(&wrong.remedy)) } }
+        @if !wrong.remedy.is_empty() && (!own || wrong.remedy.contains('`')) {
+            p.quiet lang=[own.then_some("en")] { (commands(&wrong.remedy)) }
+        }
     }
 }
 

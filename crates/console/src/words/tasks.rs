@@ -78,7 +78,7 @@ pub(super) const WORDS: super::Words = &[
     ("Nothing of this kind can be done with a task.", "С задачей нельзя сделать ничего подобного."),
     ("Nothing runs and nothing waits.", "Ничего не запущено и ничего не ждёт."),
     ("One of these mends it:", "Исправит одна из команд:"),
-    ("Owner", "Ответственный"),
+    ("Owner", "Владелец"),
     ("Paused by", "Кто поставил на паузу"),
     ("Places taken: {0} of {1}.", "Занято мест: {0} из {1}."),
     ("Pool", "Пул"),

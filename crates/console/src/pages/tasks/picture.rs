@@ -6,14 +6,15 @@ use super::graph::{Graph, Node};
 use crate::view::{empty, number, path};
 use crate::visit::Visit;
 
-const WIDTH: usize = 200;
+/// Five layers of this width stand side by side on a desk.
+const WIDTH: usize = 172;
 const HEIGHT: usize = 30;
 /// Between layers, and between nodes of a layer.
-const GAP: usize = 60;
+const GAP: usize = 40;
 const ROW_GAP: usize = 12;
 const EDGE: usize = 8;
 /// Letters of a name that fit a node.
-const LETTERS: usize = 27;
+const LETTERS: usize = 23;
 
 /// The picture, or why there is none.
 pub(in crate::pages) fn picture(visit: &Visit, graph: &Graph) -> Markup {
@@ -58,7 +59,7 @@ fn drawn(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
         a class=(class) href=(path(&[page, &node.name])) {
             title { (kind) " " (node.name) }
             rect x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx=(round) {}
-            text x=(x + 10) y=(y + 20) { (short(&node.name)) }
+            text x=(x + 8) y=(y + 20) { (short(&node.name)) }
         }
     }
 }
@@ -90,6 +91,6 @@ mod tests {
         let long = short("warehouse/attribution_by_channel.built_to");
         assert_eq!(long.chars().count(), LETTERS);
         assert!(long.starts_with('…') && long.ends_with("channel.built_to"));
-        assert_eq!(curve((8, 8), (268, 50)), "M208 23C238 23 238 65 268 65");
+        assert_eq!(curve((8, 8), (220, 50)), "M180 23C200 23 200 65 220 65");
     }
 }
