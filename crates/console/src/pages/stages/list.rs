@@ -59,7 +59,7 @@ fn row(visit: &Visit, stage: &Stage) -> Markup {
     html! {
         tr {
             th scope="row" { a href=(place) { (stage.id) } }
-            td.wide { (standing::show(visit, stage)) }
+            td.wide.less { (standing::show(visit, stage)) }
             (waits("fresh", depth.fresh))
             (waits("timers", depth.timers))
             (waits("background", depth.background))

@@ -20,18 +20,26 @@ pub(super) fn list(stages: &[wire::Stage]) -> Vec<String> {
 
 fn row(stage: &wire::Stage) -> [String; 8] {
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
-    let more = if depth.more { "+" } else { "" };
+    let [fresh, timers, background, parked] = counts(&depth);
     let rate: f64 = stage.processes.iter().map(|process| process.visits_per_s).sum();
     [
         stage.id.clone(),
         kind(stage).to_owned(),
-        format!("{}{more}", depth.fresh),
-        format!("{}{more}", depth.timers),
-        format!("{}{more}", depth.background),
-        format!("{}{more}", depth.parked),
+        fresh,
+        timers,
+        background,
+        parked,
         format!("{rate:.1}"),
         paint_state(&state(stage)),
     ]
+}
+
+/// What waits. All are counted up to the same limit: a count that is less than another one is a whole one, also if there are more of
+/// the other.
+fn counts(depth: &wire::Depth) -> [String; 4] {
+    let counts = [depth.fresh, depth.timers, depth.background, depth.parked];
+    let most = counts.into_iter().max();
+    counts.map(|count| format!("{count}{}", if depth.more && Some(count) == most { "+" } else { "" }))
 }
 
 fn kind(stage: &wire::Stage) -> &'static str {
@@ -76,10 +84,9 @@ pub(super) fn stage(answer: &wire::GetStageResponse) -> Vec<String> {
         lines.push(format!("may change: {}", if fields.is_empty() { "nothing" } else { &fields }));
     }
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
-    let more = if depth.more { " (at least)" } else { "" };
+    let [fresh, timers, background, parked] = counts(&depth);
     lines.push(format!(
-        "waiting{more}: {} fresh, {} timers, {} in the background, {} parked",
-        depth.fresh, depth.timers, depth.background, depth.parked
+        "waiting: {fresh} fresh, {timers} timers, {background} in the background, {parked} parked"
     ));
     if depth.first_visit.is_set() {
         lines.push(format!("the first visit: {}", moment(depth.first_visit.as_option())));
@@ -231,6 +238,14 @@ pub(super) fn recrawl(recrawl: Option<&wire::Recrawl>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_count_that_ended_at_its_limit_says_that_there_are_more() {
+        let depth = wire::Depth { fresh: 3, timers: 10_000, ..wire::Depth::default() };
+        assert_eq!(counts(&depth), ["3", "10000", "0", "0"]);
+        let more = wire::Depth { more: true, parked: 10_000, ..depth };
+        assert_eq!(counts(&more), ["3", "10000+", "0", "10000+"]);
+    }
 
     #[test]
     fn what_an_outside_stage_says_stays_on_its_line_and_does_nothing_to_the_terminal() {
