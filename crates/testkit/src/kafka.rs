@@ -314,11 +314,7 @@ fn reap(process: &mut Child) {
 
 /// `${TORG_CACHE:-$HOME/.cache/torg}/kafka-VERSION`, as in `scripts/kafka`.
 fn jars_folder() -> PathBuf {
-    let cache = std::env::var_os("TORG_CACHE").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/torg"),
-        PathBuf::from,
-    );
-    cache.join(format!("kafka-{}", version()))
+    crate::cache_folder().join(format!("kafka-{}", version()))
 }
 
 /// The version that `scripts/kafka-pom.xml` names.

@@ -23,6 +23,7 @@ mod tls;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 
 pub use beside::run_beside;
 pub use kafka::{Kafka, KafkaOptions, kafka};
@@ -58,6 +59,13 @@ pub fn skip(what: &str, why: impl std::fmt::Display) {
     assert!(std::env::var(REQUIRE_ALL).as_deref() != Ok("1"), "{line} ({REQUIRE_ALL}=1 forbids it)");
     // Not `eprintln!`: the test harness would hide it for a test that passes.
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Where the scripts keep what they bring for tests: `${TORG_CACHE:-$HOME/.cache/torg}`.
+#[must_use]
+pub fn cache_folder() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/torg");
+    std::env::var_os("TORG_CACHE").map_or_else(home, PathBuf::from)
 }
 
 /// Where [`free_port`] looks: below the ports that the kernel hands out by itself (from 32768), so that no connection

@@ -1,17 +1,13 @@
 //! Whether everybody can use the console, judged by axe-core.
 
-use std::path::PathBuf;
-
 use crate::browser::{Driver, Width, is_there};
 use crate::pages::all;
 use crate::rig;
 
 /// The tool, where `scripts/axe` puts it.
 fn axe() -> Option<String> {
-    let cache = std::env::var_os("TORG_CACHE").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/torg"));
-    let folder = cache.or(home)?;
-    let found = std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let found =
+        std::fs::read_dir(testkit::cache_folder()).ok()?.filter_map(Result::ok).map(|entry| entry.path());
     let file = found.filter(|path| path.to_string_lossy().contains("axe-core-")).max()?.join("axe.min.js");
     std::fs::read_to_string(file).ok()
 }

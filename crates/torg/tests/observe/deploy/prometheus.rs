@@ -14,9 +14,7 @@ use crate::rig::eventually;
 
 /// Where `scripts/prometheus` puts a program, if it did.
 fn program(name: &str) -> Option<PathBuf> {
-    let cache = std::env::var_os("TORG_CACHE").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/torg"));
-    let path = cache.or(home)?.join("prometheus/usr/bin").join(name);
+    let path = testkit::cache_folder().join("prometheus/usr/bin").join(name);
     if !path.exists() {
         testkit::skip(
             "the files for Prometheus, judged by itself",
