@@ -162,8 +162,7 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     let driver = Driver::start();
     let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
     browser.go("/console/sign-in");
-    browser.fill("#token", &keys[0]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[0]);
     browser.wait_for("Nothing is wrong that Torg knows of.");
     let figures = || server.get_as("/metrics", Some(&keys[0]));
     assert_eq!(figures().status, 200);

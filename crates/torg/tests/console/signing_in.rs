@@ -17,13 +17,11 @@ fn a_key_opens_the_console_until_it_is_revoked_and_is_never_shown() {
     browser.go("/console/cluster");
     assert!(browser.place().starts_with("/console/sign-in?next="), "{}", browser.place());
     browser.picture("sign-in");
-    browser.fill("#token", "torg_nobody00_wrong");
-    browser.submit("button.main");
+    browser.sign_in("torg_nobody00_wrong");
     browser.wait_for("This key or token is not valid.");
 
     browser.go("/console/sign-in?next=%2Fconsole%2Fcluster");
-    browser.fill("#token", &keys[0]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[0]);
     assert_eq!(browser.place(), "/console/cluster");
     let secret = keys[0].rsplit('_').next().unwrap();
     let page = browser.script("return document.documentElement.outerHTML + document.cookie");
@@ -36,8 +34,7 @@ fn a_key_opens_the_console_until_it_is_revoked_and_is_never_shown() {
     assert!(browser.place().starts_with("/console/sign-in"), "{}", browser.place());
 
     // Another role sees another menu, and signs out.
-    browser.fill("#token", &keys[2]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[2]);
     browser.go("/console/");
     assert_eq!(browser.place(), "/console/sellers/anna");
     browser.click("details.person summary");
@@ -55,16 +52,14 @@ fn what_somebody_typed_outlives_their_session() {
     let driver = Driver::start();
     let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
     browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
-    browser.fill("#token", &keys[0]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[0]);
     browser.click("#pause summary");
     browser.fill("#pause [name=reason]", "to look at it");
     revoke(&server, &keys[0], &keys[1]);
     browser.wait_for("Your session has ended.");
     // They send the form all the same, sign in, and find it filled in.
     browser.submit("#pause button");
-    browser.fill("#token", &keys[1]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[1]);
     assert_eq!(browser.place(), "/console/stages/expiry");
     browser.submit("#pause button");
     browser.wait_for("to look at it");
@@ -80,8 +75,7 @@ fn a_page_that_was_left_open_becomes_that_of_who_signs_in_elsewhere_without_what
     let driver = Driver::start();
     let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
     browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
-    browser.fill("#token", &keys[0]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[0]);
     browser.click("#pause summary");
     browser.fill("#pause [name=reason]", "for my eyes");
     let kept = "return sessionStorage.getItem('torg-form')";
@@ -131,8 +125,7 @@ fn over_tls_a_person_signs_in_and_acts() {
     let origin = format!("https://localhost:{}", server.address.port());
     let browser = Browser::open(&driver, &origin, Width::Desktop, "en");
     browser.go("/console/sign-in?next=%2Fconsole%2Fstages%2Fexpiry");
-    browser.fill("#token", &keys[0]);
-    browser.submit("button.main");
+    browser.sign_in(&keys[0]);
     assert_eq!(browser.place(), "/console/stages/expiry");
     let protocol = browser.script("return performance.getEntriesByType('navigation')[0].nextHopProtocol");
     assert_eq!(protocol, "h2", "browsers take HTTP/2 where they can");

@@ -85,7 +85,7 @@ fn rows(visit: &Visit, prefix: &str, values: &[CtlCurrent]) -> Markup {
                 @let page = path(&["values", &value.parameter]);
                 tr {
                     th scope="row" { a href=(page) { (value.parameter) } }
-                    td { (shown(visit, value.value.as_option())) }
+                    td.held { (shown(visit, value.value.as_option())) }
                     td.n { a href={ (page) "#history" } { (value.version) } }
                     td { (ago(visit, value.change_time.as_option())) }
                     td { (value.author) }
