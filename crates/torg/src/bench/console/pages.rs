@@ -20,7 +20,7 @@ const RESTED_ROUNDS: usize = 20;
 pub(super) struct Taken {
     /// The slowest page of all, when one asking follows the other.
     pub(super) slowest: Measure,
-    /// All pages, when others are asked for in between. Of one alone there are too few askings: a pause of the machine would be its figure.
+    /// All pages, when others are asked for in between. Of one alone there are too few askings: a single slow one would be its figure.
     pub(super) rested: Measure,
 }
 
