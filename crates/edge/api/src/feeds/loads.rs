@@ -1,0 +1,192 @@
+//! Calls about loads and their problems.
+
+use access::Caller;
+use wire::torg::feeds::v1::problem::Severity;
+use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
+use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};
+use feedfile::{Code, Language};
+use feeds::{CodeCount, ProblemFilter, ProblemPlace};
+use offers::autoload::FeedName;
+
+use super::shown::{Seen, severity, told, translate};
+use super::{FeedCalls, named};
+use crate::caller::Intent;
+use crate::errors::Refusal;
+use crate::limits::{
+    EXTERNAL_ID_BYTES_MAX, LOADS_PAGE, PROBLEM_CODES_MAX, PROBLEMS_PAGE, REASON_CODE_BYTES_MAX, count, name,
+    page_size,
+};
+use crate::tokens::{self, About};
+
+/// A load that a request is about.
+pub(super) struct Found {
+    pub(super) name: FeedName,
+    pub(super) feed: Feed,
+    pub(super) load: Load,
+}
+
+impl FeedCalls {
+    /// A load of a feed that is there; the last one if the number is zero.
+    pub(super) async fn find_load(&self, name: FeedName, number: u64) -> Result<Found, Refusal> {
+        let feed = self.feeds.get(&name).await?;
+        let load = match number {
+            0 => self.feeds.loads(&name, None, 1).await?.pop().ok_or(feeds::Error::NoLoad(0))?,
+            number => self.feeds.load(&name, number).await?,
+        };
+        Ok(Found { name, feed, load })
+    }
+
+    /// The loads of a feed, the newest first.
+    pub async fn list_loads(
+        &self,
+        caller: &Caller,
+        request: proto::ListLoadsRequest,
+    ) -> Result<proto::ListLoadsResponse, Refusal> {
+        let limit = page_size(request.page_size, LOADS_PAGE)?;
+        let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
+        let about = About::method("ListLoads").and("seller", &name.seller).and("namespace", &name.namespace);
+        let before: Option<u64> =
+            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let feed = self.feeds.get(&name).await?;
+        let mut loads = self.feeds.loads(&name, before, limit + 1).await?;
+        let more = loads.len() > limit;
+        loads.truncate(limit);
+        let next = loads.last().filter(|_| more).map(|last| last.number);
+        let seen = Seen::by(caller);
+        Ok(proto::ListLoadsResponse {
+            loads: loads.into_iter().map(|load| seen.load(&feed, load)).collect(),
+            next_page_token: tokens::encode(&about, next.as_ref()),
+            ..Default::default()
+        })
+    }
+
+    /// One load. Why it failed is told in this language.
+    pub async fn get_load(
+        &self,
+        caller: &Caller,
+        request: proto::GetLoadRequest,
+        language: Language,
+    ) -> Result<proto::GetLoadResponse, Refusal> {
+        let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
+        let Found { feed, load, .. } = self.find_load(name, request.number).await?;
+        let mut load = Seen::by(caller).load(&feed, load);
+        if let Some(failure) = load.failure.as_option_mut() {
+            translate(failure, language);
+        }
+        Ok(proto::GetLoadResponse { load: Some(load).into(), ..Default::default() })
+    }
+
+    /// Lets a load go on that waits.
+    pub async fn confirm_load(
+        &self,
+        caller: &Caller,
+        request: proto::ConfirmLoadRequest,
+    ) -> Result<proto::ConfirmLoadResponse, Refusal> {
+        let name = named(caller, &request.seller, &request.namespace, Intent::Write)?;
+        if request.number == 0 {
+            return Err(Refusal::required("number"));
+        }
+        let Found { name, feed, .. } = self.find_load(name, request.number).await?;
+        let load = self.feeds.confirm(&name, request.number).await?;
+        let load = Seen::by(caller).load(&feed, load);
+        Ok(proto::ConfirmLoadResponse { load: Some(load).into(), ..Default::default() })
+    }
+
+    /// The problems of a load that a filter takes, in the order of the file. None of a feed whose problems the caller does not see.
+    pub async fn list_problems(
+        &self,
+        caller: &Caller,
+        request: proto::ListProblemsRequest,
+        language: Language,
+    ) -> Result<proto::ListProblemsResponse, Refusal> {
+        let limit = page_size(request.page_size, PROBLEMS_PAGE)?;
+        let filter = filter(&request)?;
+        let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
+        let Found { name, feed, load } = self.find_load(name, request.number).await?;
+        if Seen::by(caller).hides_problems_of(&feed) {
+            return Ok(proto::ListProblemsResponse::default());
+        }
+        let about = About::method("ListProblems")
+            .and("seller", &name.seller)
+            .and("namespace", &name.namespace)
+            .and("number", load.number.to_be_bytes())
+            .and("codes", filter.codes.join(","))
+            .and("severity", format!("{:?}", filter.severity))
+            .and("external_id", &filter.external_id);
+        let after: Option<ProblemPlace> =
+            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let page = self.feeds.problems(&name, load.number, &filter, after, limit).await?;
+        Ok(proto::ListProblemsResponse {
+            problems: page.problems.into_iter().map(|problem| told(problem, language)).collect(),
+            next_page_token: tokens::encode(&about, page.next.as_ref()),
+            ..Default::default()
+        })
+    }
+
+    /// The problems of a load by code, errors first, then the more frequent ones.
+    pub async fn summarize_problems(
+        &self,
+        caller: &Caller,
+        request: proto::SummarizeProblemsRequest,
+        language: Language,
+    ) -> Result<proto::SummarizeProblemsResponse, Refusal> {
+        let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
+        let Found { name, feed, load } = self.find_load(name, request.number).await?;
+        if Seen::by(caller).hides_problems_of(&feed) {
+            return Ok(proto::SummarizeProblemsResponse::default());
+        }
+        let counted = self.feeds.count_problems(&name, &load).await?;
+        let mut codes: Vec<CodeSummary> = counted
+            .into_iter()
+            .map(|(code, CodeCount { count, examples })| self.summary(&code, count, examples, language))
+            .collect();
+        let is_error = |summary: &CodeSummary| summary.severity.as_known() == Some(Severity::SEVERITY_ERROR);
+        codes.sort_by_key(|summary| (!is_error(summary), std::cmp::Reverse(summary.count)));
+        Ok(proto::SummarizeProblemsResponse { codes, ..Default::default() })
+    }
+
+    fn summary(
+        &self,
+        name: &str,
+        count: u64,
+        examples: Vec<OfferProblem>,
+        language: Language,
+    ) -> CodeSummary {
+        let code = Code::from_name(name);
+        let texts = code.map(|code| code.texts(language));
+        let first = examples.first().and_then(|example| example.problem.as_option());
+        let usual = code.map(severity).unwrap_or_default();
+        let severity = first.and_then(|problem| problem.severity.as_known()).unwrap_or(usual);
+        CodeSummary {
+            code: name.to_owned(),
+            severity: severity.into(),
+            count,
+            meaning: texts.map(|texts| texts.meaning.to_owned()).unwrap_or_default(),
+            remedy: texts.map(|texts| texts.remedy.to_owned()).unwrap_or_default(),
+            link: self.link(name),
+            examples: examples.into_iter().map(|example| told(example, language)).collect(),
+            ..CodeSummary::default()
+        }
+    }
+
+    /// Where a code is explained.
+    pub(super) fn link(&self, code: &str) -> String {
+        if Code::from_name(code).is_some() { format!("{}#{code}", self.errors_url) } else { String::new() }
+    }
+}
+
+fn filter(request: &proto::ListProblemsRequest) -> Result<ProblemFilter, Refusal> {
+    count("codes", request.codes.len(), PROBLEM_CODES_MAX)?;
+    for (number, code) in request.codes.iter().enumerate() {
+        name(&format!("codes[{number}]"), code, REASON_CODE_BYTES_MAX)?;
+    }
+    if !request.external_id.is_empty() {
+        name("external_id", &request.external_id, EXTERNAL_ID_BYTES_MAX)?;
+    }
+    let severity = match request.severity.as_known() {
+        Some(Severity::SEVERITY_UNSPECIFIED) => None,
+        Some(severity) => Some(severity),
+        None => return Err(Refusal::wrong_field("severity", "UNKNOWN_VALUE", "there is no such severity")),
+    };
+    Ok(ProblemFilter { codes: request.codes.clone(), severity, external_id: request.external_id.clone() })
+}

@@ -1,0 +1,85 @@
+//! `torg.offers.v1.ModerationService`: opinions about offers.
+
+use access::{Action, Caller, Owner};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use wire::torg::offers::v1::{self as proto, Opinion};
+use offers::Unfit;
+
+use crate::caller::{Intent, is_own, of_request};
+use crate::errors::Refusal;
+use crate::limits::{OPINION_REASONS_MAX, REASON_TEXT_CHARS_MAX, count, idempotency_key, reason_code, text};
+use crate::market::Market;
+use crate::names::Names;
+use crate::offers::checks;
+
+/// The service.
+pub(crate) struct ModerationRpc(pub(crate) Market);
+
+#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
+impl proto::ModerationService for ModerationRpc {
+    async fn give_opinion(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, proto::GiveOpinionRequest>,
+    ) -> ServiceResult<proto::GiveOpinionResponse> {
+        Response::ok(self.give(of_request(&context)?, request.to_owned_message()).await?)
+    }
+
+    async fn get_moderation(
+        &self,
+        context: RequestContext,
+        request: ServiceRequest<'_, proto::GetModerationRequest>,
+    ) -> ServiceResult<proto::GetModerationResponse> {
+        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
+    }
+}
+
+impl ModerationRpc {
+    /// Puts an opinion into the topic. Who gives it is the caller, whatever the opinion says; nobody has one about their own offers.
+    async fn give(
+        &self,
+        caller: &Caller,
+        request: proto::GiveOpinionRequest,
+    ) -> Result<proto::GiveOpinionResponse, Refusal> {
+        // The same opinion twice is one opinion: it has its time.
+        idempotency_key(&request.idempotency_key)?;
+        let given = request.opinion.into_option().ok_or_else(|| Refusal::required("opinion"))?;
+        let id = checks::id("opinion.offer", &given.offer)?;
+        check(&given)?;
+        let offer = self.0.offers.get(id).await?;
+        let verdict = caller.judge_on(Action::Moderate, Owner::Seller(&offer.seller));
+        Refusal::of_verdict(verdict, || Refusal::no_offer(id))?;
+        if is_own(caller, &offer.seller) {
+            return Err(Refusal::forbidden());
+        }
+        let opinion = Opinion { offer: id.to_string(), moderator: caller.subject.clone(), ..given };
+        match self.0.offers.give_opinion(&self.0.opinions.topic, &opinion).await {
+            Ok(()) => Ok(proto::GiveOpinionResponse::default()),
+            Err(Unfit::NoVerdict) => Err(Refusal::required("opinion.verdict")),
+            Err(Unfit::Failed(error)) => Err(error.into()),
+            Err(unfit) => Err(Refusal::new(ErrorCode::InvalidArgument, "UNFIT_OPINION", unfit.to_string())),
+        }
+    }
+
+    /// What moderation thinks. The seller may know; nobody else's seller.
+    async fn get(
+        &self,
+        caller: &Caller,
+        request: proto::GetModerationRequest,
+    ) -> Result<proto::GetModerationResponse, Refusal> {
+        let id = checks::id("id", &request.id)?;
+        self.0.reachable(caller, Intent::Read, id).await?;
+        let moderation = self.0.offers.moderation(id).await?;
+        let moderation = moderation.map(|moderation| Names::seen_by(caller).moderation(moderation));
+        Ok(proto::GetModerationResponse { moderation: moderation.into(), ..Default::default() })
+    }
+}
+
+fn check(opinion: &Opinion) -> Result<(), Refusal> {
+    count("opinion.reasons", opinion.reasons.len(), OPINION_REASONS_MAX)?;
+    for (number, reason) in opinion.reasons.iter().enumerate() {
+        reason_code(&format!("opinion.reasons[{number}].code"), &reason.code)?;
+        text(&format!("opinion.reasons[{number}].text"), &reason.text, REASON_TEXT_CHARS_MAX)?;
+    }
+    Ok(())
+}

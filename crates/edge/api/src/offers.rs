@@ -1,0 +1,162 @@
+//! `torg.offers.v1.OfferService`: offers are made, read, changed, moved, watched.
+
+mod billing;
+pub(crate) mod checks;
+mod explain;
+mod service;
+mod watch;
+
+use access::{Action, Caller};
+use buffa::Message;
+use wire::torg::offers::v1::{
+    BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
+    GetHistoryRequest, GetHistoryResponse, GetOfferRequest, GetOfferResponse, MoveOfferRequest,
+    MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
+};
+use offers::Error;
+use offers::fields::BY_SELLERS;
+use offers::masks::sellers_part;
+use offers::status::Mover;
+use watcher::Fields;
+
+use crate::caller::{self, Intent};
+use crate::errors::Refusal;
+use crate::limits::{
+    BATCH_ANSWER_BYTES_MAX, BATCH_GET_MAX, BATCH_GET_STEP, HISTORY_PAGE, REASON_TEXT_CHARS_MAX, count,
+    page_size, reason_code, text,
+};
+use crate::market::{Market, call};
+use crate::names::Names;
+use crate::tokens::{self, About};
+
+/// The service. Each call takes the caller and the request and gives the answer or a [`Refusal`].
+pub struct OfferCalls(Market);
+
+impl OfferCalls {
+    /// Calls about the offers of a marketplace.
+    #[must_use]
+    pub fn new(market: Market) -> Self {
+        Self(market)
+    }
+
+    /// Publishes an offer. What a seller does not set is ignored; only who writes in the name of sellers may say that it comes from a feed.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        request: CreateOfferRequest,
+    ) -> Result<CreateOfferResponse, Refusal> {
+        let given = request.offer.as_option().ok_or_else(|| Refusal::required("offer"))?;
+        let seller = caller::whose(caller, "offer.seller", &given.seller, Intent::Write)?;
+        let source = if caller.may(Action::WriteForSeller) { given.source.clone() } else { None.into() };
+        let source = source.into_option().filter(|source| source.kind.is_some());
+        let offer = Offer { seller: seller.to_owned(), source: source.into(), ..sellers_part(given) };
+        let who = (caller::author(caller, seller), Mover::Seller);
+        let call = call(caller, who, &request.idempotency_key, &request)?;
+        let made = self.0.offers.create(&call, &offer).await?;
+        Ok(CreateOfferResponse {
+            offer: Names::seen_by(caller).offer(made).into(),
+            ..CreateOfferResponse::default()
+        })
+    }
+
+    /// One offer.
+    pub async fn get(&self, caller: &Caller, request: GetOfferRequest) -> Result<GetOfferResponse, Refusal> {
+        let mask = checks::read_mask(request.read_mask.as_option())?;
+        let offer = self.0.reachable(caller, Intent::Read, checks::id("id", &request.id)?).await?;
+        Ok(GetOfferResponse {
+            offer: Names::seen_by(caller).offer(mask.reduce(offer)).into(),
+            ..GetOfferResponse::default()
+        })
+    }
+
+    /// Several offers, in the order of their ids.
+    pub async fn batch_get(
+        &self,
+        caller: &Caller,
+        request: BatchGetOffersRequest,
+    ) -> Result<BatchGetOffersResponse, Refusal> {
+        count("ids", request.ids.len(), BATCH_GET_MAX)?;
+        let mask = checks::read_mask(request.read_mask.as_option())?;
+        let ids = checks::ids("ids", &request.ids)?;
+        let (names, mut answer, mut bytes) = (Names::seen_by(caller), BatchGetOffersResponse::default(), 0);
+        // A few at a time: all of them might be large, and none for this caller to see.
+        for (ids, named) in ids.chunks(BATCH_GET_STEP).zip(request.ids.chunks(BATCH_GET_STEP)) {
+            let found = self.0.offers.get_many(ids).await?;
+            for ((id, named), offer) in ids.iter().zip(named).zip(found) {
+                match offer.filter(|offer| caller::may(caller, Intent::Read, *id, offer).is_ok()) {
+                    Some(offer) => {
+                        let offer = names.offer(mask.reduce(offer));
+                        bytes += offer.encoded_len() as usize;
+                        checks::answer_size(bytes, BATCH_ANSWER_BYTES_MAX)?;
+                        answer.offers.push(offer);
+                    }
+                    None => answer.missing.push(named.clone()),
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Changes what a seller sets. The offer has to be sound afterwards.
+    pub async fn update(
+        &self,
+        caller: &Caller,
+        request: UpdateOfferRequest,
+    ) -> Result<UpdateOfferResponse, Refusal> {
+        let wanted = request.offer.as_option().ok_or_else(|| Refusal::required("offer"))?;
+        let mask = checks::update_mask(request.update_mask.as_option())?;
+        let id = checks::id("offer.id", &wanted.id)?;
+        let found = self.0.changeable(caller, Intent::Write, id, &BY_SELLERS).await?;
+        let who = (caller::author(caller, &found.entity.offer.seller), Mover::Seller);
+        let call = call(caller, who, &request.idempotency_key, &request)?;
+        let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
+        let version = (wanted.version > 0).then_some(wanted.version);
+        let changed = Box::pin(self.0.offers.update(&call, found, version, change)).await?;
+        Ok(UpdateOfferResponse {
+            offer: Names::seen_by(caller).offer(changed).into(),
+            ..UpdateOfferResponse::default()
+        })
+    }
+
+    /// Moves an offer to another status.
+    pub async fn move_to(
+        &self,
+        caller: &Caller,
+        request: MoveOfferRequest,
+    ) -> Result<MoveOfferResponse, Refusal> {
+        reason_code("reason_code", &request.reason_code)?;
+        text("reason_text", &request.reason_text, REASON_TEXT_CHARS_MAX)?;
+        let id = checks::id("id", &request.id)?;
+        let wanted = checks::wanted_move(&request)?;
+        let found = self.0.changeable(caller, Intent::Read, id, &Fields::all()).await?;
+        let offer = &found.entity.offer;
+        let who = (caller::author(caller, &offer.seller), caller::mover(caller, id, offer)?);
+        let call = call(caller, who, &request.idempotency_key, &request)?;
+        let version = (request.version > 0).then_some(request.version);
+        let moved = Box::pin(self.0.offers.move_to(&call, found, version, &wanted)).await?;
+        Ok(MoveOfferResponse {
+            offer: Names::seen_by(caller).offer(moved).into(),
+            ..MoveOfferResponse::default()
+        })
+    }
+
+    /// What happened to an offer. A seller sees in which role others did something to it, not who.
+    pub async fn history(
+        &self,
+        caller: &Caller,
+        request: GetHistoryRequest,
+    ) -> Result<GetHistoryResponse, Refusal> {
+        let id = checks::id("id", &request.id)?;
+        let limit = page_size(request.page_size, HISTORY_PAGE)?;
+        let about = About::method("GetHistory").and("id", id.to_string());
+        let before =
+            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let offer = self.0.offers.get(id).await?;
+        caller::may_see_history(caller, id, &offer)?;
+        let (entries, next) = self.0.offers.history(id, before, limit).await?;
+        let next_page_token = tokens::encode(&about, next.as_ref());
+        let names = Names::seen_by(caller);
+        let entries = entries.into_iter().map(|entry| names.entry(entry)).collect();
+        Ok(GetHistoryResponse { entries, next_page_token, ..GetHistoryResponse::default() })
+    }
+}

@@ -1,0 +1,160 @@
+//! The stream of changes.
+
+use access::{Action, Caller};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use buffa::Message;
+use connectrpc::{ConnectError, ErrorCode};
+use wire::torg::offers::v1::{
+    WatchOffersRequest, WatchOffersResponse, WatchPlace, watch_offers_response,
+};
+use futures::{Stream, StreamExt as _};
+use offers::{Begin, OfferId, Told};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::OfferCalls;
+use crate::caller::{self, Intent};
+use crate::errors::Refusal;
+use crate::limits::WATCH_TOKEN_BYTES_MAX;
+use crate::names::Names;
+
+const CHECKSUM_BYTES: usize = 4;
+
+impl OfferCalls {
+    /// All current offers and then every change, of one seller or of all.
+    pub(super) async fn watch(
+        &self,
+        caller: &Caller,
+        request: WatchOffersRequest,
+    ) -> Result<impl Stream<Item = Result<WatchOffersResponse, ConnectError>> + Send + 'static, Refusal> {
+        let seller = whose(caller, &request.seller)?;
+        let begin = match (&*request.resume_token, request.changes_only) {
+            ("", false) => Begin::Current,
+            ("", true) => Begin::Changes,
+            (token, false) => Begin::At(decode(token)?),
+            (_, true) => {
+                let text = "either a token to go on from, or changes from now on";
+                return Err(Refusal::wrong_field("changes_only", "NOT_ALLOWED", text));
+            }
+        };
+        let told = self.0.offers.watch(&self.0.topic, seller, begin).await?;
+        let mut closing = self.0.closing.clone();
+        let closed = async move {
+            // The sender is gone at the end, too.
+            let _ = closing.wait_for(|closing| *closing).await;
+        };
+        let names = Names::seen_by(caller);
+        let told = told.map(move |told| match told {
+            Ok((told, place)) => Ok(event(told, &place, &names)),
+            Err(error) => Err(ConnectError::from(Refusal::from(error))),
+        });
+        let farewell = async {
+            let text = "this process is stopping: go on elsewhere with the last token";
+            Err(ConnectError::from(Refusal::new(ErrorCode::Unavailable, "STOPPING", text).passing()))
+        };
+        // After an error nothing comes.
+        let told = told.take_until(closed).chain(futures::stream::once(farewell));
+        Ok(until_error(told))
+    }
+}
+
+/// A stream that ends with its first error.
+fn until_error<T: Send + 'static>(
+    stream: impl Stream<Item = Result<T, ConnectError>> + Send + 'static,
+) -> impl Stream<Item = Result<T, ConnectError>> + Send + 'static {
+    stream.scan(false, |failed, item| {
+        let over = *failed;
+        *failed = item.is_err();
+        futures::future::ready((!over).then_some(item))
+    })
+}
+
+/// One seller's offers, or all, which takes the right to read anybody's.
+fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refusal> {
+    if named.is_empty() && caller.may(Action::ReadAny) {
+        return Ok(None);
+    }
+    caller::whose(caller, "seller", named, Intent::Read).map(Some)
+}
+
+fn event(told: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
+    use watch_offers_response::{CaughtUp, Position};
+    let event = match told {
+        Told::Current(offer) => names.offer(offer).into(),
+        Told::Change(change) => names.change(change).into(),
+        Told::CaughtUp => {
+            let position = |(partition, offset): (usize, &i64)| Position {
+                partition: partition as u32,
+                offset: *offset,
+                ..Position::default()
+            };
+            let positions = place.offsets.iter().enumerate().map(position).collect();
+            CaughtUp { positions, ..CaughtUp::default() }.into()
+        }
+    };
+    WatchOffersResponse { event: Some(event), resume_token: encode(place), ..WatchOffersResponse::default() }
+}
+
+fn encode(place: &WatchPlace) -> String {
+    let mut bytes = place.encode_to_vec();
+    bytes.extend_from_slice(&checksum(&bytes));
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn decode(token: &str) -> Result<WatchPlace, Refusal> {
+    let wrong = |text: &str| Refusal::wrong_field("resume_token", "WRONG_TOKEN", text);
+    if token.len() > WATCH_TOKEN_BYTES_MAX {
+        return Err(wrong("a token is not that long: begin anew, without one"));
+    }
+    let damaged = || wrong("this token is damaged: send it exactly as it came, or begin anew, without one");
+    let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| damaged())?;
+    let (place, given) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or_else(damaged)?;
+    if checksum(place) != *given {
+        return Err(damaged());
+    }
+    let place = WatchPlace::decode_from_slice(place).map_err(|_| damaged())?;
+    // The checksum is no signature: what was never given out must not lead anywhere.
+    let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
+    let is_place = is_offer && place.shard < u32::MAX && place.offsets.iter().all(|offset| *offset >= 0);
+    if is_place { Ok(place) } else { Err(damaged()) }
+}
+
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    (xxh3_64(bytes) as u32).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_as_it_was_written_and_no_other() {
+        let place = WatchPlace {
+            offsets: vec![1, 2, 300],
+            caught_up: true,
+            seller: "ann".into(),
+            ..WatchPlace::default()
+        };
+        let token = encode(&place);
+        assert_eq!(decode(&token).unwrap(), place);
+        for wrong in
+            ["", "x", &token[1..], &token[..token.len() - 1], &token.replace('A', "B"), &"A".repeat(100_000)]
+        {
+            assert!(*wrong == *token || decode(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_forged_token_leads_nowhere() {
+        let place =
+            WatchPlace { offsets: vec![1], offer: "4829175033168090".into(), ..WatchPlace::default() };
+        assert!(decode(&encode(&place)).is_ok());
+        for forged in [
+            WatchPlace { shard: u32::MAX, ..place.clone() },
+            WatchPlace { offer: "x".into(), ..place.clone() },
+            WatchPlace { offsets: vec![-1], ..place },
+        ] {
+            assert!(decode(&encode(&forged)).is_err(), "{forged:?}");
+        }
+    }
+}

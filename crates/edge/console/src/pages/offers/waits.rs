@@ -1,0 +1,79 @@
+//! What an offer waits for with a stage, since when and why, in the language of the person.
+
+use wire::torg::offers::v1::explain_offer_response::StageStanding;
+use wire::torg::offers::v1::explain_offer_response::stage_standing::{LastVisit, Waits, Why};
+use maud::{Markup, html};
+
+use crate::view::{Tone, ago_of_offers, cut, path, state};
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// Whether the visit is parked.
+pub(super) fn is_parked(stage: &StageStanding) -> bool {
+    stage.waits == Waits::WAITS_PARKED
+}
+
+/// What it waits for, then since when and why.
+pub(super) fn show(visit: &Visit, stage: &StageStanding) -> Markup {
+    let Some(text) = waits(stage) else {
+        // Torg says something that this console does not know yet.
+        return html! { span lang="en" { (cut(&stage.standing)) } };
+    };
+    html! {
+        @if is_parked(stage) { (state(Tone::Bad, visit.t("parked"))) " " }
+        (visit.t(text))
+        @if !stage.visitor.is_empty() { " " a href=(path(&["stages", &stage.visitor])) { (stage.visitor) } }
+        @if stage.until.is_set() { ": " (ago_of_offers(visit, stage.until.as_option())) }
+        @if stage.since.is_set() {
+            br;
+            span.quiet {
+                (visit.t("in the queue, it came there")) " " (ago_of_offers(visit, stage.since.as_option()))
+                @if let Some(why) = why(stage) { ", " (visit.t(why)) }
+            }
+        }
+    }
+}
+
+fn waits(stage: &StageStanding) -> Option<&'static str> {
+    Some(match stage.waits.as_known().unwrap_or_default() {
+        Waits::WAITS_UNSPECIFIED => return None,
+        Waits::WAITS_NOT_INTERESTED => w("does not want to see it"),
+        Waits::WAITS_UNTIL => w("waits for its time"),
+        Waits::WAITS_VISITING => w("is visiting it right now"),
+        Waits::WAITS_DUE => w("due, its turn is next"),
+        Waits::WAITS_BUSY if stage.visitor.is_empty() => w("due, but another stage is visiting it right now"),
+        Waits::WAITS_BUSY => w("due, but it is being visited right now by"),
+        Waits::WAITS_CALLS => w("due, but as many calls are under way as may be"),
+        Waits::WAITS_RATE => w("due, but the rate is used up; it goes on"),
+        Waits::WAITS_PAUSED => w("due, but the stage is paused"),
+        Waits::WAITS_DOWN => w("due, but the stage does not answer; it is tried"),
+        Waits::WAITS_NO_OWNER => w("due, but nobody serves its shard at the moment"),
+        Waits::WAITS_PARKED => w("until it is released or changes"),
+    })
+}
+
+fn why(stage: &StageStanding) -> Option<&'static str> {
+    Some(match stage.why.as_known().unwrap_or_default() {
+        Why::WHY_UNSPECIFIED => return None,
+        Why::WHY_CHANGE => w("because it changed"),
+        Why::WHY_TIMER => w("because the stage asked for it"),
+        Why::WHY_UNSURE => w("because the stage could not say whether it wants it"),
+        Why::WHY_RECRAWL => w("because of the re-crawl"),
+        Why::WHY_RETRY => w("because the attempt before failed"),
+        Why::WHY_REQUEST => w("because somebody asked for it"),
+    })
+}
+
+/// When it was visited last, and what came of it.
+pub(super) fn last(visit: &Visit, last: Option<&LastVisit>) -> Markup {
+    let Some(last) = last else { return html! { (visit.t("never visited")) } };
+    let came = match last.changed {
+        Some(true) => w("changed it"),
+        Some(false) => w("left it as it was"),
+        None => w("failed"),
+    };
+    html! {
+        (ago_of_offers(visit, last.time.as_option())) ": " (visit.t(came))
+        br; span.quiet { (visit.f("version {0}", &[&last.version])) }
+    }
+}

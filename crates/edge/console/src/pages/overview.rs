@@ -1,0 +1,83 @@
+//! The overview: what is wrong, and how everything fares.
+
+mod figures;
+
+use axum::Router;
+use axum::response::Response;
+use axum::routing::get;
+use wire::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
+use maud::{Markup, html};
+
+use crate::answer::see;
+use crate::layout::{self, Place};
+use crate::routes::Console;
+use crate::services::Failure;
+use crate::services::methods::{GET_FIGURES, LIST_WRONGS};
+use crate::view::{length, part, problem};
+use crate::visit::Visit;
+use figures::Figures;
+pub(super) use figures::{counted, together};
+
+/// Torg looks every two seconds, and a look takes as long at most; after so many nobody does.
+const LOOKED_LATELY_S: f64 = 15.0;
+/// Points of a small plot.
+const POINTS: u32 = 45;
+
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/", get(show)).route("/console", get(begin))
+}
+
+async fn begin(_: Visit) -> Response {
+    see("/console/")
+}
+
+async fn show(visit: Visit) -> Response {
+    // A seller has no overview: their own offers are where they begin.
+    if visit.own_seller().is_some() && layout::first_page(&visit) != "/console/" {
+        return see(layout::first_page(&visit));
+    }
+    let body = match visit.shared_overview() {
+        Some(body) => Ok(body),
+        None => body(&visit).await,
+    };
+    visit.page(Place::Overview, visit.t("Overview"), body)
+}
+
+async fn body(visit: &Visit) -> Result<Markup, Failure> {
+    let wrongs = ListProblemsRequest::default();
+    let figures = GetFiguresRequest { points_max: POINTS, ..GetFiguresRequest::default() };
+    let (wrongs, figures) = tokio::join!(visit.call(LIST_WRONGS, &wrongs), visit.call(GET_FIGURES, &figures));
+    let is_whole = wrongs.is_ok() && figures.is_ok();
+    let figures = figures.map(|answer| Figures::of(&answer));
+    if let (Err(failure), Err(_)) = (&wrongs, &figures) {
+        return Err(failure.clone());
+    }
+    let body = html! {
+        div data-live #wrongs { (part(visit, &wrongs, |wrongs| problems(visit, wrongs))) }
+        div data-live #figures { (part(visit, &figures, |figures| figures.show(visit))) }
+    };
+    if is_whole {
+        visit.share_overview(&body);
+    }
+    Ok(body)
+}
+
+/// What is wrong, each with the page where something can be done about it.
+fn problems(visit: &Visit, answer: &ListProblemsResponse) -> Markup {
+    let age = answer.age.as_option().map(|age| age.seconds.max(0) as f64);
+    html! {
+        h2 { (visit.t("What is wrong")) }
+        @if let Some(age) = age.filter(|age| *age > LOOKED_LATELY_S) {
+            p.notice.bad {
+                (visit.f("Nobody has looked for {0}: what is said here may not hold any more.", &[&length(visit, age)]))
+            }
+        }
+        @if !answer.time.is_set() {
+            p.notice { (visit.t("Nobody has looked yet: that happens seconds after the start.")) }
+        } @else if answer.problems.is_empty() {
+            p.notice.good { (visit.t("Nothing is wrong that Torg knows of.")) }
+        } @else {
+            ul.problems { @for wrong in &answer.problems { (problem(visit, wrong)) } }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Sellers: the cabinet of each, as they see it themselves and as those see it who help them.
+
+mod cabinet;
+mod feeds;
+mod list;
+mod presets;
+
+use std::collections::BTreeSet;
+
+use access::Action;
+use axum::Router;
+use axum::response::Response;
+use axum::routing::{get, post};
+use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
+use wire::torg::offers::v1::RepairCountsRequest;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::address::{Path, Query};
+use crate::answer::see;
+use crate::form::Form;
+use crate::layout::Place;
+use crate::routes::Console;
+use crate::services::methods::{LIST_FEEDS, REPAIR_COUNTS};
+use crate::services::{Failure, Kind};
+use crate::view::{empty, part, path};
+use crate::visit::Visit;
+
+/// Feeds whose sellers are shown to begin with.
+const FEEDS_LOOKED_AT: u32 = 100;
+
+pub(super) fn routes() -> Router<Console> {
+    Router::new()
+        .route("/console/sellers", get(choose))
+        .route("/console/sellers/{seller}", get(show))
+        .route("/console/sellers/{seller}/repair", post(repair))
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    q: String,
+}
+
+/// Whose cabinet: a seller has one, others say which.
+async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
+    let others = visit.caller().may(Action::ReadAny);
+    match (asked.q.trim(), visit.own_seller()) {
+        (_, Some(own)) if !others => return see(&path(&["sellers", own])),
+        ("", _) => {}
+        (seller, _) => return see(&path(&["sellers", seller])),
+    }
+    let body = if others {
+        let request = ListFeedsRequest { page_size: FEEDS_LOOKED_AT, ..ListFeedsRequest::default() };
+        let feeds = visit.call(LIST_FEEDS, &request).await;
+        Ok(html! {
+            p { (visit.t("A cabinet has a seller's offers by status, what they sold, and their feeds.")) }
+            form.inline method="get" action=(path(&["sellers"])) {
+                label for="q" {
+                    (visit.t("Id of the seller"))
+                    input #q type="search" name="q" required maxlength="128" size="30";
+                }
+                button.main { (visit.t("Open the cabinet")) }
+            }
+            h2 { (visit.t("Sellers with feeds")) }
+            div data-live #sellers { (part(&visit, &feeds, |feeds| with_feeds(&visit, feeds))) }
+        })
+    } else {
+        Err(Failure::new(
+            Kind::Forbidden,
+            visit.t("You are no seller, and may not see the cabinets of others."),
+        ))
+    };
+    visit.page(Place::Sellers, visit.t("Sellers"), body)
+}
+
+/// Some sellers to begin with: those that have feeds.
+fn with_feeds(visit: &Visit, answer: &ListFeedsResponse) -> Markup {
+    let sellers: BTreeSet<&str> = answer.feeds.iter().map(|feed| &*feed.seller).collect();
+    if sellers.is_empty() {
+        return empty(visit.t("No seller has a feed yet."));
+    }
+    html! {
+        ul.tabs { @for seller in sellers { li { a href=(path(&["sellers", seller])) { (seller) } } } }
+        @if !answer.next_page_token.is_empty() {
+            p { a href=(path(&["feeds"])) { (visit.t("There are more: all feeds")) } }
+        }
+    }
+}
+
+async fn show(visit: Visit, Path(seller): Path<String>, Query(asked): Query<list::Asked>) -> Response {
+    let body = cabinet::show(&visit, &seller, &asked).await;
+    let own = visit.own_seller() == Some(&*seller);
+    let title = if own { visit.t("Your cabinet").to_owned() } else { visit.f("Seller {0}", &[&seller]) };
+    visit.page(Place::Sellers, &title, body)
+}
+
+async fn repair(visit: Visit, Path(seller): Path<String>, _form: Form) -> Response {
+    let request = RepairCountsRequest { seller: seller.clone(), ..RepairCountsRequest::default() };
+    let outcome = visit.act(REPAIR_COUNTS, &request).await;
+    let outcome = outcome.map(|answer| {
+        if answer.drifts.is_empty() {
+            return visit.t("All counts were right.").to_owned();
+        }
+        let drifts: Vec<String> =
+            answer.drifts.iter().map(|drift| format!("{} {:+}", drift.name, drift.correction)).collect();
+        visit.f("Counts that were wrong are mended: {0}", &[&drifts.join(", ")])
+    });
+    visit.done(&path(&["sellers", &seller]), outcome)
+}

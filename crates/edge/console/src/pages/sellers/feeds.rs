@@ -1,0 +1,59 @@
+//! The feeds of a seller, each with how it stands.
+
+use wire::torg::feeds::v1::Feed;
+use maud::{Markup, html};
+
+use crate::pages::feeds::{of_feed, said};
+use crate::view::{Tone, ago, cut, empty, number, path, query, state, table};
+use crate::visit::Visit;
+
+pub(super) fn show(visit: &Visit, feeds: &[Feed], seller: &str) -> Markup {
+    if feeds.is_empty() {
+        return empty(visit.t("This seller has no feeds."));
+    }
+    let head = html! {
+        th scope="col" { (visit.t("Feed")) }
+        th scope="col" { (visit.t("State")) }
+        th scope="col" { (visit.t("Last load")) }
+        th.n scope="col" { (visit.t("In the file")) }
+        th.n scope="col" { (visit.t("Rejected")) }
+        th scope="col" { (visit.t("Next fetch")) }
+    };
+    table(visit.t("Feeds"), &head, &html! { @for feed in feeds { (row(visit, feed, seller)) } })
+}
+
+fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
+    let place = path(&["feeds", seller, &feed.namespace]);
+    let load = feed.last_load.as_option();
+    let counts = load.and_then(|load| load.counts.as_option());
+    let offers = format!("{}{}", path(&["sellers", seller]), query(&[("source", &feed.namespace)]));
+    let errors = load.map(|load| {
+        let number = load.number.to_string();
+        path(&["feeds", seller, &feed.namespace, "loads", &number]) + "?severity=error#problems"
+    });
+    let count = |offers: Option<u64>, place: &str| {
+        html! { td.n { @if let Some(offers) = offers { a href=(place) { (number(offers)) } } @else { "–" } } }
+    };
+    html! {
+        tr {
+            th scope="row" {
+                a href=(place) { (feed.namespace) }
+                @if !feed.title.is_empty() { br; span.quiet { (cut(&feed.title)) } }
+            }
+            td.wide { (standing(visit, feed)) }
+            td { @if let Some(load) = load { (ago(visit, load.create_time.as_option())) } @else { (visit.t("none yet")) } }
+            (count(counts.map(|counts| counts.offers), &offers))
+            (count(counts.map(|counts| counts.rejected), errors.as_deref().unwrap_or(&place)))
+            td { (ago(visit, feed.next_fetch_time.as_option())) }
+        }
+    }
+}
+
+/// How it stands, and what was said of its last fetch if that failed.
+fn standing(visit: &Visit, feed: &Feed) -> Markup {
+    let (tone, text) = of_feed(feed);
+    html! {
+        (state(tone, visit.t(text)))
+        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (said(visit, fetch)) }
+    }
+}

@@ -1,0 +1,81 @@
+//! Stages: how each fares, what waits for it, what failed, and what an operator can do about it.
+
+mod forms;
+mod list;
+mod one;
+mod parts;
+mod plots;
+mod recrawl;
+mod shadow;
+mod standing;
+mod waiting;
+
+pub(super) use waiting::place as waiting;
+
+use axum::Router;
+use axum::response::Response;
+use axum::routing::{get, post};
+use wire::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
+use maud::html;
+use serde::Deserialize;
+
+use crate::address::{Path, Query};
+use crate::layout::Place;
+use crate::routes::Console;
+use crate::services::methods::{GET_RECRAWL, LIST_STAGES};
+use crate::view::part;
+use crate::visit::Visit;
+
+pub(super) fn routes() -> Router<Console> {
+    Router::new()
+        .route("/console/stages", get(all))
+        .route("/console/stages/{id}", get(single))
+        .route("/console/stages/{id}/waiting", get(waiting::show))
+        .route("/console/stages/{id}/pause", post(forms::pause))
+        .route("/console/stages/{id}/resume", post(forms::resume))
+        .route("/console/stages/{id}/release", post(forms::release))
+        .route("/console/stages/{id}/limits", post(forms::limits))
+        .route("/console/stages/{id}/promote", post(forms::promote))
+        .route("/console/recrawl", post(recrawl::act))
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    /// `failures`: those that fail most come first.
+    #[serde(default)]
+    by: String,
+}
+
+/// How one stage is to be shown.
+#[derive(Debug, Default, Deserialize)]
+struct AskedOne {
+    /// So many of its parked visits.
+    #[serde(default)]
+    parked: u32,
+}
+
+async fn all(visit: Visit, Query(asked): Query<Asked>) -> Response {
+    let (stages, going) = (
+        ListStagesRequest { may_be_old: true, ..ListStagesRequest::default() },
+        GetRecrawlRequest::default(),
+    );
+    let (stages, going) = tokio::join!(visit.call(LIST_STAGES, &stages), visit.call(GET_RECRAWL, &going));
+    let body = match (&stages, &going) {
+        // Who may see neither may not be here.
+        (Err(failure), Err(_)) => Err(failure.clone()),
+        _ => Ok(html! {
+            (list::orders(&visit, &asked.by))
+            div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages, &asked.by))) }
+            h2 #re-crawl { (visit.t("Re-crawl")) }
+            p { (visit.t("Goes through all offers in the background and asks all stages about each.")) }
+            (recrawl::form(&visit))
+            div data-live #recrawl { (part(&visit, &going, |answer| recrawl::show(&visit, answer.recrawl.as_option()))) }
+        }),
+    };
+    visit.page(Place::Stages, visit.t("Stages"), body)
+}
+
+async fn single(visit: Visit, Path(id): Path<String>, Query(asked): Query<AskedOne>) -> Response {
+    let body = one::show(&visit, &id, asked.parked).await;
+    visit.page(Place::Stages, &visit.f("Stage {0}", &[&id]), body)
+}

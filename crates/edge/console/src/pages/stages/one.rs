@@ -1,0 +1,83 @@
+//! One stage.
+
+use access::Action;
+use wire::torg::admin::v1::{GetFiguresRequest, ListActionsRequest, ListActionsResponse};
+use wire::torg::stages::v1::GetStageRequest;
+use maud::{Markup, html};
+
+use super::{forms, parts, plots, shadow};
+use crate::pages::actions;
+use crate::services::Failure;
+use crate::services::methods::{GET_FIGURES, GET_STAGE, LIST_ACTIONS};
+use crate::view::{empty, part, path, query, table};
+use crate::visit::Visit;
+
+/// Recorded actions that are shown.
+const ACTIONS_SHOWN: u32 = 10;
+/// How the names of methods begin that do something to stages.
+const METHODS: &str = "torg.stages.";
+
+pub(super) async fn show(visit: &Visit, id: &str, parked: u32) -> Result<Markup, Failure> {
+    let stage = GetStageRequest {
+        id: id.to_owned(),
+        may_be_old: true,
+        parked_max: parked.min(parts::PARKED_SHOWN_MAX),
+        ..GetStageRequest::default()
+    };
+    let figures = GetFiguresRequest {
+        prefix: plots::PREFIX.to_owned(),
+        points_max: plots::POINTS,
+        labels: [(plots::STAGE_LABEL.to_owned(), id.to_owned())].into(),
+        ..GetFiguresRequest::default()
+    };
+    let done = ListActionsRequest {
+        about: id.to_owned(),
+        // Something else may have the same name.
+        method_prefix: METHODS.to_owned(),
+        page_size: ACTIONS_SHOWN,
+        ..ListActionsRequest::default()
+    };
+    let (answer, figures, done) = tokio::join!(
+        visit.call(GET_STAGE, &stage),
+        visit.call(GET_FIGURES, &figures),
+        visit.call(LIST_ACTIONS, &done),
+    );
+    let answer = answer?;
+    let stage = answer.stage.as_option().cloned().unwrap_or_default();
+    Ok(html! {
+        div data-live #about { (parts::about(visit, &stage)) }
+        @if visit.may(Action::Administer) { div data-live #forms { (forms::show(visit, &stage)) } }
+        h2 { (visit.t("What waits")) }
+        div data-live #depth { (parts::depth(visit, &stage)) }
+        p { a href={ (path(&["stages"])) "#re-crawl" } { (visit.t("Re-crawl of all offers")) } }
+        h2 { (visit.t("Over time")) }
+        div data-live #plots { (part(visit, &figures, |figures| plots::show(visit, figures, id))) }
+        h2 { (visit.t("In every process")) }
+        div data-live #processes { (parts::processes(visit, &stage)) }
+        @if !stage.endpoints.is_empty() {
+            h2 { (visit.t("Endpoints")) }
+            div data-live #endpoints { (parts::endpoints(visit, &stage.endpoints)) }
+        }
+        h2 { (visit.t("Visits that failed last")) }
+        div data-live #failed { (parts::failed(visit, &answer.failed)) }
+        h2 { (visit.t("Parked visits")) }
+        div data-live #parked { (parts::parked(visit, &stage, &answer.parked)) }
+        @if let Some(report) = stage.shadow.as_option() {
+            h2 { (visit.t("Shadow")) }
+            div data-live #shadow { (shadow::show(visit, report)) }
+        }
+        h2 { (visit.t("Recorded actions")) }
+        div data-live #actions { (part(visit, &done, |done| recorded(visit, done, id))) }
+    })
+}
+
+fn recorded(visit: &Visit, done: &ListActionsResponse, id: &str) -> Markup {
+    if done.actions.is_empty() {
+        return empty(visit.t("Nobody did anything to this stage yet."));
+    }
+    let rows = html! { @for action in &done.actions { (actions::row(visit, action)) } };
+    html! {
+        (table(visit.t("Recorded actions"), &actions::head(visit), &rows))
+        p { a href={ (path(&["actions"])) (query(&[("about", id)])) } { (visit.t("All of them")) } }
+    }
+}

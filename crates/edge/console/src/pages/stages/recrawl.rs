@@ -1,0 +1,135 @@
+//! The re-crawl of all offers: how far it is, and what starts and stops it.
+
+use access::Action;
+use axum::response::Response;
+use wire::torg::stages::v1::{
+    CancelRecrawlRequest, PauseRecrawlRequest, Recrawl, ResumeRecrawlRequest, StartRecrawlRequest,
+};
+use maud::{Markup, html};
+
+use crate::form::Form;
+use crate::services::methods::{CANCEL_RECRAWL, PAUSE_RECRAWL, RESUME_RECRAWL, START_RECRAWL};
+use crate::services::{Failure, Kind};
+use crate::view::{Tone, ago_of_offers, empty, number, path, state, token};
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// Where its forms go.
+const PLACE: &str = "recrawl";
+/// The form that the buttons beside what changes by itself belong to.
+const FORM: &str = "recrawl-form";
+
+/// The form of the buttons, which stands outside of what changes by itself.
+pub(super) fn form(visit: &Visit) -> Markup {
+    html! {
+        @if visit.may(Action::Administer) {
+            form id=(FORM) method="post" action=(path(&[PLACE])) { (token(visit)) }
+        }
+    }
+}
+
+pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
+    let offered = visit.may(Action::Administer);
+    let Some(recrawl) = recrawl else {
+        return html! {
+            (empty(visit.t("There never was a re-crawl.")))
+            @if offered { (speeds(visit, "start", visit.t("Start a re-crawl"))) }
+        };
+    };
+    let going = !recrawl.done && !recrawl.cancelled;
+    html! {
+        div.card {
+            p.line {
+                (standing(visit, recrawl))
+                span { (visit.t("Started")) " " (ago_of_offers(visit, recrawl.start_time.as_option())) }
+                span { (speed(visit, recrawl.per_second)) }
+            }
+            label for="recrawl-progress" { (visit.f("Shards done: {0} of {1}", &[&recrawl.shards_done, &recrawl.shards])) }
+            progress #recrawl-progress value=(recrawl.shards_done) max=(recrawl.shards.max(1)) {}
+            dl.facts {
+                dt { (visit.t("Offers seen")) } dd { (number(recrawl.seen)) }
+                dt { (visit.t("Visits queued")) } dd { a href="#stages" { (number(recrawl.queued)) } }
+                dt { (visit.t("Offers that could not be read")) } dd { (number(recrawl.damaged)) }
+            }
+            @if offered && going {
+                p.line {
+                    @if !recrawl.paused {
+                        button #recrawl-pause form=(FORM) name="do" value="pause" { (visit.t("Pause")) }
+                    }
+                    button.danger #recrawl-cancel form=(FORM) name="do" value="cancel"
+                        data-confirm=(visit.t("Give up the re-crawl? It begins anew next time.")) { (visit.t("Give up")) }
+                }
+            }
+            @if offered && going && recrawl.paused { (speeds(visit, "resume", visit.t("Go on"))) }
+            @if offered && !going { (speeds(visit, "start", visit.t("Start a re-crawl"))) }
+        }
+    }
+}
+
+fn standing(visit: &Visit, recrawl: &Recrawl) -> Markup {
+    if recrawl.cancelled {
+        state(Tone::Plain, visit.t("given up"))
+    } else if recrawl.done {
+        state(Tone::Good, visit.t("done"))
+    } else if recrawl.paused {
+        state(Tone::Warn, visit.t("paused"))
+    } else {
+        state(Tone::Good, visit.t("goes on"))
+    }
+}
+
+fn speed(visit: &Visit, per_second: u32) -> String {
+    match per_second {
+        0 => visit.t("as fast as there is time").to_owned(),
+        most => visit.f("at most {0} offers in a second", &[&number(most.into())]),
+    }
+}
+
+/// A form that begins something with a speed.
+fn speeds(visit: &Visit, act: &str, text: &str) -> Markup {
+    html! {
+        details id={ "recrawl-" (act) } {
+            summary { (text) }
+            form.inline method="post" action=(path(&[PLACE])) data-confirm=[(act == "start").then(|| visit.t("Ask all stages about every offer again?"))] {
+                (token(visit))
+                label for="per_second" {
+                    (visit.t("Offers in a second; empty: as many as there is time for"))
+                    input #per_second name="per_second" type="number" min="1" max="1000000";
+                }
+                button.main name="do" value=(act) { (text) }
+            }
+        }
+    }
+}
+
+pub(super) async fn act(visit: Visit, form: Form) -> Response {
+    let outcome = done(&visit, &form).await;
+    visit.done(&path(&["stages"]), outcome)
+}
+
+async fn done(visit: &Visit, form: &Form) -> Result<String, Failure> {
+    let per_second =
+        form.number("per_second", w("Offers in a second; empty: as many as there is time for"))?;
+    let text = match form.text("do") {
+        "start" => {
+            let request = StartRecrawlRequest { per_second, ..StartRecrawlRequest::default() };
+            visit.act(START_RECRAWL, &request).await?;
+            visit.t("The re-crawl begins.")
+        }
+        "pause" => {
+            visit.act(PAUSE_RECRAWL, &PauseRecrawlRequest::default()).await?;
+            visit.t("The re-crawl is paused.")
+        }
+        "resume" => {
+            let request = ResumeRecrawlRequest { per_second, ..ResumeRecrawlRequest::default() };
+            visit.act(RESUME_RECRAWL, &request).await?;
+            visit.t("The re-crawl goes on.")
+        }
+        "cancel" => {
+            visit.act(CANCEL_RECRAWL, &CancelRecrawlRequest::default()).await?;
+            visit.t("The re-crawl is given up.")
+        }
+        _ => return Err(Failure::new(Kind::Refused, visit.t("The form does not say what to do."))),
+    };
+    Ok(text.to_owned())
+}

@@ -1,0 +1,115 @@
+//! Which offers wait for a stage, those whose time comes first.
+
+use axum::response::Response;
+use wire::torg::stages::v1::waiting::Lane;
+use wire::torg::stages::v1::{Depth, GetStageRequest, Waiting};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::standing;
+use crate::address::{Path, Query};
+use crate::layout::Place;
+use crate::services::Failure;
+use crate::services::methods::GET_STAGE;
+use crate::view::{ago_of_offers, empty, path, query, table};
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// Offers of a lane that are shown.
+const SHOWN: u32 = 50;
+/// The same, if somebody wants to see more.
+const SHOWN_MAX: u32 = 500;
+/// Lanes as addresses name them.
+const LANES: [(&str, Lane, &str); 3] = [
+    ("fresh", Lane::LANE_FRESH, w("Fresh")),
+    ("timers", Lane::LANE_TIMERS, w("Timers")),
+    ("background", Lane::LANE_BACKGROUND, w("Background")),
+];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    lane: String,
+    /// As many as can be shown.
+    all: bool,
+}
+
+/// The address of the page about a lane: `fresh`, `timers`, `background`.
+pub(in crate::pages) fn place(stage: &str, lane: &str) -> String {
+    path(&["stages", stage, "waiting"]) + &query(&[("lane", lane)])
+}
+
+pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
+    let body = body(&visit, &id, &asked).await;
+    visit.page(Place::Stages, &visit.f("What waits for stage {0}", &[&id]), body)
+}
+
+async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure> {
+    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked.lane).unwrap_or(LANES[0]);
+    let most = if asked.all { SHOWN_MAX } else { SHOWN };
+    let request = GetStageRequest {
+        id: id.to_owned(),
+        may_be_old: true,
+        waiting_max: most,
+        waiting_lane: lane.into(),
+        ..GetStageRequest::default()
+    };
+    let answer = visit.call(GET_STAGE, &request).await?;
+    let depth = answer.stage.depth.as_option().cloned().unwrap_or_default();
+    Ok(html! {
+        p { a href=(path(&["stages", id])) { (visit.f("Stage {0}", &[&id])) } }
+        div data-live #lanes {
+            ul.tabs {
+                @for (known, lane, text) in LANES {
+                    li {
+                        a href=(place(id, known)) aria-current=[(known == name).then_some("page")] {
+                            (visit.t(text)) " " (standing::count(visit, &depth, of_lane(&depth, lane)))
+                        }
+                    }
+                }
+            }
+        }
+        div data-live #waiting {
+            @if is_cut(&depth, lane, answer.waiting.len()) {
+                p.hint {
+                    (visit.f("Those whose time comes first: {0}. There are more.", &[&most]))
+                    @if !asked.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
+                }
+            }
+            (rows(visit, &answer.waiting))
+        }
+    })
+}
+
+/// Whether more offers wait than are shown. The count may be some seconds old: as many as were asked for, and counted, are all of them.
+fn is_cut(depth: &Depth, lane: Lane, shown: usize) -> bool {
+    shown >= SHOWN as usize
+        && (of_lane(depth, lane) > shown as u64 || standing::is_more(depth, of_lane(depth, lane)))
+}
+
+fn of_lane(depth: &Depth, lane: Lane) -> u64 {
+    match lane {
+        Lane::LANE_TIMERS => depth.timers,
+        Lane::LANE_BACKGROUND => depth.background,
+        _ => depth.fresh,
+    }
+}
+
+fn rows(visit: &Visit, waiting: &[Waiting]) -> Markup {
+    if waiting.is_empty() {
+        return empty(visit.t("Nothing waits in this lane."));
+    }
+    let head = html! {
+        th scope="col" { (visit.t("Offer")) }
+        th scope="col" { (visit.t("Due")) }
+    };
+    let rows = html! {
+        @for visited in waiting {
+            tr {
+                th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
+                td { (ago_of_offers(visit, visited.visit.as_option())) }
+            }
+        }
+    };
+    table(visit.t("What waits"), &head, &rows)
+}

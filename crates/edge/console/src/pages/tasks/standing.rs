@@ -1,0 +1,165 @@
+//! How tasks stand, in words.
+
+use wire::torg::tasks::v1::task_state::Phase;
+use wire::torg::tasks::v1::{TaskState, TaskSummary};
+use maud::{Markup, html};
+
+use crate::view::{Tone, ago, state};
+use crate::visit::Visit;
+use crate::words_mark::w;
+
+/// A way in which a task stands. It stands in one of the first five, and in any of the others beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    Idle,
+    Queued,
+    Running,
+    Waiting,
+    Resting,
+    Paused,
+    Failing,
+    Regressed,
+    Silent,
+    Gone,
+}
+
+impl Standing {
+    pub(super) const ALL: [Self; 10] = [
+        Self::Running,
+        Self::Queued,
+        Self::Idle,
+        Self::Waiting,
+        Self::Resting,
+        Self::Paused,
+        Self::Failing,
+        Self::Regressed,
+        Self::Silent,
+        Self::Gone,
+    ];
+
+    /// In addresses.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Resting => "resting",
+            Self::Paused => "paused",
+            Self::Failing => "failing",
+            Self::Regressed => "regressed",
+            Self::Silent => "silent",
+            Self::Gone => "gone",
+        }
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.name() == name)
+    }
+
+    /// For people.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Idle => w("idle"),
+            Self::Queued => w("queued"),
+            Self::Running => w("running"),
+            Self::Waiting => w("waits for the next attempt"),
+            Self::Resting => w("rests"),
+            Self::Paused => w("paused"),
+            Self::Failing => w("failing"),
+            Self::Regressed => w("a value was moved back"),
+            Self::Silent => w("silent for too long"),
+            Self::Gone => w("definition gone"),
+        }
+    }
+
+    pub(super) const fn tone(self) -> Tone {
+        match self {
+            Self::Idle => Tone::Plain,
+            Self::Queued | Self::Running => Tone::Good,
+            Self::Waiting | Self::Resting | Self::Paused | Self::Gone => Tone::Warn,
+            Self::Failing | Self::Regressed | Self::Silent => Tone::Bad,
+        }
+    }
+}
+
+/// What is durable of a task.
+pub(super) fn state_of(task: &TaskSummary) -> Option<&TaskState> {
+    task.task.as_option().and_then(|task| task.state.as_option())
+}
+
+/// All ways in which a task stands, its phase first, as the service sees them.
+pub(super) fn standings(task: &TaskSummary) -> Vec<Standing> {
+    let state = state_of(task);
+    let phase = match state.and_then(|state| state.phase.as_ref()) {
+        None => Standing::Idle,
+        Some(Phase::Queued(_)) => Standing::Queued,
+        Some(Phase::Running(_)) => Standing::Running,
+        Some(Phase::Waiting(_)) => Standing::Waiting,
+        Some(Phase::Resting(_)) => Standing::Resting,
+    };
+    let regressed = state.is_some_and(|state| !state.regressed.is_empty());
+    let silent = state.is_some_and(|state| state.silent_time.is_set());
+    let beside = [
+        (task.paused && !task.gone, Standing::Paused),
+        (task.failing, Standing::Failing),
+        (regressed && !task.gone, Standing::Regressed),
+        (silent && !task.gone, Standing::Silent),
+        (task.gone, Standing::Gone),
+    ];
+    let is_phase = !task.gone || phase == Standing::Running;
+    let beside = beside.into_iter().filter_map(|(is_so, standing)| is_so.then_some(standing));
+    is_phase.then_some(phase).into_iter().chain(beside).collect()
+}
+
+/// The colour of a task: that of the worst of how it stands.
+pub(super) fn tone_of(task: &TaskSummary) -> Tone {
+    let tones: Vec<Tone> = standings(task).into_iter().map(Standing::tone).collect();
+    let worst = [Tone::Bad, Tone::Warn, Tone::Good].into_iter().find(|tone| tones.contains(tone));
+    worst.unwrap_or(Tone::Plain)
+}
+
+/// The words for how a task stands, with since when.
+pub(super) fn shown(visit: &Visit, task: &TaskSummary) -> Markup {
+    html! {
+        @for standing in standings(task) { (state(standing.tone(), visit.t(standing.text()))) " " }
+        @if let Some(phase) = state_of(task).and_then(|state| state.phase.as_ref()) {
+            span.quiet {
+                @match phase {
+                    Phase::Queued(queued) => { (ago(visit, queued.since.as_option())) }
+                    Phase::Running(running) => { (ago(visit, running.since.as_option())) }
+                    Phase::Waiting(waiting) => { (ago(visit, waiting.until.as_option())) }
+                    Phase::Resting(resting) => { (ago(visit, resting.since.as_option())) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::torg::tasks::v1::Task;
+
+    use super::*;
+
+    fn task(phase: Option<Phase>) -> TaskSummary {
+        let state = TaskState { phase, ..TaskState::default() };
+        let task = Task { state: Some(state).into(), ..Task::default() };
+        TaskSummary { task: Some(task).into(), ..TaskSummary::default() }
+    }
+
+    #[test]
+    fn a_task_stands_in_one_phase_and_in_others_beside_and_has_the_colour_of_the_worst() {
+        let resting = || task(Some(Phase::Resting(Box::default())));
+        assert_eq!(standings(&task(None)), [Standing::Idle]);
+        assert_eq!(tone_of(&task(None)), Tone::Plain);
+        let failing = TaskSummary { failing: true, paused: true, ..resting() };
+        assert_eq!(standings(&failing), [Standing::Resting, Standing::Paused, Standing::Failing]);
+        assert_eq!(tone_of(&failing), Tone::Bad);
+        let gone = TaskSummary { gone: true, paused: true, ..resting() };
+        assert_eq!(standings(&gone), [Standing::Gone]);
+        for standing in Standing::ALL {
+            assert_eq!(Standing::from_name(standing.name()), Some(standing));
+        }
+    }
+}

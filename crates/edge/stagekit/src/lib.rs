@@ -1,0 +1,50 @@
+//! Stages for Torg in Rust: code of one's own that visits offers whenever they change, or at a time of its choice.
+//!
+//! Implement [`Stage`] and hand it to [`serve`]; `torg stages register` has Torg call it. [`testing`] visits offers without a Torg. `docs/stages-sdk.md` says
+//! the same for Python.
+//!
+//! ```no_run
+//! use stagekit::{Answer, Description, Failure, Offer, Options, Stage, Subject};
+//!
+//! struct Shouting;
+//!
+//! #[stagekit::async_trait]
+//! impl Stage for Shouting {
+//!     fn describe(&self) -> Description {
+//!         Description::new("shouting", "0.1.0").interest(["title"]).sets(["title"])
+//!     }
+//!
+//!     async fn process(&self, subject: &Subject) -> Result<Answer, Failure> {
+//!         let title = subject.offer.title.to_lowercase();
+//!         Ok(Answer::patch(["title"], Offer { title, ..Offer::default() }))
+//!     }
+//! }
+//!
+//! # async fn run() -> Result<(), stagekit::Error> {
+//! stagekit::serve(Shouting, Options::default()).await
+//! # }
+//! ```
+//!
+//! What is promised: what fails for one offer, be it a panic, fails for that offer only. Nobody is served who does not show the token, if there is one. A server
+//! that is told to stop lets running calls end first.
+
+mod answer;
+mod error;
+mod listen;
+mod server;
+mod service;
+mod stage;
+mod state;
+#[cfg(feature = "templates")]
+pub mod template;
+pub mod testing;
+mod token;
+
+pub use answer::{Answer, Failure, Wish};
+pub use async_trait::async_trait;
+pub use wire::torg::{offers::v1 as offers, stages::v1 as proto};
+pub use error::Error;
+pub use jiff::Timestamp;
+pub use offers::Offer;
+pub use server::{Options, Server, Tls, serve, serve_all};
+pub use stage::{Description, Saved, Stage, Subject};

@@ -1,0 +1,236 @@
+//! A feed as the watcher sees it, and what is saved with each of its changes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use buffa::Message as _;
+use bytes::Bytes;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
+use offers::autoload::FeedName;
+use store::{Batch, Key, Scan};
+use watcher::{Entity, Evolved, Fields, shard_of};
+
+use crate::tables::{FEEDS, LOADS, NAMES};
+
+/// A feed by its seller and namespace. As text the namespace comes first, which has no `/` in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FeedId(pub FeedName);
+
+impl FeedId {
+    /// The feed of a seller in a namespace.
+    pub fn new(seller: impl Into<String>, namespace: impl Into<String>) -> Self {
+        Self(FeedName { seller: seller.into(), namespace: namespace.into() })
+    }
+}
+
+impl fmt::Display for FeedId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0.namespace, self.0.seller)
+    }
+}
+
+impl FromStr for FeedId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (namespace, seller) = text.split_once('/').ok_or("a feed is NAMESPACE/SELLER")?;
+        Ok(Self::new(seller, namespace))
+    }
+}
+
+/// A feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredFeed(pub Feed);
+
+/// Fields by which stages and changes speak of a feed: what callers set, what fetching finds out, and what loads do.
+macro_rules! for_each_field {
+    ($visit:ident) => {
+        $visit!(title);
+        $visit!(link);
+        $visit!(paused);
+        $visit!(missing);
+        $visit!(guard);
+        $visit!(defaults);
+        $visit!(parsed);
+        $visit!(create_time);
+        $visit!(update_time);
+        $visit!(next_fetch_time);
+        $visit!(last_fetch);
+    };
+}
+
+macro_rules! for_each_kept {
+    ($visit:ident) => {
+        $visit!(fetched);
+        $visit!(last_load);
+        $visit!(queue);
+        $visit!(read_load);
+        $visit!(fetch_asked_time);
+        $visit!(deleting);
+    };
+}
+
+impl StoredFeed {
+    pub(crate) fn keeping(&self) -> FeedKeeping {
+        self.0.keeping.as_option().cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn keep(&mut self) -> &mut FeedKeeping {
+        self.0.keeping.get_or_insert_default()
+    }
+
+    pub(crate) fn name(&self) -> FeedName {
+        FeedName { seller: self.0.seller.clone(), namespace: self.0.namespace.clone() }
+    }
+
+    /// The load whose file is to be read next: the last one that waits, for later ones win.
+    pub(crate) fn next_load(&self) -> Option<&QueuedLoad> {
+        let keeping = self.0.keeping.as_option()?;
+        keeping.queue.last().filter(|load| load.number > keeping.read_load)
+    }
+}
+
+impl Entity for StoredFeed {
+    type Id = FeedId;
+    const KIND: &'static str = "feed";
+
+    fn id(&self) -> FeedId {
+        FeedId(self.name())
+    }
+
+    fn encode(&self) -> Bytes {
+        self.0.encode_to_vec().into()
+    }
+
+    fn decode(bytes: &Bytes) -> Result<Self, String> {
+        Feed::decode_from_slice(bytes).map(Self).map_err(|error| error.to_string())
+    }
+
+    fn changed_fields(before: &Self, after: &Self) -> Fields {
+        let mut changed = Vec::new();
+        let (kept_before, kept_after) = (before.keeping(), after.keeping());
+        macro_rules! note {
+            ($field:ident) => {
+                if before.0.$field != after.0.$field {
+                    changed.push(stringify!($field));
+                }
+            };
+        }
+        macro_rules! note_kept {
+            ($field:ident) => {
+                if kept_before.$field != kept_after.$field {
+                    changed.push(stringify!($field));
+                }
+            };
+        }
+        for_each_field!(note);
+        for_each_kept!(note_kept);
+        Fields::of(changed)
+    }
+
+    fn take_fields(&mut self, fields: &Fields, from: &Self) {
+        let kept = from.keeping();
+        macro_rules! take {
+            ($field:ident) => {
+                if fields.covers(stringify!($field)) {
+                    self.0.$field = from.0.$field.clone();
+                }
+            };
+        }
+        macro_rules! take_kept {
+            ($field:ident) => {
+                if fields.covers(stringify!($field)) {
+                    self.keep().$field = kept.$field.clone();
+                }
+            };
+        }
+        for_each_field!(take);
+        for_each_kept!(take_kept);
+    }
+
+    /// A load is known from the moment when it is queued; a seller's feeds are found by the seller.
+    fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
+        let Some(one) = change.after.or(change.before) else { return };
+        let shard = shard_of(&one.0.seller, change.shards);
+        let name = NAMES.key((shard, &*one.0.seller, &*one.0.namespace));
+        match (change.before, change.after) {
+            (None, Some(_)) => {
+                batch.set(name, Vec::new());
+            }
+            (Some(_), None) => {
+                batch.delete(name);
+            }
+            _ => {}
+        }
+        let Some(after) = change.after else { return };
+        let known = change.before.map_or(0, |before| before.keeping().last_load);
+        for queued in after.keeping().queue.iter().filter(|load| load.number > known) {
+            let key = load_key(shard, &one.name(), queued.number);
+            batch.put(key, 1, fresh_load(&one.0, queued).encode_to_vec());
+        }
+    }
+
+    fn key(shard: u32, id: &FeedId) -> Key {
+        FEEDS.key((shard, &*id.to_string()))
+    }
+
+    fn scan(shard: u32) -> Scan {
+        FEEDS.prefix((shard,))
+    }
+}
+
+/// Where a load stands.
+pub(crate) fn load_key(seller_shard: u32, feed: &FeedName, number: u64) -> Key {
+    LOADS.key((seller_shard, &*feed.seller, &*feed.namespace, number.cast_signed()))
+}
+
+fn fresh_load(feed: &Feed, queued: &QueuedLoad) -> Load {
+    Load {
+        seller: feed.seller.clone(),
+        namespace: feed.namespace.clone(),
+        number: queued.number,
+        state: State::STATE_QUEUED.into(),
+        origin: queued.origin,
+        bytes: queued.bytes,
+        hash: queued.hash.clone(),
+        create_time: queued.create_time.clone(),
+        keeping: Some(LoadKeeping { file: queued.file.clone(), ..LoadKeeping::default() }).into(),
+        ..Load::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_back_also_if_the_seller_has_a_slash() {
+        let id = FeedId::new("shop/7", "default");
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+
+    #[test]
+    fn changed_fields_are_named_and_can_be_taken_over() {
+        let before = StoredFeed(Feed { seller: "ann".to_owned(), ..Feed::default() });
+        let mut after = before.clone();
+        after.0.paused = true;
+        after.keep().read_load = 3;
+        let changed = StoredFeed::changed_fields(&before, &after);
+        assert_eq!(changed, Fields::of(["paused", "read_load"]));
+        let mut taken = before.clone();
+        taken.take_fields(&changed, &after);
+        assert_eq!(taken, after);
+    }
+
+    #[test]
+    fn the_last_load_that_waits_is_read_next() {
+        let queued = |number| QueuedLoad { number, ..QueuedLoad::default() };
+        let mut feed = StoredFeed(Feed::default());
+        assert_eq!(feed.next_load(), None);
+        feed.keep().queue = vec![queued(1), queued(2)];
+        assert_eq!(feed.next_load().unwrap().number, 2);
+        feed.keep().read_load = 2;
+        assert_eq!(feed.next_load(), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! How all feeds fare, some at a time: for whoever watches over them.
+
+use buffa::Message as _;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, Fetch, Load, fetch};
+use offers::autoload::FeedName;
+use offers::time::to_ms;
+use store::{Key, Read as _, Row, Scan};
+use watcher::Time;
+
+use crate::error::{Result, damaged};
+use crate::feed::{FeedId, load_key};
+use crate::feeds::Feeds;
+use crate::limits::SURVEYED_AT_ONCE_MAX;
+use crate::loads;
+use crate::tables::FEEDS;
+
+/// How a feed fares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surveyed {
+    /// Which feed.
+    pub name: FeedName,
+    /// Loads whose files wait to be read.
+    pub queued: u64,
+    /// How its last load stands, if there was one.
+    pub last_load: Option<LastLoad>,
+    /// How the last fetch failed, if it did and the feed is fetched at all.
+    pub unreachable: Option<Unreachable>,
+}
+
+/// The last load of a feed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LastLoad {
+    /// Its number.
+    pub number: u64,
+    /// Where it stands.
+    pub state: State,
+    /// When it was made.
+    pub created: Time,
+    /// Grows with all that is done for it; a load that waits for its turn has zero.
+    pub done: u64,
+    /// It would remove so many offers,
+    pub would_remove: u64,
+    /// of so many.
+    pub would_remove_of: u64,
+}
+
+/// A feed could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// When it was tried last.
+    pub time: Time,
+    /// What is wrong, for people.
+    pub text: String,
+    /// Attempts since the last one that went well.
+    pub attempts: u32,
+}
+
+/// Some feeds, and where the next ones are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurveyPage {
+    /// The feeds.
+    pub feeds: Vec<Surveyed>,
+    /// Behind this are more; `None` at the end.
+    pub next: Option<Key>,
+}
+
+impl Feeds {
+    /// The place of a feed in the survey, whether it is there or not.
+    #[must_use]
+    pub fn place(&self, name: &FeedName) -> Key {
+        let id = FeedId(name.clone()).to_string();
+        FEEDS.key((watcher::shard_of(&id, self.watcher().shards()), &*id))
+    }
+
+    /// How feeds fare, some of all behind a place, in no order that means anything: two reads, however many loads there are. What cannot be read is passed over with a
+    /// line in the log.
+    pub async fn survey(&self, after: Option<Key>) -> Result<SurveyPage> {
+        let mut scan = Scan::all(FEEDS.def()).limit(SURVEYED_AT_ONCE_MAX);
+        if let Some(after) = after {
+            scan = scan.after(after);
+        }
+        let page = self.store().scan(&scan).await?;
+        Ok(SurveyPage { feeds: self.surveyed(&page.rows).await?, next: page.next })
+    }
+
+    /// How these feeds fare; those that are gone are left out.
+    pub async fn survey_of(&self, names: &[FeedName]) -> Result<Vec<Surveyed>> {
+        let keys: Vec<Key> = names.iter().take(SURVEYED_AT_ONCE_MAX).map(|name| self.place(name)).collect();
+        let rows: Vec<Row> = self.store().get(&keys).await?.into_iter().flatten().collect();
+        self.surveyed(&rows).await
+    }
+
+    async fn surveyed(&self, rows: &[Row]) -> Result<Vec<Surveyed>> {
+        let feeds: Vec<Feed> = rows.iter().filter_map(read).collect();
+        let last = |feed: &Feed| feed.keeping.as_option().map_or(0, |keeping| keeping.last_load);
+        let with_loads: Vec<&Feed> = feeds.iter().filter(|feed| last(feed) > 0).collect();
+        let keys: Vec<Key> = with_loads
+            .iter()
+            .map(|feed| load_key(self.seller_shard(&feed.seller), &name(feed), last(feed)))
+            .collect();
+        let mut loads = self.store().get(&keys).await?.into_iter();
+        let mut surveyed = Vec::with_capacity(feeds.len());
+        for feed in &feeds {
+            let row = if last(feed) > 0 { loads.next().flatten() } else { None };
+            let load = row.as_ref().and_then(read_load);
+            let last_load = load.map(|load| LastLoad {
+                number: load.number,
+                state: load.state.as_known().unwrap_or_default(),
+                created: Time::from_ms(load.create_time.as_option().map_or(0, to_ms)),
+                done: done(&load),
+                would_remove: load.would_remove,
+                would_remove_of: load.would_remove_of,
+            });
+            surveyed.push(Surveyed {
+                name: name(feed),
+                queued: queued(feed),
+                last_load,
+                unreachable: unreachable(feed),
+            });
+        }
+        Ok(surveyed)
+    }
+}
+
+fn read(row: &Row) -> Option<Feed> {
+    let feed = Feed::decode_from_slice(&row.value).map_err(|error| damaged(row, error));
+    feed.inspect_err(|error| tracing::warn!(%error, "a feed is left out of the survey")).ok()
+}
+
+fn read_load(row: &Row) -> Option<Load> {
+    loads::read(row).inspect_err(|error| tracing::warn!(%error, "a load is left out of the survey")).ok()
+}
+
+/// What was read of the file, sent to the ad store and answered by it, added up.
+fn done(load: &Load) -> u64 {
+    let Some(keeping) = load.keeping.as_option() else { return 0 };
+    let steps = [keeping.sent_batches, keeping.answered_batches, keeping.answered_parts];
+    keeping.read_bytes.saturating_add(steps.iter().map(|step| u64::from(*step)).sum())
+}
+
+fn name(feed: &Feed) -> FeedName {
+    FeedName { seller: feed.seller.clone(), namespace: feed.namespace.clone() }
+}
+
+fn queued(feed: &Feed) -> u64 {
+    let Some(keeping) = feed.keeping.as_option() else { return 0 };
+    keeping.queue.iter().filter(|load| load.number > keeping.read_load).count() as u64
+}
+
+fn unreachable(feed: &Feed) -> Option<Unreachable> {
+    use fetch::Outcome::{OUTCOME_FAILED, OUTCOME_FAILED_FOR_NOW};
+    if feed.paused || !feed.link.is_set() {
+        return None;
+    }
+    let Fetch { time, outcome, text, attempts, .. } = feed.last_fetch.as_option()?;
+    let failed = matches!(outcome.as_known()?, OUTCOME_FAILED | OUTCOME_FAILED_FOR_NOW);
+    let time = Time::from_ms(time.as_option().map_or(0, to_ms));
+    failed.then(|| Unreachable { time, text: text.clone(), attempts: *attempts })
+}

@@ -1,0 +1,58 @@
+//! What billing keeps beside an offer: a row of its own, so that its writers never conflict with those of the offer.
+
+use buffa::Message;
+use wire::torg::offers::v1::Billing;
+use store::{Batch, Key, Read};
+
+use crate::call::{Call, Ticket};
+use crate::error::{Error, Result, damaged};
+use crate::id::OfferId;
+use crate::limits::BILLING_BYTES_MAX;
+use crate::offers::Offers;
+use crate::tables::BILLING;
+
+impl Offers {
+    /// What billing keeps; version zero if there is nothing.
+    pub async fn billing(&self, id: OfferId) -> Result<Billing> {
+        let Some(row) = self.store().get_one(&self.billing_key(id)).await? else {
+            return Ok(Billing::default());
+        };
+        let billing = Billing::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
+        Ok(Billing { version: row.version, ..billing })
+    }
+
+    /// Keeps this instead of the version that it names; zero if there is to be none yet.
+    pub async fn set_billing(&self, call: &Call, id: OfferId, billing: &Billing) -> Result<Billing> {
+        // The offer must exist; that it does not leave meanwhile is not worth a conflict.
+        self.get(id).await?;
+        let ticket = self.ticket(call).await?;
+        if matches!(ticket, Ticket::Done(_)) {
+            return self.billing(id).await;
+        }
+        let (key, seen) = (self.billing_key(id), billing.version);
+        // What was never a version is not counted on from.
+        let actual = self.billing(id).await?.version;
+        if actual != seen {
+            return Err(Error::OtherVersion { id, expected: seen, actual });
+        }
+        let stored = Billing { version: 0, ..billing.clone() }.encode_to_vec();
+        if stored.len() > BILLING_BYTES_MAX {
+            return Err(Error::TooLarge { id, bytes: stored.len(), max: BILLING_BYTES_MAX });
+        }
+        let mut batch = Batch::new();
+        ticket.done(&mut batch, &id.to_string());
+        batch.check(key.clone(), seen).put(key, seen + 1, stored);
+        if self.store().commit(batch).await?.is_applied() {
+            return Ok(Billing { version: seen + 1, ..billing.clone() });
+        }
+        // The same call, made twice at a time, or another version.
+        if matches!(self.ticket(call).await?, Ticket::Done(_)) {
+            return self.billing(id).await;
+        }
+        Err(Error::OtherVersion { id, expected: seen, actual: self.billing(id).await?.version })
+    }
+
+    fn billing_key(&self, id: OfferId) -> Key {
+        BILLING.key((self.shard(id), &*id.to_string()))
+    }
+}

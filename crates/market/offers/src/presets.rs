@@ -1,0 +1,47 @@
+//! Presets: the ready lists of a seller's cabinet, and what follows from them for counts.
+
+use wire::torg::offers::v1::{Preset, Status};
+
+/// The presets in which offers of a status stand.
+#[must_use]
+pub fn presets_of(status: Status) -> &'static [Preset] {
+    match status {
+        Status::STATUS_ACTIVE => &[Preset::All, Preset::Active],
+        Status::STATUS_EXPIRED => &[Preset::All, Preset::Expired, Preset::NeedsAttention],
+        Status::STATUS_BANNED => &[Preset::All, Preset::Banned, Preset::NeedsAttention],
+        Status::STATUS_SOLD => &[Preset::All, Preset::Sold],
+        Status::STATUS_ARCHIVED => &[Preset::Archived],
+        Status::STATUS_REMOVED | Status::STATUS_UNSPECIFIED => &[],
+    }
+}
+
+/// The preset in which the cards of all offers of a preset stand: one card for an offer, however many lists it is in.
+pub(crate) fn with_cards(preset: Preset) -> Preset {
+    if preset == Preset::Archived { Preset::Archived } else { Preset::All }
+}
+
+/// A preset in keys, and the name of its counter.
+#[must_use]
+pub fn name(preset: Preset) -> &'static str {
+    match preset {
+        Preset::PRESET_UNSPECIFIED => "unspecified",
+        Preset::PRESET_ALL => "all",
+        Preset::PRESET_ACTIVE => "active",
+        Preset::PRESET_EXPIRED => "expired",
+        Preset::PRESET_BANNED => "banned",
+        Preset::PRESET_SOLD => "sold_now",
+        Preset::PRESET_ARCHIVED => "archived",
+        Preset::PRESET_NEEDS_ATTENTION => "needs_attention",
+    }
+}
+
+/// All presets.
+pub const ALL: [Preset; 7] = [
+    Preset::All,
+    Preset::Active,
+    Preset::Expired,
+    Preset::Banned,
+    Preset::Sold,
+    Preset::Archived,
+    Preset::NeedsAttention,
+];

@@ -1,0 +1,195 @@
+//! Every version of a catalogue up to the present one, and what leads from each to the next.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use catalog::{Catalogue, Hindrance, Migration, Obstacle, Outcome, Sources, Violation};
+use wire::torg::offers::v1::{Obstacle as WireObstacle, Offer};
+
+use super::item;
+
+/// In what language obstacles are told.
+const LANGUAGE: &str = "en";
+
+/// Why there is no way from the oldest catalogue to the present one.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LineageError {
+    /// A catalogue or a migration cannot be read, or does not fit the others.
+    #[error(transparent)]
+    Wrong(#[from] catalog::Error),
+    /// A file cannot be read.
+    #[error(
+        "{path}: {detail}: each version before the present one has a folder of its number and a file N-M.toml"
+    )]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        detail: String,
+    },
+    /// Versions do not follow each other.
+    #[error(
+        "the catalogue of version {after} does not follow that of version {before}: give every version between"
+    )]
+    Gap {
+        /// A version.
+        before: u32,
+        /// What stands behind it.
+        after: u32,
+    },
+    /// A step has no migration, or another one.
+    #[error("there is no migration from version {0}: write one that leads to the next version")]
+    NoMigration(u32),
+}
+
+/// Catalogues of versions that follow each other, the present one last, with a migration between each two.
+#[derive(Clone, Debug)]
+pub struct Lineage {
+    /// Never empty.
+    catalogues: Vec<Arc<Catalogue>>,
+    /// One less than catalogues.
+    migrations: Vec<Migration>,
+}
+
+/// What became of an offer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evolved {
+    /// It is of the present version, or of one that is not known yet.
+    Already,
+    /// It became this.
+    Moved(Box<Offer>),
+    /// It stays as it is, because of these.
+    Stuck(Vec<Obstacle>),
+}
+
+impl Lineage {
+    /// A catalogue that has no past.
+    #[must_use]
+    pub fn of(present: Arc<Catalogue>) -> Self {
+        Self { catalogues: vec![present], migrations: Vec::new() }
+    }
+
+    /// A lineage of these catalogues and of the migrations between them, both in order.
+    pub fn new(catalogues: Vec<Arc<Catalogue>>, migrations: Vec<Migration>) -> Result<Self, LineageError> {
+        for (at, pair) in catalogues.windows(2).enumerate() {
+            let (before, after) = (pair[0].version(), pair[1].version());
+            if before.checked_add(1) != Some(after) {
+                return Err(LineageError::Gap { before, after });
+            }
+            if migrations.get(at).is_none_or(|step| (step.from(), step.to()) != (before, after)) {
+                return Err(LineageError::NoMigration(before));
+            }
+        }
+        let no_catalogue = LineageError::Gap { before: 0, after: 0 };
+        if catalogues.is_empty() { Err(no_catalogue) } else { Ok(Self { catalogues, migrations }) }
+    }
+
+    /// The lineage of the present catalogue, from a folder with its past: for each earlier version `n` a folder `n` with the files of that catalogue, and a
+    /// file `n-m.toml` with the migration to the next version. It begins with the oldest version from which all are there. Blocking.
+    pub fn read(folder: &Path, present: Arc<Catalogue>) -> Result<Self, LineageError> {
+        let (mut catalogues, mut migrations) = (vec![present], Vec::new());
+        loop {
+            let next = Arc::clone(&catalogues[0]);
+            let Some(version) = next.version().checked_sub(1).filter(|version| *version > 0) else { break };
+            let past = folder.join(version.to_string());
+            if !past.is_dir() {
+                break;
+            }
+            let catalogue = Sources::new().directory(&past).load()?;
+            if catalogue.version() != version {
+                return Err(LineageError::Gap { before: catalogue.version(), after: next.version() });
+            }
+            let path = folder.join(format!("{version}-{}.toml", next.version()));
+            let unreadable = |error: std::io::Error| LineageError::Unreadable {
+                path: path.display().to_string(),
+                detail: error.to_string(),
+            };
+            let text = std::fs::read_to_string(&path).map_err(unreadable)?;
+            migrations
+                .insert(0, Migration::read(&path.display().to_string(), &text, Some(&catalogue), &next)?);
+            catalogues.insert(0, Arc::new(catalogue));
+        }
+        Self::new(catalogues, migrations)
+    }
+
+    /// The present version.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.first() + self.migrations.len() as u32
+    }
+
+    /// The oldest version that offers are moved from.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.catalogues[0].version()
+    }
+
+    /// The version that an offer is of. One that does not say so is as old as can be.
+    #[must_use]
+    pub fn version_of(&self, offer: &Offer) -> u32 {
+        if offer.catalogue_version == 0 { self.first() } else { offer.catalogue_version }
+    }
+
+    /// Moves an offer through all versions to the present one, the whole way or not at all. What a migration removes is gone from the offer; the history has it.
+    #[must_use]
+    pub fn evolve(&self, offer: &Offer) -> Evolved {
+        let found = self.version_of(offer);
+        if found >= self.version() {
+            return Evolved::Already;
+        }
+        let Some(start) = found.checked_sub(self.first()).map(|start| start as usize) else {
+            let field = catalog::Field::Category;
+            return Evolved::Stuck(vec![Obstacle { field, hindrance: Hindrance::WrongVersion { found } }]);
+        };
+        let before = item::read(offer, &self.catalogues[start]);
+        let mut now = before.clone();
+        for (step, next) in self.migrations.iter().zip(&self.catalogues[1..]).skip(start) {
+            match step.apply(&now, next) {
+                Outcome::Moved(item) => now = *item,
+                Outcome::Already => {}
+                Outcome::Stuck(obstacles) => return Evolved::Stuck(obstacles),
+            }
+        }
+        let mut moved = offer.clone();
+        item::write(&mut moved, &before, &now);
+        moved.catalogue_version = self.version();
+        moved.obstacles.clear();
+        Evolved::Moved(Box::new(moved))
+    }
+
+    /// Obstacles as an offer keeps them, with words for its seller.
+    #[must_use]
+    pub fn kept(&self, obstacles: &[Obstacle]) -> Vec<WireObstacle> {
+        let kept = |obstacle: &Obstacle| WireObstacle {
+            field: obstacle.field.to_string(),
+            code: obstacle.hindrance.code().to_owned(),
+            text: self.text(obstacle),
+            ..WireObstacle::default()
+        };
+        obstacles.iter().map(kept).collect()
+    }
+
+    fn text(&self, obstacle: &Obstacle) -> String {
+        match &obstacle.hindrance {
+            Hindrance::WrongVersion { found } => {
+                format!(
+                    "it is of version {found} of the catalogue, from which nothing leads to the present one"
+                )
+            }
+            Hindrance::CategoryGone { category } => {
+                format!("the category {category} is gone: choose another")
+            }
+            Hindrance::NoRuleFits { attribute } => {
+                format!("its category was divided by {attribute}, which it does not say: choose a category")
+            }
+            Hindrance::TargetTaken { attribute } => {
+                format!("two of its attributes became {attribute}: keep one")
+            }
+            Hindrance::CannotConvert { from, to } => format!("it cannot be converted from {from} to {to}"),
+            Hindrance::DoesNotFit(fault) => {
+                let violation = Violation { field: obstacle.field.clone(), fault: fault.clone() };
+                violation.text(&self.catalogues[self.migrations.len()], LANGUAGE)
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Photos: what sellers link to is taken, and offers say where it is.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use wire::torg::offers::v1::{Photo, Problem, Status};
+use futures::{StreamExt, TryStreamExt, stream};
+use offers::{StoredOffer, time};
+use photos::{PhotoError, Photos, UrlError};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+
+use crate::limits::{PHOTOS_AT_ONCE, PHOTOS_BASE};
+use crate::patch::patch;
+
+/// How photos of offers are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhotosConfig {
+    /// Where files are served: what stands before their names.
+    pub base: String,
+    /// Photos of one offer that are taken at the same time.
+    pub at_once: usize,
+}
+
+impl Default for PhotosConfig {
+    fn default() -> Self {
+        Self { base: PHOTOS_BASE.to_owned(), at_once: PHOTOS_AT_ONCE }
+    }
+}
+
+/// Sets what is known of the photos of an offer: their files by the long side, width, height and hash, or the problem.
+///
+/// A URL that was taken is not fetched again, whatever offer it is in. A problem that may pass is tried again when [`Photos`] says so; one that lasts stays until the URL
+/// changes. If files or rows cannot be written, the visit fails for now; what was taken until then is not fetched again.
+pub struct TakePhotos {
+    photos: Photos,
+    config: PhotosConfig,
+}
+
+impl TakePhotos {
+    /// Takes photos by these.
+    #[must_use]
+    pub fn new(photos: Photos, config: PhotosConfig) -> Self {
+        Self { photos, config }
+    }
+
+    /// The photo at a URL as an offer shows it, and when it is to be tried again.
+    async fn take(&self, url: &str, now: Time) -> Result<(Photo, Option<Time>), StageError> {
+        let source_url = url.to_owned();
+        match self.photos.take(url, now.as_ms()).await {
+            Ok(taken) => Ok((self.shown(source_url, taken), None)),
+            Err(PhotoError::Refused(error)) => {
+                let again = error.next_try_ms.map(Time::from_ms);
+                Ok((Photo { source_url, problem: Some(problem(*error)).into(), ..Photo::default() }, again))
+            }
+            Err(error) if error.is_passing() => Err(StageError::Passing(error.to_string())),
+            Err(error) => Err(StageError::Lasting(error.to_string())),
+        }
+    }
+
+    fn shown(&self, source_url: String, taken: photos::Photo) -> Photo {
+        let place = |path: &str| format!("{}{path}", self.config.base);
+        let sizes: BTreeMap<String, String> =
+            taken.sizes.iter().map(|size| (size.side.to_string(), place(&size.path))).collect();
+        Photo {
+            source_url,
+            sizes: sizes.into_iter().collect(),
+            width: taken.width,
+            height: taken.height,
+            hash: taken.hash,
+            ..Photo::default()
+        }
+    }
+}
+
+#[async_trait]
+impl Stage<StoredOffer> for TakePhotos {
+    fn id(&self) -> &'static str {
+        "photos"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::visit_on(Fields::of(["photos", "status"]))
+    }
+
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
+        if has_photos(offer) { Wish::Now } else { Wish::No }
+    }
+
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(self.visit_after_change(&subject.entity, subject.now))
+    }
+
+    async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
+        let (offer, now) = (&subject.entity, subject.now);
+        if !has_photos(offer) {
+            return Ok(Answer::untouched());
+        }
+        let urls: Vec<String> = offer.offer.photos.iter().map(|photo| photo.source_url.clone()).collect();
+        let taking = stream::iter(urls).map(|url| async move { self.take(&url, now).await });
+        let taken: Vec<(Photo, Option<Time>)> =
+            taking.buffered(self.config.at_once.max(1)).try_collect().await?;
+        let again = taken.iter().filter_map(|(_, again)| *again).min();
+        let photos: Vec<Photo> = taken.into_iter().map(|(photo, _)| photo).collect();
+        let answer = if photos == offer.offer.photos {
+            Answer::untouched()
+        } else {
+            let mut taken = offer.clone();
+            taken.offer.photos = photos;
+            patch(["photos"], taken, now)
+        };
+        Ok(match again {
+            Some(again) => answer.visit_at(again),
+            None => answer,
+        })
+    }
+}
+
+/// Whether an offer has photos that anybody may want to see.
+fn has_photos(offer: &StoredOffer) -> bool {
+    let is_gone = matches!(offer.status(), Status::STATUS_REMOVED | Status::STATUS_ARCHIVED);
+    !is_gone && !offer.offer.photos.is_empty()
+}
+
+fn problem(error: UrlError) -> Problem {
+    Problem {
+        code: error.code,
+        text: error.message,
+        time: Some(time::from_time(Time::from_ms(error.first_ms))).into(),
+        passing: error.next_try_ms.is_some(),
+        ..Problem::default()
+    }
+}

@@ -1,0 +1,88 @@
+//! Marks: which parameters were changed since somebody looked.
+
+use jiff::Timestamp;
+use store::{Batch, Key, Outcome, Read as _};
+use triggers::{Parameter, Value};
+
+use super::Ctl;
+use super::error::{Error, Result};
+use super::name::Name;
+use super::rows::read_mark;
+use super::tables::CHANGED;
+use crate::limits::{ATTEMPTS_MAX, CHANGES_MAX, PAGE_MAX};
+
+/// A parameter was changed, perhaps several times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Which, in its [canonical](super::canonical) form.
+    pub parameter: Parameter,
+    /// The version that the last change made.
+    pub version: u64,
+    /// What that change made of it; `None`: it was deleted.
+    pub value: Option<Value>,
+    /// When that was.
+    pub at: Timestamp,
+    key: Key,
+}
+
+impl Ctl {
+    /// Parameters that were changed since their marks were forgotten, at most [`PAGE_MAX`].
+    pub async fn changed(&self, limit: usize) -> Result<Vec<Mark>> {
+        self.changed_after(None, limit).await
+    }
+
+    /// The same, those behind a mark: with more changes than can be looked at, every parameter has its turn.
+    pub async fn changed_after(&self, after: Option<&Mark>, limit: usize) -> Result<Vec<Mark>> {
+        let limit = limit.min(PAGE_MAX);
+        let mut scan = CHANGED.scan().limit(limit);
+        if let Some(after) = after {
+            scan = scan.after(after.key.clone());
+        }
+        let mut marks = Vec::new();
+        while marks.len() < limit {
+            let page = self.store.scan(&scan).await?;
+            for row in page.rows.into_iter().take(limit - marks.len()) {
+                let (value, at) = read_mark(&row)?;
+                let parameter = Name::from_columns(CHANGED.parts(&row.key)?).to_parameter();
+                marks.push(Mark { parameter, version: row.version, value, at, key: row.key });
+            }
+            let Some(next) = page.next else { break };
+            scan = scan.after(next);
+        }
+        Ok(marks)
+    }
+
+    /// Adds to the caller's batch that these marks are gone. It is applied only if none of the parameters was changed again; if one was,
+    /// [`Ctl::keep_unchanged`] leaves it out, and its newer mark is there to be looked at.
+    pub fn forget(&self, batch: &mut Batch, marks: &[Mark]) {
+        for mark in marks {
+            batch.check(mark.key.clone(), mark.version).delete(mark.key.clone());
+        }
+    }
+
+    /// Leaves those marks out whose parameters a conflict names: they were changed again, or somebody else forgot them.
+    pub fn keep_unchanged(&self, marks: &mut Vec<Mark>, conflict: &[Key]) {
+        marks.retain(|mark| !conflict.contains(&mark.key));
+    }
+
+    /// Forgets marks in commits of their own, without those whose parameters were changed again; how many were forgotten.
+    pub async fn forget_now(&self, marks: &[Mark]) -> Result<usize> {
+        let mut forgotten = 0;
+        for portion in marks.chunks(CHANGES_MAX) {
+            forgotten += self.forget_portion(portion.to_vec()).await?;
+        }
+        Ok(forgotten)
+    }
+
+    async fn forget_portion(&self, mut marks: Vec<Mark>) -> Result<usize> {
+        for _ in 0..ATTEMPTS_MAX {
+            let mut batch = Batch::with_capacity(marks.len(), marks.len());
+            self.forget(&mut batch, &marks);
+            match self.store.commit(batch).await? {
+                Outcome::Applied => return Ok(marks.len()),
+                Outcome::Conflict(keys) => self.keep_unchanged(&mut marks, &keys),
+            }
+        }
+        Err(Error::Contended)
+    }
+}

@@ -1,0 +1,103 @@
+//! Rows to values and back.
+
+use buffa::Message;
+use buffa_types::google::protobuf::Timestamp as WireTime;
+use wire::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue};
+use jiff::Timestamp;
+use store::Row;
+use triggers::Value;
+
+use super::error::{Result, damaged};
+use crate::messages;
+
+fn read_time(row: &Row, time: &WireTime) -> Result<Timestamp> {
+    wire::read_time(time).map_err(|detail| damaged(row, detail))
+}
+
+/// The value of a message; what is neither a time nor a number was not written by this program.
+fn read_value(row: &Row, value: Option<&SeenValue>) -> Result<Option<Value>> {
+    value.map(wire::read_value).transpose().map_err(|detail| damaged(row, detail))
+}
+
+fn decoded<M: Message>(row: &Row) -> Result<M> {
+    M::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
+}
+
+/// A row of values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StoredValue {
+    /// `None`: it was deleted.
+    pub(super) value: Option<Value>,
+    pub(super) author: String,
+    pub(super) at: Timestamp,
+    pub(super) history_from: u64,
+}
+
+impl StoredValue {
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let read: CtlValue = decoded(row)?;
+        let value = read_value(row, read.value.as_option())?;
+        let at =
+            read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
+        Ok(Self { value, author: read.author, at, history_from: read.history_from })
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let message = CtlValue {
+            value: self.value.map(wire::value).into(),
+            author: self.author.clone(),
+            change_time: Some(wire::time(self.at)).into(),
+            history_from: self.history_from,
+            ..CtlValue::default()
+        };
+        message.encode_to_vec()
+    }
+}
+
+/// A row of the history.
+#[derive(Clone, Debug)]
+pub(super) struct StoredChange {
+    pub(super) author: String,
+    pub(super) at: Timestamp,
+    pub(super) before: Option<Value>,
+    pub(super) after: Option<Value>,
+    pub(super) moved_back: bool,
+    pub(super) reason: String,
+}
+
+impl StoredChange {
+    pub(super) fn read(row: &Row) -> Result<Self> {
+        let read: CtlHistory = decoded(row)?;
+        let before = read_value(row, read.before.as_option())?;
+        let after = read_value(row, read.after.as_option())?;
+        let at =
+            read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
+        let (author, reason, moved_back) = (read.author, read.reason, read.moved_back);
+        Ok(Self { author, at, before, after, moved_back, reason })
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let message = CtlHistory {
+            author: self.author.clone(),
+            change_time: Some(wire::time(self.at)).into(),
+            before: self.before.map(wire::value).into(),
+            after: self.after.map(wire::value).into(),
+            moved_back: self.moved_back,
+            reason: self.reason.clone(),
+            ..CtlHistory::default()
+        };
+        message.encode_to_vec()
+    }
+}
+
+/// A mark's row: what it was changed to, and when.
+pub(super) fn encode_mark(value: Option<Value>, at: Timestamp) -> Vec<u8> {
+    let (value, change_time) = (value.map(wire::value).into(), Some(wire::time(at)).into());
+    CtlChanged { value, change_time, ..CtlChanged::default() }.encode_to_vec()
+}
+
+pub(super) fn read_mark(row: &Row) -> Result<(Option<Value>, Timestamp)> {
+    let read: CtlChanged = decoded(row)?;
+    let at = read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
+    Ok((read_value(row, read.value.as_option())?, at))
+}
