@@ -2,10 +2,10 @@
 
 use access::{Action, Caller};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::offers::v1::list_offers_request::Filter as WireFilter;
-use wire::torg::offers::v1::{self as proto, Money, Preset, get_counts_response, repair_counts_response};
 use offers::cabinet::{Filter, PriceFilter};
 use offers::presets;
+use wire::torg::offers::v1::list_offers_request::Filter as WireFilter;
+use wire::torg::offers::v1::{self as proto, Money, Preset, get_counts_response, repair_counts_response};
 
 use crate::caller::{self, Intent, of_request};
 use crate::errors::Refusal;

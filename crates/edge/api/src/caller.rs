@@ -2,9 +2,9 @@
 
 use access::{Action, Caller, Owner, Role, Verdict};
 use connectrpc::RequestContext;
-use wire::torg::offers::v1::{Author, Offer, author};
 use offers::OfferId;
 use offers::status::Mover;
+use wire::torg::offers::v1::{Author, Offer, author};
 
 use crate::errors::Refusal;
 use crate::limits::{NAME_BYTES_MAX, name};

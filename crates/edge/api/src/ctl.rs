@@ -6,10 +6,10 @@ mod watch;
 
 use access::{Action, Caller, Role};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult, ServiceStream};
-use wire::torg::tasks::v1::{self as proto, ctl_change};
+use ctl::limits::{AUTHOR_CHARS_MAX, CHANGES_MAX};
 use ctl::{Change, Ctl, Expected, canonical};
-use planner::limits::{AUTHOR_CHARS_MAX, CTL_CHANGES_MAX};
 use triggers::Parameter;
+use wire::torg::tasks::v1::{self as proto, ctl_change};
 
 use self::beginning::Beginning;
 pub(crate) use self::shown::read_value;
@@ -152,7 +152,7 @@ impl CtlCalls {
         if request.changes.is_empty() {
             return Err(Refusal::required("changes"));
         }
-        count("changes", request.changes.len(), CTL_CHANGES_MAX)?;
+        count("changes", request.changes.len(), CHANGES_MAX)?;
         text("reason", &request.reason, REASON_TEXT_CHARS_MAX)?;
         let changes = all(request.changes.iter().enumerate().map(|(place, asked)| change(place, asked)))?;
         let done = self.ctl.set(changes, &author(caller), &request.reason).await?;

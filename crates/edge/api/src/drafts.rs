@@ -2,10 +2,10 @@
 
 use access::{AnonymousId, Caller};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::offers::v1::{self as proto, Author, DraftOwner, Offer};
 use offers::Error;
 use offers::drafts::Owner;
 use offers::status::Mover;
+use wire::torg::offers::v1::{self as proto, Author, DraftOwner, Offer};
 
 use crate::caller::{self, Intent, of_request, own_seller};
 use crate::errors::Refusal;

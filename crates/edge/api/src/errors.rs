@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use access::Verdict;
 use buffa::Message;
 use connectrpc::{ConnectError, ErrorCode, ErrorDetail};
-use wire::google::rpc::bad_request::FieldViolation;
-use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
 use offers::masks::MaskError;
 use offers::validation::Violation;
 use offers::{OfferId, WrongId};
 use serde::Serialize;
+use wire::google::rpc::bad_request::FieldViolation;
+use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
 
 use crate::limits::{REFUSAL_FIELDS_BYTES_MAX, REFUSAL_PATH_BYTES_MAX, REFUSAL_TEXT_BYTES_MAX, RETRY_AFTER};
 

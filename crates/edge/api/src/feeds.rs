@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 
 use access::{Action, Caller};
 use buffa::{EnumValue, Enumeration as _};
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 use feeds::Feeds;
 use feeds::limits::FEEDS_OF_A_SELLER_MAX;
 use offers::autoload::FeedName;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 
 pub use files::{ProblemRow, Report, Upload};
 pub use shown::language_of;

@@ -1,15 +1,15 @@
 //! The services of a marketplace, and what they stand on.
 
 use access::{AnonymousId, Caller, Proof};
-use remote_stages::Workshop;
 use buffa::Message;
 use connectrpc::Router;
-use wire::torg::offers::v1::{Author, Offer};
 use offers::status::Mover;
 use offers::{Call, Error, OfferId, Offers, Opinions, Request, StoredOffer};
+use remote_stages::Workshop;
 use std::sync::Arc;
 use tokio::sync::watch;
 use watcher::{Fields, Found};
+use wire::torg::offers::v1::{Author, Offer};
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::cabinet::CabinetRpc;

@@ -2,8 +2,8 @@
 
 use access::{Action, Caller, Owner};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::offers::v1::{self as proto, Opinion};
 use offers::Unfit;
+use wire::torg::offers::v1::{self as proto, Opinion};
 
 use crate::caller::{Intent, is_own, of_request};
 use crate::errors::Refusal;

@@ -2,8 +2,8 @@
 //! moderators are not to be found and written to by those whose offers they banned.
 
 use access::{Action, Caller};
-use wire::torg::offers::v1::{Author, HistoryEntry, Moderation, Offer, OfferChange, author};
 use serde_json::Value;
+use wire::torg::offers::v1::{Author, HistoryEntry, Moderation, Offer, OfferChange, author};
 
 use crate::caller::own_seller;
 

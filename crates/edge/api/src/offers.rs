@@ -8,16 +8,16 @@ mod watch;
 
 use access::{Action, Caller};
 use buffa::Message;
-use wire::torg::offers::v1::{
-    BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
-    GetHistoryRequest, GetHistoryResponse, GetOfferRequest, GetOfferResponse, MoveOfferRequest,
-    MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
-};
 use offers::Error;
 use offers::fields::BY_SELLERS;
 use offers::masks::sellers_part;
 use offers::status::Mover;
 use watcher::Fields;
+use wire::torg::offers::v1::{
+    BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
+    GetHistoryRequest, GetHistoryResponse, GetOfferRequest, GetOfferResponse, MoveOfferRequest,
+    MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
+};
 
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;

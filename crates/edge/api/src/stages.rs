@@ -7,12 +7,12 @@ mod states;
 use std::time::Duration;
 
 use access::{Action, Caller};
-use remote_stages::{RegistryError, Workshop};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::stages::v1 as proto;
-use wire::torg::stages::v1::waiting::Lane as LaneShown;
+use remote_stages::{RegistryError, Workshop};
 use watcher::limits::DEPTH_COUNTED_MAX;
 use watcher::{Lane, OtherLimits};
+use wire::torg::stages::v1 as proto;
+use wire::torg::stages::v1::waiting::Lane as LaneShown;
 
 pub(crate) use states::StatesRpc;
 

@@ -8,11 +8,11 @@ mod shown;
 
 use access::{Action, Caller};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::tasks::v1 as proto;
 use planner::board::Signed;
 use planner::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 use tasks::Scheduler;
 use tasks::limits::TASK_NAME_BYTES_MAX;
+use wire::torg::tasks::v1 as proto;
 
 use crate::caller::of_request;
 use crate::errors::Refusal;

@@ -8,25 +8,28 @@ use access::{Caller, Proof, Role, Roles};
 use api::limits::BATCH_GET_MAX;
 use api::offers::OfferCalls;
 use api::{Market, Refusal};
-use remote_stages::{Registry, Workshop};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
-use wire::torg::offers::v1::{
-    BatchGetOffersRequest, Condition, CreateOfferRequest, GetHistoryRequest, GetOfferRequest, Money,
-    MoveOfferRequest, Offer, Price, Source, Status, UpdateOfferRequest, Values, source,
-};
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
+use remote_stages::{Registry, Workshop};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::Topics;
 use watcher::{Setup, Watcher};
+use wire::torg::offers::v1::{
+    BatchGetOffersRequest, Condition, CreateOfferRequest, GetHistoryRequest, GetOfferRequest, Money,
+    MoveOfferRequest, Offer, Price, Source, Status, UpdateOfferRequest, Values, source,
+};
 
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
 const UNKNOWN: &str = "4829-1750-3316-8090";
 
 async fn open() -> OfferCalls {
-    let tables =
-        watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables()).chain(remote_stages::tables());
+    let tables = watcher::tables()
+        .into_iter()
+        .chain(topics::tables())
+        .chain(offers::tables())
+        .chain(remote_stages::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
     let watcher: Watcher<StoredOffer> = Watcher::open(&store, Setup::default()).await.unwrap();

@@ -16,11 +16,6 @@ use connectrpc::{
     ConnectError, ConnectRpcService, ErrorCode, ErrorDetail, Protocol, RequestContext, Response, Router,
     ServiceRequest, ServiceResult,
 };
-use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
-use wire::torg::offers::v1::{
-    GetModerationRequest, GetModerationResponse, GiveOpinionRequest, GiveOpinionResponse, ModerationService,
-    ModerationServiceClient, ModerationServiceExt as _, Status,
-};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
@@ -30,6 +25,11 @@ use offers::status::{Forbidden, Mover};
 use offers::validation::Violation;
 use offers::{Error, NotMoved, OfferId, WrongId};
 use tokio::net::{TcpListener, TcpStream};
+use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
+use wire::torg::offers::v1::{
+    GetModerationRequest, GetModerationResponse, GiveOpinionRequest, GiveOpinionResponse, ModerationService,
+    ModerationServiceClient, ModerationServiceExt as _, Status,
+};
 
 const PATH: &str = "/torg.offers.v1.ModerationService/GetModeration";
 /// What stock gRPC clients take of headers.

@@ -11,17 +11,17 @@ use bytes::Bytes;
 use common::{ann, caller, car, open};
 use connectrpc::client::{ClientConfig, HttpClient};
 use connectrpc::{ConnectRpcService, ErrorCode, Protocol, Router};
-use wire::torg::offers::v1::__buffa::oneof::watch_offers_response::Event;
-use wire::torg::offers::v1::{
-    CreateOfferRequest, GetOfferRequest, MoveOfferRequest, OfferServiceClient, Status, WatchOffersRequest,
-    WatchOffersResponse,
-};
 use http_body_util::{BodyExt as _, Full};
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use wire::torg::offers::v1::__buffa::oneof::watch_offers_response::Event;
+use wire::torg::offers::v1::{
+    CreateOfferRequest, GetOfferRequest, MoveOfferRequest, OfferServiceClient, Status, WatchOffersRequest,
+    WatchOffersResponse,
+};
 
 type Client = OfferServiceClient<HttpClient>;
 

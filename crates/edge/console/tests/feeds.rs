@@ -5,6 +5,8 @@
 mod torg;
 
 use access::{Caller, Role};
+use http::StatusCode;
+use torg::{Fake, Site};
 use wire::torg::admin::v1 as admin;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::problem::Severity;
@@ -18,8 +20,6 @@ use wire::torg::feeds::v1::{
     UpdateFeedRequest, UpdateFeedResponse, fetch,
 };
 use wire::torg::offers::v1::Contacts;
-use http::StatusCode;
-use torg::{Fake, Site};
 
 const EVIL: &str = "<script>alert(1)</script>";
 const PAGE: &str = "/console/feeds/ann/shop";

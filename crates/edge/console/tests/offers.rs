@@ -6,6 +6,8 @@
 mod fake;
 
 use buffa_types::google::protobuf::Timestamp;
+use fake::{Fake, SCRIPT};
+use http::StatusCode;
 use wire::torg::catalog::v1::attribute::Choice;
 use wire::torg::catalog::v1::{Attribute, CategoryName, GetCategoryResponse};
 use wire::torg::feeds::v1::{Feed, ListFeedsResponse};
@@ -21,8 +23,6 @@ use wire::torg::offers::v1::{
     opinion, source,
 };
 use wire::torg::stages::v1::{GetStageRequest, GetStageResponse};
-use fake::{Fake, SCRIPT};
-use http::StatusCode;
 
 const ID: &str = "4829175033168090";
 const PAGE: &str = "/console/offers/4829175033168090";

@@ -5,6 +5,8 @@
 #[path = "common/fake_market.rs"]
 mod fake;
 
+use fake::{Fake, SCRIPT};
+use http::StatusCode;
 use wire::torg::feeds::v1::{Feed, Fetch, ListFeedsResponse, fetch};
 use wire::torg::offers::v1::get_counts_response::Count;
 use wire::torg::offers::v1::repair_counts_response::Drift;
@@ -12,8 +14,6 @@ use wire::torg::offers::v1::{
     GetCountersResponse, GetCountsRequest, GetCountsResponse, ListOffersRequest, ListOffersResponse, Money,
     Offer, Preset, RepairCountsRequest, RepairCountsResponse, Status,
 };
-use fake::{Fake, SCRIPT};
-use http::StatusCode;
 
 const PAGE: &str = "/console/sellers/ann";
 

@@ -6,6 +6,8 @@
 mod fake;
 
 use buffa_types::google::protobuf::{FieldMask, Timestamp};
+use fake::{Fake, SCRIPT};
+use http::StatusCode;
 use wire::torg::admin::v1::{Action, Figure, GetFiguresResponse, ListActionsResponse};
 use wire::torg::stages::v1::stage::Kind;
 use wire::torg::stages::v1::{
@@ -15,8 +17,6 @@ use wire::torg::stages::v1::{
     SetStageLimitsRequest, SetStageLimitsResponse, ShadowReport, Stage, StageLimits, StartRecrawlRequest,
     StartRecrawlResponse, Waiting, waiting,
 };
-use fake::{Fake, SCRIPT};
-use http::StatusCode;
 
 const OFFER: &str = "4829175033168090";
 const FAILED: &str = "4829175033168108";

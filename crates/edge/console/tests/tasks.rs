@@ -6,6 +6,8 @@ mod torg;
 
 use access::{Caller, Role};
 use buffa_types::google::protobuf::Timestamp;
+use http::StatusCode;
+use torg::{Fake, NOW_MS, Site};
 use wire::torg::tasks::v1::explain_task_response::{LeafExplained, Regression};
 use wire::torg::tasks::v1::get_queue_response::{Running, Waiting};
 use wire::torg::tasks::v1::{
@@ -16,8 +18,6 @@ use wire::torg::tasks::v1::{
     StartBackfillResponse, Task, TaskEvent, TaskRun, TaskState, TaskSummary, seen_value, task_run,
     task_state,
 };
-use http::StatusCode;
-use torg::{Fake, NOW_MS, Site};
 
 const EVIL: &str = "<script>alert(1)</script>";
 

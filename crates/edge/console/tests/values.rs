@@ -6,13 +6,13 @@ mod torg;
 
 use access::Role;
 use buffa_types::google::protobuf::Timestamp;
+use http::StatusCode;
+use torg::{Fake, NOW_MS, Site};
 use wire::torg::tasks::v1::{
     CtlCurrent, CtlDone, CtlPast, GetValuesResponse, ListHistoryResponse, ListTasksResponse,
     ListValuesRequest, ListValuesResponse, SeenValue, SetValuesRequest, SetValuesResponse, TaskSummary,
     seen_value,
 };
-use http::StatusCode;
-use torg::{Fake, NOW_MS, Site};
 
 const EVIL: &str = "<script>alert(1)</script>";
 const PAGE: &str = "/console/values/sales.rows";

@@ -40,9 +40,9 @@ pub mod template;
 pub mod testing;
 mod token;
 
+pub use ::wire::torg::{offers::v1 as offers, stages::v1 as wire};
 pub use answer::{Answer, Failure, Wish};
 pub use async_trait::async_trait;
-pub use wire::torg::{offers::v1 as offers, stages::v1 as proto};
 pub use error::Error;
 pub use jiff::Timestamp;
 pub use offers::Offer;

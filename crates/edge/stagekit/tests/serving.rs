@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::wire::torg::offers::v1::Offer;
+use ::wire::torg::stages::v1::__buffa::oneof::answer::Change;
+use ::wire::torg::stages::v1::{ProcessRequest, StageServiceClient};
 use connectrpc::Protocol;
 use connectrpc::client::{ClientConfig, HttpClient};
-use wire::torg::offers::v1::Offer;
-use wire::torg::stages::v1::__buffa::oneof::answer::Change;
-use wire::torg::stages::v1::{ProcessRequest, StageServiceClient};
 use stagekit::{Answer, Description, Error, Failure, Options, Server, Stage, Subject, wire};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, oneshot};

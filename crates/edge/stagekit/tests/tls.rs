@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use connectrpc::client::{ClientConfig, Http2Connection};
 use connectrpc::{ConnectError, Protocol};
-use wire::torg::stages::v1::{DescribeRequest, StageServiceClient};
 use hyper_util::rt::TokioIo;
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair};
 use rustls::RootCertStore;
@@ -16,6 +15,7 @@ use stagekit::{Answer, Description, Failure, Options, Server, Stage, Subject, Tl
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsConnector;
+use wire::torg::stages::v1::{DescribeRequest, StageServiceClient};
 
 struct Nothing;
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use watcher_sim::{Hunted, Options, Outcome, breaks, bug_named, hunt, simulate};
 use tokio::time::Instant;
 use watcher::planted::Bug;
+use watcher_sim::{Hunted, Options, Outcome, breaks, bug_named, hunt, simulate};
 
 /// A planted bug must be caught within so many seeds.
 const HUNT_SEEDS_MAX: u64 = 50;

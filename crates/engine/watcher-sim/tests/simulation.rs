@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use watcher_sim::{Options, breaks, hunt, simulate};
 use watcher::planted::Bug;
+use watcher_sim::{Options, breaks, hunt, simulate};
 
 /// Seeds that every run of the tests tries; `cargo run --release -p sim -- --seeds 1000` tries more.
 const SEEDS: u64 = 40;

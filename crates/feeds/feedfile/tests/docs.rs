@@ -5,8 +5,8 @@ use feedfile::{Format, Language, Options, check};
 
 #[test]
 fn every_example_of_the_page_of_formats_is_sound() {
-    let page =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/feed-formats.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/feed-formats.md"))
+        .unwrap();
     let mut found = Vec::new();
     for block in page.split("```").skip(1).step_by(2) {
         let (_, text) = block.split_once('\n').unwrap();

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use wire::torg::feeds::v1::load::State;
 use offers::autoload::FeedName;
 use store::{Batch, Outcome, Read as _, Scan};
 use tokio::sync::watch;
+use wire::torg::feeds::v1::load::State;
 
 use crate::error::{Error, Result};
 use crate::feed::load_key;

@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use buffa::Message as _;
 use bytes::Bytes;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 use offers::autoload::FeedName;
 use store::{Batch, Key, Scan};
 use watcher::{Entity, Evolved, Fields, shard_of};
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 
 use crate::tables::{FEEDS, LOADS, NAMES};
 

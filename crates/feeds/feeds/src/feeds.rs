@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buffa_types::google::protobuf::Timestamp;
-use wire::torg::feeds::v1::load::Origin;
-use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 use geo::Geocoder;
 use offers::autoload::FeedName;
 use offers::{Offers, time};
@@ -14,6 +12,8 @@ use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
 use watcher::{Fields, Found, Time, Watcher, shard_of};
+use wire::torg::feeds::v1::load::Origin;
+use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 
 use crate::error::{Error, Result, invalid};
 use crate::feed::{FeedId, StoredFeed};

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::feeds::v1::fetch::Outcome;
-use wire::torg::feeds::v1::load::Origin;
-use wire::torg::feeds::v1::{Feed, Fetch, Fetched as Known, Link, QueuedLoad};
 use fetch::{BasicAuth, Client, Fetched, Limits, Request, Validators};
 use offers::time;
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time};
+use wire::torg::feeds::v1::fetch::Outcome;
+use wire::torg::feeds::v1::load::Origin;
+use wire::torg::feeds::v1::{Feed, Fetch, Fetched as Known, Link, QueuedLoad};
 
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;

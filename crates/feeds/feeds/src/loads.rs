@@ -1,10 +1,10 @@
 //! Loads: what came of files.
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Counts, Load, LoadKeeping};
 use offers::autoload::FeedName;
 use store::{Batch, Read as _, Row};
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Counts, Load, LoadKeeping};
 
 use crate::error::{Error, Result, damaged};
 use crate::feed::load_key;

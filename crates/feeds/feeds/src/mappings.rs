@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::Mapping as Row;
 use store::{Batch, Outcome, Read as _};
 use unify::path_key;
+use wire::torg::feeds::v1::Mapping as Row;
 
 use crate::error::{Result, damaged, invalid};
 use crate::feeds::Feeds;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalog::Catalogue;
-use wire::torg::feeds::v1::problem::Severity as WireSeverity;
-use wire::torg::feeds::v1::{self as proto, Defaults, Feed};
 use feedfile::{Code, Excerpt, FeedOffer, Header, Item, Judge, Position, Price, Problem, Severity};
 use unify::Unifier;
+use wire::torg::feeds::v1::problem::Severity as WireSeverity;
+use wire::torg::feeds::v1::{self as proto, Defaults, Feed};
 
 use crate::process::unifying::{Unification, Unifying};
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::problem::Severity;
-use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
 use offers::autoload::{FeedName, Troubled};
 use store::Read as _;
+use wire::torg::feeds::v1::problem::Severity;
+use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
 
 use crate::error::{Result, damaged};
 use crate::feeds::Feeds;

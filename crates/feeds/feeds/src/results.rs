@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
+use offers::autoload::FeedName;
+use store::Batch;
+use tokio::sync::watch;
+use topics::{Delivered, Position, ReadLimit};
 use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::offer_result::Outcome;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::result_message::{BatchResult, EndResult};
 use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems, OfferResult, ResultMessage};
-use offers::autoload::FeedName;
-use store::Batch;
-use tokio::sync::watch;
-use topics::{Delivered, Position, ReadLimit};
 
 use crate::error::{Error, Result};
 use crate::feeds::Feeds;

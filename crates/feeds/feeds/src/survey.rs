@@ -1,12 +1,12 @@
 //! How all feeds fare, some at a time: for whoever watches over them.
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, Fetch, Load, fetch};
 use offers::autoload::FeedName;
 use offers::time::to_ms;
 use store::{Key, Read as _, Row, Scan};
 use watcher::Time;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, Fetch, Load, fetch};
 
 use crate::error::{Result, damaged};
 use crate::feed::{FeedId, load_key};

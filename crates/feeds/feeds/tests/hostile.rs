@@ -6,9 +6,9 @@ mod common;
 use std::io::Write as _;
 
 use common::{Market, yml};
-use wire::torg::feeds::v1::load::State;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use wire::torg::feeds::v1::load::State;
 
 /// The most memory that all of this may take, the threads of the test itself and the files in memory included.
 const MEMORY_KIB_MAX: u64 = 600 * 1024;

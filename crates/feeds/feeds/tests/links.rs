@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::{Market, yml};
-use wire::torg::feeds::v1::fetch::Outcome;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, Fetch, Link};
 use fetch::{Client, Network, Pipe, Rules};
 use offers::autoload::FeedName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use watcher::{Clock, Time};
+use wire::torg::feeds::v1::fetch::Outcome;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, Fetch, Link};
 
 const START_MS: i64 = 1_700_000_000_000;
 const HOUR: Duration = Duration::from_secs(3600);

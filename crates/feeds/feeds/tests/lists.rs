@@ -6,8 +6,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::Market;
-use wire::torg::feeds::v1::Feed;
 use offers::autoload::FeedName;
+use wire::torg::feeds::v1::Feed;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn feeds_of_all_sellers_are_listed_page_by_page_each_once_and_those_of_one_together() {

@@ -4,10 +4,10 @@
 use std::sync::{Arc, OnceLock};
 
 use catalog::Catalogue;
-use wire::torg::feeds::v1::Defaults;
 use feedfile::{Code, Options, Problem, Report, Severity, check_with};
 use feeds::Offline;
 use unify::Unifier;
+use wire::torg::feeds::v1::Defaults;
 
 fn offline() -> &'static Offline {
     static OFFLINE: OnceLock<Offline> = OnceLock::new();

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use common::{Market, yml};
 
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, Missing};
 use feeds::{Mapping, ProblemFilter};
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore as _, ObjectStoreExt as _};
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, Missing};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_becomes_live_offers_and_a_second_one_changes_only_what_is_different() {

@@ -5,16 +5,16 @@ mod common;
 
 use buffa::Message as _;
 use common::{Market, PARTITIONS, yml};
-use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
-use wire::torg::feeds::v1::load_message::{Batch, End};
-use wire::torg::feeds::v1::loaded_offer::Verdict;
-use wire::torg::feeds::v1::{Defaults, Feed, LoadMessage, LoadedOffer, load_progress};
-use wire::torg::offers::v1::{Author, Contacts, Status, author};
 use feeds::{Mapping, ProblemFilter};
 use offers::autoload::FeedName;
 use offers::status::Mover;
 use offers::{Call, Move};
 use topics::{Message, ReadLimit, Topics};
+use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
+use wire::torg::feeds::v1::load_message::{Batch, End};
+use wire::torg::feeds::v1::loaded_offer::Verdict;
+use wire::torg::feeds::v1::{Defaults, Feed, LoadMessage, LoadedOffer, load_progress};
+use wire::torg::offers::v1::{Author, Contacts, Status, author};
 
 const SOFAS: [(&str, &str, u32); 3] =
     [("1", "Диван серый", 100), ("2", "Диван синий", 200), ("3", "Диван красный", 300)];

@@ -4,11 +4,11 @@
 mod common;
 
 use common::{Market, yml};
-use wire::torg::offers::v1::{Author, Offer, Photo, Problem, Status, author};
 use feeds::ProblemFilter;
 use offers::autoload::FeedName;
 use offers::status::Mover;
 use offers::{Call, Move, OfferId};
+use wire::torg::offers::v1::{Author, Offer, Photo, Problem, Status, author};
 
 fn by(kind: author::Kind, mover: Mover) -> Call {
     Call::by(Author { kind: kind.into(), name: "somebody".to_owned(), ..Author::default() }, mover)

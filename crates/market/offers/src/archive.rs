@@ -3,9 +3,9 @@
 //! In two commits: the offer becomes `archived`, as every other move, with its lists, counts, history and message to the topic; then its row goes over to the archive, and
 //! the watcher lets go of it. Between the two it waits in the same queue as those that are due, so that a crash leaves nothing behind.
 
-use wire::torg::offers::v1::{Author, Status, author};
 use store::{Batch, Read};
 use watcher::{Entity, Fields, Found};
+use wire::torg::offers::v1::{Author, Status, author};
 
 use crate::call::Call;
 use crate::entity::StoredOffer;

@@ -1,8 +1,8 @@
 //! What billing keeps beside an offer: a row of its own, so that its writers never conflict with those of the offer.
 
 use buffa::Message;
-use wire::torg::offers::v1::Billing;
 use store::{Batch, Key, Read};
+use wire::torg::offers::v1::Billing;
 
 use crate::call::{Call, Ticket};
 use crate::error::{Error, Result, damaged};

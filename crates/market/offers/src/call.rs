@@ -2,9 +2,9 @@
 
 use buffa::Message;
 use bytes::Bytes;
-use wire::torg::offers::v1::{Author, StoredAnswer};
 use store::{Batch, Key, Read};
 use watcher::{Time, shard_of};
+use wire::torg::offers::v1::{Author, StoredAnswer};
 
 use crate::error::{Error, Result, damaged};
 use crate::limits::{ATTEMPTS_MAX, COMPLETE_PAUSE};

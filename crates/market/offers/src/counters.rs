@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::Money;
 use store::limits::ADD_MAX;
 use store::{Batch, Read};
 use watcher::{Evolved, shard_of};
+use wire::torg::offers::v1::Money;
 
 use crate::entity::StoredOffer;
 use crate::limits::COUNTER_PARTS;

@@ -2,9 +2,9 @@
 
 use buffa::Message;
 use bytes::Bytes;
-use wire::torg::offers::v1::{Offer, Status};
 use store::{Batch, Key, Scan};
 use watcher::{Entity, Evolved, Fields, shard_of};
+use wire::torg::offers::v1::{Offer, Status};
 
 use crate::autoload::troubles;
 use crate::id::OfferId;

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
-use wire::torg::offers::v1::Status;
 use store::Row;
+use wire::torg::offers::v1::Status;
 
 use crate::id::OfferId;
 use crate::masks::MaskError;

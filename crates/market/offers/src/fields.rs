@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use wire::torg::offers::v1::{Offer, Values};
 use watcher::Fields;
+use wire::torg::offers::v1::{Offer, Values};
 
 use crate::history::json;
 

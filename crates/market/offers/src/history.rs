@@ -3,11 +3,11 @@
 mod excerpt;
 
 use buffa::Message;
-use wire::torg::offers::v1::history_entry::FieldChange;
-use wire::torg::offers::v1::{Author, HistoryEntry, Offer, author};
 use serde::Serialize;
 use store::{Batch, Read, Row};
 use watcher::Evolved;
+use wire::torg::offers::v1::history_entry::FieldChange;
+use wire::torg::offers::v1::{Author, HistoryEntry, Offer, author};
 
 use crate::entity::StoredOffer;
 use crate::error::{Result, damaged};

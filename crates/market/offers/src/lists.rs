@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use buffa::Message;
 use bytes::Bytes;
+use store::{Batch, Key};
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
 use wire::torg::offers::v1::{Card, Money, Offer, Preset};
-use store::{Batch, Key};
 
 use crate::entity::StoredOffer;
 use crate::limits::{CARD_TITLE_CHARS, TITLE_FILTER_CHARS};

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::offers::v1::{Author, Moderation, Opinion, Status, author, opinion};
 use store::{Batch, Key, Outcome, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
 use watcher::{Fields, Found, Time};
+use wire::torg::offers::v1::{Author, Moderation, Opinion, Status, author, opinion};
 
 use crate::entity::StoredOffer;
 use crate::error::{Error, Result, damaged};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use watcher::Time;
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
 use wire::torg::offers::v1::{Author, Keeping, Money, Offer, Status, StatusReason};
-use watcher::Time;
 
 use crate::status::{Forbidden, Mover, may_move};
 use crate::time;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use buffa::Message;
 use catalog::Catalogue;
-use wire::torg::offers::v1::{Offer, Source, Status, source};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use store::{Batch, Key, Outcome, Read, Row, Store};
 use topics::Topics;
 use watcher::{Entity, Fields, Found, Time, Watcher, shard_of};
+use wire::torg::offers::v1::{Offer, Source, Status, source};
 
 use crate::call::{Call, Ticket, is_of_a_call};
 use crate::config::Config;

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use buffa::{Message, MessageField};
-use wire::torg::offers::v1::{Author, Offer, OfferChange, Preset, Status, WatchPlace, author};
 use futures::stream::{self, BoxStream, SelectAll, StreamExt};
 use store::Read;
 use topics::{Delivered, ReadLimit};
 use watcher::Time;
+use wire::torg::offers::v1::{Author, Offer, OfferChange, Preset, Status, WatchPlace, author};
 
 use crate::cabinet::{Filter, Place};
 use crate::error::{Error, Result};

@@ -5,14 +5,14 @@
 use std::sync::LazyLock;
 
 use catalog::Catalogue;
+use offers::validation::{self, violations};
+use proptest::prelude::*;
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
 use wire::torg::offers::v1::price::{Free, Negotiable, PriceRange};
 use wire::torg::offers::v1::source::Feed;
 use wire::torg::offers::v1::{
     Condition, Contacts, Coordinates, Money, Offer, Photo, Place, Price, Source, Values, Video,
 };
-use offers::validation::{self, violations};
-use proptest::prelude::*;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::builtin().unwrap());
 

@@ -10,14 +10,14 @@ use std::time::Duration;
 use buffa_types::google::protobuf::Timestamp;
 use bytes::Bytes;
 use catalog::Catalogue;
-use wire::torg::offers::v1::{Author, Offer, Status, author};
-use wire::torg::stages::v1 as proto;
-use wire::torg::stages::v1::__buffa::oneof::{answer, wish};
 use offers::fields::{self, BY_SELLERS};
 use offers::status::Mover;
 use offers::validation::violations;
 use offers::{Move, StoredOffer, time};
 use watcher::{Answer, Change, Fields, NewState, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Author, Offer, Status, author};
+use wire::torg::stages::v1 as proto;
+use wire::torg::stages::v1::__buffa::oneof::{answer, wish};
 
 use crate::endpoint::shortened;
 use crate::requests::state_to;

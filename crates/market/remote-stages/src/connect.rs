@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connectrpc::client::{Http2Connection, SharedHttp2Connection};
-use wire::torg::stages::v1::outside_stage::Tls;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
@@ -13,6 +12,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use wire::torg::stages::v1::outside_stage::Tls;
 
 use crate::limits::WAITING_MAX;
 use crate::secured::{OwnCertificate, Trouble, Watched};

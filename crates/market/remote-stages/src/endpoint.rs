@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use connectrpc::client::{CallOptions, ClientConfig, SharedHttp2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
-use wire::torg::stages::v1::{DescribeRequest, DescribeResponse, StageServiceClient};
 use http::Uri;
 use tokio::time::Instant;
+use wire::torg::stages::v1::{DescribeRequest, DescribeResponse, StageServiceClient};
 
 use crate::limits::{
     DESCRIBE_TIMEOUT, FAILURES_MAX, MESSAGE_BYTES_MAX, PROBE_PAUSE, PROBE_PAUSE_MAX, RESPONSE_BYTES_MAX,

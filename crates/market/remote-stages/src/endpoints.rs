@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use connectrpc::{ConnectError, ErrorCode};
-use wire::torg::stages::v1::DescribeResponse;
 use futures::future::join_all;
 use http::Uri;
 use tokio::time::Instant;
+use wire::torg::stages::v1::DescribeResponse;
 
 use crate::endpoint::{Client, Endpoint, Silence, Standing};
 use crate::outside::Outside;

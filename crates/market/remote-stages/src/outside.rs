@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use buffa_types::google::protobuf::FieldMask;
-use wire::torg::stages::v1::OutsideStage;
 use http::{HeaderValue, Uri};
 use watcher::{Fields, StageLimits};
+use wire::torg::stages::v1::OutsideStage;
 
 use crate::answers::{Allowed, wrong_interest};
 use crate::connect::Dialler;

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use buffa::Message as _;
 use catalog::Catalogue;
 use connectrpc::ConnectError;
-use wire::torg::stages::v1 as proto;
 use futures::future::join_all;
 use offers::StoredOffer;
 use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Wish};
+use wire::torg::stages::v1 as proto;
 
 use crate::answers::{Reader, read_failure, wrong_interest};
 use crate::endpoint::{Silence, Standing, words};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use buffa::Message as _;
-use wire::torg::stages::v1::{OutsideStage, StoredDescription, StoredStage};
 use offers::time;
 use store::{Batch, Outcome, Read, Row, Scan, Store, Table, TableDef};
 use watcher::Time;
+use wire::torg::stages::v1::{OutsideStage, StoredDescription, StoredStage};
 
 use crate::limits::STAGES_MAX;
 use crate::outside::{Outside, Wrong};

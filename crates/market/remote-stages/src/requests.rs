@@ -3,10 +3,10 @@
 use buffa::Message as _;
 use buffa_types::google::protobuf::{Any, BytesValue, Timestamp};
 use bytes::Bytes;
-use wire::torg::offers::v1::Offer;
-use wire::torg::stages::v1 as proto;
 use offers::{StoredOffer, time};
 use watcher::{Subject, Time};
+use wire::torg::offers::v1::Offer;
+use wire::torg::stages::v1 as proto;
 
 use crate::limits::REQUEST_BYTES_MAX;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::{Author, Status, author};
 use offers::status::Mover;
 use offers::{Move, StoredOffer, time};
 use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Author, Status, author};
 
 use crate::events::{EventKind, Events, OfferEvent};
 use crate::limits::WARN_BEFORE;
@@ -138,8 +138,8 @@ fn event(saved: &Saved<StoredOffer>) -> Option<OfferEvent> {
 
 #[cfg(test)]
 mod tests {
-    use wire::torg::offers::v1::Offer;
     use watcher::Change;
+    use wire::torg::offers::v1::Offer;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::{Photo, Status};
 use offers::StoredOffer;
 use photos::{PhotoOrder, Photos};
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Photo, Status};
 
 use crate::patch::patch;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::{Photo, Problem, Status};
 use futures::{StreamExt, TryStreamExt, stream};
 use offers::{StoredOffer, time};
 use photos::{PhotoError, Photos, UrlError};
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Photo, Problem, Status};
 
 use crate::limits::{PHOTOS_AT_ONCE, PHOTOS_BASE};
 use crate::patch::patch;

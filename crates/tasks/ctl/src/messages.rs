@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use wire::torg::tasks::v1::{SeenValue, seen_value};
 use jiff::Timestamp;
 use triggers::{Parameter, Value};
-
+use wire::torg::tasks::v1::{SeenValue, seen_value};
 
 /// A moment as messages carry it: nanoseconds count forward, also before 1970.
 #[must_use]
@@ -37,7 +36,7 @@ pub fn value(value: Value) -> SeenValue {
 }
 
 /// The value of a message; one that is neither a time nor a number is an error.
-pub fn read_value(value: &BTreeMap<Parameter, Value>Value) -> Result<Value, String> {
+pub fn read_value(value: &SeenValue) -> Result<Value, String> {
     match &value.kind {
         Some(seen_value::Kind::Number(number)) => Ok(Value::Number(*number)),
         Some(seen_value::Kind::Time(time)) => read_time(time).map(Value::Time),
@@ -53,7 +52,7 @@ pub fn seen(seen: &BTreeMap<Parameter, Value>) -> BTreeMap<String, SeenValue> {
 
 /// Values by their parameters, from a message.
 pub fn read_seen(seen: &BTreeMap<String, SeenValue>) -> Result<BTreeMap<Parameter, Value>, String> {
-    let read = |(parameter, of): (&String, &BTreeMap<Parameter, Value>Value)| {
+    let read = |(parameter, of): (&String, &SeenValue)| {
         let parameter = parameter.parse().map_err(|error: triggers::Error| error.to_string())?;
         Ok((parameter, read_value(of)?))
     };

@@ -2,21 +2,21 @@
 
 use buffa::Message;
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use wire::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue};
 use jiff::Timestamp;
 use store::Row;
 use triggers::Value;
+use wire::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue};
 
 use super::error::{Result, damaged};
 use crate::messages;
 
 fn read_time(row: &Row, time: &WireTime) -> Result<Timestamp> {
-    wire::read_time(time).map_err(|detail| damaged(row, detail))
+    messages::read_time(time).map_err(|detail| damaged(row, detail))
 }
 
 /// The value of a message; what is neither a time nor a number was not written by this program.
 fn read_value(row: &Row, value: Option<&SeenValue>) -> Result<Option<Value>> {
-    value.map(wire::read_value).transpose().map_err(|detail| damaged(row, detail))
+    value.map(messages::read_value).transpose().map_err(|detail| damaged(row, detail))
 }
 
 fn decoded<M: Message>(row: &Row) -> Result<M> {
@@ -44,9 +44,9 @@ impl StoredValue {
 
     pub(super) fn encode(&self) -> Vec<u8> {
         let message = CtlValue {
-            value: self.value.map(wire::value).into(),
+            value: self.value.map(messages::value).into(),
             author: self.author.clone(),
-            change_time: Some(wire::time(self.at)).into(),
+            change_time: Some(messages::time(self.at)).into(),
             history_from: self.history_from,
             ..CtlValue::default()
         };
@@ -79,9 +79,9 @@ impl StoredChange {
     pub(super) fn encode(&self) -> Vec<u8> {
         let message = CtlHistory {
             author: self.author.clone(),
-            change_time: Some(wire::time(self.at)).into(),
-            before: self.before.map(wire::value).into(),
-            after: self.after.map(wire::value).into(),
+            change_time: Some(messages::time(self.at)).into(),
+            before: self.before.map(messages::value).into(),
+            after: self.after.map(messages::value).into(),
             moved_back: self.moved_back,
             reason: self.reason.clone(),
             ..CtlHistory::default()
@@ -92,7 +92,7 @@ impl StoredChange {
 
 /// A mark's row: what it was changed to, and when.
 pub(super) fn encode_mark(value: Option<Value>, at: Timestamp) -> Vec<u8> {
-    let (value, change_time) = (value.map(wire::value).into(), Some(wire::time(at)).into());
+    let (value, change_time) = (value.map(messages::value).into(), Some(messages::time(at)).into());
     CtlChanged { value, change_time, ..CtlChanged::default() }.encode_to_vec()
 }
 

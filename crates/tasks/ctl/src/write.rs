@@ -11,9 +11,7 @@ use super::change::{Change, Done};
 use super::error::{Error, Result};
 use super::name::{Keys, Name};
 use super::rows::{StoredChange, StoredValue, encode_mark};
-use crate::limits::{
-    AUTHOR_CHARS_MAX, ATTEMPTS_MAX, CHANGES_MAX, HISTORY_PORTION, REASON_CHARS_MAX,
-};
+use crate::limits::{ATTEMPTS_MAX, AUTHOR_CHARS_MAX, CHANGES_MAX, HISTORY_PORTION, REASON_CHARS_MAX};
 
 /// A lagging history is cut by so many portions at once.
 const PORTIONS_MAX: u64 = 4;

@@ -4,8 +4,8 @@ use taskfile::{Task, TaskSet};
 use triggers::{Check, Group, Leaf, Parameter, Trigger};
 
 use crate::board::{Plan, Retry, SetTo, Settings};
-use ctl::canonical;
 use crate::limits::FAILING_AFTER;
+use ctl::canonical;
 
 /// All tasks of a set, by name.
 #[must_use]

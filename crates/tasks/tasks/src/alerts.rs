@@ -1,10 +1,10 @@
 //! Telling alerts to somebody outside: a stage of the watcher, so that an alert waits until it was told.
 
 use async_trait::async_trait;
-use wire::torg::tasks::v1::TaskAlert;
 use reqwest::{Client, StatusCode, Url, redirect};
 use serde_json::json;
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject};
+use wire::torg::tasks::v1::TaskAlert;
 
 use crate::entity::TaskEntity;
 use crate::limits::WEBHOOK_TIMEOUT;
@@ -36,7 +36,7 @@ impl Webhook {
 
     async fn tell(&self, task: &str, alert: &TaskAlert) -> Result<(), StageError> {
         let kind = alert.kind.as_known().map(|kind| format!("{kind:?}")).unwrap_or_default();
-        let time = alert.time.as_option().and_then(|time| planner::messages::read_time(time).ok());
+        let time = alert.time.as_option().and_then(|time| ctl::messages::read_time(time).ok());
         let body = json!({
             "task": task,
             "number": alert.number,

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clock::Clock;
+use ctl::Ctl;
 use jiff::Timestamp;
 use planner::board::{Board, Input, TaskState};
-use ctl::Ctl;
 use runs::RunId;
 use store::Store;
 use watcher::Watcher;

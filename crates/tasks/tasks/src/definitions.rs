@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use buffa::Message as _;
-use wire::torg::tasks::v1::{Deployment, deployment::DeployedFile};
+use ctl::messages;
 use jiff::Timestamp;
 use planner::board::{Change, Plan, Settings, Signed};
 use planner::plans::{plans_of, refused_parameters, settings_of};
-use planner::messages;
 use store::{Batch, Outcome, Read as _, Scan, Store};
 use taskfile::{Task, TaskSet};
+use wire::torg::tasks::v1::{Deployment, deployment::DeployedFile};
 
 use crate::error::{Error, Result};
 use crate::limits::{DEPLOYMENTS_KEPT, PIECE_BYTES, TASK_NAME_BYTES_MAX};
@@ -181,7 +181,7 @@ pub(crate) async fn deploy(
     let mut deployment = Deployment {
         author: signed.by.clone(),
         reason: signed.reason.clone(),
-        time: Some(wire::time(signed.at)).into(),
+        time: Some(messages::time(signed.at)).into(),
         files: files.iter().map(deployed).collect(),
         tasks: tasks as u32,
         ..Default::default()
@@ -264,5 +264,5 @@ async fn clear(store: &Store, deployment: u64) -> Result<()> {
 /// When a deployment was made.
 #[must_use]
 pub fn deployed_at(deployment: &Deployment) -> Option<Timestamp> {
-    deployment.time.as_option().and_then(|time| wire::read_time(time).ok())
+    deployment.time.as_option().and_then(|time| messages::read_time(time).ok())
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use buffa::Message as _;
 use bytes::Bytes;
-use wire::torg::tasks::v1::{Task, TaskAlert};
 use planner::board::{TaskName, TaskState};
 use store::{Key, KeyValue, Read as _, Scan, Store};
 use watcher::{Entity, Fields, Found};
+use wire::torg::tasks::v1::{Task, TaskAlert};
 
 use crate::error::{Error, Result};
 use crate::rows::{read_state, state_message};

@@ -40,6 +40,6 @@ pub use look::{Filter, Listed};
 pub use people::Applied;
 pub use planner::board::Troubled;
 pub use rows::cause_message;
-pub use tasks::{Scheduler, Setup};
+pub use scheduler::{Scheduler, Setup};
 pub use spec::Variables;
 pub use tables::tables;

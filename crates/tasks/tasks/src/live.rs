@@ -31,8 +31,8 @@ use crate::rows::decode;
 use crate::spec::{Facts, spec_of};
 use crate::tables::{ENDS, KILLS, RUNS, SHARD};
 
-use wire::torg::tasks::v1::TaskRun;
 use owner::Owner;
+use wire::torg::tasks::v1::TaskRun;
 
 pub(crate) use commit::add_event;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use wire::torg::tasks::v1::{Deployment, TaskEvent, TaskRun};
 use jiff::Timestamp;
 use planner::board::{Board, Explanation, TaskName, TaskState, Troubled};
 use runs::Piece;
 use store::{Read as _, Row, Scan};
 use taskfile::Task;
+use wire::torg::tasks::v1::{Deployment, TaskEvent, TaskRun};
 
 use crate::carrying::CarryError;
 use crate::definitions::{self, Definitions, File};

@@ -1,14 +1,14 @@
 //! What people do. Everything needs a reason and stands in the history with its author.
 
-use wire::torg::tasks::v1::{Deployment, TaskEvent};
+use ctl::messages;
 use planner::board::actions;
 use planner::board::backfill;
 use planner::board::{BackfillOrder, Plan, Signed, TaskState, chunks, scale_of};
 use planner::deploy::{self, Deployment as Planned};
-use planner::messages;
 use store::{Batch, Outcome};
 use taskfile::Difference;
 use triggers::{Parameter, Value};
+use wire::torg::tasks::v1::{Deployment, TaskEvent};
 
 use crate::definitions::{self, Definitions, File};
 use crate::entity::{self, TaskEntity, found};
@@ -183,7 +183,7 @@ impl Scheduler {
             let version = self.core.watcher.save(&mut batch, Some(&found(before)), &after).await?;
             let event = TaskEvent {
                 version,
-                time: Some(wire::time(signed.at)).into(),
+                time: Some(messages::time(signed.at)).into(),
                 author: signed.by.clone(),
                 reason: signed.reason.clone(),
                 what: vec![what.to_owned()],

@@ -7,8 +7,8 @@ use std::time::Duration;
 use common::{World, parameter, until};
 use planner::board::{Phase, Standing};
 use runs::{Reason, Values};
-use tasks::{Filter, TaskEntity};
 use store::{Batch, Read as _};
+use tasks::{Filter, TaskEntity};
 use triggers::Value;
 
 const REPORT: &str = "

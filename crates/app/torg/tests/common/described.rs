@@ -9,7 +9,7 @@ use buffa_descriptor::{DescriptorPool, MessageIndex};
 use serde_json::Value;
 
 /// What reflection shows.
-const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+const DESCRIPTORS: &[u8] = node::server::DESCRIPTORS;
 
 /// The contract of the process.
 #[derive(Clone)]

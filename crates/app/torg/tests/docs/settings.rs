@@ -123,8 +123,8 @@ fn files() {
     let said = shell.run(&lines);
     assert!(said.contains("flowchart") && said.contains("sales_report"), "{said}");
     let sdk = root().join("crates/edge/stagekit");
-    let lines =
-        to_run("docs/stages-sdk.md", "files").replace("../torg/crates/edge/stagekit", &sdk.display().to_string());
+    let lines = to_run("docs/stages-sdk.md", "files")
+        .replace("../torg/crates/edge/stagekit", &sdk.display().to_string());
     shell.run(&lines);
     assert!(place("price-watch/stage.py").is_file() && place("DIR/src/stage.rs").is_file());
     if has("openssl") {

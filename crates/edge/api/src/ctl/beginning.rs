@@ -25,8 +25,7 @@ pub(super) struct Beginning {
 impl Beginning {
     /// The beginning that a request has in this field.
     pub(super) fn of(field: &str, text: &str) -> Result<Self, Refusal> {
-        let wrong =
-            |error: ctl::Error| Refusal::wrong_field(field, "WRONG_NAME", error.to_string());
+        let wrong = |error: ctl::Error| Refusal::wrong_field(field, "WRONG_NAME", error.to_string());
         let mut prefix = Prefix::from_str(text).map_err(wrong)?;
         let dot = prefix.entity.rfind('.');
         prefix.entity.truncate(dot.unwrap_or(prefix.entity.len()));

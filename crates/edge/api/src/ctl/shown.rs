@@ -1,10 +1,10 @@
 //! Values as messages, and messages as values.
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use wire::torg::tasks::v1::{self as proto, SeenValue, seen_value};
-use jiff::Timestamp;
 use ctl::{Current, Done, Past};
+use jiff::Timestamp;
 use triggers::{Parameter, Value};
+use wire::torg::tasks::v1::{self as proto, SeenValue, seen_value};
 
 use crate::errors::Refusal;
 use crate::limits;

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use access::Caller;
 use connectrpc::{ConnectError, ErrorCode};
-use wire::torg::tasks::v1 as proto;
-use futures::{Stream, StreamExt as _};
 use ctl::{Ctl, Current, Watch};
+use futures::{Stream, StreamExt as _};
 use tokio::time::{Instant, sleep_until};
 use triggers::Parameter;
+use wire::torg::tasks::v1 as proto;
 
 use super::beginning::Beginning;
 use super::{CtlCalls, may_look, parameters, shown};

@@ -1,8 +1,8 @@
 //! What requests about feeds hold.
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::{Defaults, Feed};
 use feeds::limits::{CREDENTIAL_BYTES_MAX, NAMESPACE_BYTES_MAX, TITLE_CHARS_MAX, URL_BYTES_MAX};
+use wire::torg::feeds::v1::{Defaults, Feed};
 
 use crate::errors::Refusal;
 use crate::limits::{FEED_DEFAULTS_BYTES_MAX, name, text};

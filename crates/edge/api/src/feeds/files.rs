@@ -2,12 +2,12 @@
 
 use access::Caller;
 use bytes::Bytes;
-use wire::torg::feeds::v1::OfferProblem;
-use wire::torg::feeds::v1::load::Origin;
-use wire::torg::feeds::v1::problem::Severity;
 use feedfile::Language;
 use feeds::{Feeds, ProblemFilter, ProblemPlace, Spool};
 use offers::autoload::FeedName;
+use wire::torg::feeds::v1::OfferProblem;
+use wire::torg::feeds::v1::load::Origin;
+use wire::torg::feeds::v1::problem::Severity;
 
 use super::loads::Found;
 use super::shown::{Seen, told};

@@ -1,12 +1,12 @@
 //! Calls about loads and their problems.
 
 use access::Caller;
-use wire::torg::feeds::v1::problem::Severity;
-use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
-use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};
 use feedfile::{Code, Language};
 use feeds::{CodeCount, ProblemFilter, ProblemPlace};
 use offers::autoload::FeedName;
+use wire::torg::feeds::v1::problem::Severity;
+use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
+use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};
 
 use super::shown::{Seen, severity, told, translate};
 use super::{FeedCalls, named};

@@ -1,8 +1,8 @@
 //! Calls about what sellers' own categories are.
 
 use access::{Action, Caller};
-use wire::torg::feeds::v1 as proto;
 use feeds::Mapping;
+use wire::torg::feeds::v1 as proto;
 
 use super::FeedCalls;
 use super::shown::Seen;

@@ -1,8 +1,8 @@
 //! What of a feed a change sets.
 
 use buffa_types::google::protobuf::FieldMask;
-use wire::torg::feeds::v1::{Feed, Link};
 use feeds::Error;
+use wire::torg::feeds::v1::{Feed, Link};
 
 use super::checks::HIDDEN;
 use crate::errors::{FieldFault, Refusal};

@@ -1,9 +1,9 @@
 //! What a caller sees of feeds: problems of feeds that another service made are not for sellers, and texts are in the caller's language.
 
 use access::{Action, Caller};
+use feedfile::{Code, Language};
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{Feed, Load, Mapping, OfferProblem, Problem};
-use feedfile::{Code, Language};
 
 use crate::caller::own_seller;
 use crate::errors::Refusal;

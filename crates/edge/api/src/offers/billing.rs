@@ -1,11 +1,11 @@
 //! What billing keeps beside an offer.
 
 use access::{Action, Caller, Owner};
+use offers::OfferId;
+use offers::status::Mover;
 use wire::torg::offers::v1::{
     Billing, GetBillingRequest, GetBillingResponse, Offer, SetBillingRequest, SetBillingResponse,
 };
-use offers::OfferId;
-use offers::status::Mover;
 
 use super::{OfferCalls, checks};
 use crate::caller::{self, Intent};

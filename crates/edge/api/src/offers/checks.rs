@@ -2,9 +2,9 @@
 
 use buffa_types::google::protobuf::FieldMask;
 use connectrpc::ErrorCode;
-use wire::torg::offers::v1::{Money, MoveOfferRequest, Status};
 use offers::masks::{ReadMask, UpdateMask};
 use offers::{Move, OfferId};
+use wire::torg::offers::v1::{Money, MoveOfferRequest, Status};
 
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::MONEY_MICROS_MAX;

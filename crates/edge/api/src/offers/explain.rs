@@ -1,11 +1,11 @@
 //! Where an offer stands, and why.
 
 use access::{Action, Caller, Owner};
+use offers::time::from_time;
+use watcher::{Blocked, LastVisit, Standing, Time, Waits, Why};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::explain_offer_response::stage_standing as shown;
 use wire::torg::offers::v1::{ExplainOfferRequest, ExplainOfferResponse};
-use offers::time::from_time;
-use watcher::{Blocked, LastVisit, Standing, Time, Waits, Why};
 
 use super::{OfferCalls, checks};
 use crate::errors::Refusal;

@@ -5,11 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use buffa::Message;
 use connectrpc::{ConnectError, ErrorCode};
-use wire::torg::offers::v1::{
-    WatchOffersRequest, WatchOffersResponse, WatchPlace, watch_offers_response,
-};
 use futures::{Stream, StreamExt as _};
 use offers::{Begin, OfferId, Told};
+use wire::torg::offers::v1::{WatchOffersRequest, WatchOffersResponse, WatchPlace, watch_offers_response};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::OfferCalls;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use access::Caller;
-use remote_stages::Outside;
 use connectrpc::ErrorCode;
-use wire::torg::stages::v1 as proto;
 use offers::{OfferId, StoredOffer};
+use remote_stages::Outside;
 use watcher::{Found, Rehearsed, Stage};
+use wire::torg::stages::v1 as proto;
 
 use super::shown::differences;
 use super::{StagesRpc, may_administer};
@@ -44,8 +44,8 @@ impl StagesRpc {
             return Err(Refusal::new(ErrorCode::InvalidArgument, "BUILT_IN", text));
         };
         let declared = bench.known.outside.at(&request.endpoints);
-        let outside =
-            Outside::check(&declared).map_err(|wrong| Refusal::from(remote_stages::RegistryError::Wrong(wrong)))?;
+        let outside = Outside::check(&declared)
+            .map_err(|wrong| Refusal::from(remote_stages::RegistryError::Wrong(wrong)))?;
         Ok(Arc::new(self.0.plugin(&outside, bench.known.described.as_ref())))
     }
 

@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 
-use remote_stages::{Compared, Example, Origin, Standing, Workbench, Workshop};
-use wire::torg::offers::v1::Offer;
-use wire::torg::stages::v1 as proto;
 use offers::fields::{self, Difference};
 use offers::time::from_time;
+use remote_stages::{Compared, Example, Origin, Standing, Workbench, Workshop};
 use watcher::{
     Ahead, Depth, FailedVisit, Lane, OtherLimits, Parked, Recrawl, StageLimits, StageReport, StageStatus,
 };
+use wire::torg::offers::v1::Offer;
+use wire::torg::stages::v1 as proto;
 
 /// A stage: what it is, what waits for it, how it fares.
 pub(super) fn stage(workshop: &Workshop, id: &str, report: &StageReport) -> proto::Stage {

@@ -1,10 +1,10 @@
 //! `torg.stages.v1.StateService`: private states of stages, for services beside them.
 
 use access::{Action, Caller};
-use remote_stages::{Workshop, state_of, state_to};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use wire::torg::stages::v1 as proto;
+use remote_stages::{Workshop, state_of, state_to};
 use store::Batch;
+use wire::torg::stages::v1 as proto;
 
 use crate::caller::of_request;
 use crate::errors::Refusal;

@@ -2,13 +2,13 @@
 
 use access::Caller;
 use buffa_types::google::protobuf::Timestamp as WireTime;
-use wire::torg::tasks::v1::{self as proto, SeenChunk};
+use ctl::messages::{read_time, time};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use planner::board::{BackfillOrder, Chunk, chunks, scale_of};
 use planner::limits::BACKFILL_CHUNKS_MAX;
-use planner::messages::{read_time, time};
 use triggers::{Calendar, Scale};
+use wire::torg::tasks::v1::{self as proto, SeenChunk};
 
 use super::{TaskCalls, may_administer, named};
 use crate::errors::Refusal;

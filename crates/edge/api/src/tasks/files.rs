@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use access::Caller;
-use wire::torg::tasks::v1::{self as proto, apply_tasks_response as applied};
 use planner::board::TaskName;
 use planner::deploy::AtOnce;
-use tasks::{Applied, Error};
 use taskfile::Problem;
 use taskfile::limits::FILES_MAX;
+use tasks::{Applied, Error};
+use wire::torg::tasks::v1::{self as proto, apply_tasks_response as applied};
 
 use super::{TaskCalls, may_administer};
 use crate::errors::{FieldFault, Refusal};

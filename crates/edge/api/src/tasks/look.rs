@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use access::Caller;
-use wire::torg::tasks::v1::{self as proto, list_tasks_request::Standing};
 use planner::board::{Board, Phase};
 use tasks::{Definitions, Filter, Listed, cause_message};
+use wire::torg::tasks::v1::{self as proto, list_tasks_request::Standing};
 
 use super::{TaskCalls, may_look, named, shown};
 use crate::errors::Refusal;
@@ -169,7 +169,7 @@ fn queue(board: &Board, definitions: &Definitions, now: jiff::Timestamp) -> prot
         });
         Waiting {
             task: task.to_string(),
-            since: Some(planner::messages::time(*since)).into(),
+            since: Some(ctl::messages::time(*since)).into(),
             priority: definitions.plan(task).map_or(0, |plan| plan.priority),
             pool: pool(task),
             blocked: explained.map(|explained| explained.blocked()).unwrap_or_default(),
@@ -187,7 +187,7 @@ fn queue(board: &Board, definitions: &Definitions, now: jiff::Timestamp) -> prot
         Running {
             task: task.to_string(),
             run: *run,
-            since: since.map(planner::messages::time).into(),
+            since: since.map(ctl::messages::time).into(),
             pool: pool(task),
             cause: cause.into(),
             ..Default::default()

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use wire::torg::tasks::v1::{self as proto, explain_task_response as explained};
-use planner::board::{Explanation, Regression};
 use ctl::canonical;
-use planner::messages::value;
+use ctl::messages::value;
+use planner::board::{Explanation, Regression};
 use tasks::Listed;
 use triggers::{Calendar, LeafVerdict, Parameter, Value};
+use wire::torg::tasks::v1::{self as proto, explain_task_response as explained};
 
 /// How a task stands, in a list.
 pub(super) fn summary(task: &Listed) -> proto::TaskSummary {

@@ -7,22 +7,25 @@ use std::sync::{Arc, LazyLock};
 
 use access::{Caller, Proof, Role, Roles};
 use api::Market;
-use remote_stages::{Registry, Workshop};
 use catalog::Catalogue;
-use wire::torg::offers::v1::{Condition, Money, Offer, Price, Values};
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
+use remote_stages::{Registry, Workshop};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{TopicSpec, Topics};
 use watcher::{Setup, Watcher};
+use wire::torg::offers::v1::{Condition, Money, Offer, Price, Values};
 
 /// The topic of changes.
 const TOPIC: &str = "offers";
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
 
 pub async fn open() -> Market {
-    let tables =
-        watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables()).chain(remote_stages::tables());
+    let tables = watcher::tables()
+        .into_iter()
+        .chain(topics::tables())
+        .chain(offers::tables())
+        .chain(remote_stages::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
     let topics = Topics::in_store(&store);

@@ -3,9 +3,9 @@
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use wire::torg::admin::v1::{Action, ListActionsRequest, ListActionsResponse};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::admin::v1::{Action, ListActionsRequest, ListActionsResponse};
 
 use crate::address::Query;
 use crate::layout::Place;

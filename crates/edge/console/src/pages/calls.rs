@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use wire::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
 use maud::{Markup, html};
+use wire::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
 
 use crate::layout::Place;
 use crate::routes::Console;

@@ -3,11 +3,11 @@
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
+use maud::{Markup, html};
 use wire::torg::admin::v1::get_cluster_response::{Process, Shard, Work};
 use wire::torg::admin::v1::{
     GetClusterRequest, GetClusterResponse, GetInfoRequest, GetInfoResponse, ListProblemsRequest,
 };
-use maud::{Markup, html};
 
 use crate::layout::Place;
 use crate::routes::Console;

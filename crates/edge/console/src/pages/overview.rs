@@ -5,8 +5,8 @@ mod figures;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use wire::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
 use maud::{Markup, html};
+use wire::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
 
 use crate::answer::see;
 use crate::layout::{self, Place};

@@ -11,10 +11,10 @@ use access::Action;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::{get, post};
-use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
-use wire::torg::offers::v1::RepairCountsRequest;
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
+use wire::torg::offers::v1::RepairCountsRequest;
 
 use crate::address::{Path, Query};
 use crate::answer::see;

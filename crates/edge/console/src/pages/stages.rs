@@ -15,9 +15,9 @@ pub(super) use waiting::place as waiting;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::{get, post};
-use wire::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 use maud::html;
 use serde::Deserialize;
+use wire::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 
 use crate::address::{Path, Query};
 use crate::layout::Place;

@@ -5,13 +5,13 @@ mod meaning;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
+use maud::{Markup, html};
+use serde::Deserialize;
 use wire::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
 use wire::torg::topics::v1::{
     ListTopicsRequest, ListTopicsResponse, Message, Partition, ReadMessagesRequest, ReadMessagesResponse,
     Topic,
 };
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use crate::address::{Path, Query};
 use crate::layout::Place;

@@ -1,8 +1,8 @@
 //! Something that is wrong, as pages tell it.
 
 use access::Action;
-use wire::torg::admin::v1::{Problem, problem::Severity};
 use maud::{Markup, html};
+use wire::torg::admin::v1::{Problem, problem::Severity};
 
 use super::{ago, path};
 use crate::language::Language;

@@ -4,11 +4,11 @@ use std::process::{ExitStatus, Stdio};
 
 use connectrpc::Protocol;
 use connectrpc::client::{ClientConfig, HttpClient};
-use wire::torg::stages::v1::StageServiceClient;
 use stagekit::template::{Language, write_out};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
+use wire::torg::stages::v1::StageServiceClient;
 
 pub(crate) const STAGE: &str = "my-stage";
 pub(crate) const TOKEN: &str = "a-secret";

@@ -1,11 +1,11 @@
 //! What the catalogue and the unifier find wrong with an offer, as problems at the places of the file where it comes from.
 
 use catalog::Catalogue;
-use wire::torg::feeds::v1::Problem;
-use wire::torg::offers::v1::Offer;
 use feedfile::{Code, FeedOffer, Position};
 use offers::validation::Violation;
 use unify::{Mark, MarkKind, Unified};
+use wire::torg::feeds::v1::Problem;
+use wire::torg::offers::v1::Offer;
 
 use super::problems::{as_error, as_warning, at, of_code};
 

@@ -11,9 +11,9 @@ pub(crate) mod unifying;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::feeds::v1::{Deleting, Guard};
 use offers::autoload::Beginning;
 use watcher::{Answer, Fields, Interest, Stage, StageError, StageLimits, Subject};
+use wire::torg::feeds::v1::{Deleting, Guard};
 
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;

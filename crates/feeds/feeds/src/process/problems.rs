@@ -1,8 +1,8 @@
 //! Problems as reports have them, without remedies: whoever shows them knows those.
 
+use feedfile::{Code, Position};
 use wire::torg::feeds::v1::Problem;
 use wire::torg::feeds::v1::problem::Severity;
-use feedfile::{Code, Position};
 
 /// Characters of a message or a value.
 const TEXT_CHARS_MAX: usize = 300;

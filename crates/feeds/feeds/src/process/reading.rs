@@ -4,11 +4,11 @@ use std::io::Read;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, Guard, Load, LoadedOffer, Missing, Problem, QueuedLoad};
 use feedfile::{Code, Options, Outcome, Reader, Summary};
 use offers::autoload::FeedName;
 use tokio::sync::mpsc;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Feed, Guard, Load, LoadedOffer, Missing, Problem, QueuedLoad};
 
 use super::problems;
 use super::recognitions::Recognitions;

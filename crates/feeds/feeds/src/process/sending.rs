@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::{EnumValue, Message as _};
+use feedfile::Code;
+use offers::autoload::FeedName;
+use topics::Message;
 use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::load_message::{Batch, End};
 use wire::torg::feeds::v1::loaded_offer::Verdict;
 use wire::torg::feeds::v1::{Guard, LoadMessage, LoadedOffer, Missing};
-use feedfile::Code;
-use offers::autoload::FeedName;
-use topics::Message;
 
 use super::problems;
 use crate::error::Result;

@@ -3,11 +3,11 @@
 use std::hash::Hash as _;
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::LoadedOffer;
-use wire::torg::feeds::v1::loaded_offer::Verdict;
 use feedfile::{Batch, Header, Item, Position};
 use offers::autoload::FeedName;
 use tokio::runtime::Handle;
+use wire::torg::feeds::v1::LoadedOffer;
+use wire::torg::feeds::v1::loaded_offer::Verdict;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::unifying::{Unification, Unifying};

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalog::{Catalogue, OwnedValue, PriceKind};
+use feedfile::{Availability, CategoryKind, FeedOffer, Header, Item};
+use geo::Geocoder;
+use offers::validation::{Violation, violations};
+use tokio::runtime::Handle;
+use unify::{Input, Param, Reason, Session, Unified, Unifier};
 use wire::torg::feeds::v1::loaded_offer::Verdict;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{Defaults, Feed, LoadedOffer, Problem};
 use wire::torg::offers::v1::{
     Condition, Contacts, Coordinates, Money, Offer, Photo, Place, Price, Source, Values, Video, price, source,
 };
-use feedfile::{Availability, CategoryKind, FeedOffer, Header, Item};
-use geo::Geocoder;
-use offers::validation::{Violation, violations};
-use tokio::runtime::Handle;
-use unify::{Input, Param, Reason, Session, Unified, Unifier};
 
 use super::findings::{is_told, problem_of, problem_of_mark};
 use super::problems::{as_error, as_warning, of_file};

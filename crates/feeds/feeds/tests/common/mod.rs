@@ -6,9 +6,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use catalog::Catalogue;
-use wire::torg::feeds::v1::load::{Origin, State};
-use wire::torg::feeds::v1::{Feed, Load};
-use wire::torg::offers::v1::{Offer, Status};
 use feeds::{Config, Download, Feeds, Files, Parts, Process, StoredFeed};
 use fetch::Client;
 use geo::Geocoder;
@@ -21,6 +18,9 @@ use tokio::task::JoinSet;
 use topics::{TopicSpec, Topics};
 use unify::Unifier;
 use watcher::{Clock, Setup, Stage, Watcher};
+use wire::torg::feeds::v1::load::{Origin, State};
+use wire::torg::feeds::v1::{Feed, Load};
+use wire::torg::offers::v1::{Offer, Status};
 
 /// Partitions of every topic.
 pub(crate) const PARTITIONS: u32 = 4;

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Counts, LoadMessage};
 use feeds::Feeds;
 use offers::Offers;
 use offers::autoload::FeedName;
 use store::{Read as _, Scan, Store};
 use topics::{ReadLimit, Topics};
+use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Counts, LoadMessage};
 
 use crate::common::{PARTITIONS, live, schema};
 use crate::evidence::{Evidence, LoadId, name_of};

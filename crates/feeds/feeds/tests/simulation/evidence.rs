@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
+use offers::StoredOffer;
+use offers::autoload::FeedName;
+use store::{Batch, KeyValue, Write};
+use watcher::Entity as _;
 use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
 use wire::torg::feeds::v1::offer_result::Outcome;
 use wire::torg::feeds::v1::result_message::BatchResult;
 use wire::torg::feeds::v1::{Counts, Load, LoadProgress, ResultMessage};
 use wire::torg::offers::v1::Status;
-use offers::StoredOffer;
-use offers::autoload::FeedName;
-use store::{Batch, KeyValue, Write};
-use watcher::Entity as _;
 
 use crate::common::of_feed;
 use crate::file::Contents;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use wire::torg::feeds::v1::load::{Origin, State};
-use wire::torg::feeds::v1::{Feed, Link};
 use feeds::{Error, FeedId, Feeds};
 use offers::autoload::FeedName;
+use wire::torg::feeds::v1::load::{Origin, State};
+use wire::torg::feeds::v1::{Feed, Link};
 
 use crate::dice::Dice;
 use crate::file::{Contents, any_file, good_file};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
-use wire::torg::feeds::v1::ResultMessage;
 use store::{Batch, Outcome, Read as _};
 use topics::Message;
+use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
+use wire::torg::feeds::v1::ResultMessage;
 
 use super::LoadTopics;
 use super::progress::FeedName;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use buffa::Message as _;
+use store::Batch;
 use wire::torg::feeds::v1::load_message::Batch as Loaded;
 use wire::torg::feeds::v1::loaded_offer::Verdict;
 use wire::torg::feeds::v1::result_message::BatchResult;
 use wire::torg::feeds::v1::{LoadProgress, LoadedOffer, OfferResult, Problem, load_progress::State};
-use store::Batch;
 
 use super::decide::{Case, Decision, Outcome};
 use super::progress::{FeedName, Progress};

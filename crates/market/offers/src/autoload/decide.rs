@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use watcher::{Entity as _, Fields, Found};
 use wire::torg::feeds::v1::{
     LoadedOffer, OfferNotes, Problem, SeenOffer, loaded_offer::Verdict, problem::Severity,
 };
 use wire::torg::offers::v1::{Offer, Source, Status, source};
-use watcher::{Entity as _, Fields, Found};
 
 use super::by_feed;
 use super::known::Known;

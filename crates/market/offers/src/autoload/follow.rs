@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
-use wire::torg::feeds::v1::__buffa::oneof::result_message::Content as Answer;
-use wire::torg::feeds::v1::LoadMessage;
 use store::{Batch, Outcome};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
+use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
+use wire::torg::feeds::v1::__buffa::oneof::result_message::Content as Answer;
+use wire::torg::feeds::v1::LoadMessage;
 
 use super::LoadTopics;
 use super::answers::Place;

@@ -2,8 +2,8 @@
 
 use buffa::Message as _;
 use bytes::Bytes;
-use wire::torg::feeds::v1::{OfferNotes, SeenOffer};
 use store::{Key, Read as _};
+use wire::torg::feeds::v1::{OfferNotes, SeenOffer};
 
 use super::progress::FeedName;
 use crate::error::{Result, damaged};

@@ -1,8 +1,8 @@
 //! How far the loads of a feed are.
 
 use buffa::Message as _;
-use wire::torg::feeds::v1::{LoadProgress, load_progress::State};
 use store::{Batch, Key, Read as _};
+use wire::torg::feeds::v1::{LoadProgress, load_progress::State};
 
 use crate::error::{Result, damaged};
 use crate::offers::Offers;

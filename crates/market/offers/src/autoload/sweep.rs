@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use buffa::Message as _;
+use store::{Batch, Outcome, Read as _, Row, Scan};
+use tokio::sync::watch;
+use watcher::Fields;
 use wire::torg::feeds::v1::__buffa::oneof::result_message::Content as Answer;
 use wire::torg::feeds::v1::load_message::End;
 use wire::torg::feeds::v1::result_message::EndResult;
 use wire::torg::feeds::v1::{Guard, LoadProgress, Missing, SeenOffer, load_progress::State};
-use store::{Batch, Outcome, Read as _, Row, Scan};
-use tokio::sync::watch;
-use watcher::Fields;
 
 use super::answers::Place;
 use super::decide::give_up;

@@ -1,11 +1,11 @@
 //! What is wrong with offers of feeds after they were published: bans, photos and videos that cannot be had. Noted by external id in the commit in which it happens, and gone with it.
 
 use buffa::Message as _;
+use store::{Batch, Key, Read as _};
+use watcher::Evolved;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{OfferTroubles, Problem};
 use wire::torg::offers::v1::{Offer, Status, video};
-use store::{Batch, Key, Read as _};
-use watcher::Evolved;
 
 use super::progress::FeedName;
 use crate::entity::{StoredOffer, seller_shard};

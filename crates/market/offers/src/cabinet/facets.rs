@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 
-use wire::torg::offers::v1::Card;
 use futures::future::try_join_all;
 use store::{Key, Read, Row};
+use wire::torg::offers::v1::Card;
 
 use super::filter::{Filter, Range, below, is_within};
 use super::{List, Place, card};

@@ -6,8 +6,8 @@ mod filter;
 use std::collections::BTreeMap;
 
 use buffa::Message;
-use wire::torg::offers::v1::{Card, Offer, Preset};
 use store::{Read, Row};
+use wire::torg::offers::v1::{Card, Offer, Preset};
 
 pub use filter::{Filter, PriceFilter};
 

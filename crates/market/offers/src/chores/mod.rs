@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use buffa::Message;
 use bytes::Bytes;
-use wire::torg::offers::v1::StoredChore;
 use store::{Batch, Read};
 use tokio::sync::watch;
 use watcher::Time;
+use wire::torg::offers::v1::StoredChore;
 
 use crate::error::{Result, damaged};
 use crate::offers::Offers;

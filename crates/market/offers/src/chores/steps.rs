@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use buffa::Message;
-use wire::torg::offers::v1::{HistoryEntry, StoredAnswer, StoredDraft};
 use store::{Batch, Key, Read, Row, Scan, TableDef};
 use watcher::Time;
+use wire::torg::offers::v1::{HistoryEntry, StoredAnswer, StoredDraft};
 
 use super::Chore;
 use crate::error::{Error, Result};

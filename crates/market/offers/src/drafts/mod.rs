@@ -6,9 +6,9 @@
 mod rule;
 
 use buffa::Message;
-use wire::torg::offers::v1::{Draft, Offer, StoredDraft};
 use store::{Batch, Key, Read, Row};
 use watcher::{Time, shard_of};
+use wire::torg::offers::v1::{Draft, Offer, StoredDraft};
 
 pub use rule::{Decision, Seen, Whose, decide};
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use wire::torg::offers::v1::{Offer, Preset, Status};
 use offers::cabinet::Filter;
 use offers::chores::{ALL, Chore, Turn};
 use offers::drafts::Owner;
 use offers::status::Mover;
 use offers::{Call, Error, Request};
+use wire::torg::offers::v1::{Offer, Preset, Status};
 
 use crate::market::{DAY, Market, bike, of_feed, seller, status};
 

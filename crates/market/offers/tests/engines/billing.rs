@@ -1,7 +1,7 @@
 //! Rows of different owners under one key.
 
-use wire::torg::offers::v1::{Billing, Offer};
 use offers::Error;
+use wire::torg::offers::v1::{Billing, Offer};
 
 use crate::market::{Market, bike, seller};
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use wire::torg::offers::v1::{Draft, Offer};
 use futures::future::join_all;
 use offers::drafts::Owner;
 use offers::{Error, OfferId};
+use wire::torg::offers::v1::{Draft, Offer};
 
 use crate::market::{Market, bike, seller};
 

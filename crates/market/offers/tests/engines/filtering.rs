@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wire::torg::offers::v1::{Offer, Preset, Status};
 use offers::OfferId;
 use offers::cabinet::{Filter, PriceFilter};
 use offers::status::Mover;
+use wire::torg::offers::v1::{Offer, Preset, Status};
 
 use crate::market::{Market, bike, of_feed};
 

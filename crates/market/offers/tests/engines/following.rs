@@ -1,9 +1,9 @@
 //! What follows from a change is saved with it: lists, counters, history.
 
-use wire::torg::offers::v1::{Offer, Preset, Status};
 use offers::cabinet::Filter;
 use offers::status::Mover;
 use offers::{Error, NotMoved};
+use wire::torg::offers::v1::{Offer, Preset, Status};
 
 use crate::market::{Market, bike, of_feed, seller, status};
 

@@ -1,8 +1,8 @@
 //! Calls that are made again under the same idempotency key.
 
-use wire::torg::offers::v1::{Offer, Status};
 use futures::future::join_all;
 use offers::{Call, Error, Move, Request};
+use wire::torg::offers::v1::{Offer, Status};
 
 use crate::market::{DAY, Market, bike, seller, status};
 

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use catalog::{Catalogue, Sources};
-use wire::torg::offers::v1::{Author, Money, Offer, Price, Source, Status, author};
 use offers::status::Mover;
 use offers::{Call, Config, Move, OfferId, Offers, Opinions, Parts, Result, StoredOffer};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{KafkaOptions, TopicSpec, Topics};
 use watcher::{Clock, Setup, Time, Watcher};
+use wire::torg::offers::v1::{Author, Money, Offer, Price, Source, Status, author};
 
 use wire::torg::offers::v1::source as source_kinds;
 

@@ -1,12 +1,12 @@
 //! Opinions that arrive in a topic.
 
-use wire::torg::offers::v1::{Opinion, Status, opinion};
 use offers::chores::{Chore, Turn};
 use offers::status::Mover;
 use offers::{OfferId, time};
 use rand::SeedableRng;
 use topics::{Message, ReadLimit};
 use watcher::Time;
+use wire::torg::offers::v1::{Opinion, Status, opinion};
 
 use crate::market::{DAY, Market, bike, status};
 

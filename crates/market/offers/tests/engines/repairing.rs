@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use wire::torg::offers::v1::Status;
 use offers::chores::{Chore, Turn};
 use offers::status::Mover;
 use offers::{Call, Move, OfferId, Offers};
 use store::{Batch, Key, KeyValue, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use wire::torg::offers::v1::Status;
 
 use crate::market::{Market, author, bike, seller};
 

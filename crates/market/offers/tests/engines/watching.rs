@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::{Offer, Status, WatchPlace};
 use futures::StreamExt;
 use offers::status::Mover;
 use offers::{Begin, OfferId, Told};
 use topics::Message;
+use wire::torg::offers::v1::{Offer, Status, WatchPlace};
 
 use crate::market::{Market, TOPIC, bike, seller, status};
 

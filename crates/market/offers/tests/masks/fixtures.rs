@@ -1,6 +1,7 @@
 //! Offers in which every field is set, and shorthands.
 
 use buffa_types::google::protobuf::{FieldMask, Timestamp};
+use offers::masks::{ReadMask, UpdateMask};
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
 use wire::torg::offers::v1::price::{Free, Negotiable, PriceRange};
 use wire::torg::offers::v1::source::{Feed, Manual};
@@ -8,7 +9,6 @@ use wire::torg::offers::v1::{
     Author, Condition, Contacts, Coordinates, Keeping, Money, Offer, Photo, Place, Price, Source, Status,
     StatusReason, Values, Video, author,
 };
-use offers::masks::{ReadMask, UpdateMask};
 
 pub(crate) fn mask(paths: &[&str]) -> FieldMask {
     FieldMask::from_paths(paths.iter().copied())

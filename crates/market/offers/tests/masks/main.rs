@@ -5,12 +5,12 @@
 mod fixtures;
 mod properties;
 
+use offers::masks::{MASK_PATH_BYTES_MAX, MASK_PATHS_MAX, MaskError, ReadMask, UpdateMask, sellers_part};
 use wire::torg::offers::v1::__buffa::oneof::price;
 use wire::torg::offers::v1::price::Free;
 use wire::torg::offers::v1::{
     Author, Contacts, Coordinates, GetOfferRequest, Money, Offer, Photo, Place, StatusReason,
 };
-use offers::masks::{MASK_PATH_BYTES_MAX, MASK_PATHS_MAX, MaskError, ReadMask, UpdateMask, sellers_part};
 
 use fixtures::{full, mask, money, price, read, update, values, without_keeping};
 

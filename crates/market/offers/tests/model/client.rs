@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use wire::torg::offers::v1::__buffa::oneof::price::Kind;
-use wire::torg::offers::v1::{
-    Author, Billing, Money, Offer, Price, Source, Status, author, price, source,
-};
 use futures::future::join;
 use offers::fields::BY_SELLERS;
 use offers::status::Mover;
 use offers::{Call, Error, Move, OfferId, Offers, Request, Target};
 use tokio::time::{sleep, timeout};
+use wire::torg::offers::v1::__buffa::oneof::price::Kind;
+use wire::torg::offers::v1::{Author, Billing, Money, Offer, Price, Source, Status, author, price, source};
 
 use crate::dice::Dice;
 use crate::filters::{self, CATEGORIES, FEEDS, Feed};

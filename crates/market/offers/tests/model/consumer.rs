@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::offers::v1::Offer;
 use store::{Batch, Store};
 use tokio::task::JoinHandle;
 use topics::{Delivered, ReadLimit, Topics};
+use wire::torg::offers::v1::Offer;
 
 use crate::dice::Dice;
 use crate::journal::{Journal, Received};

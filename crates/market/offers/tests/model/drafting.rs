@@ -1,9 +1,9 @@
 //! Drafts: clients of one seller share one, visitors have one of their own.
 
-use wire::torg::offers::v1::{Draft, Offer};
 use futures::future::join;
 use offers::drafts::Owner;
 use offers::{Error, OfferId, Result};
+use wire::torg::offers::v1::{Draft, Offer};
 
 use crate::client::{Client, fixed, title};
 use crate::journal::{Answer, Asked, Called, DraftChange};

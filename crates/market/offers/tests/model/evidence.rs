@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::torg::offers::v1::__buffa::oneof::price::Kind;
-use wire::torg::offers::v1::{Offer, Price, Status};
 use offers::OfferId;
 use topics::ReadLimit;
+use wire::torg::offers::v1::__buffa::oneof::price::Kind;
+use wire::torg::offers::v1::{Offer, Price, Status};
 
 use crate::consumer::received;
 use crate::journal::{Notes, Received, Token};

@@ -1,8 +1,8 @@
 //! What filters mean, written down once more: by a look at whole offers.
 
+use offers::cabinet::{Filter, PriceFilter};
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
 use wire::torg::offers::v1::{Money, Offer};
-use offers::cabinet::{Filter, PriceFilter};
 
 use crate::dice::Dice;
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use wire::torg::offers::v1::{Author, Offer, Opinion, Status, author, opinion};
 use futures::future::join;
 use offers::drafts::Owner;
 use offers::status::Mover;
 use offers::{Call, Move, OfferId, Request};
 use store::Faults;
 use tokio::time::sleep;
+use wire::torg::offers::v1::{Author, Offer, Opinion, Status, author, opinion};
 
 use crate::client::{fixed, from_feed};
 use crate::evidence::status;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wire::torg::offers::v1::{Billing, Money, Offer, Price, Status};
 use offers::{Drift, Error, OfferId};
 use tokio::time::Instant;
+use wire::torg::offers::v1::{Billing, Money, Offer, Price, Status};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::filters::Feed;

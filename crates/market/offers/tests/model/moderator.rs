@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::offers::v1::{Opinion, opinion};
 use offers::{OfferId, time};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::time::sleep;
 use topics::{Message, Topics};
 use watcher::{Clock, Time};
+use wire::torg::offers::v1::{Opinion, opinion};
 
 use crate::dice::Dice;
 use crate::journal::{Given, Journal, Token};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::offers::v1::{Offer, Status};
 use store::{Batch, Faults, Read, TableDef};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
+use wire::torg::offers::v1::{Offer, Status};
 
 use crate::checks;
 use crate::client::Client;

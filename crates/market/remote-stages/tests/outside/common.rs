@@ -4,19 +4,19 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use remote_stages::{Outside, Registry, Workshop};
 use buffa::{Inline, MessageField};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
-use wire::torg::offers::v1::{Author, Money, Offer, Price, Status, author};
-use wire::torg::stages::v1 as proto;
 use offers::status::Mover;
 use offers::{Call, Offers, Parts, StoredOffer};
+use remote_stages::{Outside, Registry, Workshop};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
 use watcher::{Setup, Time, Watcher};
+use wire::torg::offers::v1::{Author, Money, Offer, Price, Status, author};
+use wire::torg::stages::v1 as proto;
 
 type Answers = dyn Fn(&proto::ProcessRequest) -> Result<Vec<proto::Answer>, ConnectError> + Send + Sync;
 
@@ -33,7 +33,10 @@ pub(crate) struct Script {
 impl Script {
     pub(crate) fn new(
         stage: &str,
-        answers: impl Fn(&proto::ProcessRequest) -> Result<Vec<proto::Answer>, ConnectError> + Send + Sync + 'static,
+        answers: impl Fn(&proto::ProcessRequest) -> Result<Vec<proto::Answer>, ConnectError>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         let interest = proto::Interest { fields: mask(&["title"]), ..Default::default() };
         let description = proto::DescribeResponse {
@@ -176,8 +179,11 @@ pub(crate) fn declared(id: &str, endpoints: &[String], may_change: &[&str]) -> p
 
 /// Offers over a store in memory.
 pub(crate) async fn offers() -> Offers {
-    let tables =
-        topics::tables().into_iter().chain(watcher::tables()).chain(offers::tables()).chain(remote_stages::tables());
+    let tables = topics::tables()
+        .into_iter()
+        .chain(watcher::tables())
+        .chain(offers::tables())
+        .chain(remote_stages::tables());
     let schema = Schema::new(1, tables).unwrap();
     let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());
     let topics = Topics::in_store(&store);

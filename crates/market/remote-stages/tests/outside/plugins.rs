@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::{CATEGORY, Script, bike, declared, eventually, mask, patch, serve, titles};
-use remote_stages::{Outside, Plugin};
 use catalog::Catalogue;
 use connectrpc::{ConnectError, ErrorCode};
+use offers::StoredOffer;
+use remote_stages::{Outside, Plugin};
+use watcher::{Answer, Change, NewState, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Money, Offer, Price, Status, StatusReason};
 use wire::torg::stages::v1 as proto;
-use offers::StoredOffer;
-use watcher::{Answer, Change, NewState, Stage, StageError, Subject, Time};
 
 const EXPOSURE: Duration = Duration::from_secs(180 * 24 * 3600);
 
@@ -118,7 +118,10 @@ async fn an_offer_without_an_answer_is_tried_again_and_one_with_two_is_not() {
     let missing = answer(&["title"], |_| Vec::new()).await;
     assert!(matches!(missing, Err(StageError::Passing(why)) if why.contains("no answer")));
     let stranger = answer(&["title"], |offer| {
-        vec![proto::Answer { id: "1000000000000008".to_owned(), ..patch(offer, &["title"], Offer::default()) }]
+        vec![proto::Answer {
+            id: "1000000000000008".to_owned(),
+            ..patch(offer, &["title"], Offer::default())
+        }]
     });
     assert!(matches!(stranger.await, Err(StageError::Passing(_))));
     let twice = answer(&["title"], |offer| {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use remote_stages::{Outside, Plugin};
 use catalog::Catalogue;
-use wire::torg::stages::v1 as proto;
-use wire::torg::stages::v1::outside_stage::Tls;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use remote_stages::{Outside, Plugin};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
+use wire::torg::stages::v1 as proto;
+use wire::torg::stages::v1::outside_stage::Tls;
 
 use crate::common::{Script, Serving, declared, serve_secured, titles};
 

@@ -1,9 +1,9 @@
 //! Plug-ins of a marketplace that runs: registered while it does, visited, told, replaced.
 
 use crate::common::{Script, ann, bike, declared, eventually, offers, register, serve, titles, workshop};
-use wire::torg::stages::v1 as proto;
 use offers::Offers;
 use tokio::sync::watch;
+use wire::torg::stages::v1 as proto;
 
 async fn title_of(offers: &Offers, id: &str, wanted: &str) {
     let id = id.parse().unwrap();

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use catalog::{MigrationReport, Outcome};
-use wire::torg::offers::v1::{Offer, Status};
 use offers::StoredOffer;
 use store::{Read, Store};
 use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Offer, Status};
 
 use crate::patch::patch;
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use catalog::Catalogue;
-use wire::torg::offers::v1::{Offer, Status};
 use store::{Batch, Key, Read, Store};
 use topics::{Topics, partition_of};
+use wire::torg::offers::v1::{Offer, Status};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::group::{Group, currency_of, fixed_price, groups_of};

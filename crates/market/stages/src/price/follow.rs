@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use buffa::Message as _;
-use wire::torg::offers::v1::Offer;
 use offers::StoredOffer;
 use store::{Batch, Read, Scan};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
 use watcher::Entity;
+use wire::torg::offers::v1::Offer;
 
 use super::PriceError;
 use super::book::{Prices, Sighting};

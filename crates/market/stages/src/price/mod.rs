@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::predicted_price::Confidence;
-use wire::torg::offers::v1::{Money, Offer, PredictedPrice, Status};
 use offers::StoredOffer;
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::predicted_price::Confidence;
+use wire::torg::offers::v1::{Money, Offer, PredictedPrice, Status};
 
 use crate::limits::{PRICE_AGAIN, PRICE_MOVE_MIN};
 use crate::patch::{patch, share_of};

@@ -6,11 +6,11 @@ mod hosts;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::{Problem, Status, Video, video};
 use fetch::Client;
 use offers::{StoredOffer, time};
 use url::Url;
 use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use wire::torg::offers::v1::{Problem, Status, Video, video};
 
 use crate::limits::{VIDEO_CHECK_AGAIN, VIDEO_CHECK_MISSING};
 use crate::patch::patch;

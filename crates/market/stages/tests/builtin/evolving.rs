@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalog::{Catalogue, Migration};
-use wire::torg::offers::v1::Offer;
 use stages::{Evolution, Lineage};
+use wire::torg::offers::v1::Offer;
 
 use crate::ground::{Ground, SHARDS, eventually};
 use crate::market::Market;

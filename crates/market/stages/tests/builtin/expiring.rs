@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use wire::torg::offers::v1::Status;
 use offers::time;
 use stages::{EventKind, Events, Expiry, OfferEvent, TopicEvents};
 use watcher::{Lane, Time, Waits};
+use wire::torg::offers::v1::Status;
 
 use crate::ground::{DAY, EVENTS, Ground, eventually};
 use crate::market::Market;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::Catalogue;
-use wire::torg::offers::v1::{Author, Offer, Status, author};
 use offers::status::Mover;
 use offers::{Call, Config, Move, OfferId, Offers, Parts, StoredOffer};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use watcher::{Setup, Stage, Standing, Waits, Watcher};
+use wire::torg::offers::v1::{Author, Offer, Status, author};
 
 use crate::ground::{Ground, SHARDS, TOPIC, eventually};
 

@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wire::torg::offers::v1::Offer;
 use image::{ImageFormat, Rgb, RgbImage};
 use photos::BestFirst;
 use stages::{OrderPhotos, PhotosConfig, TakePhotos};
 use watcher::{Lane, Waits};
+use wire::torg::offers::v1::Offer;
 
 use crate::ground::Ground;
 use crate::market::Market;

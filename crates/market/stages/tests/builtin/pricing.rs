@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wire::torg::offers::v1::predicted_price::Confidence;
-use wire::torg::offers::v1::{Condition, Money, Offer, Price, Status};
 use offers::OfferId;
 use stages::limits::PRICE_COUNT_MIN;
 use stages::{PriceConfig, PriceModel, PriceStage, Prices};
@@ -12,6 +10,8 @@ use store::Read;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{Message, Retention, TopicSpec};
+use wire::torg::offers::v1::predicted_price::Confidence;
+use wire::torg::offers::v1::{Condition, Money, Offer, Price, Status};
 
 use crate::ground::{DAY, Ground, PARTITIONS, SHARDS, TOPIC, eventually};
 use crate::market::Market;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use wire::torg::offers::v1::{Status, video};
 use photos::BestFirst;
 use stages::{
     Evolution, Expiry, Lineage, OrderPhotos, PhotosConfig, PriceConfig, PriceStage, Prices, TakePhotos,
     TopicEvents, VideoCheck, VideoConfig, VideoHost,
 };
 use watcher::Stage;
+use wire::torg::offers::v1::{Status, video};
 
 use crate::ground::{DAY, EVENTS, Ground, SHARDS, TOPIC};
 use crate::market::Market;

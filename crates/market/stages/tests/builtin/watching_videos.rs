@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wire::torg::offers::v1::{Offer, video};
 use stages::{VideoCheck, VideoConfig, VideoHost};
 use watcher::{Lane, Waits};
+use wire::torg::offers::v1::{Offer, video};
 
 use crate::ground::{DAY, Ground, eventually};
 use crate::market::Market;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use ctl::{Change, Ctl, Past};
 use ctl::limits::{CHANGES_MAX, HISTORY_PORTION};
+use ctl::{Change, Ctl, Past};
 use triggers::Value;
 
 use crate::desk::{Desk, name, number};

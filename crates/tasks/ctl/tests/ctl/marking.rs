@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ctl::{Change, Ctl, Mark};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng};
-use ctl::{Change, Ctl, Mark};
 use store::{Batch, Outcome};
 use triggers::{Parameter, Value};
 

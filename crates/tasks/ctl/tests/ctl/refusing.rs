@@ -1,7 +1,7 @@
 //! What cannot be taken is refused, with the reason.
 
-use ctl::{Error, Prefix};
 use ctl::limits::{AUTHOR_CHARS_MAX, CHANGES_MAX, REASON_CHARS_MAX};
+use ctl::{Error, Prefix};
 use triggers::{Parameter, Value};
 
 use crate::desk::{Desk, number};

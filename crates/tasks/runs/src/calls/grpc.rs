@@ -6,13 +6,13 @@ use buffa::EnumValue;
 use buffa_types::google::protobuf::{Duration as WireDuration, Timestamp as WireTimestamp};
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
-use wire::torg::tasks::v1 as proto;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 use tokio_rustls::TlsConnector;
+use wire::torg::tasks::v1 as proto;
 
 use super::{Call, Pause, Progress, Verdict};
 use crate::limits::{ANSWER_BYTES_MAX, CONNECT_TIMEOUT, DETAIL_BYTES_MAX, REQUEST_TIMEOUT, WAITING_MAX};

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
-use wire::torg::tasks::v1 as proto;
+use proto::run_status::State;
 use runs::{Chunk, Grpc, Looked, Reason, Spec, Value, What};
 use tokio::task::JoinHandle;
-use proto::run_status::State;
+use wire::torg::tasks::v1 as proto;
 
 use crate::common::{Place, eventually, id};
 

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 
 use buffa::{EnumValue, Message as _};
-use wire::torg::tasks::v1::{TaskEvent, TaskRun, task_run};
+use ctl::Change;
+use ctl::messages;
 use jiff::Timestamp;
 use planner::board::{Act, Decision, End, Outcome, Seen, Start};
-use ctl::{Change};
 use planner::limits::AUTHOR_CHARS_MAX;
-use planner::messages;
 use store::{Batch, Key, Read as _};
 use triggers::Parameter;
 use watcher::Found;
+use wire::torg::tasks::v1::{TaskEvent, TaskRun, task_run};
 
 use super::owner::{Halt, Kept, Owner};
 use crate::core::run_id;
@@ -141,7 +141,7 @@ impl Owner {
         let new = after.alerts.len().saturating_sub(decision.alerts.len());
         let event = TaskEvent {
             version: after.state.version,
-            time: Some(wire::time(now)).into(),
+            time: Some(messages::time(now)).into(),
             what,
             run,
             alerts: after.alerts[new..].to_vec(),
@@ -159,9 +159,9 @@ impl Owner {
             id: run_id(&after.name, &after.state, start.run).to_string(),
             attempt: start.attempt,
             cause: Some(cause_message(&start.cause)).into(),
-            seen: wire::seen(&start.seen),
+            seen: messages::seen(&start.seen),
             place: self.core.place.clone(),
-            start_time: Some(wire::time(now)).into(),
+            start_time: Some(messages::time(now)).into(),
             timeout_ms: u64::try_from(timeout_ms).unwrap_or(u64::MAX),
             ..Default::default()
         };
@@ -266,10 +266,10 @@ fn add_end(
     let run = TaskRun {
         task: after.name.to_string(),
         number: end.run,
-        end_time: Some(wire::time(end.ended)).into(),
+        end_time: Some(messages::time(end.ended)).into(),
         outcome: EnumValue::Known(outcome),
         error,
-        wrote: wire::seen(&end.writes),
+        wrote: messages::seen(&end.writes),
         refused,
         ..known
     };

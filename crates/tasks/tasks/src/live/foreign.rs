@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use buffa::{EnumValue, Message as _};
-use wire::torg::tasks::v1::{TaskRun, TaskRunEnd, task_run};
+use ctl::messages;
 use jiff::Timestamp;
 use planner::board::Outcome;
-use planner::messages;
 use store::{Batch, Read as _, Row};
+use wire::torg::tasks::v1::{TaskRun, TaskRunEnd, task_run};
 
 use crate::attendant::{Ended, RunKey};
 use crate::core::Core;
@@ -48,7 +48,7 @@ pub(super) async fn deadline(core: &Core, key: &RunKey, since: Timestamp) -> Res
 fn end_message(ended: &Ended) -> TaskRunEnd {
     use task_run::Outcome as Kind;
     let (outcome, error, wrote) = match &ended.outcome {
-        Outcome::Succeeded { wrote } => (Kind::OUTCOME_SUCCEEDED, String::new(), wire::seen(wrote)),
+        Outcome::Succeeded { wrote } => (Kind::OUTCOME_SUCCEEDED, String::new(), messages::seen(wrote)),
         Outcome::Failed { error } => (Kind::OUTCOME_FAILED, error.clone(), BTreeMap::new()),
         Outcome::Lost => (Kind::OUTCOME_LOST, String::new(), BTreeMap::new()),
     };
@@ -56,7 +56,7 @@ fn end_message(ended: &Ended) -> TaskRunEnd {
         outcome: EnumValue::Known(outcome),
         error,
         wrote,
-        end_time: Some(wire::time(ended.at)).into(),
+        end_time: Some(messages::time(ended.at)).into(),
         ..Default::default()
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn read_end(row: &Row) -> Result<(RunKey, Ended)> {
     let end: TaskRunEnd = decode(row)?;
     let outcome = match end.outcome.as_known() {
         Some(Kind::OUTCOME_SUCCEEDED) => {
-            let wrote = wire::read_seen(&end.wrote).map_err(|detail| damaged(row, detail))?;
+            let wrote = messages::read_seen(&end.wrote).map_err(|detail| damaged(row, detail))?;
             Outcome::Succeeded { wrote }
         }
         Some(Kind::OUTCOME_FAILED) => Outcome::Failed { error: end.error },

@@ -1,9 +1,9 @@
 //! What others have written: values, people's changes of tasks, ends of runs at other places, task files.
 
+use ctl::limits::{CHANGES_MAX, PAGE_MAX};
+use ctl::tells_of_change;
 use futures::FutureExt as _;
 use planner::board::TaskState;
-use ctl::tells_of_change;
-use planner::limits::{CTL_CHANGES_MAX, CTL_PAGE_MAX};
 use store::{Batch, Hint, Key, Outcome, Read as _};
 
 use super::foreign::read_end;
@@ -79,8 +79,8 @@ impl Owner {
     }
 
     async fn hear_of_values(&mut self) -> Result<(), Halt> {
-        let marks = self.core.ctl.changed(CTL_PAGE_MAX).await?;
-        self.news.values |= marks.len() >= CTL_PAGE_MAX;
+        let marks = self.core.ctl.changed(PAGE_MAX).await?;
+        self.news.values |= marks.len() >= PAGE_MAX;
         self.with(|live, _| {
             live.board.values_changed(marks.iter().map(|mark| (&mark.parameter, mark.value)));
         });
@@ -91,7 +91,7 @@ impl Owner {
     /// Marks are forgotten when all that follows from them is committed or queued on the board, which the next owner makes anew from the values.
     pub(super) async fn forget_marks(&mut self) -> Result<(), Halt> {
         let marks = std::mem::take(&mut self.marks);
-        for portion in marks.chunks(CTL_CHANGES_MAX) {
+        for portion in marks.chunks(CHANGES_MAX) {
             let mut portion = portion.to_vec();
             while !portion.is_empty() {
                 let mut batch = Batch::new();

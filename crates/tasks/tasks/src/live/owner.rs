@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use wire::torg::tasks::v1::TaskAlert;
-use planner::board::{Decision, Outcome, TaskName};
 use ctl::Mark;
+use planner::board::{Decision, Outcome, TaskName};
 use store::Hints;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use watcher::Fence;
+use wire::torg::tasks::v1::TaskAlert;
 
 use super::foreign::{self, Deadlines};
 use super::hear::News;

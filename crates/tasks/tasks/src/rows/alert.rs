@@ -1,10 +1,10 @@
 //! Alerts.
 
 use buffa::EnumValue;
-use wire::torg::tasks::v1::{TaskAlert, task_alert::Kind};
+use ctl::messages;
 use jiff::Timestamp;
 use planner::board::Alert;
-use planner::messages;
+use wire::torg::tasks::v1::{TaskAlert, task_alert::Kind};
 
 /// An alert with its number among those of a task.
 pub(crate) fn alert_message(alert: &Alert, number: u64, at: Timestamp) -> TaskAlert {
@@ -21,7 +21,7 @@ pub(crate) fn alert_message(alert: &Alert, number: u64, at: Timestamp) -> TaskAl
     };
     TaskAlert {
         number,
-        time: Some(wire::time(at)).into(),
+        time: Some(messages::time(at)).into(),
         kind: EnumValue::Known(kind),
         text: alert.to_string(),
         ..Default::default()

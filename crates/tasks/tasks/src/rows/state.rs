@@ -1,20 +1,20 @@
 //! The state of a task.
 
-use wire::torg::tasks::v1 as messages;
-use messages::task_state::{self, Phase as Stored};
+use ctl::messages;
 use planner::board::{Backfill, Phase, Rest, TaskState};
-use planner::messages;
+use proto::task_state::{self, Phase as Stored};
+use wire::torg::tasks::v1 as proto;
 
 use super::{
     Detail, cause_message, manual_message, needed_time, read_cause, read_manual, read_signed, read_time,
     signed_message,
 };
 
-pub(crate) fn state_message(state: &TaskState) -> messages::TaskState {
-    let time = |at: Option<jiff::Timestamp>| at.map(wire::time).into();
-    messages::TaskState {
+pub(crate) fn state_message(state: &TaskState) -> proto::TaskState {
+    let time = |at: Option<jiff::Timestamp>| at.map(messages::time).into();
+    proto::TaskState {
         phase: phase_message(&state.phase),
-        remembered: wire::seen(&state.remembered),
+        remembered: messages::seen(&state.remembered),
         paused: state.paused.as_ref().map(signed_message).into(),
         resumed: state.resumed,
         manual: state.manual.as_ref().map(manual_message).into(),
@@ -26,7 +26,7 @@ pub(crate) fn state_message(state: &TaskState) -> messages::TaskState {
         last_run_time: time(state.last_run),
         last_success_time: time(state.last_success),
         last_failure_time: time(state.last_failure),
-        regressed: state.regressed.iter().map(|(of, at)| (of.to_string(), wire::time(*at))).collect(),
+        regressed: state.regressed.iter().map(|(of, at)| (of.to_string(), messages::time(*at))).collect(),
         silent_time: time(state.silent_since),
         told_failing: state.told_failing,
         ..Default::default()
@@ -34,15 +34,15 @@ pub(crate) fn state_message(state: &TaskState) -> messages::TaskState {
 }
 
 /// The state that a message has; its version is that of the row.
-pub(crate) fn read_state(state: &messages::TaskState, version: u64) -> Result<TaskState, Detail> {
+pub(crate) fn read_state(state: &proto::TaskState, version: u64) -> Result<TaskState, Detail> {
     let regressed = |(of, at): (&String, &_)| {
         let of = of.parse().map_err(|error: triggers::Error| error.to_string())?;
-        Ok::<_, Detail>((of, wire::read_time(at)?))
+        Ok::<_, Detail>((of, messages::read_time(at)?))
     };
     Ok(TaskState {
         version,
         phase: read_phase(state.phase.as_ref())?,
-        remembered: wire::read_seen(&state.remembered)?,
+        remembered: messages::read_seen(&state.remembered)?,
         paused: state.paused.as_option().map(read_signed).transpose()?,
         resumed: state.resumed,
         manual: state.manual.as_option().map(read_manual).transpose()?,
@@ -65,8 +65,8 @@ fn phase_message(phase: &Phase) -> Option<Stored> {
         Phase::Idle => None,
         Phase::Queued { since, seen, cause } => Some(
             task_state::Queued {
-                since: Some(wire::time(*since)).into(),
-                seen: wire::seen(seen),
+                since: Some(messages::time(*since)).into(),
+                seen: messages::seen(seen),
                 cause: Some(cause_message(cause)).into(),
                 ..Default::default()
             }
@@ -75,16 +75,16 @@ fn phase_message(phase: &Phase) -> Option<Stored> {
         Phase::Running { run, since, seen, cause } => Some(
             task_state::Running {
                 run: *run,
-                since: Some(wire::time(*since)).into(),
-                seen: wire::seen(seen),
+                since: Some(messages::time(*since)).into(),
+                seen: messages::seen(seen),
                 cause: Some(cause_message(cause)).into(),
                 ..Default::default()
             }
             .into(),
         ),
-        Phase::Waiting { until } => {
-            Some(task_state::Waiting { until: Some(wire::time(*until)).into(), ..Default::default() }.into())
-        }
+        Phase::Waiting { until } => Some(
+            task_state::Waiting { until: Some(messages::time(*until)).into(), ..Default::default() }.into(),
+        ),
         Phase::Resting { since, seen, why } => {
             let cancelled = match why {
                 Rest::GaveUp => None,
@@ -92,8 +92,8 @@ fn phase_message(phase: &Phase) -> Option<Stored> {
             };
             Some(
                 task_state::Resting {
-                    since: Some(wire::time(*since)).into(),
-                    seen: wire::seen(seen),
+                    since: Some(messages::time(*since)).into(),
+                    seen: messages::seen(seen),
                     cancelled: cancelled.into(),
                     ..Default::default()
                 }
@@ -108,19 +108,19 @@ fn read_phase(phase: Option<&Stored>) -> Result<Phase, Detail> {
         None => Phase::Idle,
         Some(Stored::Queued(queued)) => Phase::Queued {
             since: needed_time(queued.since.as_option())?,
-            seen: wire::read_seen(&queued.seen)?,
+            seen: messages::read_seen(&queued.seen)?,
             cause: read_cause(queued.cause.as_option())?,
         },
         Some(Stored::Running(running)) => Phase::Running {
             run: running.run,
             since: needed_time(running.since.as_option())?,
-            seen: wire::read_seen(&running.seen)?,
+            seen: messages::read_seen(&running.seen)?,
             cause: read_cause(running.cause.as_option())?,
         },
         Some(Stored::Waiting(waiting)) => Phase::Waiting { until: needed_time(waiting.until.as_option())? },
         Some(Stored::Resting(resting)) => Phase::Resting {
             since: needed_time(resting.since.as_option())?,
-            seen: wire::read_seen(&resting.seen)?,
+            seen: messages::read_seen(&resting.seen)?,
             why: match resting.cancelled.as_option() {
                 None => Rest::GaveUp,
                 Some(signed) => Rest::Cancelled(read_signed(signed)?),
@@ -129,11 +129,11 @@ fn read_phase(phase: Option<&Stored>) -> Result<Phase, Detail> {
     })
 }
 
-fn backfill_message(backfill: &Backfill) -> messages::Backfill {
-    messages::Backfill {
+fn backfill_message(backfill: &Backfill) -> proto::Backfill {
+    proto::Backfill {
         scale: backfill.scale.to_string(),
-        next: Some(wire::time(backfill.next)).into(),
-        to: Some(wire::time(backfill.to)).into(),
+        next: Some(messages::time(backfill.next)).into(),
+        to: Some(messages::time(backfill.to)).into(),
         left: backfill.left,
         done: backfill.done,
         record: backfill.record,
@@ -143,7 +143,7 @@ fn backfill_message(backfill: &Backfill) -> messages::Backfill {
     }
 }
 
-fn read_backfill(backfill: &messages::Backfill) -> Result<Backfill, Detail> {
+fn read_backfill(backfill: &proto::Backfill) -> Result<Backfill, Detail> {
     let signed = backfill.signed.as_option().ok_or("a backfill is nobody's")?;
     Ok(Backfill {
         scale: backfill.scale.parse().map_err(|error: triggers::Error| error.to_string())?,
@@ -232,7 +232,7 @@ mod tests {
                 told_failing: true,
             };
             let bytes = state_message(&state).encode_to_vec();
-            let message = messages::TaskState::decode_from_slice(&bytes).unwrap();
+            let message = proto::TaskState::decode_from_slice(&bytes).unwrap();
             assert_eq!(read_state(&message, 9), Ok(state));
         }
     }
@@ -241,6 +241,6 @@ mod tests {
     fn a_new_state_has_nothing_but_the_moment_since_when_it_is_known() {
         let state = TaskState::new(at(1));
         assert_eq!(read_state(&state_message(&state), 0), Ok(state));
-        assert!(read_state(&messages::TaskState::default(), 0).unwrap_err().contains("missing"));
+        assert!(read_state(&proto::TaskState::default(), 0).unwrap_err().contains("missing"));
     }
 }

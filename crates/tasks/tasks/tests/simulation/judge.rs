@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use wire::torg::tasks::v1 as messages;
-use messages::__buffa::oneof::cause::Kind as Cause;
-use messages::task_run::Outcome;
-use messages::task_state::Running;
+use proto::__buffa::oneof::cause::Kind as Cause;
+use proto::task_run::Outcome;
+use proto::task_state::Running;
 use runs::Reason;
 use store::Batch;
+use wire::torg::tasks::v1 as proto;
 
 use crate::tasks::{Deck, Known, Seen, Task, is_delta, seen};
 use crate::world::{Actor, Inside, RunKey, World, running};
@@ -67,7 +67,7 @@ impl Commit<'_> {
             let before = self.inside.tasks.get(name);
             let last = before.map_or(0, |(version, _)| *version);
             self.must(*version == last + 1, || format!("{name} has version {version} after {last}"));
-            let nobody = messages::Task::default();
+            let nobody = proto::Task::default();
             let before = before.map_or(&nobody, |(_, task)| task);
             if written.by_people.contains(name) {
                 self.must(running(before) == running(after), || {
@@ -117,13 +117,13 @@ impl Commit<'_> {
         self.must(*owner == self.actor.name, || format!("{what} without the lease, which {owner:?} has"));
     }
 
-    fn remembers(&mut self, name: &str, after: &messages::Task, expected: &Seen) {
+    fn remembers(&mut self, name: &str, after: &proto::Task, expected: &Seen) {
         let now = remembered(after);
         self.must(now == *expected, || format!("{name} remembers {now:?}, not {expected:?}"));
     }
 
-    fn start(&mut self, name: &str, before: &messages::Task, after: &messages::Task, run: &Running) {
-        let state = |task: &messages::Task| task.state.as_option().cloned().unwrap_or_default();
+    fn start(&mut self, name: &str, before: &proto::Task, after: &proto::Task, run: &Running) {
+        let state = |task: &proto::Task| task.state.as_option().cloned().unwrap_or_default();
         let (last, number) = (state(before).runs, run.run);
         self.must(number == last + 1 && state(after).runs == number, || {
             format!("run {number} of {name} follows {last}")
@@ -135,7 +135,7 @@ impl Commit<'_> {
         });
         self.remembers(name, after, &remembered(before));
         let row = self.written.runs.get(&(name.to_owned(), number));
-        let is_right = |row: &messages::TaskRun| {
+        let is_right = |row: &proto::TaskRun| {
             row.seen == run.seen
                 && row.cause == run.cause
                 && row.place == after.place
@@ -192,14 +192,13 @@ impl Commit<'_> {
         since
     }
 
-    fn end(&mut self, name: &str, before: &messages::Task, after: &messages::Task, run: &Running) {
+    fn end(&mut self, name: &str, before: &proto::Task, after: &proto::Task, run: &Running) {
         let key: RunKey = (name.to_owned(), run.run);
         let Some(row) = self.written.runs.get(&key).filter(|row| row.end_time.is_set()) else {
             return self.must(false, || format!("run {} of {name} ends and has no row", run.run));
         };
-        let is_same = |known: &messages::TaskRun| {
-            known.seen == row.seen && known.id == row.id && known.place == row.place
-        };
+        let is_same =
+            |known: &proto::TaskRun| known.seen == row.seen && known.id == row.id && known.place == row.place;
         self.must(self.inside.runs.get(&key).is_some_and(is_same), || format!("{key:?} ends as another run"));
         self.must(after.place.is_empty(), || format!("{name} does not run and is at {:?}", after.place));
         let outcome = row.outcome.as_known().unwrap_or_default();
@@ -224,7 +223,7 @@ impl Commit<'_> {
     }
 
     /// A chunk moves what is remembered only if that was asked, only forward, and never beyond what its run saw.
-    fn remembers_chunk(&mut self, name: &str, before: &messages::Task, after: &messages::Task, saw: &Seen) {
+    fn remembers_chunk(&mut self, name: &str, before: &proto::Task, after: &proto::Task, saw: &Seen) {
         let backfill = before.state.as_option().and_then(|state| state.backfill.as_option());
         let (last, now) = (remembered(before), remembered(after));
         if backfill.is_none_or(|backfill| !backfill.record) {
@@ -269,7 +268,7 @@ impl Commit<'_> {
     }
 
     /// The values of a success stand in its own commit, unless they stand there already or would move back.
-    fn sets(&mut self, key: &RunKey, row: &messages::TaskRun, saw: &Seen, is_chunk: bool) {
+    fn sets(&mut self, key: &RunKey, row: &proto::TaskRun, saw: &Seen, is_chunk: bool) {
         let own = self
             .inside
             .real
@@ -304,6 +303,6 @@ impl Commit<'_> {
     }
 }
 
-fn remembered(task: &messages::Task) -> Seen {
+fn remembered(task: &proto::Task) -> Seen {
     task.state.as_option().map(|state| seen(&state.remembered)).unwrap_or_default()
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use planner::board::BackfillOrder;
 use ctl::{Change, Ctl};
+use planner::board::BackfillOrder;
 use tasks::{Error, Scheduler};
 use tokio::time::{Instant, sleep};
 use triggers::{Scale, Value};

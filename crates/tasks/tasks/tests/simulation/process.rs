@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clock::Clock;
-use ctl::{Ctl};
-use tasks::{Scheduler, Setup};
+use ctl::Ctl;
 use store::{Faults, Faulty, Memory, Store, StoreOptions};
+use tasks::{Scheduler, Setup};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};

@@ -1,8 +1,8 @@
 //! What must be so when nobody disturbs any more.
 
-use wire::torg::tasks::v1 as messages;
-use messages::task_state::Phase;
+use proto::task_state::Phase;
 use store::{Read as _, Scan};
+use wire::torg::tasks::v1 as proto;
 
 use crate::process::Ground;
 use crate::tasks::{Seen, seen};
@@ -12,7 +12,7 @@ impl World {
     /// Every run that rows say is under way is really looked after: it was started, if its place is there.
     pub(crate) fn everything_is_looked_after(&self) {
         let inside = self.look();
-        let started = |(name, (_, task)): (&String, &(u64, messages::Task))| {
+        let started = |(name, (_, task)): (&String, &(u64, proto::Task))| {
             let key = (name.clone(), running(task)?.run);
             (!inside.real.contains_key(&key))
                 .then(|| format!("{key:?} at {} is not looked after", task.place))

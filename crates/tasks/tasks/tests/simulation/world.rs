@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wire::torg::tasks::v1 as messages;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use wire::torg::tasks::v1 as proto;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::tasks::{Deck, Known, Seen};
@@ -40,9 +40,9 @@ pub(crate) struct Actor {
 #[derive(Default)]
 pub(crate) struct Inside {
     /// Rows of tasks with their versions.
-    pub(crate) tasks: BTreeMap<String, (u64, messages::Task)>,
+    pub(crate) tasks: BTreeMap<String, (u64, proto::Task)>,
     /// Rows of runs.
-    pub(crate) runs: BTreeMap<RunKey, messages::TaskRun>,
+    pub(crate) runs: BTreeMap<RunKey, proto::TaskRun>,
     /// All values that a parameter ever had, by version.
     pub(crate) values: BTreeMap<String, Vec<Option<Known>>>,
     /// Who may decide.
@@ -191,9 +191,9 @@ impl Inside {
 }
 
 /// The run that a row says is under way.
-pub(crate) fn running(task: &messages::Task) -> Option<&messages::task_state::Running> {
+pub(crate) fn running(task: &proto::Task) -> Option<&proto::task_state::Running> {
     match task.state.as_option()?.phase.as_ref()? {
-        messages::task_state::Phase::Running(running) => Some(running),
+        proto::task_state::Phase::Running(running) => Some(running),
         _ => None,
     }
 }

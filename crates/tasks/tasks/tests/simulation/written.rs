@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use buffa::Message;
-use wire::torg::tasks::v1 as messages;
 use store::{Batch, Key, KeyValue, Write};
+use wire::torg::tasks::v1 as proto;
 
 use crate::tasks::{Known, known};
 use crate::world::RunKey;
@@ -12,10 +12,10 @@ use crate::world::RunKey;
 #[derive(Default)]
 pub(crate) struct Written {
     /// Rows of tasks by name, with their versions.
-    pub(crate) tasks: BTreeMap<String, (u64, messages::Task)>,
+    pub(crate) tasks: BTreeMap<String, (u64, proto::Task)>,
     /// Tasks that a person has changed.
     pub(crate) by_people: BTreeSet<String>,
-    pub(crate) runs: BTreeMap<RunKey, messages::TaskRun>,
+    pub(crate) runs: BTreeMap<RunKey, proto::TaskRun>,
     pub(crate) old_runs: Vec<RunKey>,
     /// Values by parameter, with their versions.
     pub(crate) values: BTreeMap<String, (u64, Option<Known>)>,
@@ -24,11 +24,11 @@ pub(crate) struct Written {
     /// Whether marks of tasks, or ends that were told, are forgotten.
     pub(crate) heard: bool,
     /// Ends that are told.
-    pub(crate) told: Vec<(RunKey, messages::TaskRunEnd)>,
+    pub(crate) told: Vec<(RunKey, proto::TaskRunEnd)>,
     /// Wishes to kill a run that are forgotten.
     pub(crate) obeyed: Vec<RunKey>,
     pub(crate) owner: Option<String>,
-    pub(crate) deployment: Option<messages::Deployment>,
+    pub(crate) deployment: Option<proto::Deployment>,
     pub(crate) files: BTreeMap<u64, String>,
 }
 
@@ -75,13 +75,13 @@ impl Written {
             "watcher_entities" => {
                 self.tasks.insert(columns(key)[1].clone(), (version, read(value)));
             }
-            "task_events" if !read::<messages::TaskEvent>(value).author.is_empty() => {
+            "task_events" if !read::<proto::TaskEvent>(value).author.is_empty() => {
                 self.by_people.insert(columns(key)[0].clone());
             }
             "task_runs" => _ = self.runs.insert(run_of(key), read(value)),
             "task_run_ends" => self.told.push((run_of(key), read(value))),
             "ctl_values" => {
-                let value = read::<messages::CtlValue>(value).value.as_option().and_then(known);
+                let value = read::<proto::CtlValue>(value).value.as_option().and_then(known);
                 self.values.insert(parameter(key), (version, value));
             }
             "watcher_leases" => {

@@ -2,10 +2,10 @@
 
 use access::Action;
 use axum::response::Response;
-use wire::torg::catalog::v1::{FindCategoriesRequest, FindCategoriesResponse};
-use wire::torg::feeds::v1::{ListMappingsRequest, Mapping, SetMappingRequest};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::catalog::v1::{FindCategoriesRequest, FindCategoriesResponse};
+use wire::torg::feeds::v1::{ListMappingsRequest, Mapping, SetMappingRequest};
 
 use super::{Named, may_change};
 use crate::address::{Path, Query};

@@ -2,10 +2,10 @@
 
 use axum::response::Response;
 use buffa_types::google::protobuf::FieldMask;
+use maud::{Markup, html};
 use wire::torg::feeds::v1::{
     ConfirmLoadRequest, DeleteFeedRequest, Feed, FetchNowRequest, GetFeedRequest, Load, UpdateFeedRequest,
 };
-use maud::{Markup, html};
 
 use super::fields::{Fields, changed, fields, read};
 use super::load::Of;

@@ -1,8 +1,8 @@
 //! A new feed.
 
 use axum::response::Response;
-use wire::torg::feeds::v1::{CreateFeedRequest, Feed};
 use maud::{Markup, html};
+use wire::torg::feeds::v1::{CreateFeedRequest, Feed};
 
 use super::Named;
 use super::fields::{Fields, fields, read};

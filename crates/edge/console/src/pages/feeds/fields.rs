@@ -1,8 +1,8 @@
 //! What can be said of a feed, new or not, in a form.
 
 use buffa_types::google::protobuf::Duration;
-use wire::torg::feeds::v1::{Feed, Link};
 use maud::{Markup, html};
+use wire::torg::feeds::v1::{Feed, Link};
 
 use super::state::{MISSING, missing_named};
 use crate::form::Form;
@@ -219,8 +219,7 @@ pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, F
         let before = defaults.place.as_option().map(|place| place.address.clone()).unwrap_or_default();
         // A place that was found on the map belongs to its address.
         if before != said[2] {
-            let place =
-                wire::torg::offers::v1::Place { address: said[2].to_owned(), ..Default::default() };
+            let place = wire::torg::offers::v1::Place { address: said[2].to_owned(), ..Default::default() };
             defaults.place = (!said[2].is_empty()).then_some(place).into();
         }
     }

@@ -2,13 +2,13 @@
 
 use access::Action;
 use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
 use wire::torg::admin::v1::{
     ListProblemsRequest as ListWrongsRequest, ListProblemsResponse as Wrongs, Problem as Wrong,
 };
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, ListFeedsRequest, ListFeedsResponse, Load};
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::state::{load_state, of_feed};
 use super::{Named, create, may_change};

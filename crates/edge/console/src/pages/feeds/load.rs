@@ -1,10 +1,10 @@
 //! One load: how far it is, what came of its offers, and what was wrong with them.
 
 use axum::response::Response;
-use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Counts, GetLoadRequest, Load};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::feeds::v1::load::State;
+use wire::torg::feeds::v1::{Counts, GetLoadRequest, Load};
 
 use super::state::{is_under_way, load_state, origin, progress};
 use super::{Named, change, report};

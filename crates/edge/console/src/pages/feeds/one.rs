@@ -2,10 +2,10 @@
 
 use access::Action;
 use axum::response::Response;
-use wire::torg::feeds::v1::fetch::Outcome;
-use wire::torg::feeds::v1::{Defaults, Feed, Fetch, GetFeedRequest, ListLoadsRequest, Load};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::feeds::v1::fetch::Outcome;
+use wire::torg::feeds::v1::{Defaults, Feed, Fetch, GetFeedRequest, ListLoadsRequest, Load};
 
 use super::state::{is_under_way, load_state, missing, of_feed, origin, progress};
 use super::unfetched::said;

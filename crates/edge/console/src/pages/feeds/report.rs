@@ -3,15 +3,15 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use http::StatusCode;
+use maud::{Markup, html};
+use serde::Deserialize;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
 use wire::torg::feeds::v1::{
     ListProblemsRequest, ListProblemsResponse, OfferProblem, SummarizeProblemsRequest,
     SummarizeProblemsResponse,
 };
-use http::StatusCode;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::Named;
 use super::load::Of;

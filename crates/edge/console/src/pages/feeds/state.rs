@@ -1,9 +1,9 @@
 //! How feeds and loads stand, in words.
 
+use maud::{Markup, html};
 use wire::torg::feeds::v1::fetch::Outcome;
 use wire::torg::feeds::v1::load::{Origin, State};
 use wire::torg::feeds::v1::{Feed, Load, Missing};
-use maud::{Markup, html};
 
 use crate::view::{Tone, state};
 use crate::visit::Visit;

@@ -1,7 +1,7 @@
 //! Why a feed could not be fetched, in the language of the person.
 
-use wire::torg::feeds::v1::Fetch;
 use maud::{Markup, html};
+use wire::torg::feeds::v1::Fetch;
 
 use crate::language::Language;
 use crate::view::long;

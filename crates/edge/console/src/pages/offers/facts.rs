@@ -1,9 +1,9 @@
 //! All fields of an offer.
 
 use access::Action;
+use maud::{Markup, html};
 use wire::torg::catalog::v1::{Attribute, GetCategoryResponse};
 use wire::torg::offers::v1::{Contacts, Offer, Place, PredictedPrice, predicted_price};
-use maud::{Markup, html};
 
 use super::{money, names, photos, price, source, status};
 use crate::services::Failure;

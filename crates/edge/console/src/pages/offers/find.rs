@@ -4,9 +4,9 @@ mod search;
 
 use access::Action;
 use axum::response::Response;
-use wire::torg::offers::v1::Offer;
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::offers::v1::Offer;
 
 use super::{price, source, status};
 use crate::address::Query;

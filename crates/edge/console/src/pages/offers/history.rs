@@ -1,9 +1,9 @@
 //! Every change of an offer, the newest first: what was there, what is there now, who did it.
 
-use wire::torg::offers::v1::history_entry::{Excerpt, FieldChange};
-use wire::torg::offers::v1::{GetHistoryResponse, HistoryEntry, Money, Offer};
 use maud::{Markup, html};
 use serde_json::Value;
+use wire::torg::offers::v1::history_entry::{Excerpt, FieldChange};
+use wire::torg::offers::v1::{GetHistoryResponse, HistoryEntry, Money, Offer};
 
 use super::money::money;
 use super::names;

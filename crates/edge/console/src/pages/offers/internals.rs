@@ -1,10 +1,10 @@
 //! What others keep beside an offer, and where it stands in every stage.
 
 use access::Action;
+use maud::{Markup, html};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::opinion::Verdict;
 use wire::torg::offers::v1::{Billing, ExplainOfferResponse, Moderation};
-use maud::{Markup, html};
 
 use super::waits;
 use crate::view::{Tone, ago_of_offers, empty, long, path, state, table, token};

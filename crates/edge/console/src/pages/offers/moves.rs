@@ -1,9 +1,9 @@
 //! Moving an offer to another status.
 
 use axum::response::Response;
+use maud::{Markup, html};
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
 use wire::torg::offers::v1::{Money, MoveOfferRequest, Offer, Status};
-use maud::{Markup, html};
 
 use super::choices::{By, by, choices, from_key, key, name};
 use super::money::{micros_of, plain};

@@ -1,9 +1,9 @@
 //! What statuses, conditions, sources and authors are called.
 
 use access::Action;
+use maud::{Markup, html};
 use wire::torg::offers::v1::__buffa::oneof::source::Kind as SourceKind;
 use wire::torg::offers::v1::{Author, Condition, Offer, Status, author};
-use maud::{Markup, html};
 
 use crate::view::{Tone, path, state};
 use crate::visit::Visit;

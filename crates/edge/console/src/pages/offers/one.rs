@@ -1,11 +1,11 @@
 //! One offer.
 
 use access::Action;
+use maud::{Markup, html};
 use wire::torg::catalog::v1::GetCategoryRequest;
 use wire::torg::offers::v1::{
     ExplainOfferRequest, GetBillingRequest, GetHistoryRequest, GetModerationRequest, GetOfferRequest,
 };
-use maud::{Markup, html};
 
 use super::{facts, history, internals, moves, photos};
 use crate::services::methods::{

@@ -1,7 +1,7 @@
 //! The photos and the video of an offer.
 
-use wire::torg::offers::v1::{Photo, Problem, Video, video};
 use maud::{Markup, html};
+use wire::torg::offers::v1::{Photo, Problem, Video, video};
 
 use crate::view::{Tone, ago_of_offers, cut, state};
 use crate::visit::Visit;

@@ -1,8 +1,8 @@
 //! What an offer waits for with a stage, since when and why, in the language of the person.
 
+use maud::{Markup, html};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::explain_offer_response::stage_standing::{LastVisit, Waits, Why};
-use maud::{Markup, html};
 
 use crate::view::{Tone, ago_of_offers, cut, path, state};
 use crate::visit::Visit;

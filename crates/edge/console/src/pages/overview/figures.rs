@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use access::Action;
-use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
+use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 
 use crate::limits::DEPTH_COUNTED_MAX;
 use crate::pages::stages::waiting;

@@ -1,11 +1,9 @@
 //! A seller's cabinet: how many offers of each kind, the list of one kind, what was sold, the feeds.
 
 use access::Action;
-use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
-use wire::torg::offers::v1::{
-    GetCountersRequest, GetCountersResponse, GetCountsRequest, GetCountsResponse,
-};
 use maud::{Markup, html};
+use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
+use wire::torg::offers::v1::{GetCountersRequest, GetCountersResponse, GetCountsRequest, GetCountsResponse};
 
 use super::presets::PRESETS;
 use super::{feeds, list};

@@ -1,7 +1,7 @@
 //! The feeds of a seller, each with how it stands.
 
-use wire::torg::feeds::v1::Feed;
 use maud::{Markup, html};
+use wire::torg::feeds::v1::Feed;
 
 use crate::pages::feeds::{of_feed, said};
 use crate::view::{Tone, ago, cut, empty, number, path, query, state, table};

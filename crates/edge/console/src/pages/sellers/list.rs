@@ -1,9 +1,9 @@
 //! A list of a seller's offers: which of them, and their table.
 
-use wire::torg::offers::v1::list_offers_request::Filter;
-use wire::torg::offers::v1::{ListOffersRequest, ListOffersResponse, Offer};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::offers::v1::list_offers_request::Filter;
+use wire::torg::offers::v1::{ListOffersRequest, ListOffersResponse, Offer};
 
 use super::presets;
 use crate::pages::offers::{price, source, status};

@@ -1,11 +1,11 @@
 //! What an operator does with a stage.
 
 use axum::response::Response;
+use maud::{Markup, html};
 use wire::torg::stages::v1::{
     PauseStageRequest, PromoteShadowRequest, ReleaseStageRequest, ResumeStageRequest, SetStageLimitsRequest,
     Stage, StageLimits,
 };
-use maud::{Markup, html};
 
 use crate::address::Path;
 use crate::form::Form;

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use wire::torg::stages::v1::Stage;
 use maud::{Markup, html};
+use wire::torg::stages::v1::Stage;
 
 use super::{standing, waiting};
 use crate::view::{empty, number, path, query, rate, table};

@@ -1,9 +1,9 @@
 //! One stage.
 
 use access::Action;
+use maud::{Markup, html};
 use wire::torg::admin::v1::{GetFiguresRequest, ListActionsRequest, ListActionsResponse};
 use wire::torg::stages::v1::GetStageRequest;
-use maud::{Markup, html};
 
 use super::{forms, parts, plots, shadow};
 use crate::pages::actions;

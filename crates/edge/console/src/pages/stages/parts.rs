@@ -2,8 +2,8 @@
 
 use access::Action;
 use buffa_types::google::protobuf::{Duration, FieldMask};
-use wire::torg::stages::v1::{Endpoint, FailedVisit, OutsideStage, Parked, Stage};
 use maud::{Markup, html};
+use wire::torg::stages::v1::{Endpoint, FailedVisit, OutsideStage, Parked, Stage};
 
 use super::forms::{RELEASE_FORM, limits_in_words};
 use super::{standing, waiting};

@@ -1,7 +1,7 @@
 //! How a stage fared over the last time.
 
-use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 use maud::{Markup, html};
+use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 
 use crate::pages::overview::{counted, together};
 use crate::view::{empty, length, rate, tall_plot};

@@ -2,10 +2,10 @@
 
 use access::Action;
 use axum::response::Response;
+use maud::{Markup, html};
 use wire::torg::stages::v1::{
     CancelRecrawlRequest, PauseRecrawlRequest, Recrawl, ResumeRecrawlRequest, StartRecrawlRequest,
 };
-use maud::{Markup, html};
 
 use crate::form::Form;
 use crate::services::methods::{CANCEL_RECRAWL, PAUSE_RECRAWL, RESUME_RECRAWL, START_RECRAWL};

@@ -1,7 +1,7 @@
 //! What a stage's shadow makes of the same offers.
 
-use wire::torg::stages::v1::{Difference, ShadowReport};
 use maud::{Markup, html};
+use wire::torg::stages::v1::{Difference, ShadowReport};
 
 use crate::pages::offers::change;
 use crate::view::{ago_of_offers, empty, long, number, path, table};

@@ -1,9 +1,9 @@
 //! How a stage stands, in words.
 
 use buffa_types::google::protobuf::Timestamp;
+use maud::{Markup, html};
 use wire::torg::stages::v1::stage::Kind;
 use wire::torg::stages::v1::{Depth, InProcess, Stage};
-use maud::{Markup, html};
 
 use crate::limits::DEPTH_COUNTED_MAX;
 use crate::view::{Tone, ago_of_offers, cut, long, number, state, time_of};

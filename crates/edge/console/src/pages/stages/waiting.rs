@@ -1,10 +1,10 @@
 //! Which offers wait for a stage, those whose time comes first.
 
 use axum::response::Response;
-use wire::torg::stages::v1::waiting::Lane;
-use wire::torg::stages::v1::{Depth, GetStageRequest, Waiting};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::stages::v1::waiting::Lane;
+use wire::torg::stages::v1::{Depth, GetStageRequest, Waiting};
 
 use super::standing;
 use crate::address::{Path, Query};

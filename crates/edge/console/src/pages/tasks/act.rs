@@ -1,13 +1,13 @@
 //! What somebody does with a task, each with a reason.
 
 use axum::response::Response;
+use maud::{Markup, html};
 use wire::torg::tasks::v1::task_state::Phase;
 use wire::torg::tasks::v1::{
     CancelBackfillRequest, CancelTaskRequest, DeleteRememberedRequest, KillRunRequest, PauseTaskRequest,
     ResumeBackfillRequest, ResumeTaskRequest, RunTaskRequest, SetRememberedRequest, StartBackfillRequest,
     TaskState, TaskSummary,
 };
-use maud::{Markup, html};
 
 use super::super::values::{read, text_of};
 use super::standing::state_of;

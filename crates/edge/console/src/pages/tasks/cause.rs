@@ -1,7 +1,7 @@
 //! Why a run is made, in words.
 
-use wire::torg::tasks::v1::{Cause, cause};
 use maud::{Markup, html};
+use wire::torg::tasks::v1::{Cause, cause};
 
 use crate::view::moment;
 use crate::visit::Visit;

@@ -1,8 +1,8 @@
 //! Why a task fires, or why not: its trigger as a tree.
 
+use maud::{Markup, html};
 use wire::torg::tasks::v1::explain_task_response::{LeafExplained, Regression};
 use wire::torg::tasks::v1::{ExplainTaskResponse, SeenValue};
-use maud::{Markup, html};
 
 use super::super::values::shown as value;
 use crate::view::{Tone, empty, path, state};

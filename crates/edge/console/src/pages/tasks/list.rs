@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use axum::response::Response;
-use wire::torg::tasks::v1::{GetQueueRequest, TaskSummary};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::tasks::v1::{GetQueueRequest, TaskSummary};
 
 use super::all::{All, all};
 use super::queue;

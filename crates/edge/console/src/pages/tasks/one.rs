@@ -2,11 +2,11 @@
 
 use access::Action;
 use axum::response::Response;
+use maud::{Markup, html};
+use serde::Deserialize;
 use wire::torg::tasks::v1::{
     ExplainTaskRequest, ListEventsRequest, ListRunsRequest, ListTasksRequest, TaskState, TaskSummary,
 };
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::super::actions;
 use super::all::{All, all};

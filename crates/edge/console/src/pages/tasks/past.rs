@@ -1,8 +1,8 @@
 //! What happened to a task: events and runs.
 
+use maud::{Markup, html};
 use wire::torg::tasks::v1::task_run::Outcome;
 use wire::torg::tasks::v1::{TaskEvent, TaskRun};
-use maud::{Markup, html};
 
 use super::super::values::text_of;
 use super::cause::why;

@@ -1,8 +1,8 @@
 //! The queue: what runs, what waits and why, and how much may run at the same time.
 
+use maud::{Markup, html};
 use wire::torg::tasks::v1::GetQueueResponse;
 use wire::torg::tasks::v1::get_queue_response::{Running, Waiting};
-use maud::{Markup, html};
 
 use super::cause::why;
 use crate::view::{ago, empty, number, path, query, table};

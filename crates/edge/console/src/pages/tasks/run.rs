@@ -1,9 +1,9 @@
 //! One run of a task, with what it says while it runs.
 
 use axum::response::Response;
-use wire::torg::tasks::v1::{ListRunsRequest, TaskRun};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::tasks::v1::{ListRunsRequest, TaskRun};
 
 use super::super::values::text_of;
 use super::cause::why;

@@ -1,8 +1,8 @@
 //! How tasks stand, in words.
 
+use maud::{Markup, html};
 use wire::torg::tasks::v1::task_state::Phase;
 use wire::torg::tasks::v1::{TaskState, TaskSummary};
-use maud::{Markup, html};
 
 use crate::view::{Tone, ago, state};
 use crate::visit::Visit;

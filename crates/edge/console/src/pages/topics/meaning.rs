@@ -1,11 +1,11 @@
 //! What messages of Torg's own topics say.
 
 use buffa::Message;
+use serde::Serialize;
+use serde_json::Value;
 use wire::torg::feeds::v1::{LoadMessage, ResultMessage};
 use wire::torg::offers::v1::{Offer, Opinion};
 use wire::torg::tasks::v1::Task;
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::limits::MESSAGE_CHARS_MAX;
 

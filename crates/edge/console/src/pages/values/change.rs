@@ -1,8 +1,8 @@
 //! Values are set and deleted.
 
 use axum::response::Response;
-use wire::torg::tasks::v1::{CtlChange, CtlDone, SetValuesRequest};
 use maud::{Markup, html};
+use wire::torg::tasks::v1::{CtlChange, CtlDone, SetValuesRequest};
 
 use super::text_of;
 use super::value::read;

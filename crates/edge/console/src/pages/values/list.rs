@@ -1,9 +1,9 @@
 //! Values by how their names begin.
 
 use axum::response::Response;
-use wire::torg::tasks::v1::{CtlCurrent, ListValuesRequest};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::tasks::v1::{CtlCurrent, ListValuesRequest};
 
 use super::{change, may_set, shown};
 use crate::address::Query;

@@ -1,9 +1,9 @@
 //! One value: what it is, how it came to be, and which tasks have to do with it.
 
 use axum::response::Response;
-use wire::torg::tasks::v1::{CtlCurrent, CtlPast, GetValuesRequest, ListHistoryRequest, TaskSummary};
 use maud::{Markup, html};
 use serde::Deserialize;
+use wire::torg::tasks::v1::{CtlCurrent, CtlPast, GetValuesRequest, ListHistoryRequest, TaskSummary};
 
 use super::super::actions;
 use super::super::tasks::{All, Graph, all, picture};

@@ -2,9 +2,9 @@
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use clock::Time;
-use wire::torg::tasks::v1::{SeenValue, seen_value};
 use jiff::Timestamp;
 use maud::{Markup, html};
+use wire::torg::tasks::v1::{SeenValue, seen_value};
 
 use crate::services::{Failure, Kind};
 use crate::view::{ago, length, number};

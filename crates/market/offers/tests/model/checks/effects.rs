@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::{Offer, Price, Status};
 use offers::OfferId;
+use wire::torg::offers::v1::{Offer, Price, Status};
 
 use crate::client::{reason, title};
 use crate::evidence::{Evidence, Version, status, tokens_brought};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::Status;
 use offers::Error;
+use wire::torg::offers::v1::Status;
 
 use crate::evidence::{Evidence, status};
 use crate::filters::{Feed, feed_of};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::{HistoryEntry, Offer};
 use offers::{OfferId, time};
 use serde_json::{Map, Value};
+use wire::torg::offers::v1::{HistoryEntry, Offer};
 
 use crate::evidence::{Evidence, Version};
 use crate::market::Market;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use offers::cabinet::Filter;
 use wire::torg::offers::v1::__buffa::oneof::price::Kind;
 use wire::torg::offers::v1::{Money, Offer, Preset, Status};
-use offers::cabinet::Filter;
 
 use crate::dice::Dice;
 use crate::evidence::{Evidence, Version, status, tokens_brought};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use wire::torg::offers::v1::Status;
 use offers::{OfferId, time};
+use wire::torg::offers::v1::Status;
 
 use crate::evidence::{Evidence, Version};
 use crate::market::REMOVED;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::torg::offers::v1::Status;
 use offers::OfferId;
+use wire::torg::offers::v1::Status;
 
 use crate::evidence::{Evidence, token_after};
 use crate::journal::{Given, Token};

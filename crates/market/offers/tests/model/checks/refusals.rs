@@ -1,7 +1,7 @@
 //! A call is refused only for a reason that was there while it was made.
 
-use wire::torg::offers::v1::Status;
 use offers::{Error, NotMoved};
+use wire::torg::offers::v1::Status;
 
 use crate::evidence::Evidence;
 use crate::journal::{Answer, Asked, Called};

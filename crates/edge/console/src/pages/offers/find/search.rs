@@ -1,11 +1,11 @@
 //! What a text may be: every service is asked that may know it.
 
 use access::Action;
+use futures::future::try_join_all;
 use wire::torg::feeds::v1::{Feed, ListFeedsRequest};
 use wire::torg::offers::v1::list_offers_request::Filter;
 use wire::torg::offers::v1::{GetCountsRequest, GetOfferRequest, ListOffersRequest, Offer, Preset};
 use wire::torg::stages::v1::GetStageRequest;
-use futures::future::try_join_all;
 
 use crate::services::methods::{GET_COUNTS, GET_OFFER, GET_STAGE, LIST_FEEDS, LIST_OFFERS};
 use crate::services::{Failure, Kind};

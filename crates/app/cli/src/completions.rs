@@ -1,0 +1,46 @@
+//! `torg completions` and `torg man`: the command line, as shells and readers of manuals want it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use terminal::errors::advised;
+use terminal::print;
+
+/// Where the manual goes.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Writes a page for every command into this folder, which is made if it is not there; without it torg.1 goes to stdout.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// The script that a shell reads to complete command lines.
+pub(crate) fn script(shell: Shell, mut command: Command) -> String {
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut command, "torg", &mut bytes);
+    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+}
+
+/// Prints the manual page, or writes all of them.
+pub(crate) fn man(man: &Man, command: Command) -> anyhow::Result<()> {
+    let Some(folder) = &man.out else {
+        let mut bytes = Vec::new();
+        clap_mangen::Man::new(command.disable_help_subcommand(true)).render(&mut bytes)?;
+        return print(&[String::from_utf8_lossy(&bytes).trim_end()]);
+    };
+    let unwritable = |error: std::io::Error| {
+        let hint = "give a folder that this user can write to with --out";
+        advised(format!("{}: {error}", folder.display()), hint)
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    let pages = pages(&command);
+    clap_mangen::generate_to(command, folder).map_err(unwritable)?;
+    print(&[format!("{pages} pages in {}: man -l {}", folder.display(), folder.join("torg.1").display())])
+}
+
+/// How many pages there are for a command and what is below it.
+fn pages(command: &Command) -> usize {
+    1 + command.get_subcommands().filter(|below| !below.is_hide_set()).map(pages).sum::<usize>()
+}

@@ -1,0 +1,28 @@
+//! The configuration: whether it can be read, and whether every key and variable is known.
+
+use super::finding::{Area, Finding};
+use node::config::{Effective, Error};
+
+/// A configuration that cannot be used: nothing else can be looked at then.
+pub(super) fn refused(error: &Error) -> Finding {
+    Finding::error(Area::Configuration, error.to_string(), error.hint())
+}
+
+/// What is doubtful about one that can.
+pub(super) fn judge(effective: &Effective) -> Vec<Finding> {
+    let doubts = effective.warnings.iter().map(|warning| {
+        let remedy = "correct its name, or unset it; `torg config` prints every key";
+        Finding::warning(Area::Configuration, warning, remedy)
+    });
+    let mut found: Vec<Finding> = doubts.collect();
+    if found.is_empty() {
+        let set = effective.set_keys();
+        let what = if set == 0 {
+            "all values are defaults".to_owned()
+        } else {
+            format!("{set} values are set, all of them known")
+        };
+        found.push(Finding::ok(Area::Configuration, what));
+    }
+    found
+}

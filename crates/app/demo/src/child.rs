@@ -1,0 +1,188 @@
+//! Keeps the outside stage going: starts it as a process of its own, registers it, and starts it again when it ended.
+//!
+//! It is started on the port that it had before, so that Torg finds it where it was; on another one if that is taken.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use buffa_types::google::protobuf::FieldMask;
+use remote_stages::Workshop;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::watch;
+use wire::torg::stages::v1::OutsideStage;
+
+use super::folder::Folder;
+use super::limits::{FAILURE_PAUSE, STAGE_AWAY, STAGE_PATIENCE};
+use super::stage::{ID, LISTENING, VERB};
+
+/// Where the number of the process stands while it runs, for `kill`.
+pub(super) const PID_FILE: &str = "stage.pid";
+/// How long it may take until this process knows what was registered, and how often it is looked whether it does.
+const KNOWN_TIME_MAX: Duration = Duration::from_secs(30);
+const KNOWN_PAUSE: Duration = Duration::from_millis(20);
+/// Who registers it.
+const AUTHOR: &str = "demo";
+
+/// Takes the number away: whoever has this number next is somebody else.
+pub(super) fn forget_pid(folder: &Folder) {
+    let file = folder.place(PID_FILE);
+    match std::fs::remove_file(&file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            tracing::warn!(%error, file = %file.display(), "cannot delete the number of a process that ended");
+        }
+        _ => {}
+    }
+}
+
+/// The outside stage, and how to have it again.
+pub(super) struct OutsideProcess {
+    workshop: Workshop,
+    folder: Folder,
+    address: SocketAddr,
+    child: Option<Child>,
+    /// Open as long as the process is to run. Not left in `child`, which closes it when somebody waits for the end.
+    input: Option<ChildStdin>,
+}
+
+impl OutsideProcess {
+    /// One that does not run yet.
+    pub(super) fn new(workshop: Workshop, folder: Folder) -> OutsideProcess {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        OutsideProcess { workshop, folder, address: any, child: None, input: None }
+    }
+
+    /// Starts and registers it; the number of its process.
+    pub(super) async fn start(&mut self) -> anyhow::Result<u32> {
+        let started = match self.spawn(self.address).await {
+            // Somebody may have the port by now.
+            Err(_) if self.address.port() != 0 => self.spawn(SocketAddr::new(self.address.ip(), 0)).await,
+            started => started,
+        };
+        let (mut child, address) = started.context("the outside stage does not start")?;
+        self.input = child.stdin.take();
+        let pid = child.id().unwrap_or_default();
+        (self.child, self.address) = (Some(child), address);
+        self.folder.write_text(PID_FILE, &format!("{pid}\n"))?;
+        self.register().await?;
+        tracing::info!(stage = ID, pid, %address, "the demo's outside stage runs");
+        Ok(pid)
+    }
+
+    /// Keeps it going until `stop` turns true, then ends it.
+    pub(super) async fn keep(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let ended = async {
+                match &mut self.child {
+                    Some(child) => child.wait().await.map(|status| status.to_string()),
+                    None => Ok("it did not start".to_owned()),
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                ended = ended => {
+                    let why = ended.unwrap_or_else(|error| error.to_string());
+                    let seconds = STAGE_AWAY.as_secs();
+                    tracing::warn!(stage = ID, why, seconds, "the demo's outside stage ended, and comes back after these seconds");
+                }
+            }
+            self.child = None;
+            forget_pid(&self.folder);
+            if rest(&mut stop, STAGE_AWAY).await {
+                break;
+            }
+            while let Err(error) = self.start().await {
+                tracing::warn!(error = format!("{error:#}"), "will try again");
+                if rest(&mut stop, FAILURE_PAUSE).await {
+                    break;
+                }
+            }
+        }
+        self.end().await;
+    }
+
+    /// Ends it in order, or else at once.
+    async fn end(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        // The end of its input tells it to stop.
+        self.input = None;
+        if tokio::time::timeout(STAGE_PATIENCE, child.wait()).await.is_err() {
+            // It is gone in any case: it was started to be killed with us.
+            let _ = child.kill().await;
+        }
+    }
+
+    async fn spawn(&self, address: SocketAddr) -> anyhow::Result<(Child, SocketAddr)> {
+        let mut child = Command::new(own_program()?)
+            .arg0("torg")
+            .args([VERB, "--listen", &address.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C in a terminal is for us; it hears of the end by its input.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .context("cannot start a process")?;
+        let output = child.stdout.take().context("its output is not there")?;
+        let mut lines = BufReader::new(output).lines();
+        let line = tokio::time::timeout(STAGE_PATIENCE, lines.next_line()).await;
+        let Some(line) = line.context("it says nothing")?? else { bail!("it ended without a word") };
+        let address = line.strip_prefix(LISTENING).with_context(|| format!("it says {line:?}"))?;
+        Ok((child, address.parse()?))
+    }
+
+    /// Registers it as `torg stages register` does.
+    async fn register(&self) -> anyhow::Result<()> {
+        let title = FieldMask { paths: vec!["title".to_owned()], ..FieldMask::default() };
+        let declared = OutsideStage {
+            id: ID.to_owned(),
+            endpoints: vec![format!("http://{}", self.address)],
+            may_change: Some(title).into(),
+            ..OutsideStage::default()
+        };
+        let registry = self.workshop.registry();
+        let outside = registry.complete(&declared).await?;
+        let described = self.workshop.plugin(&outside, None).describe(&outside).await;
+        let described = described.map_err(|why| anyhow::anyhow!("stage {ID:?}: {why}"))?;
+        let now = self.workshop.offers().watcher().clock().now();
+        registry.register(&outside, &described, AUTHOR, now).await?;
+        self.workshop.look_soon();
+        // Whoever is told that the demo is ready finds it.
+        let known = async {
+            while !self.workshop.outside().contains_key(ID) {
+                tokio::time::sleep(KNOWN_PAUSE).await;
+            }
+        };
+        tokio::time::timeout(KNOWN_TIME_MAX, known).await.context("the outside stage is not taken up")
+    }
+}
+
+impl Drop for OutsideProcess {
+    /// The process is gone by now, or is killed with its `child`.
+    fn drop(&mut self) {
+        forget_pid(&self.folder);
+    }
+}
+
+/// What starts this very program once more, also after its file was replaced or deleted: whoever builds Torg while a demo runs does that.
+fn own_program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        // Its path ends in `(deleted)` then, and another program may stand there; this is the one that runs.
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("this program has no path")
+}
+
+/// Waits; true if it is time to stop.
+pub(super) async fn rest(stop: &mut watch::Receiver<bool>, pause: Duration) -> bool {
+    tokio::select! {
+        biased;
+        _ = stop.wait_for(|stop| *stop) => true,
+        () = tokio::time::sleep(pause) => false,
+    }
+}

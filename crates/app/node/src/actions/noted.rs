@@ -1,0 +1,200 @@
+//! An action from its beginning until it is written down with what came of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use access::{Caller, Role};
+use offers::time::from_time;
+use serde_json::Value;
+use tokio::time::timeout;
+use wire::torg::admin::v1::Action;
+
+use super::limits::{REFUSED_AUTHORS_MAX, REFUSED_IN_A_MINUTE_MAX, WRITE_WAIT};
+use super::{Actions, shown};
+
+/// What is said of an action of which nobody knows what came of it.
+const CUT_OFF: &str =
+    "cut off: its client went away, or it took too long; it may have been done in part or as a whole";
+
+/// What is known of an action when it begins.
+pub struct Beginning<'a> {
+    pub caller: &'a Caller,
+    /// Whether it came through the console.
+    pub in_console: bool,
+    /// `torg.stages.v1.StageAdminService/PauseStage`.
+    pub method: String,
+    pub about: String,
+    pub request: Value,
+}
+
+/// Why nothing came of an action.
+pub struct Failure<'a> {
+    /// As RPC names it.
+    pub code: &'a str,
+    pub text: &'a str,
+}
+
+/// An action that will be written down, at the latest when it is dropped.
+pub struct Noted {
+    action: Option<Action>,
+    actions: Actions,
+}
+
+impl Noted {
+    pub(super) fn new(actions: &Actions, beginning: Beginning<'_>) -> Noted {
+        let Beginning { caller, in_console, method, about, request } = beginning;
+        let action = Action {
+            time: Some(from_time(actions.now())).into(),
+            author: caller.shown_name().into_owned(),
+            roles: caller.roles.iter().map(|role| role.name().to_owned()).collect(),
+            request: shown::request(&method, request),
+            method,
+            about,
+            // Overwritten at a proper end.
+            outcome: "canceled".to_owned(),
+            error: CUT_OFF.to_owned(),
+            through: if in_console { "console" } else { "" }.to_owned(),
+            ..Action::default()
+        };
+        Noted { action: Some(action), actions: actions.clone() }
+    }
+
+    /// More is known of the request by now.
+    pub fn know(&mut self, request: Value) {
+        if let Some(action) = &mut self.action {
+            action.request = shown::request(&action.method, request);
+        }
+    }
+
+    /// Writes down what came of it. Waits a little, so that whoever looks then finds it.
+    pub async fn end(mut self, failure: Option<Failure<'_>>) {
+        let Some(mut action) = self.action.take() else { return };
+        "ok".clone_into(&mut action.outcome);
+        action.error.clear();
+        if let Some(Failure { code, text }) = failure {
+            code.clone_into(&mut action.outcome);
+            action.error = shown::error(&action.method, text);
+            match self.actions.refused.take_one(&action.author, self.actions.now().as_ms()) {
+                Taken::Within => {}
+                Taken::FirstBeyond => {
+                    tracing::warn!(
+                        method = action.method,
+                        author = action.author,
+                        "too many actions are refused: in this minute no more of them are recorded"
+                    );
+                    return;
+                }
+                Taken::Beyond => return,
+            }
+        }
+        // It goes on if it takes longer.
+        let _ = timeout(WRITE_WAIT, tokio::spawn(write(self.actions.clone(), action))).await;
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let Some(action) = self.action.take() {
+            tokio::spawn(write(self.actions.clone(), action));
+        }
+    }
+}
+
+async fn write(actions: Actions, action: Action) {
+    if let Err(error) = actions.record(&action).await {
+        let Action { author, method, about, outcome, .. } = action;
+        tracing::warn!(%error, author, method, about, outcome, "an action cannot be recorded");
+    }
+}
+
+/// Whether a feed is the caller's own, as a seller. A seller who is not named is the caller.
+pub(crate) fn is_own_feed(caller: &Caller, seller: Option<&str>) -> bool {
+    let own = caller.seller.as_deref().filter(|_| caller.roles.has(Role::Seller));
+    own.is_some() && seller.or(own) == own
+}
+
+/// How many actions of whom were refused in this minute.
+#[derive(Default)]
+pub(super) struct Refused(Mutex<Minute>);
+
+#[derive(Default)]
+struct Minute {
+    number: i64,
+    by_author: BTreeMap<String, u32>,
+    /// Of authors beyond the limit, together.
+    others: u32,
+}
+
+/// Whether one more may be noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Within,
+    /// The first that is left out.
+    FirstBeyond,
+    Beyond,
+}
+
+impl Refused {
+    /// Counts one more of this author in this minute.
+    fn take_one(&self, author: &str, now_ms: i64) -> Taken {
+        let number = now_ms / 60_000;
+        let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if minute.number != number {
+            *minute = Minute { number, ..Minute::default() };
+        }
+        let Minute { by_author, others, .. } = &mut *minute;
+        let is_told_apart = by_author.len() < REFUSED_AUTHORS_MAX || by_author.contains_key(author);
+        let count = if is_told_apart { by_author.entry(author.to_owned()).or_default() } else { others };
+        *count = count.saturating_add(1);
+        match *count {
+            ..=REFUSED_IN_A_MINUTE_MAX => Taken::Within,
+            count if count == REFUSED_IN_A_MINUTE_MAX + 1 => Taken::FirstBeyond,
+            _ => Taken::Beyond,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use access::{Proof, Roles};
+
+    use super::*;
+
+    #[test]
+    fn a_feed_is_a_sellers_own_by_the_role_and_by_the_name() {
+        let caller = |role: Role, seller: Option<&str>| Caller {
+            subject: "somebody".to_owned(),
+            seller: seller.map(str::to_owned),
+            anonymous: None,
+            roles: Roles::NONE.with(role),
+            proof: Proof::Token { issuer: String::new() },
+        };
+        let ann = caller(Role::Seller, Some("ann"));
+        assert!(is_own_feed(&ann, Some("ann")) && is_own_feed(&ann, None));
+        assert!(!is_own_feed(&ann, Some("bob")));
+        assert!(!is_own_feed(&caller(Role::Admin, None), Some("ann")));
+        assert!(!is_own_feed(&caller(Role::Admin, Some("ann")), Some("ann")), "not as a seller");
+    }
+
+    #[test]
+    fn refusals_of_one_author_are_noted_up_to_a_limit_in_every_minute_and_hide_nobody_elses() {
+        let refused = Refused::default();
+        assert!((0..REFUSED_IN_A_MINUTE_MAX).all(|_| refused.take_one("eve", 59_999) == Taken::Within));
+        assert_eq!(refused.take_one("eve", 59_999), Taken::FirstBeyond);
+        assert_eq!(refused.take_one("eve", 59_999), Taken::Beyond);
+        assert_eq!(refused.take_one("ann", 59_999), Taken::Within);
+        assert_eq!(refused.take_one("eve", 60_000), Taken::Within, "the next minute");
+    }
+
+    #[test]
+    fn authors_beyond_the_limit_share_one_count() {
+        let refused = Refused::default();
+        for n in 0..REFUSED_AUTHORS_MAX {
+            assert_eq!(refused.take_one(&format!("{n}"), 0), Taken::Within);
+        }
+        let shared = |n: u32| refused.take_one(&format!("other {n}"), 0);
+        assert!((0..REFUSED_IN_A_MINUTE_MAX).all(|n| shared(n) == Taken::Within));
+        assert_eq!(shared(REFUSED_IN_A_MINUTE_MAX), Taken::FirstBeyond);
+        assert_eq!(refused.take_one("0", 0), Taken::Within, "who was there before has a count of their own");
+    }
+}

@@ -1,0 +1,336 @@
+//! What is read from the store, and how often. A look that took long is made again after long; what was not read for a while is not known.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ::feeds::Feeds;
+use api::limits::LISTED_COUNTED_MAX;
+use clock::Time;
+use futures::future::try_join;
+use photos::Photos;
+use remote_stages::Workshop;
+use store::Key;
+use tasks::{Scheduler, Troubled};
+use tokio::time::{Instant, timeout};
+use topics::Topics;
+use watcher::{Cluster, Control, Depth, Entity, Lane, Watcher};
+
+use super::feeds::FeedsSeen;
+use super::limits::{
+    DEPTHS_EVERY, FEEDS_EVERY, FORGET_AFTER, LOOK_EVERY, LOOKS_TIME, PHOTOS_LOOKED_AT,
+    PROBLEMS_OF_A_KIND_MAX, REST, SAMPLE_EVERY, STORE_TIME_MAX,
+};
+use super::moment::{Known, Moment};
+use super::topics::TopicsLook;
+
+/// The parts of Torg that are looked at.
+pub(crate) struct Sources {
+    pub workshop: Workshop,
+    pub feeds: Feeds,
+    /// Where tasks are known.
+    pub scheduler: Option<Scheduler>,
+    pub topics: Topics,
+    /// The photos of offers, if they are taken.
+    pub photos: Option<Photos>,
+    /// Consumers of Torg's own, each with its topic.
+    pub consumers: Vec<(&'static str, String)>,
+    /// Whether somebody moves the time of offers at present, as a demo does while it makes up its past: nothing is late then.
+    pub time_moves: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// What waits for a stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Queue {
+    pub(super) depth: BTreeMap<Lane, Depth>,
+    pub(super) parked: Depth,
+    pub(super) oldest_fresh: Option<Time>,
+}
+
+/// Tasks with which something is wrong, no more of a kind than are told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TasksSeen {
+    pub(super) troubled: Troubled,
+    /// Whether there are tasks and no process decides about them.
+    pub(super) undecided: bool,
+}
+
+/// Work beside that on offers, and who has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkSeen {
+    /// `feeds` or `tasks`.
+    pub kind: &'static str,
+    pub cluster: Cluster,
+    pub shards: u32,
+    pub lease_time: Duration,
+}
+
+/// What came of the last look at photos.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PhotosSeen {
+    /// Photos that were looked at.
+    pub(super) photos: u64,
+    /// Files of some of them that are missing: one of each.
+    pub(super) missing: Vec<String>,
+}
+
+impl WorkSeen {
+    async fn of<E: Entity>(kind: &'static str, watcher: &Watcher<E>) -> watcher::Result<WorkSeen> {
+        let (shards, lease_time) = (watcher.shards(), watcher.lease_time());
+        Ok(WorkSeen { kind, cluster: watcher.cluster().await?, shards, lease_time })
+    }
+}
+
+/// One thing to look at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Look {
+    Cluster,
+    Queue(String),
+    Export,
+    Feeds,
+    Tasks,
+    Works,
+    Photos,
+}
+
+impl Look {
+    /// What it looks at, for people and for programs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Cluster => "processes",
+            Self::Queue(_) => "queues",
+            Self::Export => "export",
+            Self::Feeds => "feeds",
+            Self::Tasks => "tasks",
+            Self::Works => "processes of feeds and tasks",
+            Self::Photos => "photos",
+        }
+    }
+
+    fn every(&self) -> Duration {
+        match self {
+            Self::Cluster => SAMPLE_EVERY,
+            Self::Queue(_) => DEPTHS_EVERY,
+            Self::Feeds => FEEDS_EVERY,
+            Self::Export | Self::Tasks | Self::Works | Self::Photos => LOOK_EVERY,
+        }
+    }
+}
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    pub(super) cluster: Known<(Cluster, BTreeMap<String, Control>)>,
+    pub(super) queues: BTreeMap<String, Known<Queue>>,
+    /// The oldest change on its way to the topic, by shard.
+    pub(super) export: Known<BTreeMap<u32, Time>>,
+    pub(super) feeds: FeedsSeen,
+    pub(super) tasks: Known<TasksSeen>,
+    pub(super) works: Known<Vec<WorkSeen>>,
+    pub(super) photos: Known<PhotosSeen>,
+}
+
+/// Looks at the store, each thing at its time.
+pub(super) struct Looks {
+    pub(super) sources: Sources,
+    due: BTreeMap<Look, Instant>,
+    /// How often in a row each look has failed, and why the last time.
+    failed: BTreeMap<Look, (u32, String)>,
+    /// Behind which photo the next ones are looked at.
+    photos_after: Option<Key>,
+    pub(super) read: Read,
+    pub(super) topics: TopicsLook,
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+impl Looks {
+    pub(super) fn new(sources: Sources) -> Self {
+        Self {
+            sources,
+            due: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            photos_after: None,
+            read: Read::default(),
+            topics: TopicsLook::default(),
+        }
+    }
+
+    /// The stages that there are.
+    pub(super) fn stages(&self) -> Vec<String> {
+        let workshop = &self.sources.workshop;
+        workshop.built_in().map(str::to_owned).chain(workshop.outside().keys().cloned()).collect()
+    }
+
+    /// The store has not answered for a while: nothing of it is known.
+    pub(super) fn forget(&mut self) {
+        self.read = Read::default();
+        self.failed.clear();
+        self.topics.forget();
+        // As soon as it answers, everything is looked at.
+        self.due.clear();
+    }
+
+    /// Looks at what is due as long as there is time: at processes first, then at what has waited longest.
+    pub(super) async fn look(&mut self, now: Moment) {
+        self.topics.step(&self.sources, now);
+        self.plan(now.instant);
+        let began = Instant::now();
+        for look in in_turn(&self.due, now.instant) {
+            if began.elapsed() > LOOKS_TIME {
+                return;
+            }
+            let started = Instant::now();
+            let left = STORE_TIME_MAX.saturating_sub(began.elapsed());
+            let outcome = timeout(left, self.take(&look, now, began + LOOKS_TIME)).await;
+            let error = match outcome {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(_) => Some(format!("no answer in {} s", left.as_secs_f32())),
+            };
+            let next = look.every().max(started.elapsed() * REST);
+            self.note(&look, error);
+            self.due.insert(look, now.instant + next);
+        }
+    }
+
+    /// Takes note of what came of a look. What was read before it is held to be true until several looks have failed.
+    fn note(&mut self, look: &Look, error: Option<String>) {
+        let Some(error) = error else {
+            self.failed.remove(look);
+            return;
+        };
+        tracing::debug!(?look, error, "cannot be looked at");
+        let failed = self.failed.entry(look.clone()).or_default();
+        *failed = (failed.0 + 1, error);
+        if failed.0 >= FORGET_AFTER {
+            self.unknown(look);
+        }
+    }
+
+    /// What cannot be looked at, time and again, and what was said of it last.
+    pub(super) fn failing(&self) -> BTreeMap<&'static str, String> {
+        let failing = self.failed.iter().filter(|(_, (times, _))| *times >= FORGET_AFTER);
+        failing.map(|(look, (_, error))| (look.name(), error.clone())).collect()
+    }
+
+    /// Makes sure that everything has its time, queues spread over theirs.
+    fn plan(&mut self, now: Instant) {
+        let stages = self.stages();
+        let is_there = |look: &Look| !matches!(look, Look::Queue(stage) if !stages.contains(stage));
+        self.due.retain(|look, _| is_there(look));
+        self.failed.retain(|look, _| is_there(look));
+        self.read.queues.retain(|stage, _| stages.contains(stage));
+        let is_first = self.due.is_empty();
+        for look in [Look::Cluster, Look::Export, Look::Feeds, Look::Tasks, Look::Works, Look::Photos] {
+            self.due.entry(look).or_insert(now);
+        }
+        let apart = DEPTHS_EVERY / (stages.len().max(1) as u32);
+        for (place, stage) in stages.into_iter().enumerate() {
+            // The first time all of them: whoever starts Torg wants to see something.
+            let wait = if is_first { Duration::ZERO } else { apart * place as u32 };
+            self.due.entry(Look::Queue(stage)).or_insert(now + wait);
+        }
+    }
+
+    /// Takes one look. One that has several parts begins no further one after `until`.
+    async fn take(&mut self, look: &Look, now: Moment, until: Instant) -> Outcome {
+        let watcher = self.sources.workshop.offers().watcher();
+        // Offers may live by a clock of their own, as in a demo: how long ago something was is told by theirs.
+        let here = |time: Time| now.time - watcher.clock().now().since(time);
+        let time_moves = (self.sources.time_moves)();
+        match look {
+            Look::Cluster => {
+                let known = try_join(watcher.cluster(), watcher.controls()).await?;
+                self.read.cluster.learn(now, known);
+            }
+            Look::Queue(stage) => {
+                let report = self.sources.workshop.report_up_to(stage, LISTED_COUNTED_MAX).await?;
+                let oldest_fresh = report.firsts.get(&Lane::Fresh).copied().map(here);
+                let mut queue = Queue { depth: report.depth, parked: report.parked, oldest_fresh };
+                if time_moves {
+                    (queue.parked, queue.oldest_fresh) = (Depth::default(), None);
+                }
+                self.read.queues.entry(stage.clone()).or_default().learn(now, queue);
+            }
+            Look::Export => {
+                let waits = watcher.export_waits().await?;
+                let waits = waits.into_iter().filter(|_| !time_moves);
+                let waits = waits.map(|(shard, oldest)| (shard, here(oldest))).collect();
+                self.read.export.learn(now, waits);
+            }
+            Look::Feeds => self.read.feeds.look(&self.sources.feeds, until).await?,
+            Look::Tasks => {
+                let Some(scheduler) = &self.sources.scheduler else { return Ok(()) };
+                let troubled = scheduler.troubled(PROBLEMS_OF_A_KIND_MAX + 1).await?;
+                let undecided = !scheduler.is_decided().await?;
+                self.read.tasks.learn(now, TasksSeen { troubled, undecided });
+            }
+            Look::Works => {
+                let mut works = vec![WorkSeen::of("feeds", self.sources.feeds.watcher()).await?];
+                if let Some(scheduler) = &self.sources.scheduler {
+                    works.push(WorkSeen::of("tasks", scheduler.watcher()).await?);
+                }
+                self.read.works.learn(now, works);
+            }
+            Look::Photos => self.look_at_photos(now).await?,
+        }
+        Ok(())
+    }
+
+    /// Looks for the files of the next photos. Where some are missing, the same are looked at again, until they are back.
+    async fn look_at_photos(&mut self, now: Moment) -> Outcome {
+        let Some(photos) = &self.sources.photos else { return Ok(()) };
+        let after = self.photos_after.clone();
+        let photos::Surveyed { photos, missing, next } = photos.survey(after, PHOTOS_LOOKED_AT).await?;
+        if missing.is_empty() {
+            self.photos_after = next;
+        }
+        self.read.photos.learn(now, PhotosSeen { photos, missing });
+        Ok(())
+    }
+
+    fn unknown(&mut self, look: &Look) {
+        let read = &mut self.read;
+        match look {
+            Look::Cluster => read.cluster = Known::default(),
+            Look::Queue(stage) => drop(read.queues.remove(stage)),
+            Look::Export => read.export = Known::default(),
+            Look::Feeds => read.feeds.forget(),
+            Look::Tasks => read.tasks = Known::default(),
+            Look::Works => read.works = Known::default(),
+            Look::Photos => read.photos = Known::default(),
+        }
+    }
+}
+
+/// What is due, in the order in which it is looked at. Whether processes live is told by how they are heard, time and again: that waits for nothing.
+fn in_turn(due: &BTreeMap<Look, Instant>, now: Instant) -> Vec<Look> {
+    let mut turns: Vec<(bool, Instant, &Look)> = due
+        .iter()
+        .filter(|(_, due)| **due <= now)
+        .map(|(look, due)| (*look != Look::Cluster, *due, look))
+        .collect();
+    turns.sort();
+    turns.into_iter().map(|(_, _, look)| look.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_looked_at_before_all_that_has_waited_longer() {
+        let now = Instant::now();
+        let at = |s| now + Duration::from_secs(s);
+        let queue = |stage: &str| Look::Queue(stage.to_owned());
+        let due = BTreeMap::from([
+            (Look::Cluster, at(9)),
+            (queue("a"), at(2)),
+            (queue("b"), at(1)),
+            (Look::Feeds, at(3)),
+            (Look::Tasks, at(11)),
+        ]);
+        assert_eq!(in_turn(&due, at(10)), [Look::Cluster, queue("b"), queue("a"), Look::Feeds]);
+        assert_eq!(in_turn(&due, at(8)), [queue("b"), queue("a"), Look::Feeds], "it was looked at just now");
+    }
+}

@@ -1,0 +1,26 @@
+//! One running Torg process: its configuration, the parts it opens, its roles, its server, its figures.
+//!
+//! [`serve`] runs a process to its end. It opens what the configuration names ([`parts`]), starts the work of its
+//! roles ([`roles`]) under a supervisor ([`supervisor`]), and serves HTTP and RPC on one port ([`server`]). What
+//! differs between production and the demo is an [`environment`].
+
+mod actions;
+pub mod auth;
+mod built_in;
+pub mod catalogue;
+pub mod config;
+pub mod environment;
+mod figures;
+mod health;
+pub mod logging;
+pub mod market;
+pub mod nearest;
+mod node;
+pub mod parts;
+pub mod roles;
+pub mod server;
+pub mod stages_file;
+pub mod supervisor;
+mod system_values;
+
+pub use node::serve;

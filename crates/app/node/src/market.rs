@@ -1,0 +1,238 @@
+//! The ad store of this process, wired: the catalogue, the topics, the watcher with its stages, and what goes on beside the calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use api::Market;
+use clock::Clock;
+use ctl::Ctl;
+use offers::{Offers, Opinions, Parts, StoredOffer};
+use photos::Photos;
+use rand::rand_core::TryRng as _;
+use rand::rngs::SysRng;
+use remote_stages::{Registry, Workshop};
+use stages::Prices;
+use stages::limits::EVENTS_TOPIC;
+use store::Store;
+use tokio::sync::watch;
+use topics::{TopicSpec, Topics};
+use watcher::{Setup, Watcher};
+
+use crate::built_in::BuiltInStages;
+
+use crate::catalogue::load_catalogue;
+use crate::config::{self, Config, Role};
+use crate::environment::{Environment, Production};
+use crate::parts;
+use crate::roles::feeds::Feeding;
+use crate::stages_file;
+use crate::supervisor::Running;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The ad store, and what it takes to keep it going.
+pub struct Marketplace {
+    pub market: Market,
+    /// The photos of offers, if they are taken.
+    pub photos: Option<Photos>,
+    pub feeding: Feeding,
+    prices: Option<Prices>,
+    partitions: u32,
+}
+
+/// Which work beside the calls a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Offers evolve, opinions and loads are applied, chores are done.
+    pub offers: bool,
+    /// Feeds are fetched and read.
+    pub feeds: bool,
+}
+
+impl Work {
+    /// The work of these roles.
+    pub fn of(roles: &[Role]) -> Work {
+        Work { offers: roles.contains(&Role::Stages), feeds: roles.contains(&Role::Feeds) }
+    }
+}
+
+impl Marketplace {
+    /// Opens it; makes the topics that are not there.
+    pub async fn open(
+        config: &Config,
+        store: &Store,
+        topics: &Topics,
+        ctl: &Ctl,
+        closing: watch::Receiver<bool>,
+    ) -> anyhow::Result<Marketplace> {
+        Marketplace::open_in(&Production, config, store, topics, ctl, closing).await
+    }
+
+    /// The same in other environment.
+    pub async fn open_in(
+        environment: &dyn Environment,
+        config: &Config,
+        store: &Store,
+        topics: &Topics,
+        ctl: &Ctl,
+        closing: watch::Receiver<bool>,
+    ) -> anyhow::Result<Marketplace> {
+        let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
+        let opinions = Opinions {
+            topic: config.moderation.topic.clone(),
+            dead_letters: config.moderation.dead_letter_topic.clone(),
+        };
+        ensure_topic(config, topics, &config.offers.topic, config.offers.topic_partitions).await?;
+        for topic in [&opinions.topic, &opinions.dead_letters] {
+            ensure_topic(config, topics, topic, config.moderation.topic_partitions).await?;
+        }
+        ensure_topic(config, topics, EVENTS_TOPIC, config.offers.topic_partitions).await?;
+        let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
+        let watcher = open_watcher(config, store, topics, &environment.clock()).await?;
+        let BuiltInStages { stages, photos, prices } =
+            BuiltInStages::open(environment, config, store, topics, &catalogue).await?;
+        let parts = Parts {
+            store: store.clone(),
+            topics: topics.clone(),
+            watcher,
+            catalogue,
+            config: offers_config(&config.offers),
+        };
+        let mut seed = [0; 32];
+        SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
+        let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
+        let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
+        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
+        let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
+        let feeding = Feeding::open(environment, config, store, topics, &offers, ctl).await?;
+        let market = Market { offers, topic, opinions, workshop, closing };
+        Ok(Marketplace { market, photos, feeding, prices, partitions })
+    }
+
+    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores, feeds. None of it ends before it is closed; what does has
+    /// failed.
+    pub fn run(self, work: Work) -> Running {
+        self.run_as(instance_name(), work)
+    }
+
+    /// The same; `instance` is the name by which other processes on the store know this one.
+    pub fn run_as(self, instance: String, work: Work) -> Running {
+        let mut running = Running::new();
+        if work.feeds {
+            self.feeding.run_feeds(&mut running, instance.clone());
+        }
+        if work.offers {
+            self.feeding.run_autoload(&mut running);
+            self.run_offers(&mut running, instance);
+        }
+        running
+    }
+
+    fn run_offers(self, running: &mut Running, instance: String) {
+        let Market { offers, opinions, workshop, .. } = self.market;
+        if let Some(prices) = self.prices {
+            let shards = offers.watcher().shards();
+            for partition in 0..prices.partitions() {
+                let (prices, stopped) = (prices.clone(), running.stopped());
+                running.start("what offers cost is not followed any more", async move {
+                    prices.follow(partition, shards, stopped).await;
+                    Ok(())
+                });
+            }
+        }
+        let (name, stopped) = (instance.clone(), running.stopped());
+        running
+            .start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
+        for partition in 0..self.partitions {
+            let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
+            running.start("opinions of moderation are not applied any more", async move {
+                offers.follow_moderation(&opinions, partition, stopped).await;
+                Ok(())
+            });
+        }
+        let stopped = running.stopped();
+        running.start("chores are not done any more", async move {
+            offers.run_chores(&instance, stopped).await;
+            Ok(())
+        });
+    }
+}
+
+async fn open_watcher(
+    config: &Config,
+    store: &Store,
+    topics: &Topics,
+    clock: &Clock,
+) -> anyhow::Result<Watcher<StoredOffer>> {
+    let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
+    let topic = Some((topics, &*config.offers.topic));
+    // The workshop gives it its stages.
+    let setup = Setup { topic, config: limits, clock: clock.clone(), ..Setup::default() };
+    Watcher::open(store, setup).await.context("cannot open the offers")
+}
+
+/// Makes a topic, unless it is there: its partitions and retention are its own then.
+pub async fn ensure_topic(
+    config: &Config,
+    topics: &Topics,
+    name: &str,
+    partitions: u32,
+) -> anyhow::Result<()> {
+    let config::Topics { retention_hours, retention_mb, .. } = config.topics;
+    match topics.partition_count(name).await {
+        Err(topics::Error::UnknownTopic { .. }) => {
+            let kept = parts::retention(retention_hours, retention_mb, partitions);
+            let topic = TopicSpec::new(name, partitions).retention(kept);
+            topics.create(&topic).await.map_err(parts::topics_error)
+        }
+        known => known.map(|_| ()).map_err(parts::topics_error),
+    }
+}
+
+fn offers_config(config: &config::Offers) -> offers::Config {
+    offers::Config {
+        exposure: DAY * config.exposure_days,
+        archive_removed_after: DAY * config.archive_removed_days,
+        archive_expired_after: DAY * config.archive_expired_days,
+        archive_sold_after: DAY * config.archive_sold_days,
+        archive_banned_after: DAY * config.archive_banned_days,
+        keep_history: DAY * config.history_days,
+        keep_drafts: DAY * config.drafts_days,
+        keep_keys: HOUR * config.idempotency_hours,
+    }
+}
+
+/// What other processes on the same store know this one by.
+pub fn instance_name() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terminal::errors::report;
+
+    #[tokio::test]
+    async fn a_watcher_that_cannot_run_is_a_failure_of_the_process() {
+        let mut config = Config::default();
+        config.store.url = "memory:".into();
+        config.offers.shards = 4;
+        let folder = tempfile::tempdir().unwrap();
+        config.files.url = "memory:".into();
+        config.feeds.spool_dir = folder.path().to_owned();
+        let store = parts::open_store(&config).await.unwrap();
+        let topics = parts::open_topics(&config, &store).await.unwrap();
+        let closing = watch::Sender::new(false);
+        let marketplace =
+            Marketplace::open(&config, &store, &topics, &parts::open_ctl(&store), closing.subscribe())
+                .await
+                .unwrap();
+        let running = marketplace.run_as("host".repeat(1000), Work { offers: true, feeds: false });
+        let text = report(&running.failure().await);
+        assert!(text.starts_with("error: offers do not evolve any more: process \"hosthost"), "{text}");
+        assert!(running.close().await.is_err());
+    }
+}

@@ -1,0 +1,502 @@
+//! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
+//!
+//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
+//! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order. Work beside the calls that fails
+//! ([`tasks`](crate::supervisor)) ends the process as a signal does, with an error.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use access::ApiKeys;
+use anyhow::Context as _;
+use api::{CtlCalls, FeedCalls, TaskCalls};
+use clock::Clock;
+use console::Sealer;
+use ctl::Ctl;
+use feeds::Feeds;
+use futures::future::BoxFuture;
+use store::Store;
+use tasks::Scheduler;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use topics::Topics;
+
+use crate::actions::Actions;
+use crate::auth::{self, Gatekeeper};
+use crate::config::{Config, Role};
+use crate::environment::{Environment, Opened, Prepare, Started};
+use crate::figures::Metrics;
+use crate::figures::{self, Observatory, Probe, Sampler, Sources};
+use crate::health::Readiness;
+use crate::market::{Marketplace, Work, instance_name};
+use crate::parts;
+use crate::roles::tasks::Reactions;
+use crate::server::{self, FeedFiles, Front, Info, RpcParts, Server, Slots};
+use crate::supervisor::Running;
+use crate::system_values::OwnValues;
+use terminal::errors::advised;
+
+/// Exit code after a second signal: 128 + SIGINT, as shells report it.
+const EXIT_AT_ONCE: i32 = 130;
+/// How long closing one part may take: longer than the store waits for a database that is away.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
+/// How often topics are trimmed.
+const TRIM_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Runs the process to its end.
+pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
+    let mut signals = Signals::install()?;
+    let gatekeeper = Gatekeeper::prepare(&config)?;
+    let listener = server::bind(config.listen).await?;
+    let address = listener.local_addr().context("cannot read the address of the port")?;
+    let environment = prepare(address)?;
+    let mut app = App::new(config);
+    let limits = &app.config.limits;
+    let router = server::router(
+        app.readiness.clone(),
+        app.metrics.clone(),
+        app.slots.clone(),
+        Duration::from_secs(limits.request_timeout_s.into()),
+        Front {
+            gate: gatekeeper.gate.clone(),
+            tls: gatekeeper.tls.is_some(),
+            console: app.config.roles.contains(&Role::Console),
+            world: environment.clock(),
+            public: environment.routes(),
+        },
+    );
+    let server = Server::start(listener, router, gatekeeper.tls.clone(), limits.connections_max as usize);
+    tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
+
+    let opened = tokio::select! {
+        biased;
+        name = signals.next() => Err(name),
+        opened = app.open(&gatekeeper, &environment) => Ok(opened),
+    };
+    let outcome = match opened {
+        Ok(Ok(guide)) => {
+            app.readiness.started();
+            tracing::info!(store = %app.config.store.url, roles = app.role_names().join(","), "ready");
+            if let Some(guide) = guide {
+                terminal::print(&[guide.trim_end()])?;
+            }
+            app.over(signals.next()).await
+        }
+        Ok(Err(error)) => Err(error),
+        Err(name) => {
+            tracing::info!(signal = name, "stopping before the start was over");
+            Ok(())
+        }
+    };
+    signals.exit_at_the_next();
+    app.stop(server).await;
+    outcome
+}
+
+/// A running process: its configuration, what it opened, and what has to happen at its end.
+struct App {
+    config: Config,
+    started: Instant,
+    readiness: Readiness,
+    metrics: Metrics,
+    /// What the routes serve, as soon as it is there.
+    slots: Slots,
+    /// Tells streams that the process stops.
+    closing: watch::Sender<bool>,
+    closers: Vec<Closer>,
+    /// Comes when something fails beside the calls that must not end.
+    failure: BoxFuture<'static, anyhow::Error>,
+    /// How everything fares, by the name of this process.
+    observatory: Observatory,
+}
+
+/// Closes one part. Runs after the last request, also when a later part could not be opened.
+struct Closer {
+    part: &'static str,
+    close: Box<dyn FnOnce() -> BoxFuture<'static, anyhow::Result<()>> + Send>,
+}
+
+impl App {
+    fn new(config: Config) -> App {
+        App {
+            config,
+            started: Instant::now(),
+            readiness: Readiness::new(),
+            metrics: Metrics::new(),
+            slots: Slots::default(),
+            closing: watch::Sender::new(false),
+            closers: Vec::new(),
+            failure: Box::pin(std::future::pending()),
+            observatory: Observatory::new(&instance_name()),
+        }
+    }
+
+    /// Waits for the end: a signal, or the failure of something that must not end.
+    async fn over(&mut self, signal: impl Future<Output = &'static str>) -> anyhow::Result<()> {
+        tokio::select! {
+            biased;
+            name = signal => {
+                tracing::info!(signal = name, "stopping");
+                Ok(())
+            }
+            error = &mut self.failure => {
+                tracing::error!(error = format!("{error:#}"), "stopping");
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be printed: a demo says what to try.
+    async fn open(
+        &mut self,
+        gatekeeper: &Gatekeeper,
+        environment: &Arc<dyn Environment>,
+    ) -> anyhow::Result<Option<String>> {
+        self.create_data_dir().await?;
+        let (store, probe) = self.open_store().await?;
+        let keys = self.open_access(gatekeeper, &store);
+        self.open_console(&store).await?;
+        let topics = self.open_topics(&store).await?;
+        let ctl = parts::open_ctl(&store);
+        let (market, feeds) = self.open_marketplace(&**environment, &store, &topics, &ctl).await?;
+        let tasks = self.open_tasks(&store, &topics, ctl.clone(), &market).await?;
+        self.observe(probe, &topics, &market, &feeds, tasks.clone(), environment.clone());
+        let (market_, feeds_, ctl_, topics_) = (market.clone(), feeds.clone(), ctl.clone(), topics.clone());
+        let opened = Opened { market: market_, feeds: feeds_, ctl: ctl_, topics: topics_ };
+        let guide = self.start_environment(&**environment, opened).await?;
+        let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
+        let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
+        // The console is a client of the services, in this process.
+        let serves_api = self.has_any(&[Role::Api, Role::Console]);
+        let actions = self.record_actions(&store);
+        let service = server::rpc_service(RpcParts {
+            limits: self.config.limits.clone(),
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            info: Info {
+                started: self.started,
+                roles: self.role_names(),
+                store_engine: store.engine_name().to_owned(),
+            },
+            topics,
+            keys,
+            observatory: self.observatory.clone(),
+            actions: actions.clone(),
+            offers_topic: self.config.offers.topic.clone(),
+            market: serves_api.then_some(market),
+            feeds: serves_api.then(|| feeds.clone()),
+            ctl: serves_api.then_some(ctl),
+            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
+        })?;
+        // Set once: `open` runs once.
+        let _ = self.slots.rpc.set(service);
+        if serves_api {
+            let _ = self.slots.feeds.set(FeedFiles::new(feeds, actions, &self.config.feeds));
+        }
+        Ok(guide)
+    }
+
+    async fn start_environment(
+        &mut self,
+        environment: &dyn Environment,
+        node: Opened,
+    ) -> anyhow::Result<Option<String>> {
+        let Some(Started { running, guide }) = environment.start(node).await? else { return Ok(None) };
+        self.fails_with(running.failure());
+        self.on_close("environment", async move || running.close().await);
+        Ok(Some(guide))
+    }
+
+    async fn open_store(&mut self) -> anyhow::Result<(Store, Probe)> {
+        let store = parts::open_store(&self.config).await?;
+        let probe = Probe::new(&store);
+        let probed = probe.clone();
+        self.readiness.register("store", move || {
+            let probe = probed.clone();
+            async move { probe.ask().await.map_err(|error| error.to_string()) }
+        });
+        let shown = store.clone();
+        self.metrics.show(move || shown.gauges());
+        let closed = store.clone();
+        self.on_close("store", async move || closed.close().await.map_err(parts::store_error));
+        Ok((store, probe))
+    }
+
+    fn open_access(&mut self, gatekeeper: &Gatekeeper, store: &Store) -> ApiKeys {
+        let keys = auth::api_keys(store);
+        let upkeep = gatekeeper.open(&keys);
+        self.on_close("access", async move || upkeep.close().await);
+        keys
+    }
+
+    /// From now on people can sign in.
+    async fn open_console(&self, store: &Store) -> anyhow::Result<()> {
+        if self.config.roles.contains(&Role::Console) {
+            let secret = access::shared_secret(store, &access::Entropy::system(), "console").await;
+            // Set once: `open` runs once.
+            let _ = self.slots.sealer.set(Sealer::new(&secret.map_err(auth::access_error)?));
+        }
+        Ok(())
+    }
+
+    async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
+        let topics = parts::open_topics(&self.config, store).await?;
+        let trimming = tokio::spawn(trim_topics(topics.clone()));
+        let closed = topics.clone();
+        self.on_close("topics", async move || {
+            trimming.abort();
+            closed.close().await.map_err(parts::topics_error)
+        });
+        Ok(topics)
+    }
+
+    async fn open_marketplace(
+        &mut self,
+        environment: &dyn Environment,
+        store: &Store,
+        topics: &Topics,
+        ctl: &Ctl,
+    ) -> anyhow::Result<(api::Market, Feeds)> {
+        let closing = self.closing.subscribe();
+        let marketplace =
+            Marketplace::open_in(environment, &self.config, store, topics, ctl, closing).await?;
+        let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.feeds.clone());
+        if let Some(photos) = &marketplace.photos {
+            // Set once: `open` runs once.
+            let _ = self.slots.photos.set(photos.clone());
+        }
+        let work = Work::of(&self.config.roles);
+        if work.offers || work.feeds {
+            let running = marketplace.run_as(self.observatory.process().to_owned(), work);
+            self.fails_with(running.failure());
+            self.on_close("marketplace", async move || running.close().await);
+        }
+        if !work.offers {
+            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
+            tokio::spawn(async move { workshop.follow(closing).await });
+        }
+        Ok((market, feeds))
+    }
+
+    /// Opens reactive tasks where somebody needs them: a process that serves calls, or runs tasks.
+    async fn open_tasks(
+        &mut self,
+        store: &Store,
+        topics: &Topics,
+        ctl: Ctl,
+        market: &api::Market,
+    ) -> anyhow::Result<Option<Scheduler>> {
+        let runs_tasks = self.config.roles.contains(&Role::Tasks);
+        if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
+            return Ok(None);
+        }
+        let reactions = Reactions::open(&self.config, store, topics, ctl.clone()).await?;
+        // Set once: `open` runs once.
+        let _ = self.slots.runs.set(reactions.runner.clone());
+        let shown = reactions.scheduler.clone();
+        self.metrics.show(move || shown.gauges());
+        if runs_tasks {
+            reactions.put_files_to_work(&self.config.tasks.path).await?;
+            let mut running = Running::new();
+            reactions.run(&mut running, OwnValues::new(ctl, market.offers.watcher().clone()));
+            self.fails_with(running.failure());
+            self.on_close("tasks", async move || running.close().await);
+        }
+        Ok(Some(reactions.scheduler))
+    }
+
+    /// Has old recorded actions removed from now on.
+    fn record_actions(&self, store: &Store) -> Actions {
+        let actions = Actions::new(store.clone(), Clock::system());
+        let (cleaned, closing) = (actions.clone(), self.closing.subscribe());
+        tokio::spawn(async move { cleaned.run_cleaning(closing).await });
+        actions
+    }
+
+    /// Takes figures from now on.
+    fn observe(
+        &mut self,
+        probe: Probe,
+        topics: &Topics,
+        market: &api::Market,
+        feeds: &Feeds,
+        tasks: Option<Scheduler>,
+        environment: Arc<dyn Environment>,
+    ) {
+        let sources = Sources {
+            workshop: market.workshop.clone(),
+            feeds: feeds.clone(),
+            scheduler: tasks,
+            topics: topics.clone(),
+            photos: self.slots.photos.get().cloned(),
+            consumers: parts::consumers(&self.config),
+            time_moves: Box::new(move || environment.clock_jumps()),
+        };
+        let parts = figures::Parts {
+            clock: Clock::system(),
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            probe,
+            sources,
+        };
+        self.metrics.show_seen(self.observatory.clone());
+        let sampler = Sampler::new(parts, self.observatory.clone());
+        let mut running = Running::new();
+        let stopped = running.stopped();
+        // Without figures nobody would be told of anything any more.
+        running.start("nobody looks at how Torg fares any more", async move {
+            sampler.run(stopped).await;
+            Ok(())
+        });
+        self.fails_with(running.failure());
+        self.on_close("figures", async move || running.close().await);
+    }
+
+    /// Ends the process when this comes.
+    fn fails_with(&mut self, failure: impl Future<Output = anyhow::Error> + Send + 'static) {
+        let before = std::mem::replace(&mut self.failure, Box::pin(std::future::pending()));
+        self.failure = Box::pin(async move {
+            tokio::select! {
+                error = before => error,
+                error = failure => error,
+            }
+        });
+    }
+
+    /// The folder of everything embedded; not made when nothing would go into it.
+    async fn create_data_dir(&self) -> anyhow::Result<()> {
+        let Config { data_dir, store, files, .. } = &self.config;
+        if store.url.scheme() != "fjall" && files.url.scheme() != "file" {
+            return Ok(());
+        }
+        tokio::fs::create_dir_all(data_dir).await.map_err(|error| {
+            let message = format!("cannot make the data folder {}: {error}", data_dir.display());
+            advised(message, "choose a folder that this user can write to with --data")
+        })
+    }
+
+    /// Has a part closed at the end of the process.
+    fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
+    where
+        F: Future<Output = anyhow::Result<()>> + Send + 'static,
+    {
+        self.closers.push(Closer { part, close: Box::new(move || Box::pin(close())) });
+    }
+
+    fn has_any(&self, roles: &[Role]) -> bool {
+        roles.iter().any(|role| self.config.roles.contains(role))
+    }
+
+    fn role_names(&self) -> Vec<String> {
+        self.config.roles.iter().map(|role| role.name().to_owned()).collect()
+    }
+
+    /// Drains the server, then closes the parts, the last opened first.
+    async fn stop(self, server: Server) {
+        let limits = &self.config.limits;
+        let was_ready = self.readiness.draining();
+        if was_ready && limits.drain_notice_s > 0 {
+            tokio::time::sleep(Duration::from_secs(limits.drain_notice_s.into())).await;
+        }
+        self.closing.send_replace(true);
+        let cut = server.drain(Duration::from_secs(limits.drain_timeout_s.into())).await;
+        if cut > 0 {
+            tracing::warn!(connections = cut, "cut off: they were not done in limits.drain_timeout_s");
+        }
+        for Closer { part, close } in self.closers.into_iter().rev() {
+            match tokio::time::timeout(CLOSE_TIME_MAX, close()).await {
+                Ok(Ok(())) => tracing::info!(part, "closed"),
+                Ok(Err(error)) => tracing::error!(part, error = format!("{error:#}"), "cannot close"),
+                Err(_) => tracing::error!(part, "does not close in time"),
+            }
+        }
+        tracing::info!("stopped");
+    }
+}
+
+/// Removes what the retention of each topic no longer keeps, now and then. Several processes may do this at once.
+async fn trim_topics(topics: Topics) {
+    loop {
+        tokio::time::sleep(TRIM_INTERVAL).await;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
+        let specs = topics.list().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot list the topics to trim");
+            Vec::new()
+        });
+        for spec in specs {
+            if let Err(error) = topics.trim(&spec.name, now).await {
+                tracing::warn!(topic = spec.name, %error, "cannot trim");
+            }
+        }
+    }
+}
+
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn install() -> anyhow::Result<Signals> {
+        let install = |kind| signal(kind).context("cannot listen to signals");
+        Ok(Signals {
+            terminate: install(SignalKind::terminate())?,
+            interrupt: install(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+
+    /// Whoever asks twice does not want to wait.
+    fn exit_at_the_next(mut self) {
+        tokio::spawn(async move {
+            let name = self.next().await;
+            tracing::warn!(signal = name, "second signal: ending at once");
+            std::process::exit(EXIT_AT_ONCE);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn parts_are_closed_in_reverse_order_and_a_failure_does_not_stop_the_others() {
+        let mut app = App::new(Config::default());
+        let closed = Arc::new(Mutex::new(Vec::new()));
+        for part in ["store", "topics", "files"] {
+            let closed = Arc::clone(&closed);
+            app.on_close(part, async move || {
+                closed.lock().unwrap().push(part);
+                if part == "topics" { Err(anyhow::anyhow!("no")) } else { Ok(()) }
+            });
+        }
+        let listener = server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
+        let server = Server::start(listener, axum::Router::new(), None, 1);
+        app.stop(server).await;
+        assert_eq!(*closed.lock().unwrap(), ["files", "topics", "store"]);
+    }
+
+    #[tokio::test]
+    async fn the_failure_of_what_must_not_end_ends_the_process_with_its_error() {
+        let mut app = App::new(Config::default());
+        let mut running = Running::new();
+        app.failure = Box::pin(running.failure());
+        running.start("offers do not evolve any more", async { Err(anyhow::anyhow!("no name")) });
+        let outcome = app.over(std::future::pending()).await;
+        assert_eq!(outcome.unwrap_err().to_string(), "offers do not evolve any more: no name");
+
+        let mut app = App::new(Config::default());
+        assert!(app.over(std::future::ready("SIGTERM")).await.is_ok());
+    }
+}

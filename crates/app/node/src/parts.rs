@@ -1,0 +1,176 @@
+//! The parts that a process opens, made from its configuration.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use access::Clock;
+use ctl::Ctl;
+use store::{PostgresOptions, Schema, Store, StoreOptions, StoreUrl};
+use topics::{KafkaOptions, Mechanism, Retention, Sasl, Tls, Topics};
+
+use crate::actions;
+use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
+use terminal::errors::advised;
+
+/// Raised whenever stored data changes its meaning: a program of a lower version then refuses the store.
+const SCHEMA_VERSION: u32 = 1;
+/// A copy reads a whole store from one snapshot, however long that takes.
+const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Every table of Torg.
+pub fn schema() -> store::Result<Schema> {
+    let (topics, watcher) = (topics::tables().into_iter(), watcher::tables());
+    Schema::new(
+        SCHEMA_VERSION,
+        topics
+            .chain(access::tables())
+            .chain(actions::tables())
+            .chain(watcher)
+            .chain(offers::tables())
+            .chain(feeds::tables())
+            .chain(remote_stages::tables())
+            .chain(photos::tables())
+            .chain(ctl::tables())
+            .chain(tasks::tables())
+            .chain(stages::price_tables()),
+    )
+}
+
+/// Consumers of Torg's own, each with the topic that it reads.
+pub fn consumers(config: &Config) -> Vec<(&'static str, String)> {
+    let mut consumers = vec![
+        (offers::MODERATION_GROUP, config.moderation.topic.clone()),
+        (offers::autoload::GROUP, config.feeds.offers_topic.clone()),
+        (feeds::RESULTS_GROUP, config.feeds.results_topic.clone()),
+    ];
+    if config.stages.built_in.contains(&config::BuiltInStage::Price) {
+        consumers.push((stages::PRICE_GROUP, config.offers.topic.clone()));
+    }
+    consumers
+}
+
+/// The values that tasks wait on, in a store that has every table.
+pub fn open_ctl(store: &Store) -> Ctl {
+    Ctl::new(store.clone(), Clock::system(), ctl::Settings::default())
+}
+
+/// Opens the store that the configuration names, or makes it; the error is for a person.
+pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
+    try_open_store(config, true).await.map_err(store_error)
+}
+
+/// Opens the store that the configuration names; without `create` only if it is there, and changes nothing.
+pub async fn try_open_store(config: &Config, create: bool) -> store::Result<Store> {
+    let url: StoreUrl = config.store.url.expose().parse()?;
+    let options = StoreOptions { create, ..store_options(&config.store) };
+    Store::open(&url, schema()?, &options).await
+}
+
+/// Opens a store, with the tables that it has, to read all of it.
+pub async fn open_store_to_read(config: &Config, url: &str) -> anyhow::Result<Store> {
+    let tables = Schema::new(SCHEMA_VERSION, []).map_err(store_error)?;
+    open_whole_store(config, url, tables, false).await
+}
+
+/// Opens a store that is to be filled with a copy, and makes these tables.
+pub async fn open_store_to_fill(config: &Config, url: &str, schema: Schema) -> anyhow::Result<Store> {
+    open_whole_store(config, url, schema, true).await
+}
+
+async fn open_whole_store(config: &Config, url: &str, schema: Schema, create: bool) -> anyhow::Result<Store> {
+    let mut options = StoreOptions { create, ..store_options(&config.store) };
+    options.postgres.snapshot_timeout = COPY_SNAPSHOT_TIMEOUT;
+    let url: StoreUrl = url.parse().map_err(store_error)?;
+    Store::open(&url, schema, &options).await.map_err(store_error)
+}
+
+/// Opens the topics that the configuration names.
+pub async fn open_topics(config: &Config, store: &Store) -> anyhow::Result<Topics> {
+    let kafka = kafka_options(&config.kafka);
+    Topics::open(config.topics.url.expose(), store, kafka).await.map_err(topics_error)
+}
+
+/// The store's error for a person.
+pub fn store_error(error: store::Error) -> anyhow::Error {
+    match error.hint() {
+        Some(hint) => advised(error, hint),
+        None => error.into(),
+    }
+}
+
+/// The topics' error for a person.
+pub fn topics_error(error: topics::Error) -> anyhow::Error {
+    match error.hint() {
+        Some(hint) => advised(error, hint),
+        None => error.into(),
+    }
+}
+
+fn store_options(config: &config::Store) -> StoreOptions {
+    let millis = |ms: u32| Duration::from_millis(ms.into());
+    let config::Store { postgres, .. } = config;
+    StoreOptions {
+        create: true,
+        cache_bytes: u64::from(config.cache_mb) << 20,
+        durability: match config.durability {
+            Durability::Fsync => store::Durability::Fsync,
+            Durability::Os => store::Durability::Os,
+        },
+        group_max: config.group_max as usize,
+        group_wait: Duration::from_micros(config.group_wait_us.into()),
+        free_bytes_min: u64::from(config.free_mb_min) << 20,
+        postgres: PostgresOptions {
+            read_connections: postgres.pool_max as usize,
+            commit_lanes: postgres.commit_lanes as usize,
+            statement_timeout: millis(postgres.statement_timeout_ms),
+            connect_timeout: millis(postgres.connect_timeout_ms),
+            patience: millis(postgres.patience_ms),
+            tls_ca_file: file(&postgres.tls_ca_file),
+            tls_client_files: file(&postgres.tls_cert_file).zip(file(&postgres.tls_key_file)),
+            ..PostgresOptions::default()
+        },
+        ..StoreOptions::default()
+    }
+}
+
+fn kafka_options(config: &config::Kafka) -> KafkaOptions {
+    let tls = Tls {
+        ca_file: file(&config.tls_ca_file),
+        client_files: file(&config.tls_cert_file).zip(file(&config.tls_key_file)),
+    };
+    let sasl = Sasl {
+        mechanism: match config.sasl_mechanism {
+            SaslMechanism::Plain => Mechanism::Plain,
+            SaslMechanism::ScramSha256 => Mechanism::ScramSha256,
+            SaslMechanism::ScramSha512 => Mechanism::ScramSha512,
+        },
+        user: config.sasl_user.clone(),
+        password: config.sasl_password.expose().to_owned(),
+    };
+    let (encrypted, logged_in) = match config.security {
+        KafkaSecurity::Plaintext => (false, false),
+        KafkaSecurity::Tls => (true, false),
+        KafkaSecurity::SaslPlaintext => (false, true),
+        KafkaSecurity::SaslTls => (true, true),
+    };
+    KafkaOptions {
+        prefix: config.topic_prefix.clone(),
+        tls: encrypted.then_some(tls),
+        sasl: logged_in.then_some(sasl),
+        ..KafkaOptions::default()
+    }
+}
+
+/// A setting that is empty when it is off.
+fn file(path: &Path) -> Option<PathBuf> {
+    (!path.as_os_str().is_empty()).then(|| path.to_owned())
+}
+
+/// How long and how much of a topic is kept; the limit of size is for all partitions together.
+pub fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
+    let share = (u64::from(megabytes) << 20) / u64::from(partitions.max(1));
+    Retention {
+        time: (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600)),
+        bytes: (megabytes > 0).then_some(share),
+    }
+}

@@ -1,0 +1,60 @@
+//! `torg-bench feeds`: how fast files are checked, how fast they become live offers, and whether small sellers wait for big ones.
+//!
+//! - *Check*: generated files of Torg's own XML are split, checked by the schema and parsed, and then also unified. Beside `xmllint` with the same schema.
+//! - *Load*: a file becomes live offers in a whole marketplace, with its answers stored; then a second one, in which one offer of a hundred is different. Beside the
+//!   writes of `bench offers`.
+//! - *Fairness*: many small sellers load at once, alone and beside a big one.
+
+mod check;
+mod fairness;
+mod load;
+mod market;
+mod options;
+mod report;
+
+use anyhow::Context as _;
+
+pub(crate) use self::options::FeedsBench;
+use self::options::Part;
+use self::report::Report;
+
+use crate::process;
+
+pub(super) async fn run(args: FeedsBench) -> anyhow::Result<()> {
+    if let Some(child) = args.child {
+        return check::in_child(child, args.file.as_ref());
+    }
+    let outcome = measure(&args).await;
+    let report = outcome.with_context(|| format!("what is left of it is in {}", args.folder().display()))?;
+    clear(&args).await?;
+    process::answer(&report)
+}
+
+/// A run that failed leaves its stores and files behind.
+async fn clear(args: &FeedsBench) -> anyhow::Result<()> {
+    for side in [load::SIDE, fairness::SIDE] {
+        market::clear(args, side).await?;
+    }
+    let _ = std::fs::remove_dir_all(args.folder());
+    // It stays if it holds something else.
+    let _ = std::fs::remove_dir(args.parent_folder());
+    Ok(())
+}
+
+async fn measure(args: &FeedsBench) -> anyhow::Result<Report> {
+    let mut report =
+        Report { bench: "feeds", engine: args.engine(), offers: args.offers, ..Report::default() };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    args.say(&format!("feeds on {}, {cores} cores", args.engine()));
+    std::fs::create_dir_all(args.folder()).context("cannot make the folder of the run")?;
+    if args.wants(Part::Check) {
+        check::measure(args, &mut report)?;
+    }
+    if args.wants(Part::Load) {
+        load::measure(args, &mut report).await?;
+    }
+    if args.wants(Part::Fairness) {
+        fairness::measure(args, &mut report).await?;
+    }
+    Ok(report)
+}

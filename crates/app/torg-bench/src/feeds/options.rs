@@ -1,0 +1,126 @@
+//! What a run measures, and how.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::{folder, postgres_url, process};
+use node::config::{BuiltInStage, Config, Url};
+
+/// The benchmark of feeds.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FeedsBench {
+    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
+    #[arg(long, value_name = "URL")]
+    pub(super) store: Option<String>,
+    /// Sizes of the files that are checked, in MB; the figures at the head of the line are those of the first.
+    #[arg(long, value_name = "MB", value_delimiter = ',', default_value = "100,500", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(super) sizes: Vec<u64>,
+    /// Times that the sides take turns with each file; the figures are medians.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=50))]
+    pub(super) rounds: u64,
+    /// Offers of the feed that is loaded and then loaded again.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1000..=500_000))]
+    pub(super) offers: u64,
+    /// Seconds of each measurement of `bench offers`, with which loads are compared; 0 leaves it out.
+    #[arg(long, value_name = "S", default_value_t = 5)]
+    pub(super) seconds: u64,
+    /// Offers of the big seller beside whom small ones load.
+    #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1000..=2_000_000))]
+    pub(super) big_seller: u64,
+    /// Small sellers.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(super) small_sellers: u64,
+    /// Offers of each small seller.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(super) small_offers: u64,
+    /// Leaves out all but these measurements.
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Prints only the JSON line.
+    #[arg(long)]
+    json: bool,
+    /// Checks one file in a process of its own, for a run that started it.
+    #[arg(long, hide = true, requires = "file")]
+    pub(super) child: Option<Child>,
+    /// The file for it.
+    #[arg(long, hide = true)]
+    pub(super) file: Option<PathBuf>,
+}
+
+/// A measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Part {
+    /// Files are checked, beside `xmllint`.
+    Check,
+    /// A file becomes offers, and a second one changes some of them.
+    Load,
+    /// Small sellers beside a big one.
+    Fairness,
+}
+
+/// What is done in a process of its own, so that only it counts for the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Child {
+    /// Splits, checks by the schema, and parses.
+    Check,
+    /// Also recognises categories, attributes and places, and checks by the catalogue.
+    Unify,
+}
+
+impl FeedsBench {
+    pub(super) fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// Where everything of a run is; made and removed again.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.parent_folder().join("feeds")
+    }
+
+    pub(super) fn parent_folder(&self) -> PathBuf {
+        folder(self.store.as_deref())
+    }
+
+    /// The server of the store, if it is PostgreSQL.
+    pub(super) fn store_server(&self) -> Option<&str> {
+        postgres_url(self.store.as_deref())
+    }
+
+    pub(super) fn engine(&self) -> &'static str {
+        if self.store_server().is_some() { "postgres" } else { "fjall" }
+    }
+
+    /// The schema of PostgreSQL that a measurement makes and removes again.
+    pub(super) fn schema(side: &str) -> String {
+        format!("bench_feeds_{side}")
+    }
+
+    fn store_url(&self, side: &str) -> String {
+        match self.store_server() {
+            Some(url) => {
+                let sign = if url.contains('?') { '&' } else { '?' };
+                format!("{url}{sign}schema={}", Self::schema(side))
+            }
+            None => format!("fjall:{}", self.folder().join(side).join("store").display()),
+        }
+    }
+
+    /// What a marketplace runs with: the defaults, but for places and for stages that look at what the offers of a benchmark do not have.
+    pub(super) fn config(&self, side: &str) -> Config {
+        let data_dir = self.folder().join(side);
+        let mut config = Config { data_dir, ..Config::default() };
+        config.feeds.spool_dir = config.data_dir.join("spool");
+        config.tasks.runs_dir = config.data_dir.join("runs");
+        config.files.url = Url::from(&*format!("file:{}", config.data_dir.join("files").display()));
+        config.store.url = Url::from(&*self.store_url(side));
+        config.stages.built_in = vec![BuiltInStage::Expiry, BuiltInStage::Evolution];
+        config
+    }
+
+    pub(super) fn say(&self, line: &str) {
+        if !self.json {
+            process::print_line(line);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The two ways to the offers: through RPC, and without it.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use buffa_types::google::protobuf::FieldMask;
+use connectrpc::client::SharedHttp2Connection;
+use offers::masks::UpdateMask;
+use offers::status::Mover;
+use offers::{Call, Move, OfferId, Offers};
+use wire::torg::offers::v1::{
+    Author, CreateOfferRequest, GetOfferRequest, MoveOfferRequest, Offer, OfferServiceClient,
+    UpdateOfferRequest, author,
+};
+
+use super::book::Write;
+
+/// A way to the offers. Cheap to clone.
+#[derive(Clone)]
+pub(super) enum Door {
+    /// Through the port of a server.
+    Rpc(Arc<OfferServiceClient<SharedHttp2Connection>>),
+    /// In this process.
+    Store(Offers),
+}
+
+impl Door {
+    /// Makes one write; one that is refused is an error.
+    pub(super) async fn write(&self, write: Write) -> anyhow::Result<()> {
+        match self {
+            Door::Rpc(client) => call(client, write).await,
+            Door::Store(offers) => change(offers, write).await,
+        }
+    }
+
+    /// Reads one offer, which has to be there.
+    pub(super) async fn read(&self, id: OfferId) -> anyhow::Result<()> {
+        let offer = match self {
+            Door::Rpc(client) => {
+                let request = GetOfferRequest { id: id.to_string(), ..GetOfferRequest::default() };
+                let answer = client.get_offer(request).await.context("a read failed")?;
+                answer.into_owned().offer.into_option().context("an answer has no offer")?
+            }
+            Door::Store(offers) => offers.get(id).await?,
+        };
+        anyhow::ensure!(offer.id == id.to_string() && !offer.title.is_empty(), "an offer is another one");
+        Ok(())
+    }
+}
+
+async fn call(client: &OfferServiceClient<SharedHttp2Connection>, write: Write) -> anyhow::Result<()> {
+    let answer = match write {
+        Write::Update { offer, fields, .. } => {
+            let request = UpdateOfferRequest {
+                offer: (*offer).into(),
+                update_mask: Some(mask(fields)).into(),
+                ..UpdateOfferRequest::default()
+            };
+            client.update_offer(request).await.context("a change failed")?.into_owned().offer
+        }
+        Write::Create { offer, .. } => {
+            let request = CreateOfferRequest { offer: (*offer).into(), ..CreateOfferRequest::default() };
+            client.create_offer(request).await.context("an offer was not published")?.into_owned().offer
+        }
+        Write::Move { id, to, .. } => {
+            let request =
+                MoveOfferRequest { id: id.to_string(), to: to.into(), ..MoveOfferRequest::default() };
+            client.move_offer(request).await.context("a move failed")?.into_owned().offer
+        }
+    };
+    anyhow::ensure!(answer.as_option().is_some_and(|offer| offer.version > 0), "an answer has no offer");
+    Ok(())
+}
+
+async fn change(offers: &Offers, write: Write) -> anyhow::Result<()> {
+    match write {
+        Write::Update { offer, fields, .. } => {
+            let (id, mask) = (offer.id.parse::<OfferId>()?, UpdateMask::parse(&mask(fields))?);
+            let change = |to: &mut Offer| mask.apply(to, &offer).map_err(offers::Error::from);
+            offers.update(&by_seller(), id, None, change).await?;
+        }
+        Write::Create { offer, .. } => {
+            offers.create(&by_seller(), &offer).await?;
+        }
+        Write::Move { id, to, .. } => {
+            offers.move_to(&by_seller(), id, None, &Move::to(to)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn mask(fields: &[&str]) -> FieldMask {
+    FieldMask { paths: fields.iter().map(|field| (*field).to_owned()).collect(), ..FieldMask::default() }
+}
+
+/// Somebody who may do all this.
+pub(crate) fn by_seller() -> Call {
+    let name = "bench".to_owned();
+    let author = Author { kind: author::Kind::KIND_SELLER.into(), name, ..Author::default() };
+    Call::by(author, Mover::Seller)
+}

@@ -1,0 +1,93 @@
+//! `torg-bench stages`: what it costs that a stage is outside, what troubled stages cost the others, and how fast photos are made.
+//!
+//! - *No-op*: offers of 2 KB are queued; the stage is asked, visits each, and what it answers is saved. Behind gRPC, with the plug-in in a process of its own, and in process, in turns.
+//! - *Stateful*: every visit changes the offer and its state and arms a timer. The same sides, and Restate with a virtual object by offer.
+//! - *Idle*: how long a call through the bridge takes when little happens.
+//! - *Others*: eight outside stages beside a dead one and one that answers after two seconds, and the eight alone.
+//! - *Photos*: 12 MP JPEGs to four sizes, beside `ImageMagick`.
+
+mod base;
+mod idle;
+mod noted;
+mod options;
+mod others;
+mod paced;
+mod photos;
+mod plugin;
+mod report;
+mod restate;
+mod visits;
+mod work;
+
+use anyhow::Context as _;
+
+pub(crate) use self::options::StagesBench;
+use self::options::{Child, Part};
+use self::plugin::Serving;
+use self::report::Report;
+
+use crate::process;
+
+/// The sides that have a store.
+const SIDES: [&str; 5] = ["grpc", "inprocess", "idle", "troubled", "alone"];
+
+pub(super) async fn run(args: StagesBench) -> anyhow::Result<()> {
+    match args.child {
+        Some(Child::Plugin) => return plugin::in_child().await,
+        Some(Child::Photos) => return photos::in_child(&args).await,
+        None => {}
+    }
+    let outcome = measure(&args).await;
+    // A run that failed leaves its stores behind.
+    let cleared = clear(&args).await;
+    let report = outcome?;
+    cleared?;
+    process::answer(&report)
+}
+
+async fn clear(args: &StagesBench) -> anyhow::Result<()> {
+    for side in SIDES {
+        args.home(side)?.clear().await?;
+    }
+    // It stays if it holds something else.
+    let _ = std::fs::remove_dir(args.folder());
+    Ok(())
+}
+
+async fn measure(args: &StagesBench) -> anyhow::Result<Report> {
+    let mut report = Report {
+        bench: "stages",
+        engine: args.engine(),
+        offers: args.offers,
+        calls: args.calls,
+        batch: args.batch,
+        ..Report::default()
+    };
+    args.say(&format!(
+        "stages on {}: {} offers of 2 KB, {} calls of {} offers at a time, durable; the plug-in in a process of its own",
+        args.engine(),
+        args.offers,
+        args.calls,
+        args.batch
+    ));
+    std::fs::create_dir_all(args.folder()).context("cannot make the folder of the run")?;
+    let serving = Serving::start().await?;
+    if args.wants(Part::Noop) {
+        visits::noop(args, &serving, &mut report).await?;
+    }
+    if args.wants(Part::Stateful) {
+        visits::stateful(args, &serving, &mut report).await?;
+        restate::measure(args, &mut report).await?;
+    }
+    if args.wants(Part::Idle) {
+        idle::measure(args, &serving, &mut report).await?;
+    }
+    if args.wants(Part::Others) {
+        others::measure(args, &serving, &mut report).await?;
+    }
+    drop(serving);
+    if args.wants(Part::Photos) {
+        photos::measure(args, &mut report).await?;
+    }
+    Ok(report)
+}

@@ -1,0 +1,80 @@
+//! A stage whose visits are noted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use offers::StoredOffer;
+use watcher::{Answer, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+
+use super::base::number_of;
+use crate::observe::{Log, Times};
+
+/// How long the calls of a stage took. Cheap to clone; all clones are one.
+#[derive(Clone, Default)]
+pub(super) struct Calls(Arc<Mutex<Vec<u64>>>);
+
+impl Calls {
+    fn note(&self, since: Instant) {
+        let took = since.elapsed().as_micros().try_into().unwrap_or(u64::MAX);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(took);
+    }
+
+    /// Forgets them and gives them back.
+    pub(super) fn take(&self) -> Times {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+    }
+}
+
+/// Calls a stage, and notes which offers it has answered for.
+pub(super) struct Noted {
+    pub(super) stage: Arc<dyn Stage<StoredOffer>>,
+    pub(super) log: Log,
+    pub(super) calls: Calls,
+}
+
+#[async_trait]
+impl Stage<StoredOffer> for Noted {
+    fn id(&self) -> &str {
+        self.stage.id()
+    }
+
+    fn interest(&self) -> Interest {
+        self.stage.interest()
+    }
+
+    fn visit_after_change(&self, entity: &StoredOffer, now: Time) -> Wish {
+        self.stage.visit_after_change(entity, now)
+    }
+
+    async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
+        self.stage.process(subject).await
+    }
+
+    fn wants_saved(&self) -> bool {
+        self.stage.wants_saved()
+    }
+
+    async fn on_saved_many(&self, saved: &[Saved<StoredOffer>]) -> Vec<Result<(), StageError>> {
+        self.stage.on_saved_many(saved).await
+    }
+
+    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
+        self.stage.should_process_many(subjects).await
+    }
+
+    async fn process_many(
+        &self,
+        subjects: &[Subject<StoredOffer>],
+    ) -> Vec<Result<Answer<StoredOffer>, StageError>> {
+        let start = Instant::now();
+        let answers = self.stage.process_many(subjects).await;
+        self.calls.note(start);
+        for (subject, answer) in subjects.iter().zip(&answers) {
+            if answer.is_ok() {
+                self.log.visit(number_of(&subject.entity));
+            }
+        }
+        answers
+    }
+}

@@ -1,0 +1,45 @@
+//! The peer: Restate, with a virtual object by offer, beside this process. `bench/peers/restate` has its runner and gets it.
+
+use serde::Deserialize;
+
+use super::options::StagesBench;
+use super::report::Report;
+use crate::figure::Figure;
+use crate::process::Peer;
+
+/// Bytes of what stands for the offer.
+const OFFER_BYTES: u64 = 2000;
+
+#[derive(Deserialize)]
+struct Visited {
+    per_s: f64,
+    #[serde(default)]
+    settings: serde_json::Value,
+}
+
+/// Visits that read and change an offer and a state of their own, and call themselves a day later.
+pub(super) async fn measure(args: &StagesBench, report: &mut Report) -> anyhow::Result<()> {
+    if args.restate_visits == 0 {
+        return Ok(());
+    }
+    let peer = match Peer::node("restate") {
+        Ok(peer) => peer,
+        Err(why) => {
+            args.say(&format!("  SKIPPED: Restate, {why}"));
+            return Ok(());
+        }
+    };
+    let (visits, bytes) = (args.restate_visits.to_string(), OFFER_BYTES.to_string());
+    let data = std::path::absolute(args.folder())?;
+    let data = data.to_string_lossy();
+    let Visited { per_s, settings } =
+        peer.run(&["stateful", "--visits", &visits, "--bytes", &bytes, "--data", &data]).await?;
+    report.restate_per_s = Figure::of(per_s);
+    report.ratio_restate = report.stateful_grpc_per_s.over(report.restate_per_s);
+    args.say(&format!(
+        "  Restate          {per_s:>9.0} visits/s   ours behind gRPC over theirs {:.2}   ({settings})",
+        report.ratio_restate.or_zero()
+    ));
+    report.restate_settings = Some(settings.to_string());
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! The stages of a run, once as the watcher calls them in process and once as a plug-in serves them. Both do the same.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use offers::StoredOffer;
+use serde::Serialize;
+use stagekit::{Description, Failure};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Wish};
+use wire::torg::offers::v1::{Offer, Price, price};
+
+/// It is asked, and looks, and does nothing.
+pub(super) const NOOP: &str = "noop";
+/// It changes the offer and its state, and arms a timer far ahead.
+pub(super) const STATEFUL: &str = "stateful";
+/// It answers everything, but late.
+pub(super) const SLOW: &str = "slow";
+/// It is nowhere.
+pub(super) const DEAD: &str = "dead";
+/// Stages that are asked, look, and do nothing, beside the two that trouble them.
+pub(super) const OTHERS: usize = 8;
+
+/// How late.
+const SLOW_BY: Duration = Duration::from_secs(2);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// Characters of the private state.
+const STATE_CHARS: usize = 64;
+
+/// The name of one of the others.
+pub(super) fn other(number: usize) -> String {
+    format!("other-{number}")
+}
+
+/// The offer with another price.
+fn dearer(offer: &Offer) -> Offer {
+    let mut fixed = match offer.price.as_option().and_then(|price| price.kind.as_ref()) {
+        Some(price::Kind::Fixed(fixed)) => (**fixed).clone(),
+        _ => wire::torg::offers::v1::Money::default(),
+    };
+    fixed.micros += 10_000;
+    Offer { price: Price { kind: Some(fixed.into()), ..Price::default() }.into(), ..Offer::default() }
+}
+
+fn state_of(offer: &Offer) -> String {
+    format!("{:>STATE_CHARS$}", offer.id)
+}
+
+/// The private state of [`STATEFUL`] in a plug-in.
+#[derive(Serialize)]
+struct State {
+    seen: String,
+}
+
+/// [`NOOP`] in process.
+pub(super) struct Noop;
+
+#[async_trait]
+impl Stage<StoredOffer> for Noop {
+    fn id(&self) -> &'static str {
+        NOOP
+    }
+
+    async fn should_process(&self, _: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+        Ok(Wish::Now)
+    }
+
+    async fn process(&self, _: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
+        Ok(Answer::untouched())
+    }
+}
+
+/// [`STATEFUL`] in process.
+pub(super) struct Stateful;
+
+#[async_trait]
+impl Stage<StoredOffer> for Stateful {
+    fn id(&self) -> &'static str {
+        STATEFUL
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::visit_on(Fields::all())
+    }
+
+    async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
+        let mut changed = subject.entity.clone();
+        let state = Bytes::from(state_of(&changed.offer));
+        changed.offer.price = dearer(&changed.offer).price;
+        Ok(Answer::patch(Fields::of(["price"]), changed).with_state(state).visit_at(subject.now + DAY))
+    }
+}
+
+/// Whether and how late a stage of a plug-in that does nothing answers.
+struct Outside {
+    id: String,
+    late: Duration,
+}
+
+impl Outside {
+    async fn be_late(&self) {
+        // A sleep of no time still waits for the next millisecond.
+        if !self.late.is_zero() {
+            tokio::time::sleep(self.late).await;
+        }
+    }
+}
+
+#[async_trait]
+impl stagekit::Stage for Outside {
+    fn describe(&self) -> Description {
+        Description::new(&self.id, "bench").asked()
+    }
+
+    async fn should_process(&self, _: &stagekit::Subject) -> Result<stagekit::Wish, Failure> {
+        self.be_late().await;
+        Ok(stagekit::Wish::Now)
+    }
+
+    async fn process(&self, _: &stagekit::Subject) -> Result<stagekit::Answer, Failure> {
+        self.be_late().await;
+        Ok(stagekit::Answer::untouched())
+    }
+}
+
+/// [`STATEFUL`] in a plug-in.
+struct OutsideStateful;
+
+#[async_trait]
+impl stagekit::Stage for OutsideStateful {
+    fn describe(&self) -> Description {
+        Description::new(STATEFUL, "bench").sets(["price"])
+    }
+
+    async fn process(&self, subject: &stagekit::Subject) -> Result<stagekit::Answer, Failure> {
+        let patch = stagekit::Answer::patch(["price"], dearer(&subject.offer));
+        Ok(patch.with_state(&State { seen: state_of(&subject.offer) })?.visit_in(DAY))
+    }
+}
+
+/// All stages that a plug-in of a run serves.
+pub(super) fn served() -> Vec<Arc<dyn stagekit::Stage>> {
+    let quick = std::iter::once(NOOP.to_owned()).chain((0..OTHERS).map(other));
+    let mut stages: Vec<Arc<dyn stagekit::Stage>> = vec![Arc::new(OutsideStateful)];
+    stages.extend(quick.map(|id| Arc::new(Outside { id, late: Duration::ZERO }) as Arc<dyn stagekit::Stage>));
+    stages.push(Arc::new(Outside { id: SLOW.to_owned(), late: SLOW_BY }));
+    stages
+}
