@@ -10,8 +10,8 @@ use super::people::People;
 use super::site::Site;
 use node::config::Config;
 use node::environment::Environment;
-use node::market::Marketplace;
 use node::parts;
+use node::roles::stages::Marketplace;
 
 /// Production, by the clock of a demo.
 struct Clocked(DemoClock);

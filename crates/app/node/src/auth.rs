@@ -10,14 +10,14 @@ use crate::config::Config;
 use terminal::errors::advised;
 
 /// The gate before every call, and the port's TLS.
-pub struct Gatekeeper {
+pub struct Auth {
     pub gate: Gate,
     pub tls: Option<Arc<Tls>>,
 }
 
-impl Gatekeeper {
+impl Auth {
     /// Reads what the configuration names. Refuses what would be open to other machines; to be asked before the port is taken.
-    pub fn prepare(config: &Config) -> anyhow::Result<Gatekeeper> {
+    pub fn prepare(config: &Config) -> anyhow::Result<Auth> {
         access::require_safe_listen(config.listen, &config.access).map_err(access_error)?;
         let gate = Gate::new(&config.access, Arc::new(HttpsFetch::default()), Clock::system())
             .map_err(access_error)?;
@@ -26,7 +26,7 @@ impl Gatekeeper {
         if config.access.mode == Mode::Required && tls.is_none() && !alone {
             tracing::warn!("without [tls] tokens travel unencrypted, unless a proxy in front speaks TLS");
         }
-        Ok(Gatekeeper { gate, tls })
+        Ok(Auth { gate, tls })
     }
 
     /// Believes the store's API keys from now on and keeps keys and certificates up to date until [`Upkeep::close`].

@@ -1,7 +1,7 @@
 //! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
 //!
 //! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
-//! that is opened registers its readiness check and its close hook with [`App`]; hooks run in reverse order. Work beside the calls that fails
+//! that is opened registers its readiness check and its close hook with [`Node`]; hooks run in reverse order. Work beside the calls that fails
 //! ([`tasks`](crate::supervisor)) ends the process as a signal does, with an error.
 
 use std::sync::Arc;
@@ -9,10 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use access::ApiKeys;
 use anyhow::Context as _;
-use api::{CtlCalls, FeedCalls, TaskCalls};
 use clock::Clock;
-use console::Sealer;
-use ctl::Ctl;
 use feeds::Feeds;
 use futures::future::BoxFuture;
 use store::Store;
@@ -21,19 +18,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use topics::Topics;
 
-use crate::actions::Actions;
-use crate::auth::{self, Gatekeeper};
+use crate::auth::{self, Auth};
 use crate::config::{Config, Role};
 use crate::environment::{Environment, Opened, Prepare, Started};
 use crate::figures::Metrics;
 use crate::figures::{self, Observatory, Probe, Sampler, Sources};
 use crate::health::Readiness;
-use crate::market::{Marketplace, Work, instance_name};
-use crate::parts;
-use crate::roles::tasks::Reactions;
-use crate::server::{self, FeedFiles, Front, Info, RpcParts, Server, Slots};
+use crate::parts::{self, instance_name};
+use crate::server::{self, Front, Server, Slots};
 use crate::supervisor::Running;
-use crate::system_values::OwnValues;
 use terminal::errors::advised;
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
@@ -46,11 +39,11 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 /// Runs the process to its end.
 pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
-    let gatekeeper = Gatekeeper::prepare(&config)?;
+    let auth = Auth::prepare(&config)?;
     let listener = server::bind(config.listen).await?;
     let address = listener.local_addr().context("cannot read the address of the port")?;
     let environment = prepare(address)?;
-    let mut app = App::new(config);
+    let mut app = Node::new(config);
     let limits = &app.config.limits;
     let router = server::router(
         app.readiness.clone(),
@@ -58,20 +51,20 @@ pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
         app.slots.clone(),
         Duration::from_secs(limits.request_timeout_s.into()),
         Front {
-            gate: gatekeeper.gate.clone(),
-            tls: gatekeeper.tls.is_some(),
+            gate: auth.gate.clone(),
+            tls: auth.tls.is_some(),
             console: app.config.roles.contains(&Role::Console),
             world: environment.clock(),
             public: environment.routes(),
         },
     );
-    let server = Server::start(listener, router, gatekeeper.tls.clone(), limits.connections_max as usize);
+    let server = Server::start(listener, router, auth.tls.clone(), limits.connections_max as usize);
     tracing::info!(listen = %address, version = env!("CARGO_PKG_VERSION"), "listening");
 
     let opened = tokio::select! {
         biased;
         name = signals.next() => Err(name),
-        opened = app.open(&gatekeeper, &environment) => Ok(opened),
+        opened = app.open(&auth, &environment) => Ok(opened),
     };
     let outcome = match opened {
         Ok(Ok(guide)) => {
@@ -94,20 +87,20 @@ pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
 }
 
 /// A running process: its configuration, what it opened, and what has to happen at its end.
-struct App {
-    config: Config,
-    started: Instant,
-    readiness: Readiness,
-    metrics: Metrics,
+pub(crate) struct Node {
+    pub(crate) config: Config,
+    pub(crate) started: Instant,
+    pub(crate) readiness: Readiness,
+    pub(crate) metrics: Metrics,
     /// What the routes serve, as soon as it is there.
-    slots: Slots,
+    pub(crate) slots: Slots,
     /// Tells streams that the process stops.
-    closing: watch::Sender<bool>,
+    pub(crate) closing: watch::Sender<bool>,
     closers: Vec<Closer>,
     /// Comes when something fails beside the calls that must not end.
-    failure: BoxFuture<'static, anyhow::Error>,
+    pub(crate) failure: BoxFuture<'static, anyhow::Error>,
     /// How everything fares, by the name of this process.
-    observatory: Observatory,
+    pub(crate) observatory: Observatory,
 }
 
 /// Closes one part. Runs after the last request, also when a later part could not be opened.
@@ -116,9 +109,9 @@ struct Closer {
     close: Box<dyn FnOnce() -> BoxFuture<'static, anyhow::Result<()>> + Send>,
 }
 
-impl App {
-    fn new(config: Config) -> App {
-        App {
+impl Node {
+    fn new(config: Config) -> Node {
+        Node {
             config,
             started: Instant::now(),
             readiness: Readiness::new(),
@@ -149,12 +142,12 @@ impl App {
     /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be printed: a demo says what to try.
     async fn open(
         &mut self,
-        gatekeeper: &Gatekeeper,
+        auth: &Auth,
         environment: &Arc<dyn Environment>,
     ) -> anyhow::Result<Option<String>> {
         self.create_data_dir().await?;
         let (store, probe) = self.open_store().await?;
-        let keys = self.open_access(gatekeeper, &store);
+        let keys = self.open_access(auth, &store);
         self.open_console(&store).await?;
         let topics = self.open_topics(&store).await?;
         let ctl = parts::open_ctl(&store);
@@ -164,35 +157,7 @@ impl App {
         let (market_, feeds_, ctl_, topics_) = (market.clone(), feeds.clone(), ctl.clone(), topics.clone());
         let opened = Opened { market: market_, feeds: feeds_, ctl: ctl_, topics: topics_ };
         let guide = self.start_environment(&**environment, opened).await?;
-        let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
-        let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
-        // The console is a client of the services, in this process.
-        let serves_api = self.has_any(&[Role::Api, Role::Console]);
-        let actions = self.record_actions(&store);
-        let service = server::rpc_service(RpcParts {
-            limits: self.config.limits.clone(),
-            readiness: self.readiness.clone(),
-            metrics: self.metrics.clone(),
-            info: Info {
-                started: self.started,
-                roles: self.role_names(),
-                store_engine: store.engine_name().to_owned(),
-            },
-            topics,
-            keys,
-            observatory: self.observatory.clone(),
-            actions: actions.clone(),
-            offers_topic: self.config.offers.topic.clone(),
-            market: serves_api.then_some(market),
-            feeds: serves_api.then(|| feeds.clone()),
-            ctl: serves_api.then_some(ctl),
-            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
-        })?;
-        // Set once: `open` runs once.
-        let _ = self.slots.rpc.set(service);
-        if serves_api {
-            let _ = self.slots.feeds.set(FeedFiles::new(feeds, actions, &self.config.feeds));
-        }
+        self.open_api(store, topics, keys, market, feeds, ctl, tasks)?;
         Ok(guide)
     }
 
@@ -222,21 +187,11 @@ impl App {
         Ok((store, probe))
     }
 
-    fn open_access(&mut self, gatekeeper: &Gatekeeper, store: &Store) -> ApiKeys {
+    fn open_access(&mut self, auth: &Auth, store: &Store) -> ApiKeys {
         let keys = auth::api_keys(store);
-        let upkeep = gatekeeper.open(&keys);
+        let upkeep = auth.open(&keys);
         self.on_close("access", async move || upkeep.close().await);
         keys
-    }
-
-    /// From now on people can sign in.
-    async fn open_console(&self, store: &Store) -> anyhow::Result<()> {
-        if self.config.roles.contains(&Role::Console) {
-            let secret = access::shared_secret(store, &access::Entropy::system(), "console").await;
-            // Set once: `open` runs once.
-            let _ = self.slots.sealer.set(Sealer::new(&secret.map_err(auth::access_error)?));
-        }
-        Ok(())
     }
 
     async fn open_topics(&mut self, store: &Store) -> anyhow::Result<Topics> {
@@ -248,69 +203,6 @@ impl App {
             closed.close().await.map_err(parts::topics_error)
         });
         Ok(topics)
-    }
-
-    async fn open_marketplace(
-        &mut self,
-        environment: &dyn Environment,
-        store: &Store,
-        topics: &Topics,
-        ctl: &Ctl,
-    ) -> anyhow::Result<(api::Market, Feeds)> {
-        let closing = self.closing.subscribe();
-        let marketplace =
-            Marketplace::open_in(environment, &self.config, store, topics, ctl, closing).await?;
-        let (market, feeds) = (marketplace.market.clone(), marketplace.feeding.feeds.clone());
-        if let Some(photos) = &marketplace.photos {
-            // Set once: `open` runs once.
-            let _ = self.slots.photos.set(photos.clone());
-        }
-        let work = Work::of(&self.config.roles);
-        if work.offers || work.feeds {
-            let running = marketplace.run_as(self.observatory.process().to_owned(), work);
-            self.fails_with(running.failure());
-            self.on_close("marketplace", async move || running.close().await);
-        }
-        if !work.offers {
-            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
-            tokio::spawn(async move { workshop.follow(closing).await });
-        }
-        Ok((market, feeds))
-    }
-
-    /// Opens reactive tasks where somebody needs them: a process that serves calls, or runs tasks.
-    async fn open_tasks(
-        &mut self,
-        store: &Store,
-        topics: &Topics,
-        ctl: Ctl,
-        market: &api::Market,
-    ) -> anyhow::Result<Option<Scheduler>> {
-        let runs_tasks = self.config.roles.contains(&Role::Tasks);
-        if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
-            return Ok(None);
-        }
-        let reactions = Reactions::open(&self.config, store, topics, ctl.clone()).await?;
-        // Set once: `open` runs once.
-        let _ = self.slots.runs.set(reactions.runner.clone());
-        let shown = reactions.scheduler.clone();
-        self.metrics.show(move || shown.gauges());
-        if runs_tasks {
-            reactions.put_files_to_work(&self.config.tasks.path).await?;
-            let mut running = Running::new();
-            reactions.run(&mut running, OwnValues::new(ctl, market.offers.watcher().clone()));
-            self.fails_with(running.failure());
-            self.on_close("tasks", async move || running.close().await);
-        }
-        Ok(Some(reactions.scheduler))
-    }
-
-    /// Has old recorded actions removed from now on.
-    fn record_actions(&self, store: &Store) -> Actions {
-        let actions = Actions::new(store.clone(), Clock::system());
-        let (cleaned, closing) = (actions.clone(), self.closing.subscribe());
-        tokio::spawn(async move { cleaned.run_cleaning(closing).await });
-        actions
     }
 
     /// Takes figures from now on.
@@ -353,7 +245,7 @@ impl App {
     }
 
     /// Ends the process when this comes.
-    fn fails_with(&mut self, failure: impl Future<Output = anyhow::Error> + Send + 'static) {
+    pub(crate) fn fails_with(&mut self, failure: impl Future<Output = anyhow::Error> + Send + 'static) {
         let before = std::mem::replace(&mut self.failure, Box::pin(std::future::pending()));
         self.failure = Box::pin(async move {
             tokio::select! {
@@ -376,18 +268,18 @@ impl App {
     }
 
     /// Has a part closed at the end of the process.
-    fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
+    pub(crate) fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,
     {
         self.closers.push(Closer { part, close: Box::new(move || Box::pin(close())) });
     }
 
-    fn has_any(&self, roles: &[Role]) -> bool {
+    pub(crate) fn has_any(&self, roles: &[Role]) -> bool {
         roles.iter().any(|role| self.config.roles.contains(role))
     }
 
-    fn role_names(&self) -> Vec<String> {
+    pub(crate) fn role_names(&self) -> Vec<String> {
         self.config.roles.iter().map(|role| role.name().to_owned()).collect()
     }
 
@@ -472,7 +364,7 @@ mod tests {
 
     #[tokio::test]
     async fn parts_are_closed_in_reverse_order_and_a_failure_does_not_stop_the_others() {
-        let mut app = App::new(Config::default());
+        let mut app = Node::new(Config::default());
         let closed = Arc::new(Mutex::new(Vec::new()));
         for part in ["store", "topics", "files"] {
             let closed = Arc::clone(&closed);
@@ -489,14 +381,14 @@ mod tests {
 
     #[tokio::test]
     async fn the_failure_of_what_must_not_end_ends_the_process_with_its_error() {
-        let mut app = App::new(Config::default());
+        let mut app = Node::new(Config::default());
         let mut running = Running::new();
         app.failure = Box::pin(running.failure());
         running.start("offers do not evolve any more", async { Err(anyhow::anyhow!("no name")) });
         let outcome = app.over(std::future::pending()).await;
         assert_eq!(outcome.unwrap_err().to_string(), "offers do not evolve any more: no name");
 
-        let mut app = App::new(Config::default());
+        let mut app = Node::new(Config::default());
         assert!(app.over(std::future::ready("SIGTERM")).await.is_ok());
     }
 }

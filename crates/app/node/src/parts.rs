@@ -6,7 +6,7 @@ use std::time::Duration;
 use access::Clock;
 use ctl::Ctl;
 use store::{PostgresOptions, Schema, Store, StoreOptions, StoreUrl};
-use topics::{KafkaOptions, Mechanism, Retention, Sasl, Tls, Topics};
+use topics::{KafkaOptions, Mechanism, Retention, Sasl, Tls, TopicSpec, Topics};
 
 use crate::actions;
 use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
@@ -88,6 +88,24 @@ async fn open_whole_store(config: &Config, url: &str, schema: Schema, create: bo
 pub async fn open_topics(config: &Config, store: &Store) -> anyhow::Result<Topics> {
     let kafka = kafka_options(&config.kafka);
     Topics::open(config.topics.url.expose(), store, kafka).await.map_err(topics_error)
+}
+
+/// Makes a topic, unless it is there: its partitions and retention are its own then.
+pub async fn ensure_topic(
+    config: &Config,
+    topics: &Topics,
+    name: &str,
+    partitions: u32,
+) -> anyhow::Result<()> {
+    let config::Topics { retention_hours, retention_mb, .. } = config.topics;
+    match topics.partition_count(name).await {
+        Err(topics::Error::UnknownTopic { .. }) => {
+            let kept = retention(retention_hours, retention_mb, partitions);
+            let topic = TopicSpec::new(name, partitions).retention(kept);
+            topics.create(&topic).await.map_err(topics_error)
+        }
+        known => known.map(|_| ()).map_err(topics_error),
+    }
 }
 
 /// The store's error for a person.
@@ -173,4 +191,10 @@ pub fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
         time: (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600)),
         bytes: (megabytes > 0).then_some(share),
     }
+}
+
+/// What other processes on the same store know this one by.
+pub fn instance_name() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
 }

@@ -20,8 +20,8 @@ use watcher::{Setup, Stage, StageLimits, Watcher};
 
 use crate::config::{self, Config};
 use crate::environment::Environment;
-use crate::market::ensure_topic;
-use crate::parts;
+
+use crate::parts::{self, ensure_topic};
 use crate::supervisor::Running;
 use crate::system_values::FeedValues;
 use terminal::errors::advised;
@@ -35,7 +35,7 @@ const SPOOL_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Feeds, and what it takes to keep them going.
 #[derive(Clone)]
-pub struct Feeding {
+pub struct FeedRole {
     pub feeds: Feeds,
     offers: Offers,
     topics: LoadTopics,
@@ -43,7 +43,7 @@ pub struct Feeding {
     results_partitions: u32,
 }
 
-impl Feeding {
+impl FeedRole {
     /// Opens them; makes the topics that are not there.
     pub async fn open(
         environment: &dyn Environment,
@@ -52,7 +52,7 @@ impl Feeding {
         topics: &Topics,
         offers: &Offers,
         ctl: &Ctl,
-    ) -> anyhow::Result<Feeding> {
+    ) -> anyhow::Result<FeedRole> {
         let config::Feeds { offers_topic, results_topic, dead_letter_topic, .. } = &config.feeds;
         for topic in [offers_topic, results_topic, dead_letter_topic] {
             ensure_topic(config, topics, topic, config.feeds.topic_partitions).await?;
@@ -85,7 +85,7 @@ impl Feeding {
             dead_letters: dead_letter_topic.clone(),
         };
         let feeds = with_stages(&Feeds::new(parts), client)?;
-        Ok(Feeding { feeds, offers: offers.clone(), topics, offers_partitions, results_partitions })
+        Ok(FeedRole { feeds, offers: offers.clone(), topics, offers_partitions, results_partitions })
     }
 
     /// Starts the ad store's side: loads are applied, and what they do not have any more goes.

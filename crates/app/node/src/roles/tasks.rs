@@ -15,8 +15,10 @@ use store::Store;
 use tasks::{Scheduler, Setup, Webhook};
 use topics::Topics;
 
-use crate::config::Config;
-use crate::market::{ensure_topic, instance_name};
+use crate::config::{Config, Role};
+use crate::node::Node;
+use crate::parts::{ensure_topic, instance_name};
+use crate::server::ENDS_PATH;
 use crate::supervisor::Running;
 use crate::system_values::OwnValues;
 use terminal::errors::advised;
@@ -25,8 +27,6 @@ use terminal::errors::advised;
 pub const SUPERVISE: &str = "supervise-run";
 /// Who puts the files of the configuration to work.
 const CONFIGURATION: &str = "configuration";
-/// The path at which services tell the end of a run.
-pub const ENDS_PATH: &str = "/tasks/runs/{run}/end";
 
 /// Carries out the hidden verb, if that is what this process is for.
 pub fn supervised(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
@@ -36,19 +36,14 @@ pub fn supervised(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
 
 /// Tasks, and what it takes to keep them going.
 #[derive(Clone)]
-pub struct Reactions {
+pub struct TaskRole {
     pub scheduler: Scheduler,
     pub runner: Runner,
 }
 
-impl Reactions {
+impl TaskRole {
     /// Opens them; makes the topic that is not there.
-    pub async fn open(
-        config: &Config,
-        store: &Store,
-        topics: &Topics,
-        ctl: Ctl,
-    ) -> anyhow::Result<Reactions> {
+    pub async fn open(config: &Config, store: &Store, topics: &Topics, ctl: Ctl) -> anyhow::Result<TaskRole> {
         let settings = &config.tasks;
         ensure_topic(config, topics, &settings.topic, settings.topic_partitions).await?;
         let options = Options {
@@ -78,7 +73,7 @@ impl Reactions {
             seed: rand::random(),
         };
         let scheduler = Scheduler::open(setup).await.context("cannot open the tasks")?;
-        Ok(Reactions { scheduler, runner })
+        Ok(TaskRole { scheduler, runner })
     }
 
     /// Puts the files of the configuration to work, unless they are at work already. Files with mistakes keep the process from starting.
@@ -115,6 +110,35 @@ impl Reactions {
             own.keep(stopped).await;
             Ok(())
         });
+    }
+}
+
+impl Node {
+    /// Opens reactive tasks where somebody needs them: a process that serves calls, or runs tasks.
+    pub(crate) async fn open_tasks(
+        &mut self,
+        store: &Store,
+        topics: &Topics,
+        ctl: Ctl,
+        market: &api::Market,
+    ) -> anyhow::Result<Option<Scheduler>> {
+        let runs_tasks = self.config.roles.contains(&Role::Tasks);
+        if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
+            return Ok(None);
+        }
+        let role = TaskRole::open(&self.config, store, topics, ctl.clone()).await?;
+        // Set once: `open` runs once.
+        let _ = self.slots.runs.set(role.runner.clone());
+        let shown = role.scheduler.clone();
+        self.metrics.show(move || shown.gauges());
+        if runs_tasks {
+            role.put_files_to_work(&self.config.tasks.path).await?;
+            let mut running = Running::new();
+            role.run(&mut running, OwnValues::new(ctl, market.offers.watcher().clone()));
+            self.fails_with(running.failure());
+            self.on_close("tasks", async move || running.close().await);
+        }
+        Ok(Some(role.scheduler))
     }
 }
 

@@ -13,5 +13,7 @@ mod runs;
 
 pub use feeds::FeedFiles;
 pub use listen::{Server, bind};
+pub(crate) const ENDS_PATH: &str = "/tasks/runs/{run}/end";
+
 pub use router::{Front, Slots, router};
 pub use rpc::{DESCRIPTORS, Info, RpcParts, key_from_wire, message_from_wire, message_to_wire, rpc_service};

@@ -21,13 +21,13 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
+use super::ENDS_PATH;
 use super::feeds::{self, FeedFiles};
 use super::runs;
 use crate::actions::limits::IN_CONSOLE_TIME_MAX;
 use crate::figures::Metrics;
 use crate::health::Readiness;
 use crate::logging::panic_message;
-use crate::roles::tasks::ENDS_PATH;
 
 /// What is served as soon as it is open. Cheap to clone.
 #[derive(Clone, Default)]

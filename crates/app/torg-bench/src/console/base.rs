@@ -10,8 +10,8 @@ use crate::offers::ads::Ads;
 use crate::offers::load::publish;
 use crate::resting;
 use node::config::{BuiltInStage, Config, Url};
-use node::market::{Marketplace, Work};
 use node::parts;
+use node::roles::stages::{Marketplace, Work};
 
 /// Offers and sellers whose pages are asked for.
 pub(super) struct Sample {

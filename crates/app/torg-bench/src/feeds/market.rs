@@ -23,8 +23,8 @@ use wire::torg::offers::v1::source;
 
 use super::options::FeedsBench;
 use crate::resting;
-use node::market::{Marketplace, Work};
 use node::parts;
+use node::roles::stages::{Marketplace, Work};
 use node::supervisor::Running;
 
 /// How long nothing may happen before a run is given up.
@@ -58,7 +58,7 @@ impl Market {
         let marketplace =
             Marketplace::open(&config, &store, &topics, &parts::open_ctl(&store), closing.subscribe())
                 .await?;
-        let (offers, feeds) = (marketplace.market.offers.clone(), marketplace.feeding.feeds.clone());
+        let (offers, feeds) = (marketplace.market.offers.clone(), marketplace.feeds_role.feeds.clone());
         let running = marketplace.run(Work { offers: true, feeds: true });
         let (topic, folder) = (config.offers.topic, config.data_dir);
         Ok(Self { feeds, offers, store, topics, topic, folder, running, _closing: closing })

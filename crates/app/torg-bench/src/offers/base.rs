@@ -11,8 +11,8 @@ use topics::Topics;
 
 use super::options::OffersBench;
 use crate::resting;
-use node::market::{Marketplace, Work};
 use node::parts;
+use node::roles::stages::{Marketplace, Work};
 use node::supervisor::Running;
 
 /// The ad store with everything that goes on beside calls.

@@ -1,4 +1,5 @@
-//! The ad store of this process, wired: the catalogue, the topics, the watcher with its stages, and what goes on beside the calls.
+//! The role `stages`: offers evolve through their stages, verdicts of moderation are applied, chores are done. Every
+//! process opens the marketplace; the role does its work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use anyhow::Context as _;
 use api::Market;
 use clock::Clock;
 use ctl::Ctl;
+use feeds::Feeds;
 use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
@@ -16,16 +18,16 @@ use stages::Prices;
 use stages::limits::EVENTS_TOPIC;
 use store::Store;
 use tokio::sync::watch;
-use topics::{TopicSpec, Topics};
+use topics::Topics;
 use watcher::{Setup, Watcher};
 
+use super::feeds::FeedRole;
 use crate::built_in::BuiltInStages;
-
 use crate::catalogue::load_catalogue;
 use crate::config::{self, Config, Role};
 use crate::environment::{Environment, Production};
+use crate::node::Node;
 use crate::parts;
-use crate::roles::feeds::Feeding;
 use crate::stages_file;
 use crate::supervisor::Running;
 
@@ -37,7 +39,7 @@ pub struct Marketplace {
     pub market: Market,
     /// The photos of offers, if they are taken.
     pub photos: Option<Photos>,
-    pub feeding: Feeding,
+    pub feeds_role: FeedRole,
     prices: Option<Prices>,
     partitions: u32,
 }
@@ -70,7 +72,7 @@ impl Marketplace {
         Marketplace::open_in(&Production, config, store, topics, ctl, closing).await
     }
 
-    /// The same in other environment.
+    /// The same in another environment.
     pub async fn open_in(
         environment: &dyn Environment,
         config: &Config,
@@ -84,11 +86,11 @@ impl Marketplace {
             topic: config.moderation.topic.clone(),
             dead_letters: config.moderation.dead_letter_topic.clone(),
         };
-        ensure_topic(config, topics, &config.offers.topic, config.offers.topic_partitions).await?;
+        parts::ensure_topic(config, topics, &config.offers.topic, config.offers.topic_partitions).await?;
         for topic in [&opinions.topic, &opinions.dead_letters] {
-            ensure_topic(config, topics, topic, config.moderation.topic_partitions).await?;
+            parts::ensure_topic(config, topics, topic, config.moderation.topic_partitions).await?;
         }
-        ensure_topic(config, topics, EVENTS_TOPIC, config.offers.topic_partitions).await?;
+        parts::ensure_topic(config, topics, EVENTS_TOPIC, config.offers.topic_partitions).await?;
         let partitions = topics.partition_count(&opinions.topic).await.map_err(parts::topics_error)?;
         let watcher = open_watcher(config, store, topics, &environment.clock()).await?;
         let BuiltInStages { stages, photos, prices } =
@@ -106,58 +108,94 @@ impl Marketplace {
         let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
         let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
         let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
-        let feeding = Feeding::open(environment, config, store, topics, &offers, ctl).await?;
+        let feeds_role = FeedRole::open(environment, config, store, topics, &offers, ctl).await?;
         let market = Market { offers, topic, opinions, workshop, closing };
-        Ok(Marketplace { market, photos, feeding, prices, partitions })
+        Ok(Marketplace { market, photos, feeds_role, prices, partitions })
     }
 
     /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores, feeds. None of it ends before it is closed; what does has
     /// failed.
     pub fn run(self, work: Work) -> Running {
-        self.run_as(instance_name(), work)
+        self.run_as(parts::instance_name(), work)
     }
 
     /// The same; `instance` is the name by which other processes on the store know this one.
     pub fn run_as(self, instance: String, work: Work) -> Running {
         let mut running = Running::new();
         if work.feeds {
-            self.feeding.run_feeds(&mut running, instance.clone());
+            self.feeds_role.run_feeds(&mut running, instance.clone());
         }
         if work.offers {
-            self.feeding.run_autoload(&mut running);
-            self.run_offers(&mut running, instance);
+            self.feeds_role.run_autoload(&mut running);
+            run_stages(self.market, self.prices, self.partitions, &mut running, instance);
         }
         running
     }
+}
 
-    fn run_offers(self, running: &mut Running, instance: String) {
-        let Market { offers, opinions, workshop, .. } = self.market;
-        if let Some(prices) = self.prices {
-            let shards = offers.watcher().shards();
-            for partition in 0..prices.partitions() {
-                let (prices, stopped) = (prices.clone(), running.stopped());
-                running.start("what offers cost is not followed any more", async move {
-                    prices.follow(partition, shards, stopped).await;
-                    Ok(())
-                });
-            }
+impl Node {
+    pub(crate) async fn open_marketplace(
+        &mut self,
+        environment: &dyn Environment,
+        store: &Store,
+        topics: &Topics,
+        ctl: &Ctl,
+    ) -> anyhow::Result<(api::Market, Feeds)> {
+        let closing = self.closing.subscribe();
+        let marketplace =
+            Marketplace::open_in(environment, &self.config, store, topics, ctl, closing).await?;
+        let (market, feeds) = (marketplace.market.clone(), marketplace.feeds_role.feeds.clone());
+        if let Some(photos) = &marketplace.photos {
+            // Set once: `open` runs once.
+            let _ = self.slots.photos.set(photos.clone());
         }
-        let (name, stopped) = (instance.clone(), running.stopped());
-        running
-            .start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
-        for partition in 0..self.partitions {
-            let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
-            running.start("opinions of moderation are not applied any more", async move {
-                offers.follow_moderation(&opinions, partition, stopped).await;
+        let work = Work::of(&self.config.roles);
+        if work.offers || work.feeds {
+            let running = marketplace.run_as(self.observatory.process().to_owned(), work);
+            self.fails_with(running.failure());
+            self.on_close("marketplace", async move || running.close().await);
+        }
+        if !work.offers {
+            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
+            tokio::spawn(async move { workshop.follow(closing).await });
+        }
+        Ok((market, feeds))
+    }
+}
+
+/// Starts the role's work. `partitions` is the number of partitions of the topic of verdicts.
+fn run_stages(
+    market: Market,
+    prices: Option<Prices>,
+    partitions: u32,
+    running: &mut Running,
+    instance: String,
+) {
+    let Market { offers, opinions, workshop, .. } = market;
+    if let Some(prices) = prices {
+        let shards = offers.watcher().shards();
+        for partition in 0..prices.partitions() {
+            let (prices, stopped) = (prices.clone(), running.stopped());
+            running.start("what offers cost is not followed any more", async move {
+                prices.follow(partition, shards, stopped).await;
                 Ok(())
             });
         }
-        let stopped = running.stopped();
-        running.start("chores are not done any more", async move {
-            offers.run_chores(&instance, stopped).await;
+    }
+    let (name, stopped) = (instance.clone(), running.stopped());
+    running.start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
+    for partition in 0..partitions {
+        let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
+        running.start("opinions of moderation are not applied any more", async move {
+            offers.follow_moderation(&opinions, partition, stopped).await;
             Ok(())
         });
     }
+    let stopped = running.stopped();
+    running.start("chores are not done any more", async move {
+        offers.run_chores(&instance, stopped).await;
+        Ok(())
+    });
 }
 
 async fn open_watcher(
@@ -173,24 +211,6 @@ async fn open_watcher(
     Watcher::open(store, setup).await.context("cannot open the offers")
 }
 
-/// Makes a topic, unless it is there: its partitions and retention are its own then.
-pub async fn ensure_topic(
-    config: &Config,
-    topics: &Topics,
-    name: &str,
-    partitions: u32,
-) -> anyhow::Result<()> {
-    let config::Topics { retention_hours, retention_mb, .. } = config.topics;
-    match topics.partition_count(name).await {
-        Err(topics::Error::UnknownTopic { .. }) => {
-            let kept = parts::retention(retention_hours, retention_mb, partitions);
-            let topic = TopicSpec::new(name, partitions).retention(kept);
-            topics.create(&topic).await.map_err(parts::topics_error)
-        }
-        known => known.map(|_| ()).map_err(parts::topics_error),
-    }
-}
-
 fn offers_config(config: &config::Offers) -> offers::Config {
     offers::Config {
         exposure: DAY * config.exposure_days,
@@ -202,12 +222,6 @@ fn offers_config(config: &config::Offers) -> offers::Config {
         keep_drafts: DAY * config.drafts_days,
         keep_keys: HOUR * config.idempotency_hours,
     }
-}
-
-/// What other processes on the same store know this one by.
-pub fn instance_name() -> String {
-    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
-    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
 }
 
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! The role `api`: calls over RPC and HTTP. A console needs them too: it is a client of the services in its own process.
+
+use access::ApiKeys;
+use api::{CtlCalls, FeedCalls, Market, TaskCalls};
+use clock::Clock;
+use ctl::Ctl;
+use feeds::Feeds;
+use store::Store;
+use tasks::Scheduler;
+use topics::Topics;
+
+use crate::actions::Actions;
+use crate::config::Role;
+use crate::node::Node;
+use crate::server::{self, FeedFiles, Info, RpcParts};
+
+impl Node {
+    /// Lets calls in. A process of other roles serves health, figures and keys alone.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the process, one each")]
+    pub(crate) fn open_api(
+        &mut self,
+        store: Store,
+        topics: Topics,
+        keys: ApiKeys,
+        market: Market,
+        feeds: Feeds,
+        ctl: Ctl,
+        tasks: Option<Scheduler>,
+    ) -> anyhow::Result<()> {
+        let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
+        let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
+        let serves_api = self.has_any(&[Role::Api, Role::Console]);
+        let actions = self.record_actions(&store);
+        let service = server::rpc_service(RpcParts {
+            limits: self.config.limits.clone(),
+            readiness: self.readiness.clone(),
+            metrics: self.metrics.clone(),
+            info: Info {
+                started: self.started,
+                roles: self.role_names(),
+                store_engine: store.engine_name().to_owned(),
+            },
+            topics,
+            keys,
+            observatory: self.observatory.clone(),
+            actions: actions.clone(),
+            offers_topic: self.config.offers.topic.clone(),
+            market: serves_api.then_some(market),
+            feeds: serves_api.then(|| feeds.clone()),
+            ctl: serves_api.then_some(ctl),
+            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
+        })?;
+        // Set once: `open` runs once.
+        let _ = self.slots.rpc.set(service);
+        if serves_api {
+            let _ = self.slots.feeds.set(FeedFiles::new(feeds, actions, &self.config.feeds));
+        }
+        Ok(())
+    }
+
+    /// Has old recorded actions removed from now on.
+    fn record_actions(&self, store: &Store) -> Actions {
+        let actions = Actions::new(store.clone(), Clock::system());
+        let (cleaned, closing) = (actions.clone(), self.closing.subscribe());
+        tokio::spawn(async move { cleaned.run_cleaning(closing).await });
+        actions
+    }
+}
