@@ -6,7 +6,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /torg
 COPY . .
-RUN cargo build --release --locked --package torg
+RUN cargo build --profile dist --locked --package torg
 
 FROM debian:trixie-slim
 # curl asks for health; certificates are for feeds, photos and S3.
@@ -14,7 +14,7 @@ RUN apt-get update \
     && apt-get install --no-install-recommends --yes ca-certificates curl \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/torg --create-home --shell /usr/sbin/nologin torg
-COPY --from=build /torg/target/release/torg /usr/local/bin/torg
+COPY --from=build /torg/target/dist/torg /usr/local/bin/torg
 USER torg
 WORKDIR /var/lib/torg
 VOLUME /var/lib/torg

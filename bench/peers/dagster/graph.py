@@ -1,4 +1,4 @@
-"""The tasks that are measured: the same as those of `torg bench reactive`."""
+"""The tasks that are measured: the same as those of `torg-bench tasks`."""
 
 import dagster as dg
 
@@ -16,7 +16,7 @@ CONDITIONS = {
 def reads(task, parameters):
     """The parameters that a task reads, in order and without doubles.
 
-    This is the only place with this rule; `torg bench reactive` uses the same. When the number of parameters can be divided by
+    This is the only place with this rule; `torg-bench tasks` uses the same. When the number of parameters can be divided by
     four, the three are never equal.
     """
     return sorted({number % parameters for number in (task, task * 7 + 1, task * 13 + 2)})

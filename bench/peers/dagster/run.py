@@ -1,4 +1,4 @@
-"""Measures Dagster. `torg bench reactive` calls it; the last line of its output is a JSON object.
+"""Measures Dagster. `torg-bench tasks` calls it; the last line of its output is a JSON object.
 
     python run.py evaluate --tasks 1000 --parameters 200 --rounds 3 [--condition eager|any_deps_updated] [--data DIR]
     python run.py lost-update [--data DIR]

@@ -1,4 +1,4 @@
-// Measures graphile-worker. `torg bench watcher --peer` calls it; the last line of its output is a JSON object.
+// Measures graphile-worker. `torg-bench watcher --peer` calls it; the last line of its output is a JSON object.
 //
 //   node run.mjs stateful --url postgres://... --jobs 50000 --bytes 2000
 //   node run.mjs pickup --url postgres://... --rate 300 --seconds 10

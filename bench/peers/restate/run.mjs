@@ -1,4 +1,4 @@
-// Measures Restate. `torg bench stages` calls it; the last line of its output is a JSON object.
+// Measures Restate. `torg-bench stages` calls it; the last line of its output is a JSON object.
 //
 //   node run.mjs stateful --visits 20000 --bytes 2000 [--data DIR] [settings]
 //

@@ -145,6 +145,12 @@ enum Command {
         /// Which shell.
         shell: clap_complete::Shell,
     },
+    /// Named for those who know it from before.
+    #[command(hide = true, disable_help_flag = true)]
+    Bench {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _arguments: Vec<String>,
+    },
     /// Prints the manual page, or writes a page for every command into a folder.
     Man(Man),
 }
@@ -277,6 +283,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         },
         Command::Ctl { command, settings } => settings.run(async |config| ctl::run(command, config).await),
         Command::Completions { shell } => print(&[completions::script(shell, shown())]),
+        Command::Bench { .. } => {
+            Err(advised("benchmarks are a program of their own", "run torg-bench with the same words"))
+        }
         Command::Man(man) => completions::man(&man, shown()),
     }
 }

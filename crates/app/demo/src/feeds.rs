@@ -81,7 +81,7 @@ const DATE: &str = "@DATE@";
 const TAIL: &str = "</offers>\n</shop>\n</yml_catalog>\n";
 
 /// A file by its name at this moment; `None` if there is none.
-pub(super) fn file(name: &str, site: &Site) -> Option<String> {
+pub(super) fn file(name: &str, site: Site) -> Option<String> {
     match name.strip_suffix(".xml")? {
         GOOD => Some(good(made_every(DAY), site)),
         MISTAKES => Some(mistaken(made_every(DAY), site)),
@@ -115,7 +115,7 @@ fn turn() -> u64 {
     made_every(FEED_EVERY).as_second().unsigned_abs() / FEED_EVERY.as_secs()
 }
 
-fn good(made: Timestamp, site: &Site) -> String {
+fn good(made: Timestamp, site: Site) -> String {
     let mut text = head(made);
     for number in 0..GOOD_OFFERS {
         add_offer(&mut text, "m", number, 0, site);
@@ -124,7 +124,7 @@ fn good(made: Timestamp, site: &Site) -> String {
 }
 
 /// Prices move with the turns, and some offers are out of stock for one of them.
-fn changing(turn: u64, site: &Site) -> String {
+fn changing(turn: u64, site: Site) -> String {
     let made = Timestamp::from_second((turn * FEED_EVERY.as_secs()) as i64).unwrap_or_default();
     let mut text = head(made);
     let away = |number: u64| (number + turn) % CHANGING_OFFERS < CHANGING_AWAY;
@@ -138,7 +138,7 @@ fn external_id(series: &str, number: u64) -> String {
     format!("{series}-{number}")
 }
 
-fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: &Site) {
+fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: Site) {
     let mut dice = Dice::new(number);
     let piece = dice.one_of(FURNITURE);
     let Piece { category, name, gender, .. } = *piece;
@@ -170,7 +170,7 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: &Sit
 }
 
 /// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake of its own. What its links lead to is looked at later.
-fn mistaken(made: Timestamp, site: &Site) -> String {
+fn mistaken(made: Timestamp, site: Site) -> String {
     let good = |scene| site.photo(Picture { scene, color: Color::Black }, 0);
     let date = date(made);
     let marks = [
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn there_are_three_files_and_one_of_them_changes_with_every_turn() {
-        let (site, file) = (site(), |name| file(name, &site()));
+        let (site, file) = (site(), |name| file(name, site()));
         assert!(file("good.xml").unwrap().matches("<offer ").count() == GOOD_OFFERS as usize);
         assert!(file("mistakes.xml").is_some() && file("changing.xml").is_some());
         assert!(file("good").is_none() && file("other.xml").is_none() && file("../good.xml").is_none());
-        assert_ne!(changing(100, &site), changing(101, &site));
-        assert_eq!(changing(100, &site), changing(100, &site));
+        assert_ne!(changing(100, site), changing(101, site));
+        assert_eq!(changing(100, site), changing(100, site));
         let kept = (CHANGING_OFFERS - CHANGING_AWAY) as usize;
-        assert_eq!(changing(100, &site).matches("<offer ").count(), kept);
+        assert_eq!(changing(100, site).matches("<offer ").count(), kept);
     }
 
     #[test]
@@ -213,15 +213,15 @@ mod tests {
         assert!(made.iter().all(|made| *made <= Timestamp::now()));
         assert!(now.duration_since(made[0]).as_secs() < 60 && now.duration_since(made[1]).as_hours() < 24);
         let site = site();
-        assert!(good(Timestamp::UNIX_EPOCH, &site).contains(r#"date="1970-01-01 00:00""#));
-        assert!(mistaken(Timestamp::UNIX_EPOCH, &site).contains(r#"date="1970-01-01 00:00""#));
-        assert!(changing(2, &site).contains(r#"date="1970-01-01 00:02""#));
+        assert!(good(Timestamp::UNIX_EPOCH, site).contains(r#"date="1970-01-01 00:00""#));
+        assert!(mistaken(Timestamp::UNIX_EPOCH, site).contains(r#"date="1970-01-01 00:00""#));
+        assert!(changing(2, site).contains(r#"date="1970-01-01 00:02""#));
     }
 
     #[test]
     fn every_good_offer_has_photos_one_has_a_video_and_those_of_mistakes_lead_astray() {
         let made = Timestamp::UNIX_EPOCH;
-        let (good, mistaken) = (good(made, &site()), mistaken(made, &site()));
+        let (good, mistaken) = (good(made, site()), mistaken(made, site()));
         assert!(
             good.lines().filter(|line| line.starts_with("<offer ")).all(|line| line.contains("<picture>"))
         );

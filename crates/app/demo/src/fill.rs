@@ -64,7 +64,7 @@ impl Filling {
     }
 
     async fn make(&self, number: u32) -> anyhow::Result<()> {
-        let (seller, offer) = offer::numbered(number.into(), &self.site);
+        let (seller, offer) = offer::numbered(number.into(), self.site);
         let key = format!("demo-offer-{number}");
         let request = Request { caller: CALLER.to_owned(), key, fingerprint: number.into() };
         let call = Call { request: Some(request), ..by_seller(seller) };

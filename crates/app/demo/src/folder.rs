@@ -1,4 +1,4 @@
-//! The folder of a demo. A file in it says that it is one: no other folder is ever filled or emptied, and none that another process works in ([`Hold`]).
+//! The folder of a demo. A file in it says that it is one: no other folder is ever filled or emptied, and none that another process works in ([`Lock`]).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use super::hold::{self, Hold};
+use super::lock::{self, Lock, unwritable};
 use terminal::errors::advised;
 
 /// The file that makes a folder a demo's.
@@ -26,13 +26,13 @@ const ABOUT: &str = "Made by torg serve --demo; torg serve --demo --demo-reset e
 pub(super) struct Folder {
     path: PathBuf,
     pub(super) started_ms: i64,
-    hold: Arc<Hold>,
+    hold: Arc<Lock>,
 }
 
 /// The folder of a demo that nobody else has, and in which nothing is changed yet.
 pub(super) struct Taken {
     path: PathBuf,
-    hold: Arc<Hold>,
+    hold: Arc<Lock>,
     marker: Option<Marker>,
 }
 
@@ -92,7 +92,7 @@ impl Taken {
         let path = &folder.path;
         for entry in std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
             let entry = entry?.path();
-            if ![MARKER, hold::LOCK].iter().any(|kept| entry.file_name() == Some(kept.as_ref())) {
+            if ![MARKER, lock::LOCK].iter().any(|kept| entry.file_name() == Some(kept.as_ref())) {
                 delete(&entry)?;
             }
         }
@@ -120,7 +120,7 @@ impl Folder {
         if read::<Marker>(&path.join(MARKER))?.is_none() {
             refuse_strangers(&path)?;
         }
-        let hold = Arc::new(Hold::take(&path)?);
+        let hold = Arc::new(Lock::take(&path)?);
         // Whoever had it may have marked it meanwhile.
         let marker = read::<Marker>(&path.join(MARKER))?;
         Ok(Taken { path, hold, marker })
@@ -199,12 +199,6 @@ impl Folder {
     }
 }
 
-/// Says that a file cannot be written, and what to do.
-pub(super) fn unwritable(file: &Path, error: &std::io::Error) -> anyhow::Error {
-    let hint = "choose a folder that this user can write to, on a disk with room, with --data";
-    advised(format!("cannot write {}: {error}", file.display()), hint)
-}
-
 /// Deletes a file or a folder, if it is there.
 fn delete(path: &Path) -> anyhow::Result<()> {
     let deleted = match std::fs::symlink_metadata(path) {
@@ -226,7 +220,7 @@ fn refuse_strangers(path: &Path) -> anyhow::Result<()> {
     let mut entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
     // A start that broke off leaves its lock.
     let is_ours = |entry: &std::io::Result<std::fs::DirEntry>| {
-        entry.as_ref().is_ok_and(|entry| entry.file_name() == hold::LOCK)
+        entry.as_ref().is_ok_and(|entry| entry.file_name() == lock::LOCK)
     };
     if entries.all(|entry| is_ours(&entry)) {
         return Ok(());
@@ -367,7 +361,7 @@ mod tests {
     #[test]
     fn what_a_start_that_broke_off_leaves_is_nobody_elses() {
         let place = tempfile::tempdir().unwrap();
-        drop(Hold::take(place.path()).unwrap());
+        drop(Lock::take(place.path()).unwrap());
         assert_eq!(open(place.path(), 5).unwrap().started_ms, 5);
     }
 }

@@ -100,17 +100,6 @@ Ctrl-C ends it; started again it goes on, with --demo-reset it starts over.
     )
 }
 
-/// Writes to stdout; a reader that went away is no error.
-pub(crate) fn say(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,10 +11,10 @@ mod feeds;
 mod fill;
 mod folder;
 mod guide;
-mod hold;
 mod life;
 mod limits;
 mod links;
+mod lock;
 mod offer;
 mod people;
 mod pictures;
@@ -22,6 +22,7 @@ mod polish;
 #[cfg(test)]
 mod rig;
 mod sellers;
+mod serve;
 mod site;
 mod stage;
 mod tasks;
@@ -144,7 +145,7 @@ impl Environment for Demo {
     }
 
     fn routes(&self) -> Option<Router> {
-        Some(self.site.routes())
+        Some(serve::routes(self.site))
     }
 
     /// While the past of the offers is made.
@@ -158,14 +159,14 @@ impl Environment for Demo {
         let Demo { folder, clock, offers: total, asked_here, site } = self;
         folder.tell(&guide::console(site.own()))?;
         let (offers, opinions) = (market.offers.clone(), market.opinions.topic.clone());
-        let people = People::new(offers, opinions, clock.clone(), site.clone());
+        let people = People::new(offers, opinions, clock.clone(), *site);
         let made = folder.progress()?.offers;
         let mut filling = Filling {
             offers: market.offers.clone(),
             people,
             folder: folder.clone(),
             clock: clock.clone(),
-            site: site.clone(),
+            site: *site,
             total: *total,
             made,
             built_in: market.workshop.built_in().map(str::to_owned).collect(),
@@ -174,7 +175,7 @@ impl Environment for Demo {
         while filling.made < first {
             filling.chunk(first).await?;
         }
-        links::make_feeds(&feeds, site).await.context("the demo's feeds")?;
+        links::make_feeds(&feeds, *site).await.context("the demo's feeds")?;
         let mut outside = OutsideProcess::new(market.workshop.clone(), folder.clone());
         let pid = outside.start().await?;
         guide::write_sample(folder)?;

@@ -81,7 +81,7 @@ pub(super) fn changing() -> FeedName {
 }
 
 /// Makes the feeds that are not there, and has those that are there fetched from where this process is now.
-pub(super) async fn make_feeds(feeds: &Feeds, site: &Site) -> anyhow::Result<()> {
+pub(super) async fn make_feeds(feeds: &Feeds, site: Site) -> anyhow::Result<()> {
     let of = |seller: &str, namespace: &str, title: &str, city: &str| Feed {
         seller: seller.to_owned(),
         namespace: namespace.to_owned(),

@@ -46,7 +46,7 @@ const STREETS_BRITISH: &[&str] =
 const LOOK_ALIKE: &[(char, char)] = &[('о', 'o'), ('е', 'e'), ('а', 'a'), ('o', 'о'), ('e', 'е'), ('a', 'а')];
 
 /// The offer of this number, and who sells it. Photos are on the site.
-pub(super) fn numbered(number: u64, site: &Site) -> (&'static Seller, Offer) {
+pub(super) fn numbered(number: u64, site: Site) -> (&'static Seller, Offer) {
     let mut dice = Dice::new(SEED ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let seller = Seller::somebody(&mut dice);
     let offer = of(&mut dice, seller, site);
@@ -54,7 +54,7 @@ pub(super) fn numbered(number: u64, site: &Site) -> (&'static Seller, Offer) {
 }
 
 /// Another offer of a seller.
-pub(super) fn of(dice: &mut Dice, seller: &Seller, site: &Site) -> Offer {
+pub(super) fn of(dice: &mut Dice, seller: &Seller, site: Site) -> Offer {
     let mut thing = Thing::of(dice, seller);
     thing.title = typed(dice, seller.language, thing.category, thing.title);
     let amount = thing.price_in(seller.currency);
@@ -101,7 +101,7 @@ fn address_of(dice: &mut Dice, category: &str, seller: &Seller) -> String {
 }
 
 /// The photos of a thing, for those whose sellers take any.
-fn photos_of(dice: &mut Dice, picture: Picture, site: &Site) -> Vec<Photo> {
+fn photos_of(dice: &mut Dice, picture: Picture, site: Site) -> Vec<Photo> {
     let is_photographed =
         (picture.scene as usize + picture.color as usize).is_multiple_of(COLORS_BY_PHOTOGRAPHED);
     if !is_photographed || !dice.chance(WITH_PHOTOS_PERCENT) {
@@ -161,9 +161,9 @@ mod tests {
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let (site, mut with_photos) = (Site::at("127.0.0.1:80".parse().unwrap()), 0);
         for number in 0..5_000 {
-            let (seller, offer) = numbered(number, &site);
+            let (seller, offer) = numbered(number, site);
             assert_eq!(violations(&catalogue, &offer), [], "{number}: {}", offer.title);
-            assert_eq!(numbered(number, &site).1, offer);
+            assert_eq!(numbered(number, site).1, offer);
             with_photos += usize::from(!offer.photos.is_empty());
             let address = &offer.place.as_option().unwrap().address;
             let has_street = offer.category.starts_with(HOMES);

@@ -49,7 +49,7 @@ impl Rig {
         let opened = Marketplace::open_in(&around, &config, &store, &topics, &ctl, closing.subscribe()).await;
         let market = opened.unwrap().market;
         let (opinions, site) = (market.opinions.topic.clone(), Site::at("127.0.0.1:80".parse().unwrap()));
-        let people = People::new(market.offers.clone(), opinions, clock.clone(), site.clone());
+        let people = People::new(market.offers.clone(), opinions, clock.clone(), site);
         Rig { folder, people, topics, clock, site, market, _closing: closing, _place: place }
     }
 
@@ -60,7 +60,7 @@ impl Rig {
             people: self.people.clone(),
             folder: self.folder.clone(),
             clock: self.clock.clone(),
-            site: self.site.clone(),
+            site: self.site,
             total,
             made,
             built_in: Vec::new(),

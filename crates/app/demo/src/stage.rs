@@ -15,7 +15,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::guide::say;
 use super::polish::{mixed_word, polished};
 
 /// The id under which it is registered.
@@ -120,7 +119,7 @@ pub async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     let parent_gone = watch_input()?;
     let options = Options { address: flags.listen, ..Options::default() };
     let server = Server::bind(vec![Arc::new(TitlePolish::default())], options).await?;
-    say(&format!("{LISTENING}{}\n", server.address()))?;
+    terminal::print(&[format!("{LISTENING}{}", server.address())])?;
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}

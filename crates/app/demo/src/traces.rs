@@ -6,7 +6,7 @@ use rustix::process::{Pid, test_kill_process};
 use serde::Deserialize;
 
 use super::folder::MARKER;
-use super::hold::LOCK;
+use super::lock::LOCK;
 
 /// What is known of a demo by its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::PROTOCOLS;
 use crate::common::PATIENCE;
-use crate::described::Method;
+use crate::common::described::Method;
+use crate::common::wire::{Protocol, frame, framed};
 use crate::raw::{put_block, put_varint};
 use crate::rig::{Line, Rig};
 use crate::valid::{self, Things};
-use crate::wire::{Protocol, frame, framed};
 
 /// The largest request that the process takes in these tests.
 const REQUEST_BYTES_MAX: usize = 256 << 10;
@@ -23,7 +23,7 @@ const BOMB_BYTES: usize = 64 << 20;
 /// Nests of what can be nested.
 const DEPTH: usize = 20_000;
 /// What the process may have more after the second time than after the first.
-const GROWTH_MAX_MB: u64 = 64;
+const GROWTH_MAX_BYTES: usize = 64 << 20;
 
 type Headers = Vec<(&'static str, &'static str)>;
 
@@ -145,12 +145,12 @@ async fn what_is_deep_long_large_or_compressed_is_refused_and_leaves_no_memory_b
     let mut line = rig.line().await;
     let things = line.things().await;
     every_body(&rig, &mut line, &things).await;
-    let before_mb = rig.server.rss_mb();
+    let before = rig.server.allocated();
     every_body(&rig, &mut line, &things).await;
-    let after_mb = rig.server.rss_mb();
-    println!("{before_mb} MB, then {after_mb} MB; {:?}", line.ends);
+    let after = rig.server.allocated();
+    println!("{before} bytes, then {after} bytes; {:?}", line.ends);
     assert!(line.faults.is_empty(), "{:#?}", line.faults);
-    assert!(after_mb <= before_mb + GROWTH_MAX_MB, "{before_mb} MB became {after_mb} MB");
+    assert!(after <= before + GROWTH_MAX_BYTES, "{before} bytes became {after} bytes");
     line.things().await;
     drop(line);
     rig.assert_sound();

@@ -4,35 +4,31 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[path = "../common/mod.rs"]
+#[path = "../it/common/mod.rs"]
 mod common;
+mod counted;
 mod crafted;
-#[path = "../common/described.rs"]
-mod described;
 mod odd;
 mod raw;
 mod rig;
 mod valid;
-#[path = "../common/wire.rs"]
-mod wire;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use described::Method;
+use common::described::Method;
+use common::wire::Protocol;
 use odd::Odd;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use rig::{Line, Rig};
 use serde_json::Value;
 use valid::Things;
-use wire::Protocol;
 
 /// Rounds of every method before memory is looked at, and after.
 const WARM_UP_ROUNDS: u64 = 60;
 const ROUNDS: u64 = 240;
 /// What the process may have more after the rounds than after the warm-up.
-const GROWTH_MAX_MB: u64 = 64;
+const GROWTH_MAX_BYTES: usize = 64 << 20;
 const PROTOCOLS: [Protocol; 4] = [Protocol::Json, Protocol::Proto, Protocol::Grpc, Protocol::GrpcWeb];
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -57,18 +53,16 @@ async fn whatever_is_sent_is_answered_clearly_and_leaves_nothing_behind() {
     for round in 0..WARM_UP_ROUNDS {
         all_methods(&rig, &mut line, &mut odd, &things, round, &mut taken).await;
     }
-    let before_mb = rig.server.rss_mb();
+    let before = rig.server.allocated();
     for round in 0..rounds {
         all_methods(&rig, &mut line, &mut odd, &things, round, &mut taken).await;
+        if round % 60 == 59 {
+            println!("round {round}: {} KB", rig.server.allocated() / 1024);
+        }
     }
-    let busy_mb = rig.server.rss_mb();
-    let after_mb = at_rest(&rig, before_mb + GROWTH_MAX_MB).await;
-    println!(
-        "{before_mb} MB, then {busy_mb} MB and at rest {after_mb} MB; {} offers taken; {:?}",
-        taken.len(),
-        line.ends
-    );
-    assert!(after_mb <= before_mb + GROWTH_MAX_MB, "{before_mb} MB became {after_mb} MB");
+    let after = rig.server.allocated();
+    println!("{before} bytes, then {after} bytes; {} offers taken; {:?}", taken.len(), line.ends);
+    assert!(after <= before + GROWTH_MAX_BYTES, "{before} bytes became {after} bytes");
 
     for offer in taken.values() {
         line.read_back(offer).await;
@@ -77,18 +71,6 @@ async fn whatever_is_sent_is_answered_clearly_and_leaves_nothing_behind() {
     assert!(line.faults.is_empty(), "{:#?}", line.faults);
     drop(line);
     rig.assert_sound();
-}
-
-/// The memory of the process once it is not above so much. Under load there are threads that end when they have had nothing to do for some seconds, and what they
-/// keep goes with them: the process gets a minute.
-async fn at_rest(rig: &Rig, most_mb: u64) -> u64 {
-    for _ in 0..60 {
-        if rig.server.rss_mb() <= most_mb {
-            break;
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    rig.server.rss_mb()
 }
 
 async fn all_methods(

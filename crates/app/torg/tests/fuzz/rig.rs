@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::common::Server;
-use crate::described::{Described, Method};
+use crate::common::described::{Described, Method};
+use crate::common::wire::{Protocol, Reply, Wire, framed};
+use crate::counted::Counted;
 use crate::valid::{self, Things};
-use crate::wire::{Protocol, Reply, Wire, framed};
 
 /// Codes that say whose fault it is: the caller's, or nobody's.
 const CLEAR: [&str; 12] = [
@@ -30,7 +30,7 @@ const CLEAR: [&str; 12] = [
 const PATIENT: &str = "/torg.topics.v1.TopicService/ReadMessages";
 
 pub(crate) struct Rig {
-    pub(crate) server: Server,
+    pub(crate) server: Counted,
     pub(crate) described: Described,
     pub(crate) methods: Vec<Method>,
 }
@@ -46,9 +46,15 @@ pub(crate) struct Line<'a> {
 
 impl Rig {
     pub(crate) fn start(environment: &[(&str, &str)]) -> Rig {
-        let settings = [("TORG_STORE_DURABILITY", "os"), ("TORG_STORE_CACHE_MB", "8")];
+        let settings = [
+            ("TORG_STORE_DURABILITY", "os"),
+            ("TORG_STORE_CACHE_MB", "8"),
+            // No test asks the internet.
+            ("TORG_STAGES_BUILT_IN", "expiry,evolution,photo_order,price"),
+            ("TORG_FEEDS_ALLOW_HOSTS", "127.0.0.1"),
+        ];
         let described = Described::new();
-        let server = Server::start(&[&settings[..], environment].concat());
+        let server = Counted::start(&[&settings[..], environment].concat());
         Rig { server, methods: described.methods(), described }
     }
 
