@@ -37,7 +37,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_is_sent_is_answered_clearly_and_leaves_nothing_behind() {
-    let seed = number("TORG_FUZZ_SEED", rand::random());
+    let seed = number("TORG_FUZZ_SEED", 1);
     let rounds = number("TORG_FUZZ_ROUNDS", ROUNDS);
     println!("TORG_FUZZ_SEED={seed} TORG_FUZZ_ROUNDS={rounds}");
     let mut rig = Rig::start(&[]);
