@@ -16,6 +16,7 @@ mod offers;
 mod process;
 mod processor;
 mod resting;
+mod run;
 mod serving;
 mod stages;
 mod store;
@@ -23,13 +24,14 @@ mod tasks;
 mod topics;
 mod watcher;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use node::config::{Flag, Sources};
 use node::environment::Production;
+
+use self::run::Run;
 
 /// The same allocator as the server's.
 #[global_allocator]
@@ -70,9 +72,8 @@ enum Bench {
 /// The store's benchmark.
 #[derive(Debug, Args)]
 struct StoreBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
+    #[command(flatten)]
+    run: Run,
     /// Offers in the base when the main figures are taken.
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     rows: u64,
@@ -94,27 +95,13 @@ struct StoreBench {
     /// Leaves out the bare engine, for long runs.
     #[arg(long)]
     alone: bool,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    json: bool,
-}
-
-impl StoreBench {
-    fn folder(&self) -> PathBuf {
-        folder(self.store.as_deref())
-    }
-
-    fn postgres_url(&self) -> Option<&str> {
-        postgres_url(self.store.as_deref())
-    }
 }
 
 /// The topics' benchmark.
 #[derive(Debug, Args)]
 struct TopicsBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
+    #[command(flatten)]
+    run: Run,
     /// Where the messages are: store, or kafka://HOST:PORT (where the topic stays, but keeps messages for an hour only).
     #[arg(long, value_name = "URL", default_value = "store")]
     topics: String,
@@ -133,19 +120,6 @@ struct TopicsBench {
     /// Partitions of the topic.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     partitions: u32,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Where the embedded engines of a run live.
-fn folder(store: Option<&str>) -> PathBuf {
-    let given = store.and_then(|url| url.strip_prefix("fjall:"));
-    given.map_or_else(|| PathBuf::from(format!("torg-bench-{}", std::process::id())), PathBuf::from)
-}
-
-fn postgres_url(store: Option<&str>) -> Option<&str> {
-    store.filter(|url| url.starts_with("postgres"))
 }
 
 fn main() -> ExitCode {

@@ -70,7 +70,7 @@ pub(super) fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::Result<
 fn has_xmllint(args: &FeedsBench) -> anyhow::Result<bool> {
     match Command::new(XMLLINT).arg("--version").stderr(Stdio::null()).status() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            args.say("  SKIPPED: xmllint, it is not there (Debian: scripts/install libxml2-utils)");
+            args.run.say("  SKIPPED: xmllint, it is not there (Debian: scripts/install libxml2-utils)");
             Ok(false)
         }
         status => Ok(status?.success()),
@@ -176,16 +176,16 @@ fn median(mut figures: Vec<f64>) -> Option<f64> {
 }
 
 fn say(args: &FeedsBench, size: &OfSize) {
-    args.say(&format!("  {} MB, {} offers; medians of {} rounds:", size.mb, size.offers, args.rounds));
-    args.say(&format!("    xmllint        {:>9.0} MB/s", size.xmllint_mb_s.or_zero()));
-    args.say(&format!(
+    args.run.say(&format!("  {} MB, {} offers; medians of {} rounds:", size.mb, size.offers, args.rounds));
+    args.run.say(&format!("    xmllint        {:>9.0} MB/s", size.xmllint_mb_s.or_zero()));
+    args.run.say(&format!(
         "    check          {:>9.0} MB/s   ratio {:.2} (goal 1.3)   {:.1} s of processor, at most {:.0} MiB (goal below 100)",
         size.check_mb_s.or_zero(),
         size.ratio_xmllint.or_zero(),
         size.check_cpu_s.or_zero(),
         size.rss_mb.or_zero()
     ));
-    args.say(&format!(
+    args.run.say(&format!(
         "    and unify      {:>9.0} MB/s   ratio {:.2} (goal 0.7)   {:.1} s of processor, at most {:.0} MiB with catalogue and places",
         size.unify_mb_s.or_zero(),
         size.ratio_unify.or_zero(),

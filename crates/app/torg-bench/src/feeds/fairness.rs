@@ -37,7 +37,7 @@ pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::R
     report.small_beside_p95_ms = Figure::of(beside.percentile_ms(95));
     report.small_p50_ratio = report.small_beside_p50_ms.over(report.small_alone_p50_ms);
     report.small_p95_ratio = report.small_beside_p95_ms.over(report.small_alone_p95_ms);
-    args.say(&format!(
+    args.run.say(&format!(
         "  {} small sellers  p50 {:.0} and p95 {:.0} ms from upload to done, all at once; beside a big one ({} offers, {big_per_s:.0} /s) {:.0} and {:.0} ms: ratios {:.2} and {:.2} (goal below 2)",
         args.small_sellers,
         report.small_alone_p50_ms.or_zero(),

@@ -60,7 +60,7 @@ async fn load(
     report.e2e_mb_s = Figure::of(megabytes / seconds);
     report.e2e_cpu_us = Figure::of(cpu_us);
     report.topic_behind_s = Figure::of(behind.as_secs_f64());
-    args.say(&format!(
+    args.run.say(&format!(
         "  load             {:>9.0} offers/s from the file to live offers with answers stored ({megabytes:.0} MB in {seconds:.1} s); {cpu_us:.0} us of processor each; the topic {:.1} s behind",
         report.e2e_offers_per_s.or_zero(),
         behind.as_secs_f64()
@@ -101,7 +101,7 @@ async fn reload(
     report.reload_speedup = report.reload_offers_per_s.over(report.e2e_offers_per_s);
     report.reload_changed = changed;
     report.reload_messages = messages.cast_unsigned();
-    args.say(&format!(
+    args.run.say(&format!(
         "  load again       {:>9.0} offers/s, of which {changed} are different: ratio {:.2} (goal 5); {cpu_us:.0} us of processor each; {messages} new versions and messages",
         report.reload_offers_per_s.or_zero(),
         report.reload_speedup.or_zero()
@@ -138,7 +138,7 @@ struct Writes {
 
 /// `bench offers` with as many offers, in a process of its own.
 async fn beside_writes(args: &FeedsBench, report: &mut Report) -> anyhow::Result<()> {
-    let store = match args.store_server() {
+    let store = match args.run.postgres() {
         Some(url) => url.to_owned(),
         None => format!("fjall:{}", args.folder().join("writes").display()),
     };
@@ -153,7 +153,7 @@ async fn beside_writes(args: &FeedsBench, report: &mut Report) -> anyhow::Result
     report.offers_store_writes_per_s = Figure::of(writes.store_writes_per_s);
     report.e2e_over_offers = report.e2e_offers_per_s.over(report.offers_writes_per_s);
     report.e2e_over_store_writes = report.e2e_offers_per_s.over(report.offers_store_writes_per_s);
-    args.say(&format!(
+    args.run.say(&format!(
         "  bench offers     {:>9.0} writes/s through RPC, {:.0} without: the load's offers/s over them {:.2} (goal 0.6) and {:.2}",
         writes.writes_per_s,
         writes.store_writes_per_s,

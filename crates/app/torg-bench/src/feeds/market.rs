@@ -165,7 +165,7 @@ fn external_id(stored: &StoredOffer) -> anyhow::Result<String> {
 
 /// Removes what stands there of one side, if anything does.
 pub(super) async fn clear(args: &FeedsBench, side: &str) -> anyhow::Result<()> {
-    if let Some(url) = args.store_server() {
+    if let Some(url) = args.run.postgres() {
         let (client, connection) =
             tokio_postgres::connect(url, NoTls).await.context("cannot connect to the server")?;
         tokio::spawn(connection);

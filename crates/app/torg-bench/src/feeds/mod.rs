@@ -37,15 +37,15 @@ async fn clear(args: &FeedsBench) -> anyhow::Result<()> {
     }
     let _ = std::fs::remove_dir_all(args.folder());
     // It stays if it holds something else.
-    let _ = std::fs::remove_dir(args.parent_folder());
+    let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }
 
 async fn measure(args: &FeedsBench) -> anyhow::Result<Report> {
     let mut report =
-        Report { bench: "feeds", engine: args.engine(), offers: args.offers, ..Report::default() };
+        Report { bench: "feeds", engine: args.run.engine(), offers: args.offers, ..Report::default() };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.say(&format!("feeds on {}, {cores} cores", args.engine()));
+    args.run.say(&format!("feeds on {}, {cores} cores", args.run.engine()));
     std::fs::create_dir_all(args.folder()).context("cannot make the folder of the run")?;
     if args.wants(Part::Check) {
         check::measure(args, &mut report)?;

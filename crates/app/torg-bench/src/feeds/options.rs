@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::{folder, postgres_url, process};
-use node::config::{BuiltInStage, Config, Url};
+use crate::run::{Run, market_config};
+use node::config::Config;
 
 /// The benchmark of feeds.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FeedsBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    pub(super) store: Option<String>,
+    #[command(flatten)]
+    pub(super) run: Run,
     /// Sizes of the files that are checked, in MB; the figures at the head of the line are those of the first.
     #[arg(long, value_name = "MB", value_delimiter = ',', default_value = "100,500", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(super) sizes: Vec<u64>,
@@ -37,9 +36,6 @@ pub(crate) struct FeedsBench {
     /// Leaves out all but these measurements.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<Part>,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    json: bool,
     /// Checks one file in a process of its own, for a run that started it.
     #[arg(long, hide = true, requires = "file")]
     pub(super) child: Option<Child>,
@@ -75,20 +71,7 @@ impl FeedsBench {
 
     /// Where everything of a run is; made and removed again.
     pub(super) fn folder(&self) -> PathBuf {
-        self.parent_folder().join("feeds")
-    }
-
-    pub(super) fn parent_folder(&self) -> PathBuf {
-        folder(self.store.as_deref())
-    }
-
-    /// The server of the store, if it is PostgreSQL.
-    pub(super) fn store_server(&self) -> Option<&str> {
-        postgres_url(self.store.as_deref())
-    }
-
-    pub(super) fn engine(&self) -> &'static str {
-        if self.store_server().is_some() { "postgres" } else { "fjall" }
+        self.run.folder().join("feeds")
     }
 
     /// The schema of PostgreSQL that a measurement makes and removes again.
@@ -96,31 +79,10 @@ impl FeedsBench {
         format!("bench_feeds_{side}")
     }
 
-    fn store_url(&self, side: &str) -> String {
-        match self.store_server() {
-            Some(url) => {
-                let sign = if url.contains('?') { '&' } else { '?' };
-                format!("{url}{sign}schema={}", Self::schema(side))
-            }
-            None => format!("fjall:{}", self.folder().join(side).join("store").display()),
-        }
-    }
-
-    /// What a marketplace runs with: the defaults, but for places and for stages that look at what the offers of a benchmark do not have.
+    /// The configuration of a marketplace.
     pub(super) fn config(&self, side: &str) -> Config {
-        let data_dir = self.folder().join(side);
-        let mut config = Config { data_dir, ..Config::default() };
-        config.feeds.spool_dir = config.data_dir.join("spool");
-        config.tasks.runs_dir = config.data_dir.join("runs");
-        config.files.url = Url::from(&*format!("file:{}", config.data_dir.join("files").display()));
-        config.store.url = Url::from(&*self.store_url(side));
-        config.stages.built_in = vec![BuiltInStage::Expiry, BuiltInStage::Evolution];
-        config
-    }
-
-    pub(super) fn say(&self, line: &str) {
-        if !self.json {
-            process::print_line(line);
-        }
+        let folder = self.folder().join(side);
+        let url = self.run.store_url(&Self::schema(side), &folder);
+        market_config(folder, &url)
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio_postgres::NoTls;
 use topics::Topics;
 
-use super::options::OffersBench;
+use super::options::{OffersBench, SCHEMA};
 use crate::resting;
 use node::parts;
 use node::roles::stages::{Marketplace, Work};
@@ -65,8 +65,8 @@ impl Base {
 
 /// Removes the store of a run, if there is one.
 pub(super) async fn clear(args: &OffersBench) -> anyhow::Result<()> {
-    if let Some(url) = args.store_server() {
-        execute(url, &[&format!("drop schema if exists {} cascade", OffersBench::schema())]).await?;
+    if let Some(url) = args.run.postgres() {
+        execute(url, &[&format!("drop schema if exists {SCHEMA} cascade")]).await?;
     }
     match std::fs::remove_dir_all(args.folder()) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -75,7 +75,7 @@ pub(super) async fn clear(args: &OffersBench) -> anyhow::Result<()> {
         _ => {}
     }
     // It stays if it holds something else.
-    let _ = std::fs::remove_dir(args.parent_folder());
+    let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }
 

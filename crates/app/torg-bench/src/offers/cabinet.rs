@@ -47,7 +47,7 @@ pub(super) async fn measure(
         over(report.big_counts_p99_ms, report.counts_p99_ms),
     ];
     report.big_seller_ratio = ratios.into_iter().flatten().reduce(f64::max);
-    args.say(&format!(
+    args.run.say(&format!(
         "  cabinet          page of {PAGE}: p50 {:.2} and p99 {:.2} ms of {} offers, {:.2} and {:.2} ms of 100; counts: {:.2} and {:.2} ms, {:.2} and {:.2} ms",
         big_page.quantile_ms(500),
         big_page.p99_ms(),
@@ -69,7 +69,7 @@ pub(super) async fn measure(
     report.big_category_p99_ms = figure(category.p99_ms());
     report.big_title_p99_ms = figure(title.p99_ms());
     report.big_price_p99_ms = figure(price.p99_ms());
-    args.say(&format!(
+    args.run.say(&format!(
         "  of {:<9}     p99 of the second page {:.2} ms, of a category {:.2} ms, of a title's first letters {:.2} ms, of a price range {:.2} ms",
         args.big_seller,
         next_page.p99_ms(),

@@ -90,14 +90,14 @@ impl Handmade {
     /// Loads the offers of many sellers, if there is a server for that.
     pub(super) async fn load(args: &OffersBench, book: &Book) -> anyhow::Result<Option<Self>> {
         let Some(url) = args.handmade_server() else {
-            args.say("  SKIPPED: the hand-made service, it needs --postgres postgres://...");
+            args.run.say("  SKIPPED: the hand-made service, it needs --postgres postgres://...");
             return Ok(None);
         };
         let client = connect(url).await?;
         client.batch_execute(SCHEMA).await?;
         let (start, bodies) = (Instant::now(), Bodies::new(book));
         load_offers(&client, book, &bodies).await?;
-        args.say(&format!("  hand-made        loaded in {:.0} s", start.elapsed().as_secs_f64()));
+        args.run.say(&format!("  hand-made        loaded in {:.0} s", start.elapsed().as_secs_f64()));
         let mut connections = Vec::new();
         for _ in 0..args.handmade_connections {
             let client = connect(url).await?;

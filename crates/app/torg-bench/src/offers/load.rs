@@ -49,7 +49,7 @@ pub(super) async fn fill(args: &OffersBench, report: &mut Report) -> anyhow::Res
     let (per_s, cpu_us) = (published as f64 / took.as_secs_f64(), (usage().0 - cpu) * 1e6 / published as f64);
     report.load_per_s = figure(per_s);
     report.load_cpu_us = figure(cpu_us);
-    args.say(&format!(
+    args.run.say(&format!(
         "  load             {per_s:>9.0} offers/s in this process, {CREATORS} at a time; {cpu_us:.0} us of processor each; the topic {:.1} s behind",
         behind.as_secs_f64()
     ));

@@ -54,7 +54,7 @@ pub(super) async fn run(args: OffersBench) -> anyhow::Result<()> {
 async fn measure(args: &OffersBench) -> anyhow::Result<Report> {
     let mut report = Report {
         bench: "offers",
-        engine: args.engine(),
+        engine: args.run.engine(),
         offers: args.offers,
         big_seller: args.big_seller,
         callers: args.callers,
@@ -62,9 +62,9 @@ async fn measure(args: &OffersBench) -> anyhow::Result<Report> {
         gzip: args.gzip,
         ..Report::default()
     };
-    args.say(&format!(
+    args.run.say(&format!(
         "offers on {}: {} of many sellers and {} of one, 2 KB, one in 200 of 100 KB; {} callers on {} connections; 80 % changes, 10 % new, 10 % moves",
-        args.engine(),
+        args.run.engine(),
         args.offers,
         args.big_seller,
         args.callers,
@@ -76,7 +76,7 @@ async fn measure(args: &OffersBench) -> anyhow::Result<Report> {
     let server = Server::start(args).await?;
     through_rpc(args, &server, &book, handmade.as_mut(), &mut report).await?;
     report.rss_mb = peak_mb(server.process).and_then(figure);
-    args.say(&format!(
+    args.run.say(&format!(
         "  memory           {:>9.0} MiB at most in the server",
         report.rss_mb.unwrap_or_default()
     ));
@@ -129,7 +129,7 @@ async fn through_rpc(
     report.reached_reads_per_s = figure(reads.per_s());
     report.reached_writes_p99_ms = figure(writes.p99_ms());
     report.reached_reads_p99_ms = figure(reads.p99_ms());
-    args.say(&format!(
+    args.run.say(&format!(
         "  asked for        {:>9} writes/s beside {} reads/s:",
         args.write_rate, args.read_rate
     ));
@@ -223,7 +223,7 @@ async fn warmed(
 
 fn say(args: &OffersBench, what: &str, measure: &Measure, spent: &Spent) {
     let count = measure.count.max(1) as f64;
-    args.say(&format!(
+    args.run.say(&format!(
         "  {what:<16} {:>9.0} /s   p50 {:.2} and p99 {:.2} ms; {:.0} us of processor each in the server, {:.0} in this process; {}",
         measure.per_s(),
         measure.quantile_ms(500),
@@ -235,7 +235,7 @@ fn say(args: &OffersBench, what: &str, measure: &Measure, spent: &Spent) {
 }
 
 fn say_both(args: &OffersBench, what: &str, writes: &Measure, reads: &Measure, spent: &Spent) {
-    args.say(&format!(
+    args.run.say(&format!(
         "  {what:<16} {:>9.0} writes/s beside {:.0} reads/s; p99 {:.2} and {:.2} ms; {}",
         writes.per_s(),
         reads.per_s(),
@@ -248,10 +248,10 @@ fn say_both(args: &OffersBench, what: &str, writes: &Measure, reads: &Measure, s
 fn say_ratios(args: &OffersBench, report: &Report) {
     let text =
         |ratio: Option<f64>| ratio.map_or_else(|| "not measured".to_owned(), |ratio| format!("{ratio:.2}"));
-    args.say(&format!(
+    args.run.say(&format!(
         "  ratios           writes over the hand-made service {} (goal {}); RPC over no RPC, writes {} (goal 0.35), reads {}; big seller {} (goal 2)",
         text(report.ratio_handmade),
-        if args.store_server().is_some() { 3 } else { 5 },
+        if args.run.postgres().is_some() { 3 } else { 5 },
         text(report.rpc_over_store),
         text(report.rpc_over_store_reads),
         text(report.big_seller_ratio)

@@ -38,7 +38,7 @@ pub(super) async fn measure(
     let calls = calls.take();
     report.bridge_p50_ms = Figure::of(calls.percentile_ms(50));
     report.bridge_p99_ms = Figure::of(calls.percentile_ms(99));
-    args.say(&format!(
+    args.run.say(&format!(
         "  bridge, idle     {:>9.2} ms p50, {:.2} ms p99 for a call, of {} calls; from the publishing of an offer to the answer {:.2} ms p50; {OFFERS_PER_S} offers/s",
         calls.percentile_ms(50),
         calls.percentile_ms(99),

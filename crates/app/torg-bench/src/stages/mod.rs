@@ -50,27 +50,27 @@ async fn clear(args: &StagesBench) -> anyhow::Result<()> {
         args.home(side)?.clear().await?;
     }
     // It stays if it holds something else.
-    let _ = std::fs::remove_dir(args.folder());
+    let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }
 
 async fn measure(args: &StagesBench) -> anyhow::Result<Report> {
     let mut report = Report {
         bench: "stages",
-        engine: args.engine(),
+        engine: args.run.engine(),
         offers: args.offers,
         calls: args.calls,
         batch: args.batch,
         ..Report::default()
     };
-    args.say(&format!(
+    args.run.say(&format!(
         "stages on {}: {} offers of 2 KB, {} calls of {} offers at a time, durable; the plug-in in a process of its own",
-        args.engine(),
+        args.run.engine(),
         args.offers,
         args.calls,
         args.batch
     ));
-    std::fs::create_dir_all(args.folder()).context("cannot make the folder of the run")?;
+    std::fs::create_dir_all(args.run.folder()).context("cannot make the folder of the run")?;
     let serving = Serving::start().await?;
     if args.wants(Part::Noop) {
         visits::noop(args, &serving, &mut report).await?;

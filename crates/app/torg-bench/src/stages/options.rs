@@ -1,20 +1,17 @@
 //! What a run measures, and how.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use watcher::StageLimits;
 use wire::torg::stages::v1::OutsideStage;
 
 use crate::home::Home;
-use crate::{folder, postgres_url, process};
+use crate::run::Run;
 
 /// The benchmark of stages.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StagesBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    pub(super) store: Option<String>,
+    #[command(flatten)]
+    pub(super) run: Run,
     /// Offers of about 2 KB that one stage visits, on each side.
     #[arg(long, value_name = "N", default_value_t = 40_000, value_parser = clap::value_parser!(u64).range(1000..))]
     pub(super) offers: u64,
@@ -45,9 +42,6 @@ pub(crate) struct StagesBench {
     /// Leaves out all but these measurements.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(super) only: Vec<Part>,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    pub(super) json: bool,
     /// Does one part in a process of its own, for a run that started it.
     #[arg(long, hide = true)]
     pub(super) child: Option<Child>,
@@ -83,18 +77,9 @@ impl StagesBench {
         !is_left_out && (self.only.is_empty() || self.only.contains(&part))
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
-        folder(self.store.as_deref())
-    }
-
-    pub(super) fn engine(&self) -> &'static str {
-        if postgres_url(self.store.as_deref()).is_some() { "postgres" } else { "fjall" }
-    }
-
     /// Where the store of one side stands.
     pub(super) fn home(&self, side: &str) -> anyhow::Result<Home> {
-        let postgres = postgres_url(self.store.as_deref());
-        Home::of(postgres, &self.folder(), ("stages", side), self.cache_mb)
+        Home::of(self.run.postgres(), &self.run.folder(), ("stages", side), self.cache_mb)
     }
 
     /// What every stage of a run may do, be it in process or not.
@@ -116,12 +101,6 @@ impl StagesBench {
             calls_max: self.calls,
             batch_max: self.batch,
             ..OutsideStage::default()
-        }
-    }
-
-    pub(super) fn say(&self, line: &str) {
-        if !self.json {
-            process::print_line(line);
         }
     }
 }

@@ -108,7 +108,7 @@ pub(super) async fn measure(
     report.others_p99_ms = Figure::of(troubled.waits.percentile_ms(99));
     report.eight_alone_p99_ms = Figure::of(alone.waits.percentile_ms(99));
     report.others_p99_ratio = report.others_p99_ms.over(report.eight_alone_p99_ms);
-    args.say(&format!(
+    args.run.say(&format!(
         "  eight stages     {:>9.0} visits/s beside a dead and a slow one, {:.0} alone: ratio {:.2}   waits {:.2} ms p99, {:.2} alone: ratio {:.2}",
         troubled.work.per_s(),
         alone.work.per_s(),

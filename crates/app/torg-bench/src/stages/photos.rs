@@ -40,7 +40,7 @@ struct Made {
 }
 
 pub(super) async fn measure(args: &StagesBench, report: &mut Report) -> anyhow::Result<()> {
-    let folder = args.folder().join("photos");
+    let folder = args.run.folder().join("photos");
     std::fs::create_dir_all(&folder).context("cannot make the folder of the photos")?;
     let outcome = measure_in(args, &folder, report).await;
     std::fs::remove_dir_all(&folder).context("cannot remove the folder of the photos")?;
@@ -55,12 +55,12 @@ async fn measure_in(args: &StagesBench, folder: &Path, report: &mut Report) -> a
     report.photos_per_s = Figure::of(per_s);
     report.photos_cpu_ms = Figure::of(cpu_ms);
     report.photos_rss_mb = Figure::of(rss_mb);
-    args.say(&format!(
+    args.run.say(&format!(
         "  photos           {per_s:>9.2} /s on {} cores, 12 MP to 4 sizes, {cpu_ms:.0} ms of processor each; at most {rss_mb:.0} MiB",
         cores()
     ));
     if !Path::new(CONVERT).exists() {
-        args.say(&format!(
+        args.run.say(&format!(
             "  SKIPPED: ImageMagick, {CONVERT} is not there (Debian: apt-get install imagemagick)"
         ));
         return Ok(());
@@ -70,7 +70,7 @@ async fn measure_in(args: &StagesBench, folder: &Path, report: &mut Report) -> a
     for (name, arguments) in ways() {
         let took = by_imagemagick(&jobs, arguments, folder)?;
         let theirs = jobs.len() as f64 / took.as_secs_f64();
-        args.say(&format!("    convert        {theirs:>9.2} /s   ratio {:.2}   {name}", per_s / theirs));
+        args.run.say(&format!("    convert        {theirs:>9.2} /s   ratio {:.2}   {name}", per_s / theirs));
         if theirs > best.0 {
             best = (theirs, name);
         }
@@ -86,14 +86,14 @@ fn cores() -> usize {
 }
 
 fn jobs(args: &StagesBench) -> Vec<PathBuf> {
-    let folder = args.folder().join("photos");
+    let folder = args.run.folder().join("photos");
     (0..args.photos).map(|n| folder.join(format!("{}.jpg", n % DIFFERENT))).collect()
 }
 
 /// In a process of its own, so that its memory is that of the photos.
 async fn by_torg(args: &StagesBench) -> anyhow::Result<Made> {
     let mut command = tokio::process::Command::new(std::env::current_exe()?);
-    let (photos, store) = (args.photos.to_string(), format!("fjall:{}", args.folder().display()));
+    let (photos, store) = (args.photos.to_string(), format!("fjall:{}", args.run.folder().display()));
     command.args(["stages", "--child", "photos", "--photos", &photos, "--store", &store]);
     let output = command.stderr(Stdio::inherit()).kill_on_drop(true).output().await?;
     anyhow::ensure!(output.status.success(), "the process for photos failed: {}", output.status);

@@ -25,18 +25,18 @@ pub(super) async fn measure(args: &StagesBench, report: &mut Report) -> anyhow::
     let peer = match Peer::node("restate") {
         Ok(peer) => peer,
         Err(why) => {
-            args.say(&format!("  SKIPPED: Restate, {why}"));
+            args.run.say(&format!("  SKIPPED: Restate, {why}"));
             return Ok(());
         }
     };
     let (visits, bytes) = (args.restate_visits.to_string(), OFFER_BYTES.to_string());
-    let data = std::path::absolute(args.folder())?;
+    let data = std::path::absolute(args.run.folder())?;
     let data = data.to_string_lossy();
     let Visited { per_s, settings } =
         peer.run(&["stateful", "--visits", &visits, "--bytes", &bytes, "--data", &data]).await?;
     report.restate_per_s = Figure::of(per_s);
     report.ratio_restate = report.stateful_grpc_per_s.over(report.restate_per_s);
-    args.say(&format!(
+    args.run.say(&format!(
         "  Restate          {per_s:>9.0} visits/s   ours behind gRPC over theirs {:.2}   ({settings})",
         report.ratio_restate.or_zero()
     ));

@@ -117,7 +117,7 @@ async fn end(grpc: Side, in_process: Side) -> anyhow::Result<()> {
 }
 
 fn say(args: &StagesBench, what: &str, grpc: &Side, in_process: &Side) {
-    args.say(&format!(
+    args.run.say(&format!(
         "  {what:<16} {:>9.0} offers/s behind gRPC, {:.0} us of processor each and {:.0} in the plug-in   in process {:.0} /s, {:.0} us   ratio {:.2}",
         grpc.work.per_s(),
         grpc.cpu_us(),

@@ -86,9 +86,9 @@ impl Reference {
 }
 
 pub(super) async fn run(args: StoreBench) -> anyhow::Result<()> {
-    let folder = args.folder();
+    let folder = args.run.folder();
     let outcome = measure(&args, &folder).await;
-    if args.postgres_url().is_none() {
+    if args.run.postgres().is_none() {
         // The folder was made by this run.
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -98,12 +98,8 @@ pub(super) async fn run(args: StoreBench) -> anyhow::Result<()> {
 
 async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     anyhow::ensure!(args.rows >= args.callers as u64, "--rows must not be less than --callers");
-    let say = |line: String| {
-        if !args.json {
-            process::print_line(line);
-        }
-    };
-    let (url, engine) = match args.postgres_url() {
+    let say = |line: String| args.run.say(&line);
+    let (url, engine) = match args.run.postgres() {
         Some(url) => (url.parse::<StoreUrl>()?, "postgres"),
         None => (StoreUrl::Fjall(folder.join("ours")), "fjall"),
     };
@@ -118,7 +114,7 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     drop(peak);
     report.load_per_s = round(load.per_s());
     say(format!("  load             {:>9.0} offers/s", load.per_s()));
-    let mut reference = match (args.alone, args.postgres_url()) {
+    let mut reference = match (args.alone, args.run.postgres()) {
         (true, _) => Reference::None,
         (false, Some(url)) => Reference::Postgres(PlainPostgres::load(url, args.rows, args.callers).await?),
         (false, None) => {

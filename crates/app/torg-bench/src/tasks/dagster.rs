@@ -25,11 +25,11 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     let peer = match Peer::python("dagster") {
         Ok(peer) => peer,
         Err(why) => {
-            args.say(&format!("  SKIPPED: Dagster, {why}"));
+            args.run.say(&format!("  SKIPPED: Dagster, {why}"));
             return Ok(());
         }
     };
-    let data = std::path::absolute(args.folder())?.join("dagster");
+    let data = std::path::absolute(args.run.folder())?.join("dagster");
     std::fs::create_dir_all(&data)?;
     let parameters = (args.tasks / TASKS_A_PARAMETER).to_string();
     let (tasks, rounds) = (args.tasks.to_string(), args.dagster_rounds.to_string());
@@ -52,7 +52,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
         let (full, limited) = (Figure::of(full_ms), Figure::of(limited_ms));
         let (ratio_full, ratio_limited) =
             (full.over(report.change_to_decision_ms), limited.over(report.change_to_decision_ms));
-        args.say(&format!(
+        args.run.say(&format!(
             "  Dagster {version}, {condition}: all tasks {full_ms:.0} ms ({:.0} times ours), only those affected {limited_ms:.0} ms ({:.0} times ours)",
             ratio_full.or_zero(),
             ratio_limited.or_zero()

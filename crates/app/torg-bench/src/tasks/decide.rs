@@ -25,7 +25,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     report.stored_to_decision_ms = Figure::of(since_stored.quantile_ms(500));
     report.change_to_decision_ms = Figure::of(few.quantile_ms(500));
     report.change_to_decision_p99_ms = Figure::of(few.p99_ms());
-    args.say(&format!(
+    args.run.say(&format!(
         "  {:>6} tasks   one change to all decisions, durable   p50 {:.2} ms   p99 {:.2} ms   of which after the change was stored {:.2} ms",
         args.tasks,
         few.quantile_ms(500),
@@ -38,7 +38,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     let many = changes(args, "many", args.many_tasks).await?.called;
     report.many_change_to_decision_ms = Figure::of(many.quantile_ms(500));
     report.growth_ratio = report.many_change_to_decision_ms.over(report.change_to_decision_ms);
-    args.say(&format!(
+    args.run.say(&format!(
         "  {:>6} tasks   one change to all decisions, durable   p50 {:.2} ms   p99 {:.2} ms   over the former {:.2}",
         args.many_tasks,
         many.quantile_ms(500),

@@ -41,7 +41,7 @@ async fn clear(args: &TasksBench) -> anyhow::Result<()> {
     }
     let _ = std::fs::remove_dir_all(args.runs_folder());
     // It stays if it holds something else.
-    let _ = std::fs::remove_dir(args.folder());
+    let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }
 
@@ -50,16 +50,16 @@ async fn measure(args: &TasksBench) -> anyhow::Result<Report> {
         bench: "tasks",
         tasks: args.tasks,
         many_tasks: args.many_tasks,
-        engine: args.engine(),
+        engine: args.run.engine(),
         ..Report::default()
     };
-    args.say(&format!(
+    args.run.say(&format!(
         "tasks on {}: {} and {} tasks, each waits on three of a fifth as many values, durable",
-        args.engine(),
+        args.run.engine(),
         args.tasks,
         args.many_tasks
     ));
-    std::fs::create_dir_all(args.folder()).context("cannot make the folder of the run")?;
+    std::fs::create_dir_all(args.run.folder()).context("cannot make the folder of the run")?;
     if args.wants(Part::Decide) {
         decide::measure(args, &mut report).await?;
         dagster::measure(args, &mut report).await?;

@@ -1,18 +1,15 @@
 //! What a run measures, and how.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
 use crate::home::Home;
-use crate::{folder, postgres_url, process};
+use crate::run::Run;
 
 /// The benchmark of tasks.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TasksBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    pub(super) store: Option<String>,
+    #[command(flatten)]
+    pub(super) run: Run,
     /// Tasks beside which Dagster is measured.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=100_000))]
     pub(super) tasks: u64,
@@ -40,9 +37,6 @@ pub(crate) struct TasksBench {
     /// Leaves out all but these measurements.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(super) only: Vec<Part>,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 /// A measurement.
@@ -61,28 +55,13 @@ impl TasksBench {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
-        folder(self.store.as_deref())
-    }
-
     /// Where processes that are started have their folders.
-    pub(super) fn runs_folder(&self) -> PathBuf {
-        self.folder().join("runs")
-    }
-
-    pub(super) fn engine(&self) -> &'static str {
-        if postgres_url(self.store.as_deref()).is_some() { "postgres" } else { "fjall" }
+    pub(super) fn runs_folder(&self) -> std::path::PathBuf {
+        self.run.folder().join("runs")
     }
 
     /// Where the store of one measurement stands.
     pub(super) fn home(&self, side: &str) -> anyhow::Result<Home> {
-        let postgres = postgres_url(self.store.as_deref());
-        Home::of(postgres, &self.folder(), ("tasks", side), self.cache_mb)
-    }
-
-    pub(super) fn say(&self, line: &str) {
-        if !self.json {
-            process::print_line(line);
-        }
+        Home::of(self.run.postgres(), &self.run.folder(), ("tasks", side), self.cache_mb)
     }
 }

@@ -44,7 +44,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     };
     report.event_to_start_p50_ms = Figure::of(at(500));
     report.event_to_start_p99_ms = Figure::of(at(990));
-    args.say(&format!(
+    args.run.say(&format!(
         "  idle           one change to the first moment of the process   p50 {:.2} ms   p99 {:.2} ms",
         at(500),
         at(990)

@@ -78,7 +78,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     report.changes_per_s = Figure::of(changes as f64 / elapsed.as_secs_f64());
     report.firings_per_s = Figure::of(firings as f64 / elapsed.as_secs_f64());
     report.settled_ms = Figure::of(settled.as_secs_f64() * 1000.0);
-    args.say(&format!(
+    args.run.say(&format!(
         "  {} callers     {:.0} changes/s, {:.0} firings/s; {:.0} ms after the last change everything was decided; none lost, none double",
         args.callers,
         report.changes_per_s.or_zero(),

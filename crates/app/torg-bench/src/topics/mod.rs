@@ -131,9 +131,9 @@ impl Appended {
 }
 
 pub(super) async fn run(args: TopicsBench) -> anyhow::Result<()> {
-    let folder = super::folder(args.store.as_deref());
+    let folder = args.run.folder();
     let outcome = measure(&args, &folder).await;
-    if super::postgres_url(args.store.as_deref()).is_none() {
+    if args.run.postgres().is_none() {
         // The folder was made by this run.
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -142,12 +142,8 @@ pub(super) async fn run(args: TopicsBench) -> anyhow::Result<()> {
 }
 
 async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
-    let say = |line: String| {
-        if !args.json {
-            process::print_line(line);
-        }
-    };
-    let postgres = super::postgres_url(args.store.as_deref());
+    let say = |line: String| args.run.say(&line);
+    let postgres = args.run.postgres();
     let (url, engine) = match postgres {
         Some(url) => (url.parse::<StoreUrl>()?, "postgres"),
         None => (StoreUrl::Fjall(folder.join("ours")), "fjall"),

@@ -21,7 +21,7 @@ pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow:
     let watcher = base.watcher(vec![Arc::new(Noop { id: "noop".to_owned(), log: log.clone() })]).await?;
     let saves = base.save(&watcher, 0..args.entities, BODY_BYTES).await?;
     report.save_per_s = Figure::of(saves.per_s());
-    args.say(&format!(
+    args.run.say(&format!(
         "  saves            {:>9.0} /s   {} ads a batch",
         saves.per_s(),
         super::base::SAVE_STEP
@@ -36,7 +36,7 @@ pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow:
     let cpu_us = (usage().0 - cpu) * 1e6 / args.entities as f64;
     report.burndown_per_s = Figure::of(visits.per_s());
     report.burndown_cpu_us = Figure::of(cpu_us);
-    args.say(&format!(
+    args.run.say(&format!(
         "  burn-down        {:>9.0} visits/s   {cpu_us:.0} us of processor a visit",
         visits.per_s()
     ));

@@ -13,9 +13,9 @@ use crate::process::last_line;
 /// Runs a part to its end.
 pub(super) async fn run<T: DeserializeOwned>(args: &WatcherBench, part: Child) -> anyhow::Result<T> {
     let name = part.to_possible_value().context("every part has a name")?.get_name().to_owned();
-    let store = match args.postgres_url() {
+    let store = match args.run.postgres() {
         Some(url) => url.to_owned(),
-        None => format!("fjall:{}", args.folder().display()),
+        None => format!("fjall:{}", args.run.folder().display()),
     };
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.args(["watcher", "--json", "--child", &name, "--store", &store]);

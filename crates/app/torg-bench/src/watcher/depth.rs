@@ -40,7 +40,7 @@ pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow:
     report.deep_visits_per_s = Figure::of(visits_per_s);
     report.rss_mb = Figure::of(peak_mb as f64);
     report.rss_before_mb = Figure::of(before_mb as f64);
-    args.say(&format!(
+    args.run.say(&format!(
         "  depth            {peak_mb:>9} MiB in use at most, {before_mb} before, cache {} MiB   {} small ads due ({saves_per_s:.0} saves/s), {visits_per_s:.0} visits/s",
         args.cache_mb, args.deep
     ));

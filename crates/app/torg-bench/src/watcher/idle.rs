@@ -33,7 +33,7 @@ struct Idle {
 pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow::Result<()> {
     let Idle { cpu_pct } = child::run(args, Child::Idle).await?;
     report.idle_cpu_pct = Figure::of(cpu_pct);
-    args.say(&format!(
+    args.run.say(&format!(
         "  idle             {cpu_pct:>9.2} % of a core   {SHARDS} shards, {STAGES} stages, {SECONDS} s"
     ));
     args.home("idle")?.clear().await

@@ -55,9 +55,9 @@ async fn clear(args: &WatcherBench) -> anyhow::Result<()> {
     for part in PARTS {
         args.home(part)?.clear().await?;
     }
-    if args.postgres_url().is_none() {
+    if args.run.postgres().is_none() {
         // It stays if it holds something else.
-        let _ = std::fs::remove_dir(args.folder());
+        let _ = std::fs::remove_dir(args.run.folder());
     }
     Ok(())
 }
@@ -65,16 +65,16 @@ async fn clear(args: &WatcherBench) -> anyhow::Result<()> {
 async fn measure(args: &WatcherBench) -> anyhow::Result<Report> {
     let mut report = Report {
         bench: "watcher",
-        engine: args.engine(),
+        engine: args.run.engine(),
         entities: args.entities,
         calls: args.calls,
         batch: args.batch,
         cache_mb: args.cache_mb,
         ..Report::default()
     };
-    args.say(&format!(
+    args.run.say(&format!(
         "watcher on {}: {} ads of 2 KB in {} shards, {} calls of {} ads at a time, durable",
-        args.engine(),
+        args.run.engine(),
         args.entities,
         options::SHARDS,
         args.calls,

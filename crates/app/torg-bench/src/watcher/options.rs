@@ -1,12 +1,10 @@
 //! What a run measures, and how.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use watcher::{Config, StageLimits};
 
 use crate::home::Home;
-use crate::{folder, postgres_url, process};
+use crate::run::Run;
 
 /// Shards of all measurements but that of an idle watcher.
 pub(super) const SHARDS: u32 = 64;
@@ -14,9 +12,8 @@ pub(super) const SHARDS: u32 = 64;
 /// The watcher's benchmark.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WatcherBench {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
-    #[arg(long, value_name = "URL")]
-    pub(super) store: Option<String>,
+    #[command(flatten)]
+    pub(super) run: Run,
     /// Entities of 2 KB to visit in each measurement.
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1000..))]
     pub(super) entities: u64,
@@ -50,9 +47,6 @@ pub(crate) struct WatcherBench {
     /// Leaves out all but these measurements.
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(super) only: Vec<Part>,
-    /// Prints only the JSON line.
-    #[arg(long)]
-    pub(super) json: bool,
     /// Does one part in a process of its own, for a run that started it.
     #[arg(long, hide = true)]
     pub(super) child: Option<Child>,
@@ -84,32 +78,14 @@ impl WatcherBench {
         !is_left_out && (self.only.is_empty() || self.only.contains(&part))
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
-        folder(self.store.as_deref())
-    }
-
-    pub(super) fn postgres_url(&self) -> Option<&str> {
-        postgres_url(self.store.as_deref())
-    }
-
-    pub(super) fn engine(&self) -> &'static str {
-        if self.postgres_url().is_some() { "postgres" } else { "fjall" }
-    }
-
     /// Where the store of one part stands.
     pub(super) fn home(&self, part: &str) -> anyhow::Result<Home> {
-        Home::of(self.postgres_url(), &self.folder(), ("watcher", part), self.cache_mb)
+        Home::of(self.run.postgres(), &self.run.folder(), ("watcher", part), self.cache_mb)
     }
 
     /// How the watcher works while it is measured.
     pub(super) fn config(&self, shards: u32) -> Config {
         let stages = StageLimits { calls_max: self.calls, batch_max: self.batch, ..StageLimits::default() };
         Config { shards, stages, ..Config::default() }
-    }
-
-    pub(super) fn say(&self, line: &str) {
-        if !self.json {
-            process::print_line(line);
-        }
     }
 }

@@ -38,10 +38,10 @@ impl Peer {
             return None;
         }
         let skipped = |why: &str| {
-            args.say(&format!("  SKIPPED: peer, {why}"));
+            args.run.say(&format!("  SKIPPED: peer, {why}"));
             None
         };
-        let Some(url) = args.postgres_url() else { return skipped("it needs --store postgres://...") };
+        let Some(url) = args.run.postgres() else { return skipped("it needs --store postgres://...") };
         match process::Peer::node("graphile-worker") {
             Ok(peer) => Some(Self { peer, url: url.to_owned() }),
             Err(why) => skipped(&why),
@@ -62,7 +62,7 @@ impl Peer {
             self.run(&["pickup", "--rate", &rate, "--seconds", &seconds]).await?;
         report.peer_pickup_p50_ms = Figure::of(p50_ms);
         report.peer_pickup_p99_ms = Figure::of(p99_ms);
-        args.say(&format!("  its pick-up      {p50_ms:>9.2} ms p50, {p99_ms:.2} ms p99   ({settings})"));
+        args.run.say(&format!("  its pick-up      {p50_ms:>9.2} ms p50, {p99_ms:.2} ms p99   ({settings})"));
         report.peer_settings = Some(settings);
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(super) async fn measure(
     report.pickup_p99_ms = Figure::of(waits.from_return.percentile_ms(99));
     report.pickup_from_begin_p50_ms = Figure::of(waits.from_begin.percentile_ms(50));
     report.pickup_from_begin_p99_ms = Figure::of(waits.from_begin.percentile_ms(99));
-    args.say(&format!(
+    args.run.say(&format!(
         "  pick-up          {:>9.2} ms p50, {:.2} ms p99 from the commit's return   {:.2} and {:.2} ms from its begin   {SAVES_PER_S} saves/s for {} s",
         waits.from_return.percentile_ms(50),
         waits.from_return.percentile_ms(99),

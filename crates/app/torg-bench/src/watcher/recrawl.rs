@@ -55,7 +55,7 @@ pub(super) async fn measure(
     let (after, _) = waits(args, base, last).await?;
     let without = f64::midpoint(report.pickup_p99_ms.or_zero(), after.from_return.percentile_ms(99));
     report.fresh_p99_ratio = report.fresh_beside_recrawl_p99_ms.over(Figure::of(without));
-    args.say(&format!(
+    args.run.say(&format!(
         "  re-crawl         {per_s:>9.0} visits/s   {SAVES_PER_S} fresh saves/s beside it: {:.2} ms p99, {:.2} times the {without:.2} ms without",
         fresh.from_return.percentile_ms(99),
         report.fresh_p99_ratio.or_zero(),

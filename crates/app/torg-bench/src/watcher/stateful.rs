@@ -128,13 +128,13 @@ fn note(args: &WatcherBench, report: &mut Report, ours: &Side, plain: &Side, beh
     report.plain_disk_kb = Figure::of(plain.disk_kb());
     report.stateful_over_store = report.stateful_per_s.over(report.plain_per_s);
     report.outbox_behind_s = Figure::of(behind.as_secs_f64());
-    args.say(&format!(
+    args.run.say(&format!(
         "  stateful         {:>9.0} visits/s   plain commits of the same rows {:.0} /s   ratio {:.2}",
         ours.work.per_s(),
         plain.work.per_s(),
         report.stateful_over_store.or_zero()
     ));
-    args.say(&format!(
+    args.run.say(&format!(
         "  cost of one      {:>9.0} us of processor, {:.1} KB to disk   plain {:.0} us, {:.1} KB   changes were sent off {:.1} s later",
         ours.cpu_us(),
         ours.disk_kb(),
@@ -150,7 +150,7 @@ fn note_peer(args: &WatcherBench, report: &mut Report, jobs: &Measure) {
     }
     report.peer_stateful_per_s = Figure::of(jobs.per_s());
     report.ratio_peer = report.stateful_per_s.over(report.peer_stateful_per_s);
-    args.say(&format!(
+    args.run.say(&format!(
         "  graphile-worker  {:>9.0} jobs/s   ours over theirs {:.2}",
         jobs.per_s(),
         report.ratio_peer.or_zero()

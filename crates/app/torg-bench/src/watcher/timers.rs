@@ -65,14 +65,14 @@ fn note(args: &WatcherBench, report: &mut Report, late: &Times, fresh: &Times, p
     report.timers_per_s = Figure::of(per_s);
     report.fresh_beside_timers_p99_ms = Figure::of(fresh.percentile_ms(99));
     report.fresh_beside_timers_ratio = report.fresh_beside_timers_p99_ms.over(report.pickup_p99_ms);
-    args.say(&format!(
+    args.run.say(&format!(
         "  timers           {:>9.0} visits/s   {} due in one second: late by {:.0} ms p50, {:.0} ms p99",
         per_s,
         late.len(),
         late.percentile_ms(50),
         late.percentile_ms(99),
     ));
-    args.say(&format!(
+    args.run.say(&format!(
         "                   {SAVES_PER_S} fresh saves/s beside them: {:.2} ms p99 ({} saves), {:.1} times the p99 without",
         fresh.percentile_ms(99),
         fresh.len(),
