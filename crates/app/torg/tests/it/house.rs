@@ -187,3 +187,21 @@ fn modules_of_the_app_have_no_cycles() {
         assert!(uses.is_empty(), "{}: these modules know each other: {uses:#?}", found.name);
     }
 }
+
+/// What stands between backquotes in a page and begins with a room.
+fn paths_of(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let quoted = text.split('`').skip(1).step_by(2).map(|path| path.trim_start_matches("crates/").to_owned());
+    quoted.filter(|path| ROOMS.iter().any(|room| path.starts_with(&format!("{room}/")))).collect()
+}
+
+#[test]
+fn paths_that_the_pages_name_are_there() {
+    for page in ["docs/architecture.md", "CONTRIBUTING.md"] {
+        let paths = paths_of(page);
+        assert!(paths.len() > 10, "{page} has only {} paths", paths.len());
+        let missing: Vec<&String> =
+            paths.iter().filter(|path| !root().join("crates").join(path).exists()).collect();
+        assert!(missing.is_empty(), "{page}: {missing:#?}");
+    }
+}
