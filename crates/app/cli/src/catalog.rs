@@ -15,7 +15,7 @@ use serde_json::json;
 use self::words::{described, found, named, shown, whole};
 use node::catalogue::load_catalogue;
 use node::config::Config;
-use node::nearest::nearest;
+use text::nearest;
 use terminal::errors::advised;
 use terminal::say;
 

@@ -14,7 +14,6 @@ mod figures;
 mod health;
 pub mod logging;
 pub mod market;
-pub mod nearest;
 mod node;
 pub mod parts;
 pub mod roles;

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 
@@ -137,15 +137,9 @@ async fn read_head(pipe: &mut Box<dyn Pipe>) -> std::io::Result<String> {
 }
 
 fn tls_config(rules: &Rules) -> ClientConfig {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let mut roots = net::system_roots();
     roots.add_parsable_certificates(rules.extra_roots.iter().cloned());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring knows TLS 1.2 and 1.3")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut config = net::client(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config
 }

@@ -1,6 +1,6 @@
 //! TLS settings of clients and servers: rustls with ring, TLS 1.2 and 1.3.
 //!
-//! - Trusted authorities: [`roots`], from PEM or from the operating system.
+//! - Trusted authorities: [`roots`] from PEM, [`system_roots`] from the operating system.
 //! - Certificates and keys: [`certificates`], [`private_key`]. Errors never repeat a part of a key.
 //! - Settings: [`client`], [`client_trusting_any`], [`client_trusting_only`], [`server`].
 //! - Connections to `https` addresses over HTTP/2: [`Dialer`].
@@ -41,16 +41,19 @@ pub enum Error {
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The authorities in PEM text; without it those of the operating system, which may be none.
-pub fn roots(pem: Option<&[u8]>) -> Result<RootCertStore> {
+/// The authorities in PEM text, at least one.
+pub fn roots(pem: &[u8]) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    match pem {
-        Some(pem) => certificates(pem)?.into_iter().try_for_each(|certificate| roots.add(certificate))?,
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
+    certificates(pem)?.into_iter().try_for_each(|certificate| roots.add(certificate))?;
     Ok(roots)
+}
+
+/// The authorities of the operating system; empty where it has none.
+#[must_use]
+pub fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
 }
 
 /// A client that trusts these authorities. It remains to be said which certificate it shows.

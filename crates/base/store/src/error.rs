@@ -81,6 +81,9 @@ pub enum Error {
     /// The store's address cannot be understood.
     #[error("cannot understand the store address {url:?}: {reason}")]
     BadUrl { url: String, reason: String },
+    /// The program was compiled without the feature of this engine.
+    #[error("this program is compiled without the store engine {engine}")]
+    NotCompiledIn { engine: &'static str },
     /// The file system refused.
     #[error("{path}: {detail}")]
     Io { path: String, detail: String },
@@ -117,6 +120,7 @@ impl Error {
             Self::Locked { .. } => "stop the other process, or give this one another folder",
             Self::NewerSchema { .. } => "use the newer program, or restore a copy made before the upgrade",
             Self::BadUrl { .. } => "use fjall:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or memory:",
+            Self::NotCompiledIn { .. } => "compile `store` with the feature of that name",
             Self::Io { .. } => "check that the path exists and that this user may read and write it",
             Self::Unresolved { .. } => "ask for the batch by its id once the store can be reached",
             _ => return None,

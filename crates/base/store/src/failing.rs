@@ -1,7 +1,8 @@
 //! Why commits fail, as long as they do.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::time::{Duration, Instant};
 
 use crate::Error;
@@ -13,7 +14,7 @@ pub(crate) struct Failing(Arc<Mutex<Option<(Instant, Error)>>>);
 impl Failing {
     /// Takes note of how a commit ended. What is wrong with a batch says nothing of others.
     pub(crate) fn note(&self, error: Option<&Error>) {
-        let mut last = self.last();
+        let mut last = self.0.lock();
         match error {
             None => *last = None,
             Some(Error::CounterOverflow { .. } | Error::Closed) => {}
@@ -23,12 +24,8 @@ impl Failing {
 
     /// Why the last commit failed, if that was within the last so long.
     pub(crate) fn get(&self, within: Duration) -> Option<Error> {
-        let last = self.last();
+        let last = self.0.lock();
         last.as_ref().filter(|(at, _)| at.elapsed() <= within).map(|(_, error)| error.clone())
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<(Instant, Error)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -85,10 +85,7 @@ impl fmt::Display for KeyValue {
             Self::U32(v) => write!(f, "{v}"),
             Self::I64(v) => write!(f, "{v}"),
             Self::Text(v) => write!(f, "{v:?}"),
-            Self::Bytes(v) => {
-                f.write_str("0x")?;
-                v.iter().try_for_each(|b| write!(f, "{b:02x}"))
-            }
+            Self::Bytes(v) => write!(f, "0x{}", text::hex(v)),
         }
     }
 }

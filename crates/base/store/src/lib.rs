@@ -38,6 +38,7 @@ mod committer;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod copy;
+#[cfg(feature = "fjall")]
 mod embedded;
 pub mod engine;
 mod error;
@@ -49,6 +50,7 @@ pub mod limits;
 mod memory;
 mod open;
 mod options;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod row;
 mod scan;
@@ -58,6 +60,7 @@ mod table;
 pub use batch::{Batch, BatchId, Write};
 pub use committer::Outcome;
 pub use copy::{CopyProgress, copy};
+#[cfg(feature = "fjall")]
 pub use embedded::{Fjall, panic_becomes_error};
 pub use engine::Read;
 pub use error::{Error, Result};
@@ -66,6 +69,7 @@ pub use key::{IntoColumn, Key, KeyColumn, KeyTuple, KeyValue, PrefixOf};
 pub use memory::{FaultCounts, Faults, Faulty, Memory};
 pub use open::{StoreUrl, masked_url};
 pub use options::{Durability, PostgresOptions, StoreOptions};
+#[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use row::Row;
 pub use scan::{Page, Scan};

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::embedded::Fjall;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::options::StoreOptions;
-use crate::postgres::Postgres;
 use crate::store::Store;
 use crate::table::Schema;
 use crate::{Error, Result};
@@ -116,8 +114,14 @@ impl Store {
     pub async fn open(url: &StoreUrl, schema: Schema, options: &StoreOptions) -> Result<Self> {
         let engine: Arc<dyn Engine> = match url {
             StoreUrl::Memory => Arc::new(Memory::new(schema)),
-            StoreUrl::Fjall(path) => Arc::new(Fjall::open(path, schema, options).await?),
-            StoreUrl::Postgres(url) => Arc::new(Postgres::open(url, schema, options).await?),
+            #[cfg(feature = "fjall")]
+            StoreUrl::Fjall(path) => Arc::new(crate::Fjall::open(path, schema, options).await?),
+            #[cfg(feature = "postgres")]
+            StoreUrl::Postgres(url) => Arc::new(crate::Postgres::open(url, schema, options).await?),
+            #[cfg(not(feature = "fjall"))]
+            StoreUrl::Fjall(_) => return Err(Error::NotCompiledIn { engine: "fjall" }),
+            #[cfg(not(feature = "postgres"))]
+            StoreUrl::Postgres(_) => return Err(Error::NotCompiledIn { engine: "postgres" }),
         };
         Ok(Self::over(engine, options))
     }

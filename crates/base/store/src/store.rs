@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::RwLock;
 use async_trait::async_trait;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
@@ -96,7 +97,7 @@ impl Store {
         }
         let id = batch.id().unwrap_or_else(|| self.inner.ids.next());
         batch.set_id(id);
-        let requests = self.inner.requests.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let requests = self.inner.requests.read().clone();
         let requests = requests.ok_or(Error::Closed)?;
         let (reply, mut answer) = oneshot::channel();
         let turn = Turn::default();
@@ -208,7 +209,7 @@ impl Store {
     /// Takes no more batches, finishes those on their way, and closes the engine. Later calls on any clone fail with
     /// [`Error::Closed`]. Dropping the last clone without closing is safe too: it is as if the process had been killed.
     pub async fn close(&self) -> Result<()> {
-        let requests = self.inner.requests.write().unwrap_or_else(PoisonError::into_inner).take();
+        let requests = self.inner.requests.write().take();
         drop(requests);
         self.inner.closing.send_replace(true);
         let mut lanes = self.inner.lanes.lock().await;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use crate::guardian::Guardian;
 use crate::tls::TlsFiles;
 use crate::{Missing, free_port, log_tail, skip};
@@ -133,7 +134,7 @@ impl Kafka {
     /// # Panics
     /// When the broker does not run.
     pub fn stop(&self) {
-        let mut slot = self.broker();
+        let mut slot = self.broker.lock();
         let mut broker = slot.take().expect("a running broker");
         let asked = Command::new("kill").args(["-TERM", &broker.id().to_string()]).status();
         let until = Instant::now() + STOP_TIMEOUT;
@@ -151,7 +152,7 @@ impl Kafka {
     /// # Panics
     /// When the broker does not run.
     pub fn kill(&self) {
-        self.forget(&mut self.broker().take().expect("a running broker"));
+        self.forget(&mut self.broker.lock().take().expect("a running broker"));
     }
 
     /// Starts the broker after [`Kafka::stop`] or [`Kafka::kill`], on the same port and folder, and waits until it serves
@@ -161,10 +162,6 @@ impl Kafka {
     /// When it does not come up.
     pub fn start_again(&self) {
         self.launch().unwrap_or_else(|error| panic!("Kafka did not start again: {error}"));
-    }
-
-    fn broker(&self) -> MutexGuard<'_, Option<Child>> {
-        self.broker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes sure that the process is gone and that the guardian does not look for it: its number may belong to another one
@@ -257,7 +254,7 @@ impl Kafka {
 
     fn launch(&self) -> Result<(), String> {
         use std::os::unix::process::CommandExt as _;
-        let mut slot = self.broker();
+        let mut slot = self.broker.lock();
         assert!(slot.is_none(), "the broker runs already");
         let started_before = self.starts();
         let mut command = self.java("kafka.Kafka")?;
@@ -299,7 +296,7 @@ impl Kafka {
 
 impl Drop for Kafka {
     fn drop(&mut self) {
-        if let Some(mut broker) = self.broker().take() {
+        if let Some(mut broker) = self.broker.lock().take() {
             self.forget(&mut broker);
         }
         drop(self.guardian.take());

@@ -20,10 +20,13 @@ mod postgres;
 mod s3;
 mod tls;
 
+use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+
+use parking_lot::Mutex;
 
 pub use beside::run_beside;
 pub use kafka::{Kafka, KafkaOptions, kafka};
@@ -68,21 +71,38 @@ pub fn cache_folder() -> PathBuf {
     std::env::var_os("TORG_CACHE").map_or_else(home, PathBuf::from)
 }
 
-/// Where [`free_port`] looks: below the ports that the kernel hands out by itself (from 32768), so that no connection
-/// that somebody opens in the meantime gets the same.
+/// Where [`free_port`] looks: below the ports that the kernel hands out to connections and to those
+/// who bind port 0.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// A TCP port of 127.0.0.1 that nobody listens on now, chosen by chance: nobody else is likely to take it later.
+/// A TCP port of 127.0.0.1 that nothing listens on, reserved for this process until its end: no other
+/// call, in this process or another, returns it meanwhile.
+///
+/// Prefer port 0 where the program that listens can report what it got.
 ///
 /// # Panics
-/// When the machine has no free port.
+/// When no port can be reserved.
 #[must_use]
 pub fn free_port() -> u16 {
     const TRIES_MAX: usize = 1000;
-    let chance = RandomState::new();
-    let by_chance = |n| PORTS.start + (chance.hash_one(n) % PORTS.len() as u64) as u16;
-    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
-    (0..TRIES_MAX).map(by_chance).find(is_free).expect("a free port on 127.0.0.1")
+    let random = RandomState::new();
+    let candidates = (0..TRIES_MAX).map(|n| PORTS.start + (random.hash_one(n) % PORTS.len() as u64) as u16);
+    let mut reservable = candidates.filter(|port| reserve(*port));
+    reservable.next().expect("a port of 127.0.0.1 that can be reserved")
+}
+
+/// A reservation is a lock on a file of that port's name. The operating system drops it with the process.
+fn reserve(port: u16) -> bool {
+    static LOCKS: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    let folder = std::env::temp_dir().join("torg-test-ports");
+    let _ = std::fs::create_dir(&folder);
+    let open = File::options().create(true).truncate(false).write(true).open(folder.join(port.to_string()));
+    let Some(lock) = open.ok().filter(|file| file.try_lock().is_ok()) else { return false };
+    let is_free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    if is_free {
+        LOCKS.lock().push(lock);
+    }
+    is_free
 }
 
 /// The last lines of a server's log, for a message about why it did not start.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use parking_lot::{Mutex, MutexGuard};
 
 /// A day on which every file was written.
 const WRITTEN: (&str, &str) = ("Wed, 21 Oct 2015 07:28:00 GMT", "2015-10-21T07:28:00.000Z");
@@ -49,7 +50,7 @@ impl S3 {
 
     /// The files, by bucket and key: `bucket/a/b.jpg`.
     pub fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock()
     }
 
     fn serve(&self, stream: TcpStream) -> std::io::Result<()> {

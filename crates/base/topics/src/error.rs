@@ -56,6 +56,9 @@ pub enum Error {
     /// A setting of the Kafka client has no meaning.
     #[error("bad Kafka setting: {detail}")]
     BadSetting { detail: String },
+    /// The program was compiled without the feature of this log.
+    #[error("this program is compiled without topics in {log}")]
+    NotCompiledIn { log: &'static str },
     /// An error of Kafka that has no name above.
     #[error("Kafka: {detail}")]
     Kafka { detail: String },
@@ -90,6 +93,7 @@ impl Error {
             Self::Refused { .. } => {
                 "check user, password, mechanism and certificates, and the rights of this user in Kafka"
             }
+            Self::NotCompiledIn { .. } => "compile `topics` with the feature of that name",
             Self::BadUrl { .. } => "use `store`, or kafka://HOST:PORT,HOST:PORT",
             _ => return None,
         })

@@ -39,17 +39,19 @@ mod codec;
 pub mod conformance;
 mod error;
 mod in_store;
+#[cfg(feature = "kafka")]
 mod kafka;
 pub mod limits;
 mod log;
 mod message;
 mod offsets;
+mod options;
 mod spec;
 mod tables;
 mod topics;
 
 pub use error::{Error, Result};
-pub use kafka::{KafkaOptions, Mechanism, Sasl, Tls};
+pub use options::{KafkaOptions, Mechanism, Sasl, Tls};
 pub use log::{Log, Placed, Trimmed};
 pub use message::{Delivered, Message, Page, Place, ReadLimit, partition_of};
 pub use offsets::{Lag, Position};

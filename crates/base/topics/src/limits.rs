@@ -41,19 +41,6 @@ pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Messages that one commit of `trim` deletes at most.
 pub(crate) const TRIM_MESSAGES_MAX: usize = 2_000;
 
-/// Clients that read from Kafka: so many readers can be at different places of one partition without seeking.
-pub(crate) const KAFKA_LANES_MAX: usize = 8;
-/// Partitions that one such client follows at a time; the one that was not read longest is let go.
-pub(crate) const KAFKA_CURSORS_MAX: usize = 256;
-/// Memory for messages that were fetched ahead, by partition.
-pub(crate) const KAFKA_FETCHED_KIB_MAX: u32 = 8 * 1024;
-/// Messages that may be on their way to Kafka at once.
-pub(crate) const KAFKA_UNSENT_MESSAGES_MAX: u32 = 100_000;
-/// Pause before a full producer queue is tried again.
-pub(crate) const KAFKA_QUEUE_PAUSE: Duration = Duration::from_millis(5);
-/// Pause between two looks at whether a new topic is known everywhere.
-pub(crate) const KAFKA_SETTLE_PAUSE: Duration = Duration::from_millis(50);
-
 #[cfg(test)]
 mod tests {
     use super::*;

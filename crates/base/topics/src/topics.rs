@@ -1,16 +1,19 @@
 //! The handle that the rest of Torg holds in its hands.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use store::{Read, Store};
 
 use crate::codec::decode_offset;
 use crate::in_store::StoreLog;
-use crate::kafka::{KafkaLog, KafkaOptions};
+#[cfg(feature = "kafka")]
+use crate::kafka::KafkaLog;
 use crate::log::{Log, Placed, Trimmed};
 use crate::message::{Message, Page, Place, ReadLimit, partition_of, validate_append};
 use crate::offsets::{Lag, Position};
+use crate::options::KafkaOptions;
 use crate::spec::{Description, TopicSpec, validate_consumer_name, validate_topic_name};
 use crate::tables::{OFFSETS, PartitionKeys};
 use crate::{Error, Result};
@@ -43,6 +46,7 @@ impl Topics {
 
     /// Topics that are kept in Kafka; the offsets of their consumers in the store. Fails if Kafka does not answer within
     /// [`KafkaOptions::connect_timeout`].
+    #[cfg(feature = "kafka")]
     pub async fn in_kafka(store: &Store, options: KafkaOptions) -> Result<Self> {
         Ok(Self::over(store, Arc::new(KafkaLog::open(options).await?)))
     }
@@ -52,7 +56,14 @@ impl Topics {
         if url == "store" {
             return Ok(Self::in_store(store));
         }
-        Self::in_kafka(store, kafka.at(url)?).await
+        let options = kafka.at(url)?;
+        #[cfg(feature = "kafka")]
+        return Self::in_kafka(store, options).await;
+        #[cfg(not(feature = "kafka"))]
+        {
+            drop(options);
+            Err(Error::NotCompiledIn { log: "kafka" })
+        }
     }
 
     /// Topics that another log keeps.
@@ -72,7 +83,7 @@ impl Topics {
     pub async fn create(&self, spec: &TopicSpec) -> Result<()> {
         spec.validate()?;
         self.inner.log.create(spec).await?;
-        self.known().insert(spec.name.clone(), spec.partitions);
+        self.inner.partitions.lock().insert(spec.name.clone(), spec.partitions);
         Ok(())
     }
 
@@ -205,13 +216,13 @@ impl Topics {
 
     /// The number of partitions of a topic, or [`Error::UnknownTopic`].
     pub async fn partition_count(&self, topic: &str) -> Result<u32> {
-        let known = self.known().get(topic).copied();
+        let known = self.inner.partitions.lock().get(topic).copied();
         if let Some(partitions) = known {
             return Ok(partitions);
         }
         validate_topic_name(topic)?;
         let partitions = self.inner.log.spec(topic).await?.partitions;
-        self.known().insert(topic.to_owned(), partitions);
+        self.inner.partitions.lock().insert(topic.to_owned(), partitions);
         Ok(partitions)
     }
 
@@ -221,10 +232,6 @@ impl Topics {
             return Ok(());
         }
         Err(Error::UnknownPartition { topic: topic.to_owned(), partition, partitions })
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, u32>> {
-        self.inner.partitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -111,7 +111,7 @@ fn ids_key(group: u64) -> Vec<u8> {
 impl Database {
     /// Applies a group. Blocks for the time of one forced write.
     pub(super) fn commit(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         if let Some(error) = self.failed.get() {
             return Err(error.clone().into());
         }
@@ -223,7 +223,7 @@ impl Database {
 
     /// Writes rows of the store's own, as a group of their own.
     pub(super) fn write_own_rows(&self, rows: Vec<(Vec<u8>, Vec<u8>)>) -> Result<()> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let number = progress.group + 1;
         let mut batch = self.start_batch(number, rows.len() + 1).durability(Some(PersistMode::SyncAll));
         for (key, sealed) in rows {

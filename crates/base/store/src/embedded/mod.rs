@@ -24,9 +24,10 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 
@@ -206,7 +207,7 @@ impl Database {
             let detail = format!("it ends with group {group}, but group {acknowledged} was acknowledged");
             return Err(Error::Corrupt { place: self.place(), detail });
         }
-        self.progress().group = group;
+        self.progress.lock().group = group;
         if self.durability == Durability::Os {
             self.mark.reset().map_err(|e| io_error(&e, &self.place()))?;
         }
@@ -215,10 +216,6 @@ impl Database {
 
     fn place(&self) -> String {
         self.path.display().to_string()
-    }
-
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn home(&self, table: &TableDef) -> Result<&Home> {
@@ -261,7 +258,7 @@ impl Database {
 
     fn close(&self) -> Result<()> {
         self.closing.store(true, Ordering::Relaxed);
-        let group = self.progress().group;
+        let group = self.progress.lock().group;
         self.engine.persist(fjall::PersistMode::SyncAll).map_err(|e| engine_error(&e, &self.place()))?;
         let marked = self.mark.write(group).and_then(|()| self.mark.sync());
         marked.map_err(|e| io_error(&e, &self.place()))

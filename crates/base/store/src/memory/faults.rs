@@ -1,9 +1,10 @@
 //! Faults on demand: an engine around the memory engine that misbehaves in every way that a real one may, repeatably.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use async_trait::async_trait;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -102,26 +103,22 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
 
     /// Changes what happens from now on; `Faults::default()` is fair weather.
     pub fn set_faults(&self, faults: Faults) {
-        self.dice().faults = faults;
+        self.dice.lock().faults = faults;
     }
 
     /// Calls `listener` with the name of every fault from now on, at the moment when it is decided. It must not call the engine.
     pub fn listen(&self, listener: impl Fn(&'static str) + Send + 'static) {
-        self.dice().listener = Some(Box::new(listener));
+        self.dice.lock().listener = Some(Box::new(listener));
     }
 
     /// What has happened so far.
     #[must_use]
     pub fn counts(&self) -> FaultCounts {
-        self.dice().counts.clone()
-    }
-
-    fn dice(&self) -> MutexGuard<'_, Dice> {
-        self.dice.lock().unwrap_or_else(PoisonError::into_inner)
+        self.dice.lock().counts.clone()
     }
 
     fn fate(&self, group: &Group) -> Fate {
-        let mut dice = self.dice();
+        let mut dice = self.dice.lock();
         let faults = dice.faults;
         Fate {
             before: dice.delay(),
@@ -139,7 +136,7 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
 
     async fn read_fault(&self) -> Result<()> {
         let (delay, fails) = {
-            let mut dice = self.dice();
+            let mut dice = self.dice.lock();
             let rate = dice.faults.read_error;
             (dice.delay(), dice.roll("read error", rate))
         };

@@ -107,8 +107,8 @@ impl Attempt<'_> {
         }
         match self.write(&learnt, &decision).await {
             Ok(()) => Ok(decision),
-            Err(Unwritten::NotApplied(trouble)) => Err(trouble.into()),
-            Err(Unwritten::Unknown(detail)) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
+            Err(Failed::Unknown { detail, .. }) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
+            Err(failed) => Err(failed),
         }
     }
 
@@ -167,7 +167,7 @@ impl Attempt<'_> {
     }
 
     /// The second round trip.
-    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Unwritten> {
+    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Failed> {
         let calls = self.calls(learnt, decision)?;
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
         let statements = self.connection.prepare(&texts).await?;
@@ -176,9 +176,7 @@ impl Attempt<'_> {
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         requests.push(self.connection.command("COMMIT"));
         match end_of(pipelined(requests).await) {
-            Err(Unwritten::NotApplied(Trouble::OutOfRange)) => {
-                Err(Unwritten::NotApplied(self.name_overflow(decision).await))
-            }
+            Err(Failed::NotApplied(Trouble::OutOfRange)) => Err(self.name_overflow(decision).await.into()),
             end => end,
         }
     }
@@ -234,20 +232,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Why the second round trip did not write.
-enum Unwritten {
-    NotApplied(Trouble),
-    Unknown(String),
-}
-
-impl<T: Into<Trouble>> From<T> for Unwritten {
-    fn from(trouble: T) -> Self {
-        Self::NotApplied(trouble.into())
-    }
-}
-
-/// What became of statements with a COMMIT behind them.
-fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
+/// The outcome of statements that end with a COMMIT. An unknown one has no verdicts yet.
+fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Failed> {
     let last_was_sent = sent.last_was_sent;
     let mut failures: Vec<PgError> = sent.answers.into_iter().filter_map(Result::err).collect();
     if failures.is_empty() {
@@ -259,7 +245,7 @@ fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
     if certain.is_some() || !last_was_sent {
         return Err(error.into());
     }
-    Err(Unwritten::Unknown(one_line(&error)))
+    Err(Failed::Unknown { verdicts: Vec::new(), detail: one_line(&error) })
 }
 
 fn create<'a>(checked: &Checked<'a>) -> Result<Call<'a>> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use futures::future::{BoxFuture, join_all};
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, Config, Notification, Row, Statement};
@@ -155,14 +155,10 @@ impl Connection {
         self.client.is_closed()
     }
 
-    fn cache(&self) -> MutexGuard<'_, BTreeMap<String, Statement>> {
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Prepares what is not prepared yet, in one round trip.
     pub(super) async fn prepare(&self, texts: &[&str]) -> Result<Vec<Statement>, PgError> {
         let known: Vec<Option<Statement>> = {
-            let cache = self.cache();
+            let cache = self.statements.lock();
             texts.iter().map(|text| cache.get(*text).cloned()).collect()
         };
         if known.iter().all(Option::is_some) {
@@ -173,7 +169,7 @@ impl Connection {
             None => self.client.prepare(text).await,
         });
         let statements: Vec<Statement> = join_all(ready).await.into_iter().collect::<Result<_, _>>()?;
-        let mut cache = self.cache();
+        let mut cache = self.statements.lock();
         if cache.len() > STATEMENTS_MAX {
             cache.clear();
         }

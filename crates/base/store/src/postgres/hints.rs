@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use tokio_postgres::Notification;
@@ -43,16 +44,12 @@ struct Waiting {
 }
 
 impl Announcements {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes the places of some writes. Keys come in order, so that those of one place stand together.
     pub(super) fn note(&self, writes: &BTreeMap<Key, Write>) {
         if !self.active.load(Ordering::Relaxed) {
             return;
         }
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         for (key, _) in writes.iter().filter(|(_, write)| !matches!(write, Write::Delete)) {
             let place = (key.table().name, key.shard());
             if waiting.places.last() != Some(&place) {
@@ -72,7 +69,7 @@ impl Announcements {
 
     /// The text of the next announcement: `table:shard,shard;table:shard`, or `*`.
     fn take(&self) -> Option<String> {
-        let Waiting { places, everything } = std::mem::take(&mut *self.waiting());
+        let Waiting { places, everything } = std::mem::take(&mut *self.waiting.lock());
         if everything {
             return Some(EVERYTHING.to_owned());
         }

@@ -32,7 +32,7 @@ struct Stored {
 
 /// The tables that are there, of which nothing is changed: those of the catalogue, with the store's own version. `None` if
 /// there is no store.
-pub(super) async fn look(
+pub(super) async fn find(
     connection: &Connection,
     schema: &str,
     declared: &Schema,

@@ -1,8 +1,9 @@
 //! Consistent views: a read-only transaction on a connection of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use async_trait::async_trait;
 use tokio::task::AbortHandle;
 
@@ -48,7 +49,7 @@ impl View {
     }
 
     fn transaction(&self) -> Result<Arc<Lease>> {
-        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.lock() {
             Ok(lease) => Ok(Arc::clone(lease)),
             Err(detail) => Err(Error::SnapshotExpired { detail: detail.clone() }),
         }
@@ -74,7 +75,7 @@ impl View {
 /// Ends the transaction and gives the connection back, unless a read is still at work on it: then it is closed behind
 /// that read.
 async fn end(state: &State, why: String) {
-    let ended = std::mem::replace(&mut *state.lock().unwrap_or_else(PoisonError::into_inner), Err(why));
+    let ended = std::mem::replace(&mut *state.lock(), Err(why));
     if let Ok(Ok(mut lease)) = ended.map(Arc::try_unwrap) {
         let rolled_back = lease.run("ROLLBACK").await.is_ok();
         lease.set_reusable(rolled_back);

@@ -9,8 +9,8 @@ mod read;
 mod trim;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use async_trait::async_trait;
 use store::{Batch, Outcome, Read, Row, Store};
 
@@ -31,10 +31,6 @@ pub(crate) struct StoreLog {
 impl StoreLog {
     pub(crate) fn new(store: &Store) -> Self {
         Self { store: store.clone(), appenders: Mutex::new(Some(BTreeMap::new())) }
-    }
-
-    fn appenders(&self) -> MutexGuard<'_, Option<BTreeMap<String, Appender>>> {
-        self.appenders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The topic, with the version of its row.
@@ -100,7 +96,7 @@ impl Log for StoreLog {
 
     async fn append(&self, topic: &str, messages: Vec<Placed>) -> Result<Vec<Place>> {
         let appender = {
-            let mut appenders = self.appenders();
+            let mut appenders = self.appenders.lock();
             let appenders = appenders.as_mut().ok_or(Error::Closed)?;
             if let Some(appender) = appenders.get(topic) {
                 appender.sender()
@@ -126,7 +122,7 @@ impl Log for StoreLog {
     }
 
     async fn close(&self) -> Result<()> {
-        let appenders = self.appenders().take();
+        let appenders = self.appenders.lock().take();
         for appender in appenders.into_iter().flat_map(BTreeMap::into_values) {
             appender.finish().await;
         }

@@ -14,9 +14,9 @@ use rdkafka::metadata::MetadataTopic;
 use rdkafka::{Offset, TopicPartitionList};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
+use crate::options::KafkaOptions;
 use super::client::{Client, Consumer, Context};
-use crate::limits::KAFKA_SETTLE_PAUSE;
+use super::limits::SETTLE_PAUSE;
 use crate::spec::{Retention, TopicSpec};
 use crate::{Error, Result};
 
@@ -121,7 +121,7 @@ impl Admin {
                     let detail = format!("the new topic {} is not served by any broker", spec.name);
                     return Err(Error::Unavailable { detail });
                 }
-                _ => tokio::time::sleep(KAFKA_SETTLE_PAUSE).await,
+                _ => tokio::time::sleep(SETTLE_PAUSE).await,
             }
         }
     }

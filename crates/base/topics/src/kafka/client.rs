@@ -1,16 +1,17 @@
 //! A client of Kafka: its errors in our words, its questions kept off the async threads, and the thread that serves it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rdkafka::client::ClientContext;
 use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode as Code};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
+use crate::options::KafkaOptions;
 use crate::{Error, Result};
 
 /// How long the serving thread waits for the next event before it looks whether it is still needed.
@@ -28,25 +29,21 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn complaint(&self) -> MutexGuard<'_, Option<(Code, String)>> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether there was a complaint since the last good sign.
     pub(super) fn is_worried(&self) -> bool {
-        self.complaint().is_some()
+        self.complaint.lock().is_some()
     }
 
     /// A broker has answered.
     pub(super) fn is_well(&self) {
-        *self.complaint() = None;
+        *self.complaint.lock() = None;
     }
 
     /// Our error for one of Kafka's. A time-out is explained by what the client complained about meanwhile.
     pub(super) fn explain(&self, topic: &str, error: &KafkaError) -> Error {
         let code = error.rdkafka_error_code().unwrap_or(Code::Unknown);
         match class(code) {
-            Class::Passing => match &*self.complaint() {
+            Class::Passing => match &*self.complaint.lock() {
                 Some((code, reason)) if class(*code) == Class::Refused => {
                     Error::Refused { detail: one_line(reason) }
                 }
@@ -85,7 +82,7 @@ impl ClientContext for Context {
     fn error(&self, error: KafkaError, reason: &str) {
         let Some(code) = error.rdkafka_error_code() else { return };
         tracing::debug!(target: "kafka", %error, reason, "client error");
-        let mut complaint = self.complaint();
+        let mut complaint = self.complaint.lock();
         // "All brokers are down" says less than the reason that came before it.
         let vague = code == Code::AllBrokersDown;
         if !matches!(class(code), Class::Passing | Class::Refused) || (vague && complaint.is_some()) {

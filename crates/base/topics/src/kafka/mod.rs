@@ -12,7 +12,8 @@
 
 mod admin;
 mod client;
-mod options;
+mod config;
+mod limits;
 mod produce;
 mod read;
 
@@ -20,13 +21,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use self::options::{KafkaOptions, Mechanism, Sasl, Tls};
-
 use self::admin::Admin;
 use self::client::Client;
 use self::produce::Producer;
 use self::read::{Readers, watermarks};
 use crate::log::{Log, Placed, Trimmed, out_of_range};
+use crate::options::KafkaOptions;
 use crate::message::{Page, Place, ReadLimit};
 use crate::spec::{PartitionInfo, TopicSpec};
 use crate::{Error, Result};

@@ -1,7 +1,7 @@
 //! Appending to Kafka.
 
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{Header, OwnedHeaders};
@@ -9,9 +9,9 @@ use rdkafka::producer::future_producer::Delivery;
 use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord, Producer as _};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
+use crate::options::KafkaOptions;
 use super::client::{Context, blocking};
-use crate::limits::KAFKA_QUEUE_PAUSE;
+use super::limits::QUEUE_PAUSE;
 use crate::log::Placed;
 use crate::message::{Message, Place};
 use crate::{Error, Result};
@@ -35,7 +35,7 @@ impl Producer {
     }
 
     fn current(&self) -> Idempotent {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.lock().clone()
     }
 
     /// Appends to the topic of that full name. After an error, some messages may have been appended.
@@ -86,7 +86,7 @@ impl Producer {
                 Err((error, _)) if is_full(&error) && Instant::now() < until => {}
                 Err((error, _)) => return Err(error),
             }
-            tokio::time::sleep(KAFKA_QUEUE_PAUSE).await;
+            tokio::time::sleep(QUEUE_PAUSE).await;
         }
     }
 
@@ -97,7 +97,7 @@ impl Producer {
         };
         tracing::error!(%code, reason, "the Kafka producer gave up, starting another");
         match create(&self.options, &self.context) {
-            Ok(another) => *self.current.lock().unwrap_or_else(PoisonError::into_inner) = another,
+            Ok(another) => *self.current.lock() = another,
             Err(error) => return error,
         }
         Error::Unavailable { detail: format!("the producer was started anew: {reason}") }

@@ -6,9 +6,10 @@
 //! long as there are lanes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rdkafka::consumer::Consumer as _;
 use rdkafka::consumer::base_consumer::PartitionQueue;
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode as Code};
@@ -17,9 +18,10 @@ use rdkafka::{Offset, TopicPartitionList};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use super::KafkaOptions;
+use crate::options::KafkaOptions;
 use super::client::{Client, Consumer, Context, blocking};
-use crate::limits::{KAFKA_CURSORS_MAX, KAFKA_LANES_MAX, LOOK_AGAIN};
+use super::limits::{CURSORS_MAX, LANES_MAX};
+use crate::limits::LOOK_AGAIN;
 use crate::message::{Delivered, Message, Page, ReadLimit};
 use crate::{Error, Result};
 
@@ -82,10 +84,6 @@ impl Readers {
         Arc::new(Self { options: options.clone(), pool, freed: Notify::new() })
     }
 
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reads a page; `None` when the offset is not in the log.
     pub(super) async fn read(
         self: &Arc<Self>,
@@ -144,7 +142,7 @@ impl Readers {
     }
 
     fn pick(&self, partition: &Partition, offset: i64) -> Result<Option<(Arc<Client>, Cursor)>> {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         if pool.lanes.is_empty() {
             return Err(Error::Closed);
         }
@@ -153,7 +151,7 @@ impl Readers {
         let exact = idle.iter().position(|cursor| cursor.next == Some(offset));
         let oldest = (0..idle.len()).min_by_key(|i| (idle[*i].next.is_some(), idle[*i].used));
         let known = idle.len() + pool.busy.get(partition).map_or(0, Vec::len);
-        let cursor = match exact.or(oldest.filter(|_| known >= KAFKA_LANES_MAX)) {
+        let cursor = match exact.or(oldest.filter(|_| known >= LANES_MAX)) {
             Some(at) => pool.idle.get_mut(partition).map(|idle| idle.swap_remove(at)),
             None => self.new_cursor(&mut pool, partition)?,
         };
@@ -168,7 +166,7 @@ impl Readers {
         let idle = pool.idle.get(partition).into_iter().flatten().map(|cursor| cursor.lane);
         let busy = pool.busy.get(partition).into_iter().flatten().copied();
         let taken: Vec<usize> = idle.chain(busy).collect();
-        let Some(lane) = (0..KAFKA_LANES_MAX).find(|lane| !taken.contains(lane)) else { return Ok(None) };
+        let Some(lane) = (0..LANES_MAX).find(|lane| !taken.contains(lane)) else { return Ok(None) };
         if lane == pool.lanes.len() {
             pool.lanes.push(Arc::new(Client::start(&self.options)?));
         }
@@ -177,7 +175,7 @@ impl Readers {
     }
 
     fn give_back(&self, partition: &Partition, cursor: Cursor) {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         if let Some(busy) = pool.busy.get_mut(partition) {
             busy.retain(|lane| *lane != cursor.lane);
             if busy.is_empty() {
@@ -201,7 +199,7 @@ impl Readers {
 
     /// Lets go of all cursors and clients. Reads on their way end as they would have; later ones are refused.
     pub(super) fn close(&self) {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         pool.idle.clear();
         pool.lanes.clear();
         drop(pool);
@@ -216,7 +214,7 @@ impl Pool {
         let all = || {
             self.idle.iter().filter_map(|(partition, cursors)| Some((partition, cursors, of_lane(cursors)?)))
         };
-        if all().count() <= KAFKA_CURSORS_MAX {
+        if all().count() <= CURSORS_MAX {
             return None;
         }
         let (partition, _, at) = all().min_by_key(|(_, cursors, at)| cursors[*at].used)?;
@@ -382,11 +380,11 @@ mod tests {
         let partition = ("t".to_owned(), 0);
         let lease = async || readers.lease(&partition, 0, Instant::now() + LOOK_AGAIN).await;
         let (first, second) = (lease().await.unwrap(), lease().await.unwrap());
-        assert_eq!(readers.pool().lanes.len(), 2, "each has a lane of its own");
+        assert_eq!(readers.pool.lock().lanes.len(), 2, "each has a lane of its own");
         drop(first);
         readers.close();
         drop(second);
-        assert!(readers.pool().idle.is_empty() && readers.pool().busy.is_empty());
+        assert!(readers.pool.lock().idle.is_empty() && readers.pool.lock().busy.is_empty());
         assert!(matches!(lease().await.err(), Some(Error::Closed)));
     }
 }

@@ -281,7 +281,7 @@ fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) 
                     td.wide.most.code {
                         @if let Some(text) = meaning::meaning(topic, &message.payload) {
                             details id={ "message-" (message.offset) } {
-                                summary { (cut_at(&readable(&message.payload), FOLDED_CHARS_MAX)) }
+                                summary { (text::shortened(&readable(&message.payload), FOLDED_CHARS_MAX)) }
                                 pre tabindex="0" { (text) }
                             }
                         } @else { (cut(&readable(&message.payload))) }

@@ -1,7 +1,8 @@
 //! `[catalogue]`: name, version, languages, currencies, limits for all; and the limits of a category, which look the same.
 
 use crate::declared::{Declared, Header, LimitsSource};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 use crate::value::PriceKind;
 
 use super::reader::{Entry, Reader};

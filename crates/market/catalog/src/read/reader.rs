@@ -9,7 +9,8 @@ use crate::decimal::Decimal;
 use crate::declared::{Reference, Scalar};
 use crate::error::{At, Problems};
 use crate::limits::ID_BYTES_MAX;
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 use crate::value::Date;
 
 /// A key with its value.

@@ -10,7 +10,8 @@ pub(crate) use attributes::suggest;
 use crate::catalogue::{Catalogue, Category};
 use crate::limits::VIOLATIONS_MAX;
 use crate::rules::Limits;
-use crate::text::{echo, nearest};
+use crate::text::echo;
+use ::text::nearest;
 use crate::value::Subject;
 use crate::violation::{Fault, Field, Violation};
 

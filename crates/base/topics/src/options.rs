@@ -5,16 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rdkafka::ClientConfig;
-
-use crate::limits::{KAFKA_FETCHED_KIB_MAX, KAFKA_UNSENT_MESSAGES_MAX, TOPIC_NAME_BYTES_MAX};
 use crate::{Error, Result};
 
 const SCHEME: &str = "kafka://";
-/// Kafka's own limit for the name of a topic.
-const KAFKA_NAME_BYTES_MAX: usize = 249;
-/// Kafka's default for the largest batch; the client's own default lies a little below our largest message.
-const BATCH_BYTES_MAX: &str = "1048588";
 
 /// How a user proves who they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,106 +139,6 @@ impl KafkaOptions {
         };
         if self.brokers.iter().all(has_port) { Ok(self) } else { bad("every broker needs a host and a port") }
     }
-
-    pub(super) fn validate(&self) -> Result<()> {
-        let bad = |detail: &str| Err(Error::BadSetting { detail: detail.to_owned() });
-        if self.brokers.is_empty() {
-            return bad("no brokers are given");
-        }
-        if self.prefix.len() + TOPIC_NAME_BYTES_MAX > KAFKA_NAME_BYTES_MAX {
-            return bad("the prefix of topics is too long");
-        }
-        let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-        if !self.prefix.bytes().all(allowed) {
-            return bad("the prefix of topics may have letters, digits, '.', '_' and '-' only");
-        }
-        Ok(())
-    }
-
-    /// What every client needs.
-    fn client(&self) -> ClientConfig {
-        let mut config = ClientConfig::new();
-        config
-            .set("bootstrap.servers", self.brokers.join(","))
-            .set("client.id", &self.client_id)
-            .set(
-                "socket.connection.setup.timeout.ms",
-                millis(self.connect_timeout.max(Duration::from_secs(1))),
-            )
-            .set("socket.keepalive.enable", "true")
-            .set("reconnect.backoff.ms", "50")
-            .set("reconnect.backoff.max.ms", "1000")
-            .set("log.connection.close", "false")
-            .set("security.protocol", self.protocol());
-        if let Some(tls) = &self.tls {
-            // OpenSSL is built in and knows no folder of certificates: they are looked for in the usual places.
-            let ca = tls.ca_file.as_ref().map_or_else(|| "probe".into(), |file| file.display().to_string());
-            config.set("ssl.ca.location", ca);
-            if let Some((certificate, key)) = &tls.client_files {
-                config.set("ssl.certificate.location", certificate.display().to_string());
-                config.set("ssl.key.location", key.display().to_string());
-            }
-        }
-        if let Some(sasl) = &self.sasl {
-            config.set("sasl.mechanism", sasl.mechanism.name());
-            config.set("sasl.username", &sasl.user).set("sasl.password", &sasl.password);
-        }
-        config
-    }
-
-    fn protocol(&self) -> &'static str {
-        match (&self.tls, &self.sasl) {
-            (None, None) => "plaintext",
-            (Some(_), None) => "ssl",
-            (None, Some(_)) => "sasl_plaintext",
-            (Some(_), Some(_)) => "sasl_ssl",
-        }
-    }
-
-    fn with_settings(&self, mut config: ClientConfig) -> ClientConfig {
-        for (name, value) in &self.settings {
-            config.set(name, value);
-        }
-        config
-    }
-
-    pub(super) fn admin(&self) -> ClientConfig {
-        self.with_settings(self.client())
-    }
-
-    pub(super) fn producer(&self) -> ClientConfig {
-        let mut config = self.client();
-        config
-            .set("enable.idempotence", "true")
-            .set("acks", "all")
-            .set("compression.type", &self.compression)
-            .set("linger.ms", millis(self.linger))
-            .set("message.max.bytes", BATCH_BYTES_MAX)
-            .set("message.timeout.ms", millis(self.patience.max(Duration::from_secs(1))))
-            .set("queue.buffering.max.messages", KAFKA_UNSENT_MESSAGES_MAX.to_string());
-        self.with_settings(config)
-    }
-
-    /// The group never joins nor commits anything; the library only wants it named.
-    pub(super) fn consumer(&self) -> ClientConfig {
-        let mut config = self.client();
-        config
-            .set("group.id", &self.client_id)
-            .set("enable.auto.commit", "false")
-            .set("enable.auto.offset.store", "false")
-            .set("enable.partition.eof", "true")
-            .set("auto.offset.reset", "error")
-            .set("allow.auto.create.topics", "false")
-            .set("queued.max.messages.kbytes", KAFKA_FETCHED_KIB_MAX.to_string())
-            .set("fetch.queue.backoff.ms", "20")
-            // A cursor that is moved waits for the answer to the question that is under way.
-            .set("fetch.wait.max.ms", "100");
-        self.with_settings(config)
-    }
-}
-
-fn millis(duration: Duration) -> String {
-    duration.as_millis().to_string()
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
 //! The PostgreSQL engine when things go wrong: servers that crash, connections that break at the worst moment, and
 //! addresses that cannot work.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Load, databases, open, open_with, options, try_open};
+use crate::support::{Load, databases, open, open_with, options, try_open};
 use store::conformance::{ENTRIES, OFFERS};
 use store::{Batch, Error, Read, Store, StoreOptions};
 use testkit::{Postgres, PostgresOptions};
