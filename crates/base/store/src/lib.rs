@@ -1,8 +1,9 @@
-//! Ordered tables with atomic batches: the ground that everything in Torg stands on.
+//! Ordered tables with atomic batches, over an embedded engine, PostgreSQL or memory.
 //!
-//! There are no interactive transactions. Code reads rows with their versions, computes, and commits one [`Batch`]:
-//! checks that must still hold, and puts, deletes and adds that are applied if they do, all or nothing. A [`Conflict`](Outcome::Conflict)
-//! is normal: read again, compute again.
+//! There are no interactive transactions. Code reads rows with their versions, computes, and
+//! commits one [`Batch`]: checks that must still hold, and puts, deletes and adds that are applied
+//! if they do, all or nothing. A [`Conflict`](Outcome::Conflict) is normal: read again, compute
+//! again.
 //!
 //! ```
 //! use store::{Batch, Memory, Outcome, Read, Schema, Store, StoreOptions, Table};
@@ -25,13 +26,15 @@
 //! What is promised:
 //! - A batch is applied as a whole or not at all, also across a crash.
 //! - An acknowledged batch is durable (see [`Durability`]), and every later read sees it.
-//! - The outcome is never open: see [`Store::commit`].
+//! - The outcome of a commit is never left open: see [`Store::commit`].
 //! - [`Store::snapshot`] sees all tables at one moment.
 //!
-//! Where things are: [`Table`] and [`Key`] (`table.rs`, `key.rs`), [`Batch`] (`batch.rs`), [`Scan`] (`scan.rs`), the
-//! committer that groups batches (`committer.rs`) and the rule that decides them (`group.rs`), the contract of engines
-//! ([`engine`]), the engines (`memory/`, `embedded/`, `postgres/`), every limit ([`limits`]), and the suite that every engine
-//! passes (`conformance/`).
+//! Where things are: [`Table`] and [`Key`] (`table.rs`, `key.rs`), [`Batch`] (`batch.rs`), [`Scan`]
+//! (`scan.rs`), the committer that groups batches (`committer.rs`) and the rule that decides them
+//! (`group.rs`), the contract of engines ([`engine`]), the engines (`memory/`, `embedded/`,
+//! `postgres/`), every limit ([`limits`]), and the suite that every engine passes (`conformance/`).
+//!
+//! The features `fjall` and `postgres` compile the engines beside memory.
 
 mod batch;
 mod committer;

@@ -1,17 +1,18 @@
-//! Real services for tests: PostgreSQL and Kafka started on free ports of 127.0.0.1, in temporary folders, and
-//! taken away afterwards, also when the test process is killed.
+//! Real services for tests: PostgreSQL and Kafka, started on free ports of 127.0.0.1 in temporary
+//! folders, and removed afterwards, also when the test process is killed.
 //!
-//! A test that needs a server asks for the shared one and returns when the machine has none:
+//! A test that needs a server uses the shared one, and returns if the machine has none:
 //!
 //! ```no_run
 //! let Some(postgres) = testkit::postgres() else { return };
 //! let url = postgres.fresh_database();
 //! ```
 //!
-//! What cannot be started is reported by [`skip`]: a loud line on a developer's machine, a failure where the
-//! environment variable `TORG_REQUIRE_ALL=1` says that everything has to be there (CI).
+//! A service that cannot start is reported by [`skip`]: a line on a developer's machine, a failure
+//! where `TORG_REQUIRE_ALL=1` requires everything (CI).
 //!
-//! A test that stops, restarts or breaks its server starts one of its own with [`Postgres::start`] or [`Kafka::start`].
+//! A test that stops, restarts or breaks its server starts its own with [`Postgres::start`] or
+//! [`Kafka::start`].
 
 mod beside;
 mod guardian;
@@ -37,13 +38,12 @@ pub use tls::TlsFiles;
 /// The environment variable that turns a skipped part into a failure.
 pub const REQUIRE_ALL: &str = "TORG_REQUIRE_ALL";
 
-/// A service that cannot be started on this machine, and why.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{what}: {why}")]
 pub struct Missing {
-    /// The service: "PostgreSQL", "Kafka".
+    /// "PostgreSQL", "Kafka".
     pub what: &'static str,
-    /// What stands in the way, in words that tell what to install.
+    /// The reason, with what to install.
     pub why: String,
 }
 
@@ -53,18 +53,18 @@ impl Missing {
     }
 }
 
-/// Says that a part of the tests does not run here: `SKIPPED: what, why` on stderr.
+/// Reports a skipped part of the tests: `SKIPPED: what, why` on stderr.
 ///
 /// # Panics
-/// When `TORG_REQUIRE_ALL=1`: there nothing may be skipped.
+/// With `TORG_REQUIRE_ALL=1`.
 pub fn skip(what: &str, why: impl std::fmt::Display) {
     let line = format!("SKIPPED: {what}, {why}");
     assert!(std::env::var(REQUIRE_ALL).as_deref() != Ok("1"), "{line} ({REQUIRE_ALL}=1 forbids it)");
-    // Not `eprintln!`: the test harness would hide it for a test that passes.
+    // `eprintln!` is hidden by the test harness for passing tests.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Where the scripts keep what they bring for tests: `${TORG_CACHE:-$HOME/.cache/torg}`.
+/// The folder of downloads for tests: `${TORG_CACHE:-$HOME/.cache/torg}`.
 #[must_use]
 pub fn cache_folder() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/torg");
@@ -105,7 +105,6 @@ fn reserve(port: u16) -> bool {
     is_free
 }
 
-/// The last lines of a server's log, for a message about why it did not start.
 fn log_tail(path: &std::path::Path) -> String {
     const LINES_MAX: usize = 12;
     let text =

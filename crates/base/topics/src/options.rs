@@ -1,4 +1,4 @@
-//! How to reach Kafka.
+//! Options of the log in Kafka.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,9 @@ use crate::{Error, Result};
 
 const SCHEME: &str = "kafka://";
 
-/// How a user proves who they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// The password itself: only over TLS.
+    /// The password in clear: only over TLS.
     Plain,
     /// A challenge with SHA-256.
     ScramSha256,
@@ -21,7 +20,6 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Kafka's name for it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,21 +29,17 @@ impl Mechanism {
         }
     }
 
-    /// The mechanism of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Plain, Self::ScramSha256, Self::ScramSha512].into_iter().find(|m| m.name() == name)
     }
 }
 
-/// A user of Kafka.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sasl {
-    /// How the user proves who they are.
     pub mechanism: Mechanism,
-    /// The user's name.
     pub user: String,
-    /// The user's password. It is never printed.
+    /// It is never printed.
     pub password: String,
 }
 
@@ -58,40 +52,36 @@ impl fmt::Debug for Sasl {
     }
 }
 
-/// An encrypted connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
-    /// PEM file with the authorities that may sign the brokers' certificates; `None` trusts the system's.
+    /// PEM file with the authorities of the brokers' certificates; `None` trusts those of the
+    /// system.
     pub ca_file: Option<PathBuf>,
     /// PEM files with the client's certificate and key, for brokers that ask for one.
     pub client_files: Option<(PathBuf, PathBuf)>,
 }
 
-/// How to reach Kafka, and how to behave towards it.
 #[derive(Clone, Debug)]
 pub struct KafkaOptions {
-    /// Some of the brokers, as `HOST:PORT`; the others are learnt from them.
+    /// Some brokers, as `HOST:PORT`; they tell the others.
     pub brokers: Vec<String>,
-    /// Put before the name of every topic, for clusters that are shared with others. [`list`](crate::Topics::list)
-    /// shows only topics that have it.
+    /// A prefix of topic names, for clusters that are shared with others.
+    /// [`list`](crate::Topics::list) returns only topics with the prefix.
     pub prefix: String,
-    /// The name under which Kafka's logs, quotas and rights know this program, also as the name of its consumer group.
+    /// The name of this program in Kafka's logs, quotas and ACLs, and of its consumer group.
     pub client_id: String,
-    /// Encrypts connections.
     pub tls: Option<Tls>,
-    /// Logs in.
     pub sasl: Option<Sasl>,
-    /// Copies of each new topic; `None` leaves it to the brokers.
+    /// Replicas of a new topic; `None` uses the default of the brokers.
     pub replication: Option<u16>,
     /// `none`, `lz4`, `zstd`, `snappy` or `gzip`.
     pub compression: String,
-    /// How long a message waits for others that can go with it.
+    /// How long a message waits for others to share a request.
     pub linger: Duration,
-    /// How long opening waits for the first answer.
     pub connect_timeout: Duration,
-    /// How long reads and appends wait for brokers that are away before they fail.
+    /// How long reads and appends retry while brokers are unavailable.
     pub patience: Duration,
-    /// Any other settings of librdkafka, by name; they win over those made from the fields above.
+    /// Other settings of librdkafka, by name; they override those of the fields above.
     pub settings: BTreeMap<String, String>,
 }
 
@@ -114,9 +104,9 @@ impl Default for KafkaOptions {
 }
 
 impl KafkaOptions {
-    /// The same options with the brokers of an address `kafka://HOST:PORT,HOST:PORT`.
+    /// Sets the brokers from an address `kafka://HOST:PORT,HOST:PORT`.
     pub fn at(mut self, url: &str) -> Result<Self> {
-        // Whatever is before an '@' may be a password that was put there by mistake.
+        // Anything before an '@' may be a password.
         let shown = || match url.rsplit_once('@') {
             Some((_, rest)) => format!("{SCHEME}...@{rest}"),
             None => url.to_owned(),

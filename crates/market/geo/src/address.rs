@@ -22,7 +22,8 @@ pub(crate) type Part = SmallVec<[Word; 8]>;
 pub(crate) fn parts(text: &str) -> SmallVec<[Part; 6]> {
     let mut left = ADDRESS_WORDS_MAX;
     let mut parts = SmallVec::new();
-    for part in text::head(text, ADDRESS_CHARS_MAX).split([',', ';', '(', ')', '\n', '|', '/', '>', '•', '—']) {
+    for part in text::head(text, ADDRESS_CHARS_MAX).split([',', ';', '(', ')', '\n', '|', '/', '>', '•', '—'])
+    {
         let mut words = words(part);
         words.truncate(left);
         left -= words.len();

@@ -295,7 +295,10 @@ fn decode_opinion(message: &Message) -> Result<Given, Unfit> {
 }
 
 fn read_opinion(mut opinion: Opinion, message_ms: i64) -> Result<Given, Unfit> {
-    let id = opinion.offer.parse().map_err(|why| Unfit::WrongId { offer: text::head(&opinion.offer, 40).to_owned(), why })?;
+    let id = opinion
+        .offer
+        .parse()
+        .map_err(|why| Unfit::WrongId { offer: text::head(&opinion.offer, 40).to_owned(), why })?;
     if matches!(opinion.verdict.as_known(), None | Some(opinion::Verdict::VERDICT_UNSPECIFIED)) {
         return Err(Unfit::NoVerdict);
     }

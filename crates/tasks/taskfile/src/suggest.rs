@@ -16,7 +16,8 @@ pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone
     if let Some(right) = synonyms.find_map(|(_, right)| known.clone().find(|known| known == right)) {
         return Some(right);
     }
-    let mut longer = known.clone().filter(|known| lower.len() >= BEGINNING_BYTES_MIN && known.starts_with(&lower));
+    let mut longer =
+        known.clone().filter(|known| lower.len() >= BEGINNING_BYTES_MIN && known.starts_with(&lower));
     if let (Some(one), None) = (longer.next(), longer.next()) {
         return Some(one);
     }

@@ -250,7 +250,8 @@ impl Found {
     fn readiness(&mut self, seen: &Seen) {
         self.store(seen.store.as_ref());
         if let Some(why) = &seen.damage {
-            let text = format!("something in the store is damaged: {}", text::shortened(why, ERROR_CHARS_MAX));
+            let text =
+                format!("something in the store is damaged: {}", text::shortened(why, ERROR_CHARS_MAX));
             let remedy = "stop the processes and see with `torg store check` what else is; then restore the store from a copy";
             self.add(Severity::Error, ("store_damaged", ""), text, remedy, None);
         }
@@ -454,7 +455,11 @@ impl Found {
         let time = |time: &Timestamp| Time::from_ms(time.as_millisecond());
         for (task, state) in failing.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let error = state.error.as_deref().unwrap_or("it does not say why");
-            let text = format!("task {task} failed{}: {}", in_a_row(state.attempts), text::shortened(error, ERROR_CHARS_MAX));
+            let text = format!(
+                "task {task} failed{}: {}",
+                in_a_row(state.attempts),
+                text::shortened(error, ERROR_CHARS_MAX)
+            );
             let typed = quoted(task);
             let remedy = format!(
                 "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"

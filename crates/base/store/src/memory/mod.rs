@@ -9,9 +9,9 @@ mod faults;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use async_trait::async_trait;
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::batch::{BatchId, Write};
 use crate::engine::{ApplyError, Engine, Read};
@@ -25,7 +25,7 @@ use crate::{Error, Result};
 
 pub use faults::{FaultCounts, Faults, Faulty};
 
-/// A set of tables in memory. Cheap to clone; all clones share the data.
+/// Tables in memory. Cheap to clone; all clones share the data.
 #[derive(Clone)]
 pub struct Memory {
     schema: Arc<Schema>,
@@ -34,9 +34,8 @@ pub struct Memory {
 
 #[derive(Default)]
 struct State {
-    /// Shared with snapshots; copied on the first write after one was taken.
+    /// Shared with snapshots; copied by the first write after a snapshot.
     rows: Arc<Rows>,
-    /// The ids of the batches of the last groups.
     remembered: VecDeque<Vec<BatchId>>,
 }
 

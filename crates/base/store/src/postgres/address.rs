@@ -86,7 +86,9 @@ impl Address {
         let mut handed_on = String::new();
         for (name, value) in query.split('&').filter(|p| !p.is_empty()).map(split_parameter) {
             match name {
-                "schema" if is_identifier(value) && !value.starts_with("pg_") => value.clone_into(&mut schema),
+                "schema" if is_identifier(value) && !value.starts_with("pg_") => {
+                    value.clone_into(&mut schema)
+                }
                 "schema" => return Err(bad("schema must be a short lower-case name".to_owned())),
                 "lock" => lock = Some(lock_style(value).map_err(bad)?),
                 "sslmode" => tls = tls_mode(value).map_err(bad)?,
@@ -146,7 +148,6 @@ fn tls_mode(value: &str) -> Result<TlsMode, String> {
         _ => Err("sslmode must be disable, prefer, require or verify-full".to_owned()),
     }
 }
-
 
 #[cfg(test)]
 mod tests {

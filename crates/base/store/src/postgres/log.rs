@@ -1,12 +1,13 @@
-//! The log of commits: one row for each applied group, written in its transaction, with the ids of the batches that won.
+//! The commit log: one row for each applied group, written in its transaction, with the ids of the
+//! winning batches.
 //!
-//! It answers whether a batch was applied, and it settles attempts whose outcome is unknown: who asks inserts the
-//! attempt's row itself, as aborted. The primary key makes that wait for a transaction that is still at work on the
-//! same row; whoever comes first wins, and the other one can never commit.
+//! It answers whether a batch was applied, and resolves unknown outcomes: the resolver inserts the
+//! row of the attempt itself, as aborted. The primary key makes that wait for a transaction that is
+//! still at work on the row; the first one wins, and the other one can never commit.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -109,7 +110,9 @@ impl CommitLog {
         let applied = loop {
             if since.elapsed() > RESOLVABLE {
                 self.unknown.lock().remove(&name);
-                return Err(engine("the database was unavailable for too long to learn the outcome of a commit"));
+                return Err(engine(
+                    "the database was unavailable for too long to learn the outcome of a commit",
+                ));
             }
             let mut lease = tries.connection().await?;
             match self.settle(&lease, id).await {
@@ -166,10 +169,7 @@ impl CommitLog {
                 Err(error) => Err(error.into()),
             };
             if let Err(trouble) = trimmed {
-                tracing::warn!(
-                    ?trouble,
-                    "old rows of the commit log could not be deleted, retrying later"
-                );
+                tracing::warn!(?trouble, "old rows of the commit log could not be deleted, retrying later");
             }
         }
     }

@@ -29,12 +29,12 @@ mod tls;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
 use tokio::task::AbortHandle;
@@ -126,7 +126,8 @@ impl Postgres {
         let log = Arc::new(CommitLog::new(&address.schema, opening));
         let mut tasks = Vec::new();
         if options.create {
-            let trimming = Arc::clone(&log).trim_repeatedly(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
+            let trimming =
+                Arc::clone(&log).trim_repeatedly(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
             tasks.push(tokio::spawn(trimming).abort_handle());
         }
         Ok(Self {
@@ -295,10 +296,10 @@ impl Engine for Postgres {
     }
 
     async fn takes_writes(&self) -> Result<()> {
-        match retry!(self.readers, connection => verify::is_read_only(&connection)) {
-            true => Err(Error::ReadOnly { detail: "it is read-only".to_owned() }),
-            false => Ok(()),
+        if retry!(self.readers, connection => verify::is_read_only(&connection)) {
+            return Err(Error::ReadOnly { detail: "it is read-only".to_owned() });
         }
+        Ok(())
     }
 
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
@@ -307,7 +308,8 @@ impl Engine for Postgres {
             let mut after = None;
             let count: &mut u64 = counts.entry(sql.table.name).or_default();
             loop {
-                let checked = retry!(self.readers, connection => verify::check(&connection, sql, after.as_deref()));
+                let checked =
+                    retry!(self.readers, connection => verify::check(&connection, sql, after.as_deref()));
                 *count += checked.rows;
                 checked.damages.into_iter().for_each(&mut *found);
                 after = checked.last;

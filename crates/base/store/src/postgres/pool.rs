@@ -1,8 +1,8 @@
 //! Connection pools, and retries while the database is unavailable.
 
 use std::ops::Deref;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;

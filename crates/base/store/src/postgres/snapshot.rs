@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
 use super::errors::Trouble;
@@ -16,13 +16,13 @@ use crate::row::Row;
 use crate::scan::{Page, Scan};
 use crate::{Error, Result};
 
-/// The view is taken by the first statement in it, not by BEGIN.
+/// The first statement takes the view, not BEGIN.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1";
 
-/// The transaction while it is open, or why it is not.
+/// The transaction, or why it ended.
 type State = Mutex<Result<Arc<Lease>, String>>;
 
-/// A view of one moment. It ends when it is dropped or when its time is over.
+/// A view of one moment. It ends when it is dropped or when its time limit is over.
 pub(super) struct View {
     tables: Arc<Tables>,
     state: Arc<State>,
@@ -72,8 +72,8 @@ impl View {
     }
 }
 
-/// Ends the transaction and gives the connection back, unless a read is still at work on it: then it is closed behind
-/// that read.
+/// Ends the transaction and returns the connection, unless a read still uses it: then the
+/// connection is closed behind that read.
 async fn end(state: &State, why: String) {
     let ended = std::mem::replace(&mut *state.lock(), Err(why));
     if let Ok(Ok(mut lease)) = ended.map(Arc::try_unwrap) {
@@ -85,7 +85,7 @@ async fn end(state: &State, why: String) {
 impl Drop for View {
     fn drop(&mut self) {
         self.clock.abort();
-        // Without a runtime there is nobody to say ROLLBACK: the connection is closed, which does the same.
+        // Without a runtime there is no ROLLBACK: closing the connection does the same.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let state = Arc::clone(&self.state);
             runtime.spawn(async move { end(&state, "it was dropped".to_owned()).await });

@@ -30,7 +30,6 @@ impl KafkaOptions {
         Ok(())
     }
 
-    /// What every client needs.
     fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
         config
@@ -46,7 +45,8 @@ impl KafkaOptions {
             .set("log.connection.close", "false")
             .set("security.protocol", self.protocol());
         if let Some(tls) = &self.tls {
-            // OpenSSL is built in and knows no folder of certificates: they are looked for in the usual places.
+            // The built-in OpenSSL has no default folder of certificates: the usual folders are
+            // searched.
             let ca = tls.ca_file.as_ref().map_or_else(|| "probe".into(), |file| file.display().to_string());
             config.set("ssl.ca.location", ca);
             if let Some((certificate, key)) = &tls.client_files {
@@ -94,7 +94,7 @@ impl KafkaOptions {
         self.with_settings(config)
     }
 
-    /// The group never joins nor commits anything; the library only wants it named.
+    /// The group never joins nor commits; the library only requires a name.
     pub(super) fn consumer(&self) -> ClientConfig {
         let mut config = self.client();
         config
@@ -106,7 +106,7 @@ impl KafkaOptions {
             .set("allow.auto.create.topics", "false")
             .set("queued.max.messages.kbytes", FETCHED_KIB_MAX.to_string())
             .set("fetch.queue.backoff.ms", "20")
-            // A cursor that is moved waits for the answer to the question that is under way.
+            // A moved cursor waits for the pending fetch.
             .set("fetch.wait.max.ms", "100");
         self.with_settings(config)
     }

@@ -2,8 +2,8 @@
 
 use crate::declared::{Declared, Header, LimitsSource};
 use crate::text::did_you_mean;
-use ::text::nearest;
 use crate::value::PriceKind;
+use ::text::nearest;
 
 use super::reader::{Entry, Reader};
 

@@ -10,8 +10,8 @@ use crate::declared::{Reference, Scalar};
 use crate::error::{At, Problems};
 use crate::limits::ID_BYTES_MAX;
 use crate::text::did_you_mean;
-use ::text::nearest;
 use crate::value::Date;
+use ::text::nearest;
 
 /// A key with its value.
 #[derive(Clone)]

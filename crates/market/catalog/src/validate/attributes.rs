@@ -8,9 +8,9 @@ use crate::kind::Kind;
 use crate::limits::CATEGORY_ATTRIBUTES_MAX;
 use crate::rules::{Bounds, Rules, Slot};
 use crate::text::{echo, normalise};
-use ::text::nearest;
 use crate::value::{Subject, Value};
 use crate::violation::{Fault, Field};
+use ::text::nearest;
 
 use super::Found;
 use super::texts::length_fault;

@@ -11,9 +11,9 @@ use crate::catalogue::{Catalogue, Category};
 use crate::limits::VIOLATIONS_MAX;
 use crate::rules::Limits;
 use crate::text::echo;
-use ::text::nearest;
 use crate::value::Subject;
 use crate::violation::{Fault, Field, Violation};
+use ::text::nearest;
 
 /// The violations found so far, at most [`VIOLATIONS_MAX`].
 pub(crate) struct Found {

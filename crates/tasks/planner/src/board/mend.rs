@@ -53,10 +53,18 @@ impl fmt::Display for Mend {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Set { task, parameter, value } => {
-                write!(out, "torg tasks state set {} {parameter} {value} --reason '...'", text::shell::quoted(task))
+                write!(
+                    out,
+                    "torg tasks state set {} {parameter} {value} --reason '...'",
+                    text::shell::quoted(task)
+                )
             }
             Self::Delete { task, parameter } => {
-                write!(out, "torg tasks state delete {} {parameter} --reason '...'", text::shell::quoted(task))
+                write!(
+                    out,
+                    "torg tasks state delete {} {parameter} --reason '...'",
+                    text::shell::quoted(task)
+                )
             }
             Self::RunAndRecord { task } => {
                 write!(out, "torg tasks run {} --record --reason '...'", text::shell::quoted(task))

@@ -133,7 +133,11 @@ impl Explanation {
             if let Some(error) = &backfill.stopped {
                 write!(out, "; stopped: {error}; go on, or give it up, by one of")?;
                 for verb in ["backfill-resume", "backfill-cancel"] {
-                    write!(out, "\n    torg tasks {verb} {} --reason '...'", text::shell::quoted(&self.task))?;
+                    write!(
+                        out,
+                        "\n    torg tasks {verb} {} --reason '...'",
+                        text::shell::quoted(&self.task)
+                    )?;
                 }
             }
         }

@@ -1,6 +1,5 @@
 //! Calls of a service that implements `torg.tasks.v1.TaskRunnerService`.
 
-
 use buffa::EnumValue;
 use buffa_types::google::protobuf::{Duration as WireDuration, Timestamp as WireTimestamp};
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
@@ -17,7 +16,6 @@ use crate::tls;
 use crate::value::{Value, Values, wrong_name};
 
 type Client = proto::TaskRunnerServiceClient<SharedHttp2Connection>;
-
 
 pub(super) async fn work(call: &Call, grpc: &Grpc) -> Verdict {
     match carry_out(call, grpc).await {
