@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::guardian::Guardian;
 use crate::tls::TlsFiles;
-use crate::{Missing, free_port, log_tail, skip};
+use crate::{Missing, free_port, log_tail, or_skip};
 use parking_lot::Mutex;
 
 const WHAT: &str = "Kafka";
@@ -30,13 +30,7 @@ const JVM_ARGUMENTS: &[&str] = &["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-X
 #[must_use]
 pub fn kafka() -> Option<&'static Kafka> {
     static SHARED: OnceLock<Result<Kafka, Missing>> = OnceLock::new();
-    match SHARED.get_or_init(Kafka::start) {
-        Ok(broker) => Some(broker),
-        Err(missing) => {
-            skip(missing.what, &missing.why);
-            None
-        }
-    }
+    or_skip(SHARED.get_or_init(Kafka::start).as_ref().map_err(Missing::clone))
 }
 
 #[derive(Debug, Clone, Default)]

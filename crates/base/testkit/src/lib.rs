@@ -64,6 +64,12 @@ pub fn skip(what: &str, why: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// The service, or [`skip`] and `None` if it cannot be started here.
+#[must_use]
+pub fn or_skip<S>(started: Result<S, Missing>) -> Option<S> {
+    started.inspect_err(|missing| skip(missing.what, &missing.why)).ok()
+}
+
 /// The folder of downloads for tests: `${TORG_CACHE:-$HOME/.cache/torg}`.
 #[must_use]
 pub fn cache_folder() -> PathBuf {

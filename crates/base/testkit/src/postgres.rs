@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::guardian::Guardian;
 use crate::tls::TlsFiles;
-use crate::{Missing, free_port, log_tail, skip};
+use crate::{Missing, free_port, log_tail, or_skip};
 
 const WHAT: &str = "PostgreSQL";
 const USER: &str = "torg";
@@ -22,13 +22,7 @@ const START_ATTEMPTS_MAX: u32 = 3;
 #[must_use]
 pub fn postgres() -> Option<&'static Postgres> {
     static SHARED: OnceLock<Result<Postgres, Missing>> = OnceLock::new();
-    match SHARED.get_or_init(Postgres::start) {
-        Ok(server) => Some(server),
-        Err(missing) => {
-            skip(missing.what, &missing.why);
-            None
-        }
-    }
+    or_skip(SHARED.get_or_init(Postgres::start).as_ref().map_err(Missing::clone))
 }
 
 #[derive(Debug, Clone)]

@@ -27,15 +27,8 @@ fn options(brokers: &str) -> KafkaOptions {
     }
 }
 
-/// A broker of the test's own; `None`, after saying so, where there can be none.
 fn broker(options: &testkit::KafkaOptions) -> Option<Arc<Kafka>> {
-    match Kafka::start_with(options) {
-        Ok(broker) => Some(Arc::new(broker)),
-        Err(missing) => {
-            testkit::skip(missing.what, missing.why);
-            None
-        }
-    }
+    testkit::or_skip(Kafka::start_with(options)).map(Arc::new)
 }
 
 /// Starting and stopping brokers takes seconds.

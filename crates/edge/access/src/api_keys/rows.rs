@@ -68,8 +68,6 @@ pub(super) fn used_at(row: Option<&Row>) -> Option<Time> {
 }
 
 mod hex {
-    use std::fmt::Write as _;
-
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {

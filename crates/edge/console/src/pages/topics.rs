@@ -18,9 +18,7 @@ use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_FIGURES, LIST_TOPICS, READ_MESSAGES};
 use crate::services::{Failure, Kind};
-use crate::view::{
-    amount, bytes, cut, cut_at, empty, length, moment, number, part, path, plot, query, table,
-};
+use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, query, table};
 use crate::visit::Visit;
 
 /// How many of the last messages are shown.

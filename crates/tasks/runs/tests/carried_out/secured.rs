@@ -1,6 +1,5 @@
 //! Services over TLS: whom Torg trusts, and how it says who it is.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
