@@ -15,9 +15,9 @@ use serde_json::json;
 use self::words::{described, found, named, shown, whole};
 use node::catalogue::load_catalogue;
 use node::config::Config;
-use node::nearest::nearest;
 use terminal::errors::advised;
 use terminal::say;
+use text::nearest;
 
 /// What can be asked of a catalogue.
 #[derive(Debug, Subcommand)]

@@ -1,10 +1,7 @@
 //! A running process that a command asks, through its RPC port.
 
-mod pinned;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -22,20 +19,17 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use rustls::pki_types::CertificateDer;
 use wire::google::rpc::{BadRequest, ErrorInfo};
 
 use node::config::{Config, Secret};
 use terminal::errors::advised;
-use terminal::{harmless, quoted};
+use terminal::harmless;
+use text::shell::quoted;
 
 /// Calls on their way at once; a command makes one at a time.
 const CALLS_MAX: usize = 4;
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
-const HTTPS_PORT: u16 = 443;
 /// Bytes of an answer that is no file.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
@@ -158,46 +152,21 @@ impl Place {
         uri: &http::Uri,
         exactly: Option<CertificateDer<'static>>,
     ) -> anyhow::Result<Http2Connection> {
-        let mut config = match exactly {
-            Some(own) => pinned::client_config(own)?,
-            None => self.tls_config()?,
+        let config = match exactly {
+            Some(own) => net::client_trusting_only(own),
+            None => net::client(match &self.ca_file {
+                Some(file) => roots_of(file)?,
+                None => net::system_roots(),
+            }),
         };
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        let connector = TlsConnector::from(Arc::new(config));
-        let host = uri.host().unwrap_or_default();
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).to_owned();
-        let name = ServerName::try_from(host.clone()).with_context(|| format!("{host:?} is no host"))?;
-        let port = uri.port_u16().unwrap_or(HTTPS_PORT);
-        let dial = tower::service_fn(move |_: http::Uri| {
-            let (connector, host, name) = (connector.clone(), host.clone(), name.clone());
-            async move {
-                let stream = TcpStream::connect((host.as_str(), port)).await?;
-                stream.set_nodelay(true)?;
-                connector.connect(name, stream).await.map(TokioIo::new)
-            }
+        let dialer = net::Dialer::new(config.with_no_client_auth(), None)?;
+        let dial = tower::service_fn(move |address: http::Uri| {
+            let dialer = dialer.clone();
+            async move { dialer.connect(&address).await.map(TokioIo::new) }
         });
         Http2Connection::connect_with_connector(dial, uri.clone())
             .await
             .map_err(|error| silent(&uri.to_string(), &error))
-    }
-
-    fn tls_config(&self) -> anyhow::Result<rustls::ClientConfig> {
-        let mut roots = RootCertStore::empty();
-        match &self.ca_file {
-            Some(file) => {
-                for certificate in certificates(file)? {
-                    roots.add(certificate).with_context(|| format!("{}", file.display()))?;
-                }
-            }
-            None => {
-                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            }
-        }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        Ok(rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth())
     }
 }
 
@@ -230,16 +199,21 @@ fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
     Ok(value)
 }
 
+/// The certificates in a file.
 pub(super) fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    read(file, net::certificates)
+}
+
+/// The authorities in a file.
+pub(super) fn roots_of(file: &Path) -> anyhow::Result<RootCertStore> {
+    read(file, net::roots)
+}
+
+fn read<T>(file: &Path, parse: impl FnOnce(&[u8]) -> net::Result<T>) -> anyhow::Result<T> {
     let hint = "give a file with -----BEGIN CERTIFICATE----- by --ca-file";
     let refused = |why: String| advised(format!("{}: {why}", file.display()), hint);
-    let text = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
-    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    match read {
-        Ok(read) if !read.is_empty() => Ok(read),
-        Ok(_) => Err(refused("no certificate in it".to_owned())),
-        Err(error) => Err(refused(format!("no PEM: {error:?}"))),
-    }
+    let pem = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
+    parse(&pem).map_err(|error| refused(error.to_string()))
 }
 
 fn silent(url: &str, error: &ConnectError) -> anyhow::Error {

@@ -7,7 +7,8 @@ use serde_json::json;
 use stagekit::template::{self, Language, TemplateError};
 
 use terminal::errors::advised;
-use terminal::{quoted, say};
+use terminal::say;
+use text::shell::quoted;
 
 /// What to write out, and where.
 #[derive(Debug, Args)]

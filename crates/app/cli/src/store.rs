@@ -12,7 +12,8 @@ use super::owner::require_own;
 use node::config::Config;
 use node::parts::{open_store_to_fill, open_store_to_read, store_error};
 use terminal::errors::advised;
-use terminal::{AlwaysJson, hex, redraws_on_stderr, remark, say, state, table};
+use terminal::{AlwaysJson, redraws_on_stderr, remark, say, state, table};
+use text::hex;
 
 /// How often progress is shown on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);

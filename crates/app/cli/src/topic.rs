@@ -22,7 +22,8 @@ use super::remote::Place;
 use super::topic_server::TopicServer;
 use node::config::Config;
 use node::parts::{open_topics, schema, store_error, topics_error, try_open_store};
-use terminal::{AlwaysJson, counted, hex, print_on, say};
+use terminal::{AlwaysJson, counted, print_on, say};
+use text::hex;
 
 /// Messages in one append of lines from stdin,
 const APPEND_STEP: usize = 500;

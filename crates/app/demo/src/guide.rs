@@ -12,7 +12,7 @@ use super::links::{OWN_NAMESPACE, OWN_SELLER};
 use super::stage::ID;
 use super::tasks::{RUNS_LOG, TASK, VALUE};
 use super::{feeds, sellers};
-use terminal::quoted;
+use text::shell::quoted;
 
 /// A file to upload, for whoever has none at hand.
 const SAMPLE: &str = "sample.xml";

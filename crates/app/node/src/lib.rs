@@ -13,7 +13,6 @@ pub mod environment;
 mod figures;
 mod health;
 pub mod logging;
-pub mod nearest;
 mod node;
 pub mod parts;
 pub mod roles;

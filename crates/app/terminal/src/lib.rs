@@ -6,7 +6,6 @@ mod clean;
 mod colour;
 mod cut;
 pub mod errors;
-mod shell;
 mod table;
 mod time;
 
@@ -22,7 +21,6 @@ pub use self::clean::{harmless, one_line};
 use self::colour::on_stdout;
 pub use self::colour::{Colour, colours_on_stderr, error_word, redraws_on_stderr, state};
 pub use self::cut::cut;
-pub use self::shell::quoted;
 pub use self::table::table;
 pub use self::time::{moment, moment_in_table};
 
@@ -32,16 +30,6 @@ pub struct AlwaysJson {
     /// Changes nothing: it is JSON anyway.
     #[arg(long)]
     json: bool,
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
 }
 
 /// Writes lines to stdout; a reader that went away (`| head`) is no error.

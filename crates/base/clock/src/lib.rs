@@ -1,6 +1,7 @@
 //! Time: milliseconds since 1970, and a clock that is passed in.
 //!
-//! Core crates never ask the machine what time it is: whoever starts them gives them a [`Clock`], and a test gives one that it moves itself.
+//! Core crates never read the system clock: their callers pass a [`Clock`], and tests pass one that
+//! they move.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -10,34 +11,30 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// A moment, in milliseconds since 1970 (UTC).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(i64);
 
 impl Time {
-    /// No moment is earlier.
     pub const FIRST: Self = Self(i64::MIN);
 
-    /// The moment so many milliseconds after 1970 began.
     #[must_use]
     pub const fn from_ms(ms: i64) -> Self {
         Self(ms)
     }
 
-    /// The moment so many seconds after 1970 began; the nearest one that can be told, if there is none.
+    /// Saturates at the bounds of the range.
     #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
     }
 
-    /// Milliseconds since 1970.
     #[must_use]
     pub const fn as_ms(self) -> i64 {
         self.0
     }
 
-    /// The time from an earlier moment to this one; zero if that moment is not earlier.
+    /// The time since an earlier moment; zero if it is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).unsigned_abs())
@@ -70,17 +67,16 @@ impl fmt::Display for Time {
     }
 }
 
-/// Tells the time. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks a function.
     pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The machine's clock.
+    /// The system clock.
     #[must_use]
     #[expect(
         clippy::disallowed_methods,
@@ -93,14 +89,13 @@ impl Clock {
         })
     }
 
-    /// A clock that starts at a moment and goes with tokio's clock, which tests can pause.
+    /// A clock that starts at a moment and follows tokio's clock, which tests can pause.
     #[must_use]
     pub fn starting_at(start: Time) -> Self {
         let began = Instant::now();
         Self::new(move || start + began.elapsed())
     }
 
-    /// What time it is.
     #[must_use]
     pub fn now(&self) -> Time {
         (self.0)()

@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why no connection is made to this address; `None` if it is a public one.
+/// The reason why an address is not public; `None` if it is.
 ///
-/// After the registries of special addresses (RFC 6890 and what followed). An address that carries another one inside (mapped,
-/// translated) is judged by the inner one; tunnels that nobody serves files from any more (6to4, Teredo) are refused as a whole.
+/// From the registries of special addresses (RFC 6890 and later). An address that contains another
+/// one (mapped, translated) is judged by the inner one; obsolete tunnels (6to4, Teredo) are
+/// refused.
 #[must_use]
 pub fn forbidden(address: IpAddr) -> Option<&'static str> {
     match address {
@@ -14,7 +15,7 @@ pub fn forbidden(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Networks in which no public server stands: the first address, the length of the prefix, and what they are.
+/// Networks without public servers: address, prefix length, description.
 const V4: [([u8; 4], u32, &str); 18] = [
     ([0, 0, 0, 0], 8, "unspecified"),
     ([10, 0, 0, 0], 8, "private"),

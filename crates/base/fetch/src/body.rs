@@ -1,4 +1,4 @@
-//! A body, piece by piece, within its limits.
+//! A body, in pieces, within its limits.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,25 +11,27 @@ use tokio::io::AsyncRead;
 use tokio::time::{Duration, Instant, timeout};
 use tokio_util::io::StreamReader;
 
-use crate::error::{Error, Result, Why};
+use crate::error::{Cause, Error, Result};
 use crate::exchange::Line;
 use crate::limits::{RATIO_FREE_BYTES, SNIFF_BYTES};
 use crate::rules::Limits;
 use crate::unpack::Unpacker;
 
-/// The body of an answer. Nothing is read from the network before it is asked for; dropping it ends the connection.
+/// The body of an answer. Nothing is read from the network before it is requested; dropping it
+/// closes the connection.
 ///
-/// After an error every further call gives the same error: a body never seems to be complete when it is not.
+/// After an error every further call returns the same error: an incomplete body never seems
+/// complete.
 pub struct Body {
     wire: Wire,
     unpacker: Unpacker,
-    /// What came over the wire and is still packed.
+    /// Received and still compressed.
     packed: Bytes,
-    /// What was read ahead to tell the kind.
+    /// Read ahead for the detection of the type.
     head: VecDeque<Bytes>,
     unpacked_bytes: u64,
     has_ended: bool,
-    failed: Option<Why>,
+    failed: Option<Cause>,
     at: String,
     redirects: u32,
 }
@@ -57,7 +59,7 @@ impl Body {
         }
     }
 
-    /// The whole body: at most [`Limits::unpacked_bytes_max`] bytes.
+    /// At most [`Limits::unpacked_bytes_max`] bytes.
     pub async fn collect(mut self) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         while let Some(piece) = self.chunk().await? {
@@ -66,24 +68,23 @@ impl Body {
         Ok(all)
     }
 
-    /// The body as a stream of pieces.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes>> + Send {
         stream::try_unfold(self, async |mut body| Ok(body.chunk().await?.map(|piece| (piece, body))))
     }
 
-    /// The body as a reader. An [`Error`] stands inside the [`io::Error`].
+    /// An [`Error`] is inside of the [`io::Error`].
     pub fn into_reader(self) -> impl AsyncRead + Send {
         let stream = futures::TryStreamExt::map_err(self.into_stream(), io::Error::other);
         StreamReader::new(Box::pin(stream))
     }
 
-    /// The bytes that have come over the wire so far.
+    /// Bytes received so far.
     #[must_use]
     pub fn wire_bytes(&self) -> u64 {
         self.wire.bytes
     }
 
-    /// Reads ahead so far that the kind can be told, and returns the first bytes.
+    /// Reads ahead enough to detect the type, and returns the first bytes.
     pub(crate) async fn peek(&mut self) -> Result<Vec<u8>> {
         let mut first = Vec::new();
         while first.len() < SNIFF_BYTES {
@@ -96,17 +97,17 @@ impl Body {
 
     async fn next_piece(&mut self) -> Result<Option<Bytes>> {
         let piece = match &self.failed {
-            Some(why) => Err(why.clone()),
+            Some(cause) => Err(cause.clone()),
             None => self.read().await,
         };
-        piece.map_err(|why| {
-            self.failed = Some(why.clone());
+        piece.map_err(|cause| {
+            self.failed = Some(cause.clone());
             self.packed = Bytes::new();
-            Error::new(&self.at, self.redirects, why)
+            Error::new(&self.at, self.redirects, cause)
         })
     }
 
-    async fn read(&mut self) -> Result<Option<Bytes>, Why> {
+    async fn read(&mut self) -> Result<Option<Bytes>, Cause> {
         loop {
             let piece = if self.packed.has_remaining() {
                 self.unpacker.step(&mut self.packed)?
@@ -126,15 +127,15 @@ impl Body {
         }
     }
 
-    fn count(&mut self, piece: &Bytes) -> Result<(), Why> {
+    fn count(&mut self, piece: &Bytes) -> Result<(), Cause> {
         let limits = &self.wire.limits;
         self.unpacked_bytes += piece.len() as u64;
         let is_small = self.unpacker.is_plain() || self.unpacked_bytes <= RATIO_FREE_BYTES;
         if !is_small && self.unpacked_bytes / self.wire.bytes.max(1) >= limits.ratio_max {
-            return Err(Why::Ratio(limits.ratio_max));
+            return Err(Cause::Ratio(limits.ratio_max));
         }
         if self.unpacked_bytes > limits.unpacked_bytes_max {
-            return Err(Why::TooLargeUnpacked(limits.unpacked_bytes_max));
+            return Err(Cause::TooLargeUnpacked(limits.unpacked_bytes_max));
         }
         Ok(())
     }
@@ -149,7 +150,7 @@ impl std::fmt::Debug for Body {
     }
 }
 
-/// The bytes as they come, counted and timed.
+/// Received bytes, counted and timed.
 pub(crate) struct Wire {
     incoming: Incoming,
     _line: Line,
@@ -170,15 +171,14 @@ impl Wire {
         self.limits.bytes_max
     }
 
-    async fn next(&mut self) -> Result<Option<Bytes>, Why> {
+    async fn next(&mut self) -> Result<Option<Bytes>, Cause> {
         loop {
             let Some(frame) = self.frame().await? else { return Ok(None) };
-            // Trailers are of no use.
             let Ok(data) = frame.into_data() else { continue };
             self.bytes += data.len() as u64;
             self.window_bytes += data.len() as u64;
             if self.bytes > self.limits.bytes_max {
-                return Err(Why::TooLarge(self.limits.bytes_max));
+                return Err(Cause::TooLarge(self.limits.bytes_max));
             }
             if !data.is_empty() {
                 return Ok(Some(data));
@@ -186,13 +186,13 @@ impl Wire {
         }
     }
 
-    /// Waits for a frame, as long as the window of the speed and the total time allow.
-    async fn frame(&mut self) -> Result<Option<hyper::body::Frame<Bytes>>, Why> {
+    /// Waits for a frame within the limits of speed and total time.
+    async fn frame(&mut self) -> Result<Option<hyper::body::Frame<Bytes>>, Cause> {
         loop {
             let began = Instant::now();
             let total_left = self.deadline.saturating_duration_since(began);
             if total_left.is_zero() {
-                return Err(Why::TooLong { what: "in total", max: self.limits.total_time_max });
+                return Err(Cause::TooLong { what: "in total", max: self.limits.total_time_max });
             }
             let window_left = self.limits.speed_window.saturating_sub(self.window_time);
             let waited = timeout(window_left.min(total_left), self.incoming.frame()).await;
@@ -203,18 +203,18 @@ impl Wire {
             match waited {
                 Ok(None) => return Ok(None),
                 Ok(Some(Ok(frame))) => return Ok(Some(frame)),
-                Ok(Some(Err(error))) => return Err(Why::Truncated(error.to_string())),
+                Ok(Some(Err(error))) => return Err(Cause::Truncated(error.to_string())),
                 Err(_) => {}
             }
         }
     }
 
-    fn close_window(&mut self) -> Result<(), Why> {
+    fn close_window(&mut self) -> Result<(), Cause> {
         let (bytes, time) = (self.window_bytes, self.window_time);
         (self.window_bytes, self.window_time) = (0, Duration::ZERO);
         let least = self.limits.speed_min as f64 * time.as_secs_f64();
         if (bytes as f64) < least {
-            return Err(Why::TooSlow { bytes, time, min: self.limits.speed_min });
+            return Err(Cause::TooSlow { bytes, time, min: self.limits.speed_min });
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The client: redirects, and what becomes of an answer.
+//! The client: redirects and answers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::body::{Body, Wire};
 use crate::connect::Connector;
-use crate::error::{Error, Result, Why};
+use crate::error::{Cause, Error, Result};
 use crate::exchange::{Line, compose, exchange};
 use crate::limits::VALIDATOR_BYTES_MAX;
 use crate::network::{Internet, Network};
@@ -22,33 +22,30 @@ use crate::sniff::{Kind, sniff};
 use crate::target::Target;
 use crate::unpack::Unpacker;
 
-/// What came of a request.
 #[derive(Debug)]
 pub enum Fetched {
-    /// It is still what the request's validators belong to.
+    /// Not modified since the validators of the request.
     NotModified,
-    /// Here it is.
     Found(Box<Download>),
 }
 
-/// An answer whose body can be read.
+/// An answer with a body.
 #[derive(Debug)]
 pub struct Download {
-    /// The URL that answered, after redirects.
+    /// The final URL, after redirects.
     pub url: Url,
-    /// What the bytes are. [`Kind::Empty`] for [`Request::head`].
+    /// [`Kind::Empty`] for [`Request::head`].
     pub kind: Kind,
-    /// What the server says that they are: for people, not for decisions.
+    /// The type that the server claims: for people, not for decisions.
     pub declared_type: Option<String>,
-    /// What the server says about the length, packed or not.
+    /// The length that the server claims, compressed or not.
     pub declared_bytes: Option<u64>,
-    /// For the next request.
+    /// Validators for the next request.
     pub validators: Validators,
-    /// The body.
     pub body: Body,
 }
 
-/// Downloads by rules. Cheap to clone; connections are made for each request and not kept.
+/// Downloads by rules. Cheap to clone; connections are not reused.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -60,38 +57,38 @@ struct Inner {
 }
 
 impl Client {
-    /// A client on the real network. It reads the system's certificates once, here.
+    /// Reads the system's certificates once.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         Self::over(Arc::new(Internet), rules)
     }
 
-    /// A client on another network: for tests.
+    /// For tests.
     #[must_use]
     pub fn over(network: Arc<dyn Network>, rules: Rules) -> Self {
         let connector = Connector::new(network, &rules);
         Self { inner: Arc::new(Inner { rules, connector }) }
     }
 
-    /// The rules.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.inner.rules
     }
 
-    /// Sends a request, follows redirects, and answers when the kind of the body is known. The body itself is read by the caller.
+    /// Sends a request, follows redirects, and returns when the type of the body is known. The
+    /// caller reads the body.
     ///
-    /// Dropping the future, or the body, ends the connection.
+    /// Dropping the future or the body closes the connection.
     pub async fn send(&self, request: &Request) -> Result<Fetched> {
         let rules = &self.inner.rules;
         let limits = request.limits.as_ref().unwrap_or(&rules.limits);
         let deadline = Instant::now() + limits.total_time_max;
-        let first = Target::parse(&request.url, rules).map_err(|why| Error::new(&request.url, 0, why))?;
+        let first = Target::parse(&request.url, rules).map_err(|cause| Error::new(&request.url, 0, cause))?;
         let mut target = first.clone();
         let mut seen = vec![first.url.clone()];
         loop {
             let redirects = seen.len() as u32 - 1;
-            let fail = |why| Error::new(target.url.as_str(), redirects, why);
+            let fail = |cause| Error::new(target.url.as_str(), redirects, cause);
             let is_at_home = target.is_same_origin(&first);
             let (response, line) =
                 self.ask(&target, request, is_at_home, limits, deadline).await.map_err(fail)?;
@@ -106,7 +103,6 @@ impl Client {
         }
     }
 
-    /// One connection, one request.
     async fn ask(
         &self,
         target: &Target,
@@ -114,7 +110,7 @@ impl Client {
         is_at_home: bool,
         limits: &Limits,
         deadline: Instant,
-    ) -> Result<(Response<Incoming>, Line), Why> {
+    ) -> Result<(Response<Incoming>, Line), Cause> {
         let rules = &self.inner.rules;
         let message = compose(target, request, rules, is_at_home)?;
         let connecting = self.inner.connector.connect(target, rules, limits);
@@ -124,32 +120,32 @@ impl Client {
     }
 }
 
-/// Lets something take its own time and not more than is left of the whole.
+/// Limits a step by its own time and by the rest of the total time.
 async fn within<T>(
     what: &'static str,
     max: Duration,
     limits: &Limits,
     deadline: Instant,
-    work: impl Future<Output = Result<T, Why>>,
-) -> Result<T, Why> {
+    work: impl Future<Output = Result<T, Cause>>,
+) -> Result<T, Cause> {
     let left = deadline.saturating_duration_since(Instant::now());
     let late = if left < max {
-        Why::TooLong { what: "in total", max: limits.total_time_max }
+        Cause::TooLong { what: "in total", max: limits.total_time_max }
     } else {
-        Why::TooLong { what, max }
+        Cause::TooLong { what, max }
     };
     timeout(left.min(max), work).await.unwrap_or(Err(late))
 }
 
-/// Where a redirect leads; `None` for other answers.
-fn redirect(response: &Response<Incoming>) -> Result<Option<String>, Why> {
+/// The target of a redirect; `None` for other answers.
+fn redirect(response: &Response<Incoming>) -> Result<Option<String>, Cause> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let place = response.headers().get(LOCATION).map(|place| String::from_utf8(place.as_bytes().to_vec()));
     match place {
         Some(Ok(place)) if !place.is_empty() => Ok(Some(place)),
-        _ => Err(Why::RedirectNowhere(response.status().to_string())),
+        _ => Err(Cause::RedirectNowhere(response.status().to_string())),
     }
 }
 
@@ -159,21 +155,21 @@ fn follow(
     seen: &[Url],
     request: &Request,
     rules: &Rules,
-) -> Result<Target, Why> {
+) -> Result<Target, Cause> {
     let next = target.follow(place, rules)?;
     if seen.contains(&next.url) {
-        return Err(Why::RedirectLoop);
+        return Err(Cause::RedirectLoop);
     }
     if seen.len() > rules.redirects_max as usize {
-        return Err(Why::TooManyRedirects(rules.redirects_max));
+        return Err(Cause::TooManyRedirects(rules.redirects_max));
     }
     if request.auth.is_some() && target.is_https() && !next.is_https() {
-        return Err(Why::Downgrade);
+        return Err(Cause::Downgrade);
     }
     Ok(next)
 }
 
-/// Makes of the last answer what the caller gets.
+/// The result of the final answer.
 async fn finish(
     response: Response<Incoming>,
     wire_of: impl FnOnce(Incoming) -> Wire,
@@ -181,7 +177,7 @@ async fn finish(
     target: &Target,
     redirects: u32,
 ) -> Result<Fetched> {
-    let fail = |why| Error::new(target.url.as_str(), redirects, why);
+    let fail = |cause| Error::new(target.url.as_str(), redirects, cause);
     let is_conditional = request.validators != Validators::default();
     if response.status() == StatusCode::NOT_MODIFIED && is_conditional {
         return Ok(Fetched::NotModified);
@@ -196,12 +192,12 @@ async fn finish(
     let wire = wire_of(incoming);
     let declared_bytes = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
     if has_body && declared_bytes.is_some_and(|bytes| bytes > wire.bytes_max()) {
-        return Err(fail(Why::TooLarge(wire.bytes_max())));
+        return Err(fail(Cause::TooLarge(wire.bytes_max())));
     }
     let mut body = Body::new(wire, unpacker, target.url.to_string(), redirects);
     let kind = sniff(&body.peek().await?);
     if has_body && !request.accept.is_empty() && !request.accept.contains(&kind) {
-        return Err(fail(Why::WrongKind { found: kind, wanted: request.accept.clone() }));
+        return Err(fail(Cause::WrongKind { found: kind, wanted: request.accept.clone() }));
     }
     let validators =
         Validators { etag: validator(headers, &ETAG), last_modified: validator(headers, &LAST_MODIFIED) };
@@ -210,14 +206,14 @@ async fn finish(
     Ok(Fetched::Found(Box::new(Download { url, kind, declared_type, declared_bytes, validators, body })))
 }
 
-fn check_status(response: &Response<Incoming>, request: &Request) -> Result<(), Why> {
+fn check_status(response: &Response<Incoming>, request: &Request) -> Result<(), Cause> {
     let status = response.status();
     let is_file = matches!(status, StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION);
     if is_file || (request.method == Method::HEAD && status.is_success()) {
         return Ok(());
     }
     let seconds = text(response.headers(), &RETRY_AFTER).and_then(|text| text.trim().parse().ok());
-    Err(Why::Status { status, retry_after: seconds.map(Duration::from_secs) })
+    Err(Cause::Status { status, retry_after: seconds.map(Duration::from_secs) })
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

@@ -3,19 +3,19 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 
 use crate::address::forbidden;
-use crate::error::Why;
+use crate::error::Cause;
 use crate::limits::{ADDRESSES_MAX, ADDRESSES_TRIED_MAX, PROXY_ANSWER_BYTES_MAX};
 use crate::network::{Network, Pipe};
 use crate::rules::{Limits, Proxy, Rules};
 use crate::target::{HostName, Target};
 
-/// Makes connections: the only place that does.
+/// The only place that makes connections.
 pub(crate) struct Connector {
     network: Arc<dyn Network>,
     tls: TlsConnector,
@@ -26,13 +26,13 @@ impl Connector {
         Self { network, tls: TlsConnector::from(Arc::new(tls_config(rules))) }
     }
 
-    /// A connection to a target, through TLS if its scheme says so.
+    /// Uses TLS for `https`.
     pub(crate) async fn connect(
         &self,
         target: &Target,
         rules: &Rules,
         limits: &Limits,
-    ) -> Result<Box<dyn Pipe>, Why> {
+    ) -> Result<Box<dyn Pipe>, Cause> {
         let addresses = self.addresses(target, rules).await?;
         let pipe = match &rules.proxy {
             None => self.dial(&addresses, limits).await?,
@@ -41,8 +41,8 @@ impl Connector {
         if target.is_https() { self.encrypt(pipe, target).await } else { Ok(pipe) }
     }
 
-    /// The addresses of a target that may be asked; at least one, or an error.
-    async fn addresses(&self, target: &Target, rules: &Rules) -> Result<Vec<SocketAddr>, Why> {
+    /// The allowed addresses of a target; at least one, or an error.
+    async fn addresses(&self, target: &Target, rules: &Rules) -> Result<Vec<SocketAddr>, Cause> {
         let found = match &target.host {
             HostName::Address(address) => vec![*address],
             HostName::Name(name) => {
@@ -60,35 +60,35 @@ impl Connector {
         match (allowed.is_empty(), refused) {
             (false, _) => Ok(allowed),
             (true, Some((address, what))) => {
-                Err(Why::PrivateAddress { host: target.host_text(), address, what })
+                Err(Cause::PrivateAddress { host: target.host_text(), address, what })
             }
             (true, None) => Err(no_address(target, &"the answer is empty")),
         }
     }
 
-    /// Tries one address after the other; each gets its share of the time.
-    async fn dial(&self, addresses: &[SocketAddr], limits: &Limits) -> Result<Box<dyn Pipe>, Why> {
+    /// Tries the addresses in turn; each gets a share of the time.
+    async fn dial(&self, addresses: &[SocketAddr], limits: &Limits) -> Result<Box<dyn Pipe>, Cause> {
         let tried = &addresses[..addresses.len().min(ADDRESSES_TRIED_MAX)];
         let share = limits.connect_time_max / tried.len().max(1) as u32;
-        let mut last = Why::Proxy("no address".to_owned());
+        let mut last = Cause::Proxy("no address".to_owned());
         for address in tried {
             let detail = match tokio::time::timeout(share, self.network.connect(*address)).await {
                 Ok(Ok(pipe)) => return Ok(pipe),
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => format!("no answer in {share:?}"),
             };
-            last = Why::Unreachable { address: *address, detail };
+            last = Cause::Unreachable { address: *address, detail };
         }
         Err(last)
     }
 
-    async fn tunnel(&self, proxy: &Proxy, address: SocketAddr) -> Result<Box<dyn Pipe>, Why> {
-        let failed = |error: std::io::Error| Why::Proxy(error.to_string());
+    async fn tunnel(&self, proxy: &Proxy, address: SocketAddr) -> Result<Box<dyn Pipe>, Cause> {
+        let failed = |error: std::io::Error| Cause::Proxy(error.to_string());
         let found = if let Ok(address) = proxy.host.parse::<IpAddr>() {
             address
         } else {
             let found = self.network.resolve(&proxy.host).await.map_err(failed)?;
-            *found.first().ok_or_else(|| Why::Proxy("its name has no address".to_owned()))?
+            *found.first().ok_or_else(|| Cause::Proxy("its name has no address".to_owned()))?
         };
         let mut pipe = self.network.connect(SocketAddr::new(found, proxy.port)).await.map_err(failed)?;
         let auth = proxy.auth.as_ref().map(|auth| format!("Proxy-Authorization: {}\r\n", auth.header()));
@@ -99,32 +99,32 @@ impl Connector {
         let line = answer.lines().next().unwrap_or_default();
         let is_made =
             line.starts_with("HTTP/1.") && line.split(' ').nth(1).is_some_and(|s| s.starts_with('2'));
-        if is_made { Ok(pipe) } else { Err(Why::Proxy(format!("{:?}", line.get(..64).unwrap_or(line)))) }
+        if is_made { Ok(pipe) } else { Err(Cause::Proxy(format!("{:?}", line.get(..64).unwrap_or(line)))) }
     }
 
-    async fn encrypt(&self, pipe: Box<dyn Pipe>, target: &Target) -> Result<Box<dyn Pipe>, Why> {
+    async fn encrypt(&self, pipe: Box<dyn Pipe>, target: &Target) -> Result<Box<dyn Pipe>, Cause> {
         let name = match &target.host {
             HostName::Address(address) => ServerName::IpAddress((*address).into()),
             HostName::Name(_) => {
-                ServerName::try_from(target.host_text()).map_err(|error| Why::Tls(error.to_string()))?
+                ServerName::try_from(target.host_text()).map_err(|error| Cause::Tls(error.to_string()))?
             }
         };
-        let encrypted = self.tls.connect(name, pipe).await.map_err(|error| Why::Tls(error.to_string()))?;
+        let encrypted = self.tls.connect(name, pipe).await.map_err(|error| Cause::Tls(error.to_string()))?;
         Ok(Box::new(encrypted))
     }
 }
 
-/// Why an address must not be asked; `None` if it may.
+/// The reason why an address is not allowed.
 fn refusal(address: IpAddr, rules: &Rules) -> Option<&'static str> {
     let is_allowed = rules.allow_addresses.iter().any(|net| net.contains(&address));
     forbidden(address).filter(|_| !is_allowed)
 }
 
-fn no_address(target: &Target, detail: &dyn std::fmt::Display) -> Why {
-    Why::NoAddress { host: target.host_text(), detail: detail.to_string() }
+fn no_address(target: &Target, detail: &dyn std::fmt::Display) -> Cause {
+    Cause::NoAddress { host: target.host_text(), detail: detail.to_string() }
 }
 
-/// Reads byte by byte up to the empty line: what comes after it belongs to the tunnel.
+/// Reads byte by byte up to the empty line: the next bytes belong to the tunnel.
 async fn read_head(pipe: &mut Box<dyn Pipe>) -> std::io::Result<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -137,15 +137,9 @@ async fn read_head(pipe: &mut Box<dyn Pipe>) -> std::io::Result<String> {
 }
 
 fn tls_config(rules: &Rules) -> ClientConfig {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let mut roots = net::system_roots();
     roots.add_parsable_certificates(rules.extra_roots.iter().cloned());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring knows TLS 1.2 and 1.3")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut config = net::client(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config
 }

@@ -1,4 +1,4 @@
-//! One request and the head of its answer, over one connection.
+//! A request and the head of its answer, on one connection.
 
 use bytes::Bytes;
 use http::header::{
@@ -12,14 +12,14 @@ use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
 use url::Position;
 
-use crate::error::Why;
+use crate::error::Cause;
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
 use crate::network::Pipe;
 use crate::request::{BasicAuth, Request};
 use crate::rules::Rules;
 use crate::target::Target;
 
-/// A connection's task. It ends with this value, whoever drops it and when.
+/// The task of a connection. It ends when this value is dropped.
 pub(crate) struct Line(AbortHandle);
 
 impl Drop for Line {
@@ -28,40 +28,40 @@ impl Drop for Line {
     }
 }
 
-/// Sends a request and waits for the head of its answer.
 pub(crate) async fn exchange(
     pipe: Box<dyn Pipe>,
     request: http::Request<Empty<Bytes>>,
-) -> Result<(Response<Incoming>, Line), Why> {
+) -> Result<(Response<Incoming>, Line), Cause> {
     let (mut sender, connection) = http1::Builder::new()
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
         .handshake(TokioIo::new(pipe))
         .await
         .map_err(|error| told(&error))?;
-    // What goes wrong on the connection is told by the answer or its body.
+    // Errors of the connection appear in the answer or its body.
     let line = Line(tokio::spawn(async move { drop(connection.await) }).abort_handle());
     let response = sender.send_request(request).await.map_err(|error| told(&error))?;
     Ok((response, line))
 }
 
-fn told(error: &hyper::Error) -> Why {
+fn told(error: &hyper::Error) -> Cause {
     if error.is_parse_too_large() {
-        Why::HeadTooLarge
+        Cause::HeadTooLarge
     } else if error.is_parse() {
-        Why::NotHttp(error.to_string())
+        Cause::NotHttp(error.to_string())
     } else {
-        Why::Truncated(error.to_string())
+        Cause::Truncated(error.to_string())
     }
 }
 
-/// The request as it goes over the wire; with the credentials only if `is_at_home`, at the origin that they were given for.
+/// The request on the wire. Credentials are included only if `is_at_home`, at the origin that they
+/// were given for.
 pub(crate) fn compose(
     target: &Target,
     request: &Request,
     rules: &Rules,
     is_at_home: bool,
-) -> Result<http::Request<Empty<Bytes>>, Why> {
+) -> Result<http::Request<Empty<Bytes>>, Cause> {
     let path = &target.url[Position::BeforePath..Position::AfterQuery];
     let host = &target.url[Position::BeforeHost..Position::AfterPort];
     let mut builder = http::Request::builder()
@@ -77,7 +77,7 @@ pub(crate) fn compose(
     if is_at_home {
         builder = add(builder, AUTHORIZATION, request.auth.as_ref().map(BasicAuth::header).as_deref());
     }
-    builder.body(Empty::new()).map_err(|error| Why::BadUrl(error.to_string()))
+    builder.body(Empty::new()).map_err(|error| Cause::BadUrl(error.to_string()))
 }
 
 fn add(builder: request::Builder, name: http::HeaderName, value: Option<&str>) -> request::Builder {

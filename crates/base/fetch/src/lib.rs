@@ -1,14 +1,17 @@
-//! Downloads from the public internet by URLs that strangers wrote: photos, feeds, videos.
+//! Downloads from the public internet by untrusted URLs: photos, feeds, videos.
 //!
-//! A stranger's URL may name a machine inside our own network, answer for ever, or send ten megabytes that unpack to ten
-//! gigabytes. What is promised, whatever the URL and whatever answers:
-//! - A connection is made to public addresses only. A name is looked up once for each connection, every address of the answer
-//!   is checked, and the connection goes to a checked address: there is no second look-up that could answer otherwise.
-//! - Each redirect is a new URL and passes the same checks. Credentials go to the host that they were given for and to no other.
-//! - Bytes, unpacked bytes, the ratio of both, the headers, and the time to connect, to the first byte, and in total are limited;
-//!   so is how slowly bytes may drip.
-//! - The body is handed on piece by piece: memory does not grow with it.
-//! - Each refusal has a name ([`Why`]), says where it happened and what to do, and whether it may pass by itself.
+//! An untrusted URL may name a machine inside our own network, answer without end, or send ten
+//! megabytes that decompress to ten gigabytes. Guarantees for every URL and every answer:
+//! - Connections go to public addresses only. A name is resolved once for each connection, every
+//!   address is checked, and the connection goes to a checked address: there is no second
+//!   resolution that could differ.
+//! - Each redirect is a new URL and passes the same checks. Credentials are sent to the origin that
+//!   they were given for only.
+//! - Bytes, decompressed bytes, their ratio, the headers, the transfer rate, and the time to
+//!   connect, to the first byte, and in total are limited.
+//! - The body is streamed: memory does not grow with it.
+//! - Each error has a name ([`Cause`]), says where it happened and what to do, and whether a retry
+//!   may succeed.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), fetch::Error> {
@@ -24,9 +27,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Where things are: which addresses are public (`address.rs`), what a URL may be (`target.rs`), the rules ([`Rules`]) and limits
-//! ([`Limits`], [`limits`]), how connections are made (`connect.rs`, [`Network`]), redirects (`client.rs`), bodies (`body.rs`,
-//! `unpack.rs`), what bytes are ([`sniff`]), errors ([`Error`]).
+//! Where things are: public addresses (`address.rs`), URLs (`target.rs`), the rules ([`Rules`]) and
+//! limits ([`Limits`], [`limits`]), connections (`connect.rs`, [`Network`]), redirects
+//! (`client.rs`), bodies (`body.rs`, `unpack.rs`), content types ([`sniff`]), errors ([`Error`]).
 
 mod address;
 mod body;
@@ -45,7 +48,7 @@ mod unpack;
 pub use address::forbidden;
 pub use body::Body;
 pub use client::{Client, Download, Fetched};
-pub use error::{Error, Result, Why};
+pub use error::{Cause, Error, Result};
 pub use network::{Internet, Network, Pipe};
 pub use request::{BasicAuth, Request, Validators};
 pub use rules::{Limits, Proxy, Rules};

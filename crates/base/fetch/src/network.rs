@@ -1,4 +1,4 @@
-//! The network under the checks: tests put their own in its place.
+//! The network below the checks; tests replace it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,22 +7,21 @@ use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-/// A connection.
 pub trait Pipe: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Pipe for T {}
 
-/// Names and connections. It decides nothing: [`Client`](crate::Client) checks what `resolve` answers before it asks to `connect`.
+/// Name resolution and connections. It decides nothing: [`Client`](crate::Client) checks the
+/// addresses from `resolve` before it calls `connect`.
 #[async_trait]
 pub trait Network: Send + Sync {
-    /// The addresses of a name.
     async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 
-    /// A connection to exactly this address.
+    /// Connects to exactly this address.
     async fn connect(&self, address: SocketAddr) -> io::Result<Box<dyn Pipe>>;
 }
 
-/// The real network, with the system's resolver.
+/// The real network, with the resolver of the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Internet;
 

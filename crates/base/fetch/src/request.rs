@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Requests.
 
 use std::fmt;
 
@@ -9,17 +9,14 @@ use http::Method;
 use crate::rules::Limits;
 use crate::sniff::Kind;
 
-/// A name and a password. Its debug form shows neither.
+/// User and password. The debug form shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BasicAuth {
-    /// Who.
     pub user: String,
-    /// The secret.
     pub password: String,
 }
 
 impl BasicAuth {
-    /// The value of the header.
     pub(crate) fn header(&self) -> String {
         format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, self.password)))
     }
@@ -31,16 +28,13 @@ impl fmt::Debug for BasicAuth {
     }
 }
 
-/// By what an answer is recognised the next time.
+/// Validators: they identify a version of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
-    /// The header `ETag`.
     pub etag: Option<String>,
-    /// The header `Last-Modified`.
     pub last_modified: Option<String>,
 }
 
-/// One download.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub(crate) url: String,
@@ -52,13 +46,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// The body at this URL.
     #[must_use]
     pub fn get(url: impl Into<String>) -> Self {
         Self::new(Method::GET, url.into())
     }
 
-    /// Only the head of the answer: whether there is something. Its body is empty.
+    /// Requests only the head of the answer. The body is empty.
     #[must_use]
     pub fn head(url: impl Into<String>) -> Self {
         Self::new(Method::HEAD, url.into())
@@ -69,28 +62,28 @@ impl Request {
         Self { url, method, auth: None, validators, accept: Vec::new(), limits: None }
     }
 
-    /// Sends these credentials, to the URL's own scheme, host and port only.
+    /// Credentials, sent to the URL's own scheme, host and port only.
     #[must_use]
     pub fn auth(mut self, auth: BasicAuth) -> Self {
         self.auth = Some(auth);
         self
     }
 
-    /// Asks for the body only if it is another one than these belong to.
+    /// Requests the body only if it changed since these validators.
     #[must_use]
     pub fn unless(mut self, validators: Validators) -> Self {
         self.validators = validators;
         self
     }
 
-    /// Takes only bodies of these kinds, told from their bytes.
+    /// Accepts only these types, detected from the bytes.
     #[must_use]
     pub fn accept(mut self, kinds: &[Kind]) -> Self {
         self.accept = kinds.to_vec();
         self
     }
 
-    /// Limits of its own instead of those of the rules.
+    /// Replaces the limits of the rules.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);

@@ -1,4 +1,4 @@
-//! What may be asked, and how much may come.
+//! Rules and limits of downloads.
 
 use std::time::Duration;
 
@@ -8,28 +8,25 @@ use rustls::pki_types::CertificateDer;
 use crate::limits;
 use crate::request::BasicAuth;
 
-/// Where downloads may go. The default is right for URLs of strangers.
+/// Where downloads may go. The default is right for untrusted URLs.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Ports that may be asked; empty: any.
+    /// Empty: any.
     pub ports: Vec<u16>,
-    /// Only these hosts and everything below them (`example.com` means `img.example.com` too); empty: all.
+    /// Only these hosts and their subdomains; empty: all.
     pub allow_hosts: Vec<String>,
-    /// Not these hosts and nothing below them. It wins over `allow_hosts`.
+    /// Denied hosts and their subdomains. It overrides `allow_hosts`.
     pub deny_hosts: Vec<String>,
-    /// Addresses that may be asked although they are not public: an operator's own servers, or a test's.
+    /// Addresses that are allowed although they are not public: servers of the operator, or of a
+    /// test.
     pub allow_addresses: Vec<IpNet>,
-    /// Only `https`.
     pub https_only: bool,
-    /// Redirects that are followed.
     pub redirects_max: u32,
-    /// How much may come, and how long it may take, unless a request says otherwise.
+    /// The limits of a request without limits of its own.
     pub limits: Limits,
-    /// Goes through this proxy.
     pub proxy: Option<Proxy>,
-    /// How the client names itself.
     pub user_agent: String,
-    /// Authorities that are trusted beside the system's.
+    /// Authorities that are trusted in addition to those of the system.
     pub extra_roots: Vec<CertificateDer<'static>>,
 }
 
@@ -51,8 +48,8 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The default rules, but this machine itself may be asked, on any port. For tests and demonstrations, where a local server stands
-    /// in for the internet: never for URLs of strangers.
+    /// The default rules, but this machine is allowed on any port. For tests and demonstrations,
+    /// where a local server replaces the internet: never for untrusted URLs.
     #[must_use]
     pub fn allow_loopback() -> Self {
         let v4 = IpNet::new_assert(std::net::Ipv4Addr::new(127, 0, 0, 0).into(), 8);
@@ -61,38 +58,35 @@ impl Rules {
     }
 }
 
-/// A proxy that understands `CONNECT`.
+/// A proxy with `CONNECT`.
 ///
-/// The name is looked up and its addresses are checked here; the proxy is told a checked address, never a name, for `http` as for
-/// `https`. It has to allow `CONNECT` to the ports of [`Rules::ports`].
+/// The name is resolved and checked here; the proxy gets a checked address, never a name, for
+/// `http` and `https`. It must allow `CONNECT` to [`Rules::ports`].
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// Its host, which may be private: the operator chose it.
+    /// May be private: the operator chose it.
     pub host: String,
-    /// Its port.
     pub port: u16,
-    /// What it wants to know of us.
     pub auth: Option<BasicAuth>,
 }
 
-/// How much may come, and how long it may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the body as they come over the wire.
+    /// Received bytes of the body.
     pub bytes_max: u64,
-    /// Bytes of the body after unpacking.
+    /// Decompressed bytes of the body.
     pub unpacked_bytes_max: u64,
-    /// How many times larger the unpacked body may be than the packed one.
+    /// Ratio of decompressed to received bytes.
     pub ratio_max: u64,
-    /// Time to look up a name, to connect and to shake hands, for each connection.
+    /// Time for name resolution, connection and TLS handshake, for each connection.
     pub connect_time_max: Duration,
     /// Time from a request to the head of its answer.
     pub first_byte_time_max: Duration,
-    /// Time for everything.
+    /// Total time.
     pub total_time_max: Duration,
-    /// The slowest speed that is waited for, in bytes a second.
+    /// Slowest accepted speed in bytes a second.
     pub speed_min: u64,
-    /// The time over which the speed is taken. Only time spent on waiting for the other side counts.
+    /// The window of the speed. Only time spent waiting for the server counts.
     pub speed_window: Duration,
 }
 

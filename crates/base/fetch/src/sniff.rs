@@ -1,50 +1,35 @@
-//! What a file is, told from its first bytes: neither its name nor its server is trusted.
+//! Content types, detected from the first bytes of a file: neither its name nor its server is
+//! trusted.
 
 use std::fmt;
 
-/// What a file's bytes are.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A JPEG image.
     Jpeg,
-    /// A PNG image.
     Png,
-    /// A GIF image.
     Gif,
-    /// A WebP image.
     WebP,
-    /// An AVIF image.
     Avif,
-    /// An HEIC image.
     Heic,
-    /// A BMP image.
     Bmp,
-    /// A TIFF image.
     Tiff,
-    /// An SVG drawing.
     Svg,
-    /// A web page.
     Html,
-    /// XML that is neither of the two above.
+    /// XML that is neither SVG nor HTML.
     Xml,
-    /// JSON.
     Json,
-    /// Other text.
     Text,
-    /// Packed with gzip.
     Gzip,
-    /// A zip archive, and what is built on it.
+    /// A zip archive, or a format based on it.
     Zip,
-    /// A PDF document.
     Pdf,
     /// An MP4 or `QuickTime` video.
     Mp4,
     /// A `WebM` or Matroska video.
     WebM,
-    /// Nothing at all.
     Empty,
-    /// Bytes of no kind that is known here.
     Unknown,
 }
 
@@ -75,7 +60,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Signatures at the very beginning.
+/// Signatures at the beginning.
 const SIGNATURES: [(&[u8], Kind); 12] = [
     (b"\xFF\xD8\xFF", Kind::Jpeg),
     (b"\x89PNG\r\n\x1A\n", Kind::Png),
@@ -91,7 +76,7 @@ const SIGNATURES: [(&[u8], Kind); 12] = [
     (b"\x1A\x45\xDF\xA3", Kind::WebM),
 ];
 
-/// What these first bytes of a file say that it is; some [`SNIFF_BYTES`](crate::limits::SNIFF_BYTES) are enough.
+/// Detects the type; [`SNIFF_BYTES`](crate::limits::SNIFF_BYTES) are enough.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Kind {
     if head.is_empty() {
@@ -121,7 +106,7 @@ fn sniff_text(head: &[u8]) -> Kind {
     if head.contains(&0) && !(head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF")) {
         return Kind::Unknown;
     }
-    // Without the zeros of UTF-16, and in lower case, one search serves every encoding.
+    // Without the zeros of UTF-16 and in lower case, one search covers every encoding.
     let text: Vec<u8> = head.iter().filter(|b| **b != 0).map(u8::to_ascii_lowercase).collect();
     let text = ["\u{FEFF}".as_bytes(), b"\xFF\xFE", b"\xFE\xFF"]
         .iter()

@@ -1,14 +1,13 @@
-//! A URL that passed every check that needs no network.
+//! URLs that passed every check that needs no network.
 
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-use crate::error::Why;
+use crate::error::Cause;
 use crate::limits::URL_BYTES_MAX;
 use crate::rules::Rules;
 
-/// A URL that may be asked, as far as can be told without looking up its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) url: Url,
@@ -16,7 +15,7 @@ pub(crate) struct Target {
     pub(crate) port: u16,
 }
 
-/// A name that is still to be looked up, or an address.
+/// An unresolved name, or an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostName {
     Name(String),
@@ -24,30 +23,29 @@ pub(crate) enum HostName {
 }
 
 impl Target {
-    /// Reads a URL as a person wrote it.
-    pub(crate) fn parse(text: &str, rules: &Rules) -> Result<Self, Why> {
+    /// Parses an untrusted URL.
+    pub(crate) fn parse(text: &str, rules: &Rules) -> Result<Self, Cause> {
         Self::read(text.trim(), None, rules)
     }
 
-    /// The URL that a redirect leads to.
-    pub(crate) fn follow(&self, place: &str, rules: &Rules) -> Result<Self, Why> {
+    pub(crate) fn follow(&self, place: &str, rules: &Rules) -> Result<Self, Cause> {
         Self::read(place.trim(), Some(&self.url), rules)
     }
 
-    fn read(text: &str, base: Option<&Url>, rules: &Rules) -> Result<Self, Why> {
+    fn read(text: &str, base: Option<&Url>, rules: &Rules) -> Result<Self, Cause> {
         if text.len() > URL_BYTES_MAX {
-            return Err(Why::LongUrl);
+            return Err(Cause::LongUrl);
         }
         let mut url =
-            Url::options().base_url(base).parse(text).map_err(|error| Why::BadUrl(error.to_string()))?;
+            Url::options().base_url(base).parse(text).map_err(|error| Cause::BadUrl(error.to_string()))?;
         url.set_fragment(None);
         check_scheme(&url, rules)?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Why::UserInfo);
+            return Err(Cause::UserInfo);
         }
         let port = url.port_or_known_default().unwrap_or_default();
         if !rules.ports.is_empty() && !rules.ports.contains(&port) {
-            return Err(Why::Port { port, allowed: rules.ports.clone() });
+            return Err(Cause::Port { port, allowed: rules.ports.clone() });
         }
         let host = read_host(&url, text, base.is_some_and(|base| base.host() == url.host()))?;
         let target = Self { url, host, port };
@@ -55,16 +53,16 @@ impl Target {
         Ok(target)
     }
 
-    fn check_host(&self, rules: &Rules) -> Result<(), Why> {
+    fn check_host(&self, rules: &Rules) -> Result<(), Cause> {
         let host = self.host_text();
         let is_in = |list: &[String]| list.iter().any(|pattern| is_at_or_below(&host, pattern));
         if is_in(&rules.deny_hosts) || !(rules.allow_hosts.is_empty() || is_in(&rules.allow_hosts)) {
-            return Err(Why::HostDenied(host));
+            return Err(Cause::HostDenied(host));
         }
         Ok(())
     }
 
-    /// The host for people and for lists: lower case, no final dot, no brackets.
+    /// The host for messages and lists: lower case, no final dot, no brackets.
     pub(crate) fn host_text(&self) -> String {
         match &self.host {
             HostName::Name(name) => name.trim_end_matches('.').to_owned(),
@@ -72,7 +70,6 @@ impl Target {
         }
     }
 
-    /// Whether credentials for one may be sent to the other.
     pub(crate) fn is_same_origin(&self, other: &Self) -> bool {
         self.url.scheme() == other.url.scheme() && self.host == other.host && self.port == other.port
     }
@@ -82,28 +79,28 @@ impl Target {
     }
 }
 
-fn check_scheme(url: &Url, rules: &Rules) -> Result<(), Why> {
+fn check_scheme(url: &Url, rules: &Rules) -> Result<(), Cause> {
     match url.scheme() {
         "https" => Ok(()),
         "http" if !rules.https_only => Ok(()),
         other => {
             let allowed = if rules.https_only { "https" } else { "http or https" };
-            Err(Why::Scheme { scheme: other.to_owned(), allowed })
+            Err(Cause::Scheme { scheme: other.to_owned(), allowed })
         }
     }
 }
 
-/// The parser turns `http://2130706433/`, `http://0x7f.1/` and `http://0177.0.0.1/` into the address that they mean. Nobody writes
-/// an address like that who has nothing to hide.
-fn read_host(url: &Url, text: &str, is_inherited: bool) -> Result<HostName, Why> {
+/// The parser turns `http://2130706433/`, `http://0x7f.1/` and `http://0177.0.0.1/` into the
+/// address that they mean. Only attackers write addresses like that.
+fn read_host(url: &Url, text: &str, is_inherited: bool) -> Result<HostName, Cause> {
     match url.host() {
         Some(Host::Domain(name)) => Ok(HostName::Name(name.to_ascii_lowercase())),
         Some(Host::Ipv4(v4)) if is_inherited || text.contains(&v4.to_string()) => {
             Ok(HostName::Address(v4.into()))
         }
-        Some(Host::Ipv4(v4)) => Err(Why::OddAddress(v4.into())),
+        Some(Host::Ipv4(v4)) => Err(Cause::OddAddress(v4.into())),
         Some(Host::Ipv6(v6)) => Ok(HostName::Address(v6.into())),
-        None => Err(Why::BadUrl("it has no host".to_owned())),
+        None => Err(Cause::BadUrl("it has no host".to_owned())),
     }
 }
 
@@ -117,7 +114,7 @@ fn is_at_or_below(host: &str, pattern: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn why(text: &str) -> Why {
+    fn why(text: &str) -> Cause {
         Target::parse(text, &Rules::default()).map(|target| target.url).unwrap_err()
     }
 
@@ -126,15 +123,15 @@ mod tests {
         for text in
             ["ftp://example.com/a", "file:///etc/passwd", "gopher://example.com/", "data:text/plain,a"]
         {
-            assert!(matches!(why(text), Why::Scheme { .. }), "{text}");
+            assert!(matches!(why(text), Cause::Scheme { .. }), "{text}");
         }
         for text in ["", "photo.jpg", "//example.com/a", "http://", "http://exa mple.com/", "http://[::1/"] {
-            assert!(matches!(why(text), Why::BadUrl(_)), "{text}");
+            assert!(matches!(why(text), Cause::BadUrl(_)), "{text}");
         }
-        assert_eq!(why("http://user:pass@example.com/"), Why::UserInfo);
-        assert_eq!(why("http://example.com@10.0.0.1/"), Why::UserInfo);
-        assert!(matches!(why("http://example.com:22/"), Why::Port { port: 22, .. }));
-        assert_eq!(why(&format!("http://example.com/{}", "a".repeat(URL_BYTES_MAX))), Why::LongUrl);
+        assert_eq!(why("http://user:pass@example.com/"), Cause::UserInfo);
+        assert_eq!(why("http://example.com@10.0.0.1/"), Cause::UserInfo);
+        assert!(matches!(why("http://example.com:22/"), Cause::Port { port: 22, .. }));
+        assert_eq!(why(&format!("http://example.com/{}", "a".repeat(URL_BYTES_MAX))), Cause::LongUrl);
     }
 
     #[test]
@@ -151,7 +148,7 @@ mod tests {
             "http://127。0。0。1/",
         ];
         for text in odd {
-            assert!(matches!(why(text), Why::OddAddress(_)), "{text}");
+            assert!(matches!(why(text), Cause::OddAddress(_)), "{text}");
         }
         let plain = Target::parse("http://8.8.8.8/a", &Rules::default()).unwrap();
         assert_eq!(plain.host, HostName::Address("8.8.8.8".parse().unwrap()));

@@ -1,31 +1,27 @@
-//! Unpacks a body piece by piece.
+//! Decompresses a body in steps.
 
 use std::io::{self, Write};
 
 use bytes::{Buf, Bytes};
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 
-use crate::error::Why;
+use crate::error::Cause;
 use crate::limits::UNPACK_STEP_BYTES;
 
-/// What turns the bytes of the wire into those of the file.
+/// The decoder of a `Content-Encoding`.
 pub(crate) enum Unpacker {
-    /// They are the same.
     Plain,
-    /// By `Content-Encoding: gzip`.
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// By `Content-Encoding: deflate`.
     Deflate(Box<ZlibDecoder<Vec<u8>>>),
 }
 
 impl Unpacker {
-    /// For this value of `Content-Encoding`.
-    pub(crate) fn of(encoding: &str) -> Result<Self, Why> {
+    pub(crate) fn of(encoding: &str) -> Result<Self, Cause> {
         match &*encoding.trim().to_ascii_lowercase() {
             "" | "identity" => Ok(Self::Plain),
             "gzip" | "x-gzip" => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))),
             "deflate" => Ok(Self::Deflate(Box::new(ZlibDecoder::new(Vec::new())))),
-            other => Err(Why::OtherPacking(other.chars().take(32).collect())),
+            other => Err(Cause::OtherPacking(other.chars().take(32).collect())),
         }
     }
 
@@ -33,8 +29,8 @@ impl Unpacker {
         matches!(self, Self::Plain)
     }
 
-    /// Takes a step's worth from `packed` and returns what comes out, which is limited by the step and may be nothing yet.
-    pub(crate) fn step(&mut self, packed: &mut Bytes) -> Result<Bytes, Why> {
+    /// Consumes one step of `packed` and returns the output, which is limited and may be empty.
+    pub(crate) fn step(&mut self, packed: &mut Bytes) -> Result<Bytes, Cause> {
         if self.is_plain() {
             return Ok(std::mem::take(packed));
         }
@@ -45,7 +41,7 @@ impl Unpacker {
             Self::Deflate(decoder) => decoder.write(step),
         };
         match done {
-            Ok(0) => Err(Why::BadPacking("bytes after the end".to_owned())),
+            Ok(0) => Err(Cause::BadPacking("bytes after the end".to_owned())),
             Ok(taken) => {
                 packed.advance(taken);
                 Ok(self.take())
@@ -54,8 +50,8 @@ impl Unpacker {
         }
     }
 
-    /// What is left after the last packed byte; an error if more should have come.
-    pub(crate) fn finish(&mut self) -> Result<Bytes, Why> {
+    /// The rest of the output after the last packed byte; an error if the input is incomplete.
+    pub(crate) fn finish(&mut self) -> Result<Bytes, Cause> {
         match self {
             Self::Plain => Ok(()),
             Self::Gzip(decoder) => decoder.try_finish(),
@@ -74,6 +70,6 @@ impl Unpacker {
     }
 }
 
-fn bad(error: &io::Error) -> Why {
-    Why::BadPacking(error.to_string())
+fn bad(error: &io::Error) -> Cause {
+    Cause::BadPacking(error.to_string())
 }

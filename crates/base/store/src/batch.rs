@@ -1,4 +1,4 @@
-//! Batches: what a caller wants to be true before, and what it wants to be written, all or nothing.
+//! Batches: the checks and writes of one atomic commit.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::limits::{ADD_MAX, BATCH_BYTES_MAX, BATCH_OPS_MAX, VALUE_BYTES_MAX};
 use crate::table::Kind;
 use crate::{Error, Result};
 
-/// The id of a batch: unique, and written together with it, so that it can be asked later whether the batch was
-/// applied.
+/// The unique id of a batch. It is written together with the batch, so that a caller can ask later
+/// whether the batch was applied.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BatchId(pub u128);
 
@@ -29,23 +29,18 @@ impl fmt::Debug for BatchId {
 /// A write to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// The row becomes this. Plain rows have version zero.
-    Put {
-        /// The row's version from now on.
-        version: u64,
-        /// The row's value from now on.
-        value: Bytes,
-    },
-    /// The row is gone. Deleting an absent row is no error.
+    /// Plain rows have version zero.
+    Put { version: u64, value: Bytes },
+    /// Deleting an absent row is no error.
     Delete,
-    /// The counter grows by so much, or shrinks.
+    /// Changes a counter by this amount.
     Add(i64),
 }
 
 /// An atomic change: checks that must hold, and writes that are applied if they all do.
 ///
-/// Checks speak of the state before the batch. Writes take effect in the order in which they were added; of two
-/// writes to one row the later wins, and adds to one counter sum up.
+/// Checks refer to the state before the batch. Writes take effect in order: of two writes to one
+/// row the later wins, and adds to one counter sum up.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     id: Option<BatchId>,
@@ -61,32 +56,32 @@ impl Batch {
         Self::default()
     }
 
-    /// An empty batch with room for so many checks and writes, for callers that know how many will come.
+    /// An empty batch with capacity for this many checks and writes.
     #[must_use]
     pub fn with_capacity(checks: usize, writes: usize) -> Self {
         Self { checks: Vec::with_capacity(checks), writes: Vec::with_capacity(writes), ..Self::default() }
     }
 
-    /// An empty batch with an id of the caller's choice, which must be unique. A caller that stored the id
-    /// beforehand can ask after a crash whether the batch was applied.
+    /// An empty batch with an id of the caller's choice, which must be unique. A caller that stored
+    /// the id beforehand can ask after a crash whether the batch was applied.
     #[must_use]
     pub fn with_id(id: BatchId) -> Self {
         Self { id: Some(id), ..Self::default() }
     }
 
-    /// Applies only if the row has this version; zero means that there is no such row.
+    /// Applies the batch only if the row has this version; zero means that there is no such row.
     pub fn check(&mut self, key: Key, version: u64) -> &mut Self {
         self.bytes += key.bytes().len();
         self.checks.push((key, version));
         self
     }
 
-    /// Applies only if there is no such row.
+    /// Applies the batch only if there is no such row.
     pub fn check_absent(&mut self, key: Key) -> &mut Self {
         self.check(key, 0)
     }
 
-    /// Writes a versioned row. Versions are the caller's: usually the checked one plus one.
+    /// Writes a versioned row. The caller chooses the version, usually the checked one plus one.
     pub fn put(&mut self, key: Key, version: u64, value: impl Into<Bytes>) -> &mut Self {
         self.write(key, Write::Put { version, value: value.into() })
     }
@@ -96,12 +91,10 @@ impl Batch {
         self.write(key, Write::Put { version: 0, value: value.into() })
     }
 
-    /// Deletes a row.
     pub fn delete(&mut self, key: Key) -> &mut Self {
         self.write(key, Write::Delete)
     }
 
-    /// Adds to a counter.
     pub fn add(&mut self, key: Key, delta: i64) -> &mut Self {
         self.write(key, Write::Add(delta))
     }
@@ -112,7 +105,7 @@ impl Batch {
         self
     }
 
-    /// The id, once there is one.
+    /// `None` before the commit, unless the caller chose one.
     #[must_use]
     pub fn id(&self) -> Option<BatchId> {
         self.id
@@ -122,13 +115,13 @@ impl Batch {
         self.id = Some(id);
     }
 
-    /// The checks, in the order in which they were added.
+    /// In the order in which they were added.
     #[must_use]
     pub fn checks(&self) -> &[(Key, u64)] {
         &self.checks
     }
 
-    /// The writes, in the order in which they were added.
+    /// In the order in which they were added.
     #[must_use]
     pub fn writes(&self) -> &[(Key, Write)] {
         &self.writes
@@ -140,13 +133,12 @@ impl Batch {
         self.bytes
     }
 
-    /// Whether there is nothing to check and nothing to write.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.writes.is_empty()
     }
 
-    /// Whether the batch keeps all limits and every operation fits its table.
+    /// Checks limits, and that every operation fits its table.
     pub(crate) fn validate(&self) -> Result<()> {
         let ops = self.checks.len() + self.writes.len();
         if ops > BATCH_OPS_MAX {

@@ -1,5 +1,5 @@
-//! The committer: gathers the batches of all callers into groups, has the engine apply them, and tells each caller what
-//! became of its batch. It turns an unknown outcome into a known one before it answers.
+//! The committer: groups the batches of all callers, has the engine apply the groups, and answers
+//! each caller. It resolves an unknown outcome before it answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,29 +18,28 @@ use crate::limits::{GROUP_BYTES_MAX, QUEUE_BATCHES_MAX};
 use crate::options::StoreOptions;
 use crate::{Error, Result};
 
-/// Shortest and longest pause between two attempts to learn an unknown outcome.
+/// Bounds of the pause between two attempts to resolve an unknown outcome.
 const RESOLVE_PAUSE_MIN: Duration = Duration::from_millis(20);
 const RESOLVE_PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// What became of a batch.
+/// The outcome of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a batch may be refused because of a conflict"]
 pub enum Outcome {
-    /// All of it is written, durably.
+    /// The batch is durable.
     Applied,
-    /// None of it is written: the rows of these keys did not have the versions that the batch expected.
+    /// Nothing is written: the rows of these keys did not have the expected versions.
     Conflict(Vec<Key>),
 }
 
 impl Outcome {
-    /// Whether the batch was applied.
     #[must_use]
     pub fn is_applied(&self) -> bool {
         matches!(self, Self::Applied)
     }
 }
 
-/// One caller's batch on its way.
+/// A queued batch.
 pub(crate) struct Request {
     pub(crate) batch: Batch,
     pub(crate) reply: Reply,
@@ -49,39 +48,39 @@ pub(crate) struct Request {
 
 pub(crate) type Reply = oneshot::Sender<Result<Outcome>>;
 
-/// Whether a batch still waits, shared by its caller and the committer. Either the committer takes it or the caller
-/// withdraws it, never both.
+/// The claim on a queued batch, shared by its caller and the committer: either the committer takes
+/// it or the caller withdraws it, never both.
 #[derive(Clone, Default)]
 pub(crate) struct Turn(Arc<AtomicBool>);
 
 impl Turn {
-    /// Takes or withdraws the batch; `false` if the other side was faster.
+    /// Takes or withdraws the batch; `false` if the other side was first.
     pub(crate) fn claim(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
 }
 
-/// A group that was not applied, or whose outcome stays open.
+/// A group that was not applied, or whose outcome stays unknown.
 struct Failure {
     error: Error,
-    /// What was decided before it failed.
+    /// Decided before the failure.
     verdicts: Vec<Verdict>,
 }
 
-/// Batches on their way to one engine.
 pub(crate) struct Committer {
     requests: Mutex<mpsc::Receiver<Request>>,
     engine: Arc<dyn Engine>,
     hints: HintSender,
     group_max: usize,
     group_wait: Duration,
-    /// Turns true when the store is closed: nobody waits any longer for an outcome that cannot be learnt.
+    /// Becomes true when the store is closed: unknown outcomes are not resolved any longer.
     closing: watch::Receiver<bool>,
     failing: Failing,
 }
 
 impl Committer {
-    /// Starts one task for each lane of the engine. They end when the sender is dropped and nothing is left.
+    /// Starts one task for each lane of the engine. The tasks end when the sender is dropped and
+    /// the queue is empty.
     pub(crate) fn start(
         engine: Arc<dyn Engine>,
         hints: HintSender,
@@ -108,7 +107,7 @@ impl Committer {
         }
     }
 
-    /// The next group: whatever waits, up to the limits. `None` when the store is closed and nothing is left.
+    /// The next group, up to the limits. `None` when the store is closed and the queue is empty.
     async fn gather(&self) -> Option<Vec<Request>> {
         let mut waiting = self.requests.lock().await;
         let first = loop {
@@ -129,12 +128,13 @@ impl Committer {
         Some(group)
     }
 
-    /// One more request for a group that is not full; `None` if it should go without.
+    /// Another request for a group that is not full; `None` if the group should not wait.
     async fn next(&self, waiting: &mut mpsc::Receiver<Request>) -> Option<Request> {
         if let Ok(request) = waiting.try_recv() {
             return Some(request);
         }
-        // Callers that were answered together come back one by one: those that can run now get their turn first.
+        // Callers that were answered together return one by one: runnable ones get their turn
+        // first.
         tokio::task::yield_now().await;
         if let Ok(request) = waiting.try_recv() {
             return Some(request);
@@ -151,7 +151,8 @@ impl Committer {
         if let Err(Failure { error: Error::CounterOverflow { .. }, .. }) = &answer
             && group.batches.len() > 1
         {
-            // One batch would take a counter over its limit: the others must not suffer for it.
+            // One batch would overflow a counter: commit each batch alone, so that the others
+            // succeed.
             for (batch, reply) in group.batches.iter().cloned().zip(replies) {
                 Box::pin(self.commit(Group::new(vec![batch]), vec![reply])).await;
             }
@@ -163,7 +164,7 @@ impl Committer {
         reply_to_all(&group, replies, answer);
     }
 
-    /// Applies a group, and does not return before it is known what became of it.
+    /// Applies a group. Returns only when the outcome is known or cannot be learnt.
     async fn apply(&self, group: &mut Group) -> Result<Vec<Verdict>, Failure> {
         loop {
             let (verdicts, error) = match self.engine.apply(group).await {
@@ -171,7 +172,7 @@ impl Committer {
                 Err(ApplyError::NotApplied(error)) => return Err(Failure { error, verdicts: Vec::new() }),
                 Err(ApplyError::Unknown { verdicts, error }) => (verdicts, error),
             };
-            tracing::warn!(group = %group.id(), %error, "outcome of a commit is unknown, asking the store");
+            tracing::warn!(group = %group.id(), %error, "outcome of a commit is unknown, resolving it");
             match self.resolve(group).await {
                 Ok(true) => return Ok(verdicts),
                 Ok(false) => group.attempt += 1,
@@ -189,12 +190,14 @@ impl Committer {
                 biased;
                 answer = self.engine.resolve(group) => answer,
                 _ = closing.wait_for(|closing| *closing) => {
-                    return Err(open("the store was closed before it could be asked".to_owned()));
+                    return Err(open("the store was closed before the outcome was resolved".to_owned()));
                 }
             };
             match answer {
                 Ok(applied) => return Ok(applied),
-                Err(error) if error.is_passing() => tracing::warn!(%error, "still unknown, asking again"),
+                Err(error) if error.is_passing() => {
+                    tracing::warn!(%error, "outcome of a commit is still unknown, retrying")
+                }
                 Err(error) => return Err(open(error.to_string())),
             }
             tokio::select! {
@@ -207,7 +210,7 @@ impl Committer {
     }
 }
 
-/// A caller that has gone away does not hear its answer; that is its own choice.
+/// A caller that dropped its future does not get the answer.
 fn reply_to_all(group: &Group, replies: Vec<Reply>, answer: Result<Vec<Verdict>, Failure>) {
     let (verdicts, error) = match answer {
         Ok(verdicts) => (verdicts, None),
@@ -216,7 +219,7 @@ fn reply_to_all(group: &Group, replies: Vec<Reply>, answer: Result<Vec<Verdict>,
     let mut verdicts = verdicts.into_iter();
     for (reply, batch) in replies.into_iter().zip(&*group.batches) {
         let outcome = match (verdicts.next(), &error) {
-            // A refused batch is refused, whatever became of the others.
+            // A refused batch stays refused, even if the group failed.
             (Some(Verdict::Conflict(keys)), _) => Ok(Outcome::Conflict(keys)),
             (Some(Verdict::Applied), None) => Ok(Outcome::Applied),
             (_, Some(error)) => Err(error_of(error, batch)),
@@ -226,7 +229,6 @@ fn reply_to_all(group: &Group, replies: Vec<Reply>, answer: Result<Vec<Verdict>,
     }
 }
 
-/// The group's error as it concerns one batch.
 fn error_of(error: &Error, batch: &Batch) -> Error {
     match (error, batch.id()) {
         (Error::Unresolved { detail, .. }, Some(batch)) => {

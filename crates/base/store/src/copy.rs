@@ -1,4 +1,4 @@
-//! Moving a whole store from one engine to another.
+//! Copies of a whole store into another engine.
 
 use futures::TryStreamExt;
 use futures::stream::FuturesUnordered;
@@ -10,31 +10,31 @@ use crate::store::Store;
 use crate::table::{Kind, TableDef};
 use crate::{Error, Outcome, Result};
 
-/// A batch of copied rows ends at so many rows or bytes.
+/// Limits of one batch of copied rows.
 const BATCH_ROWS: usize = 500;
 const BATCH_BYTES: usize = 2 << 20;
-/// Batches on their way at once.
+/// Batches in flight.
 const BATCHES_IN_FLIGHT: usize = 8;
 
-/// How far a copy has come.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyProgress {
-    /// The table at work.
+    /// The current table.
     pub table: &'static str,
-    /// Its place among all tables, from one, and how many there are.
+    /// The index of the table, from one, and the number of tables.
     pub table_number: (usize, usize),
-    /// Rows copied so far, of all tables.
+    /// Copied rows of all tables.
     pub rows: u64,
-    /// Bytes of values copied so far.
+    /// Copied bytes of values.
     pub bytes: u64,
-    /// About how many rows there are to copy; 0 if that is not known.
+    /// An estimate; zero if unknown.
     pub rows_total: u64,
 }
 
-/// Copies every row of `from`, as of one moment, into the empty store `to`, which must know the same tables (open it with the
-/// schema of `from`). Calls `progress` after each page.
+/// Copies every row of `from`, as of one moment, into the empty store `to`, which must have the
+/// same tables (open it with the schema of `from`). Calls `progress` after each page.
 ///
-/// If it fails half way, `to` is left with part of the rows: empty it before the next try.
+/// A failed copy leaves part of the rows in `to`: empty it before a retry.
 pub async fn copy(
     from: &Store,
     to: &Store,
@@ -43,7 +43,7 @@ pub async fn copy(
     let tables = from.schema().tables();
     require_empty(to, tables).await?;
     let snapshot = from.snapshot().await?;
-    // Only for show: a copy does not fail for want of it.
+    // Only for display: a copy does not fail without it.
     let rows_total = from.approximate_rows().await.unwrap_or(0);
     let mut at = CopyProgress { table: "", table_number: (0, tables.len()), rows: 0, bytes: 0, rows_total };
     for (number, table) in tables.iter().enumerate() {
@@ -100,7 +100,7 @@ async fn write(to: Store, batch: Batch) -> Result<()> {
     }
 }
 
-/// The rows as batches of a handy size.
+/// The rows in batches of limited size.
 fn batches(rows: Vec<Row>) -> Vec<Batch> {
     let mut batches = vec![Batch::new()];
     for row in rows {
@@ -117,7 +117,7 @@ fn batches(rows: Vec<Row>) -> Vec<Batch> {
     batches
 }
 
-/// A counter may hold more than one step may add.
+/// The amount of a counter may exceed the limit of one add.
 fn add_in_steps<'a>(batch: &'a mut Batch, row: &Row) -> &'a mut Batch {
     let mut left = row.amount();
     loop {

@@ -40,23 +40,21 @@ pub enum Error {
     #[error("counter {key} would overflow")]
     CounterOverflow { key: String },
 
-    /// The disk is full, or fuller than the reserve that is kept for the engine's own work.
+    /// The disk is full, or has less free space than the reserve of the engine.
     #[error("the disk is full: {detail}")]
     DiskFull { detail: String },
-    /// The database cannot be reached (any more).
     #[error("the database cannot be reached: {detail}")]
     Unavailable { detail: String },
-    /// The database answers and takes no writes.
     #[error("the database takes no writes: {detail}")]
     ReadOnly { detail: String },
-    /// A write of the embedded engine failed: it takes no more of them until it is opened anew.
+    /// A write of the embedded engine failed: it refuses writes until it is opened again.
     #[error("the store takes no more writes: {detail}")]
     Stopped { detail: String },
-    /// The database was reached and refused: wrong password, missing rights, no such database.
+    /// Wrong password, missing rights, no such database.
     #[error("the database refuses the connection: {detail}")]
     Refused { detail: String },
-    /// The outcome of this batch could not be learnt before the store was closed or failed. Ask
-    /// [`Store::applied`](crate::Store::applied) once it can be reached again.
+    /// The store failed or was closed before the outcome of this batch was known. Ask
+    /// [`Store::applied`](crate::Store::applied) later.
     #[error("batch {batch}: it is not known whether it was applied: {detail}")]
     Unresolved { batch: BatchId, detail: String },
     /// Stored data does not match its checksum.
@@ -69,7 +67,7 @@ pub enum Error {
     #[error("the snapshot has expired: {detail}")]
     SnapshotExpired { detail: String },
 
-    /// There is no store, and none was to be made.
+    /// There is no store, and [`StoreOptions::create`](crate::StoreOptions::create) is off.
     #[error("there is no store at {place}")]
     Missing { place: String },
     /// Another process has opened this folder.
@@ -81,6 +79,9 @@ pub enum Error {
     /// The store's address cannot be understood.
     #[error("cannot understand the store address {url:?}: {reason}")]
     BadUrl { url: String, reason: String },
+    /// The program was compiled without the feature of this engine.
+    #[error("this program is compiled without the store engine {engine}")]
+    NotCompiledIn { engine: &'static str },
     /// The file system refused.
     #[error("{path}: {detail}")]
     Io { path: String, detail: String },
@@ -89,11 +90,10 @@ pub enum Error {
     Engine { engine: &'static str, detail: String },
 }
 
-/// A result with the store's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What a person can do about it, where that is known.
+    /// What a person can do about it, if known.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -117,13 +117,14 @@ impl Error {
             Self::Locked { .. } => "stop the other process, or give this one another folder",
             Self::NewerSchema { .. } => "use the newer program, or restore a copy made before the upgrade",
             Self::BadUrl { .. } => "use fjall:PATH, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or memory:",
+            Self::NotCompiledIn { .. } => "compile `store` with the feature of that name",
             Self::Io { .. } => "check that the path exists and that this user may read and write it",
             Self::Unresolved { .. } => "ask for the batch by its id once the store can be reached",
             _ => return None,
         })
     }
 
-    /// Whether the same call may succeed later, with nothing changed by the caller.
+    /// Whether a retry of the same call may succeed.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(

@@ -1,19 +1,20 @@
-//! Why commits fail, as long as they do.
+//! The failure of the last commit, until one succeeds.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::time::{Duration, Instant};
 
 use crate::Error;
 
-/// The failure of the last commit. Clones share it.
+/// Clones share the state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failing(Arc<Mutex<Option<(Instant, Error)>>>);
 
 impl Failing {
-    /// Takes note of how a commit ended. What is wrong with a batch says nothing of others.
+    /// Records the result of a commit. An error of one batch says nothing about others.
     pub(crate) fn note(&self, error: Option<&Error>) {
-        let mut last = self.last();
+        let mut last = self.0.lock();
         match error {
             None => *last = None,
             Some(Error::CounterOverflow { .. } | Error::Closed) => {}
@@ -21,14 +22,10 @@ impl Failing {
         }
     }
 
-    /// Why the last commit failed, if that was within the last so long.
+    /// The failure of the last commit if it is not older than `within`.
     pub(crate) fn get(&self, within: Duration) -> Option<Error> {
-        let last = self.last();
+        let last = self.0.lock();
         last.as_ref().filter(|(at, _)| at.elapsed() <= within).map(|(_, error)| error.clone())
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<(Instant, Error)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

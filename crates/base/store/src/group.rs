@@ -1,4 +1,4 @@
-//! Groups: the batches that one durable write carries, and the rule that decides each of them.
+//! Groups: batches that share one durable write, and the rule that decides them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -8,12 +8,12 @@ use crate::batch::{Batch, BatchId, Write};
 use crate::key::Key;
 use crate::{Error, Result};
 
-/// Batches that are applied together, in this order: each sees what those before it wrote.
+/// Batches that are applied together in this order: each sees the writes of those before it.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The batches, each with an id. Shared, so that a group is cheap to hand to another thread.
+    /// Each has an id. Shared, so that a group is cheap to send to another thread.
     pub batches: Arc<[Batch]>,
-    /// Counts from zero; an attempt that was found not to be applied is followed by the next one.
+    /// From zero; an attempt that was not applied is followed by the next one.
     pub attempt: u32,
 }
 
@@ -22,37 +22,36 @@ impl Group {
         Self { batches: batches.into(), attempt: 0 }
     }
 
-    /// The group's own id: that of its first batch. Together with the attempt it names one try to commit.
+    /// The id of the first batch. Together with the attempt it identifies one try to commit.
     #[must_use]
     pub fn id(&self) -> BatchId {
         self.ids().next().unwrap_or(BatchId(0))
     }
 
-    /// The ids of the batches.
     pub fn ids(&self) -> impl Iterator<Item = BatchId> {
         self.batches.iter().filter_map(Batch::id)
     }
 }
 
-/// What became of one batch of an applied group.
+/// The decision about one batch of an applied group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All checks held; its writes are part of the group's.
+    /// All checks held.
     Applied,
-    /// These checks failed; nothing of it was written.
+    /// These checks failed; nothing of the batch was written.
     Conflict(Vec<Key>),
 }
 
-/// A decided group: a verdict for each batch, and the writes of the winners, one for each key.
+/// A decided group: a verdict for each batch, and one write for each key that a winner wrote.
 #[derive(Debug, Default)]
 pub struct Decision {
     /// In the order of the batches.
     pub verdicts: Vec<Verdict>,
-    /// The last put or delete of each row, and the sum of each counter's adds.
+    /// The last put or delete of a row, the sum of the adds to a counter.
     pub writes: BTreeMap<Key, Write>,
 }
 
-/// Decides every batch of a group. `stored_version` gives the version of a row before the group (zero: absent).
+/// `stored_version` returns the version of a row before the group; zero if it is absent.
 pub fn decide(group: &Group, mut stored_version: impl FnMut(&Key) -> Result<u64>) -> Result<Decision> {
     let mut decision = Decision::default();
     for batch in &*group.batches {
@@ -90,7 +89,6 @@ fn merge(writes: &mut BTreeMap<Key, Write>, key: &Key, write: &Write) -> Result<
     Ok(())
 }
 
-/// The sum, or the error that names the counter.
 pub(crate) fn add(key: &Key, amount: i64, delta: i64) -> Result<i64> {
     amount.checked_add(delta).ok_or_else(|| Error::CounterOverflow { key: key.to_string() })
 }

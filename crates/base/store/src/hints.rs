@@ -1,5 +1,5 @@
-//! Hints: wake-ups for readers of queues. A hint says "look here"; it is never a promise: hints may come twice, late,
-//! for nothing, or not at all, so a reader also looks by itself now and then.
+//! Hints: wake-ups for readers of queues. Hints are not guaranteed: they may be repeated, late,
+//! spurious or missing, so a reader also polls at long intervals.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,29 +11,28 @@ use crate::group::{Group, Verdict};
 use crate::key::Key;
 use crate::table::Placement;
 
-/// How many groups of hints a slow reader may fall behind before it is told to look everywhere.
+/// Groups of hints that a slow reader may lag behind before it gets [`Hint::Anything`].
 const HINTS_KEPT: usize = 256;
 
-/// What was written. Deleted rows are nobody's business.
+/// What was written. Deletes give no hints.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hint {
-    /// This process has put this row into a table that is a queue.
+    /// This process put this row into a table with the placement `Queue`.
     Put(Key),
     /// Rows of this table and shard were written, by this process or another.
     Changed {
-        /// The table's name.
         table: &'static str,
         /// The first key column.
         shard: u32,
     },
-    /// Hints were missed: anything may have changed.
+    /// Hints were lost: anything may have changed.
     Anything,
 }
 
-/// What the readers hear; `None` is the last thing.
+/// `None` ends the stream.
 type Heard = Option<Arc<[Hint]>>;
 
-/// The sending half, held by the committer.
+/// The sender, held by the committer.
 #[derive(Clone, Debug)]
 pub struct HintSender(broadcast::Sender<Heard>);
 
@@ -46,7 +45,7 @@ impl HintSender {
         Hints { receiver: self.0.subscribe(), waiting: Vec::new() }
     }
 
-    /// Tells the readers what the batches of a group wrote that were applied. Costs nothing while nobody listens.
+    /// Sends hints about the applied batches of a group. Free while there is no receiver.
     pub(crate) fn group_applied(&self, group: &Group, verdicts: &[Verdict]) {
         if self.0.receiver_count() == 0 {
             return;
@@ -65,19 +64,17 @@ impl HintSender {
         }
     }
 
-    /// Tells the readers what another process wrote.
+    /// Sends hints about writes of another process.
     pub fn send(&self, hints: Vec<Hint>) {
-        // An error only means that nobody listens.
+        // An error means that there is no receiver.
         let _ = self.0.send(Some(hints.into()));
     }
 
-    /// Tells the readers that the store is closed.
     pub(crate) fn close(&self) {
         let _ = self.0.send(None);
     }
 }
 
-/// A stream of hints.
 #[derive(Debug)]
 pub struct Hints {
     receiver: broadcast::Receiver<Heard>,
@@ -85,7 +82,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// The next hint; `None` when the store is closed. Dropping the future loses nothing.
+    /// The next hint; `None` when the store is closed. Cancellation safe.
     pub async fn next(&mut self) -> Option<Hint> {
         loop {
             if let Some(hint) = self.waiting.pop() {

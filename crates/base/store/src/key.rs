@@ -4,8 +4,8 @@
 //! - `i64`: eight bytes, big end first, sign bit flipped.
 //! - text and bytes: each `00` becomes `00 FF`, and `00 01` ends the column.
 //!
-//! No encoded column is a prefix of another of its type, so columns simply follow each other, and the encoding of
-//! the first columns is a prefix of every key that starts with them.
+//! No encoded column is a prefix of another of its type, so columns are concatenated, and the
+//! encoding of the first columns is a prefix of every key that starts with them.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,7 +20,6 @@ use crate::{Error, Result};
 const ESCAPED_ZERO: [u8; 2] = [0x00, 0xFF];
 const END: [u8; 2] = [0x00, 0x01];
 
-/// The value of one key column.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyValue {
     /// Unsigned 32 bits.
@@ -33,14 +32,12 @@ pub enum KeyValue {
     Bytes(Vec<u8>),
 }
 
-/// Encoded keys up to this length need no allocation.
+/// Encoded keys up to this length are not allocated.
 const INLINE_BYTES: usize = 48;
 
-/// The bytes of an encoded key.
 pub(crate) type KeyBytes = SmallVec<[u8; INLINE_BYTES]>;
 
 impl KeyValue {
-    /// The type of the column that this is a value of.
     #[must_use]
     pub fn ty(&self) -> ColumnType {
         match self {
@@ -60,7 +57,7 @@ impl KeyValue {
         }
     }
 
-    /// Takes one column off the front of `bytes`; `None` if they do not hold one.
+    /// Removes one column from the front of `bytes`; `None` if it is malformed.
     fn decode(ty: ColumnType, bytes: &mut &[u8]) -> Option<Self> {
         match ty {
             ColumnType::U32 => {
@@ -85,10 +82,7 @@ impl fmt::Display for KeyValue {
             Self::U32(v) => write!(f, "{v}"),
             Self::I64(v) => write!(f, "{v}"),
             Self::Text(v) => write!(f, "{v:?}"),
-            Self::Bytes(v) => {
-                f.write_str("0x")?;
-                v.iter().try_for_each(|b| write!(f, "{b:02x}"))
-            }
+            Self::Bytes(v) => write!(f, "0x{}", text::hex(v)),
         }
     }
 }
@@ -127,7 +121,7 @@ fn decode_bytes(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The key of one row: its table, and its columns in their encoded form. Cheap to clone.
+/// The key of one row: its table and its encoded columns. Cheap to clone.
 #[derive(Clone)]
 pub struct Key {
     table: &'static TableDef,
@@ -135,45 +129,39 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of these column values, which must be as many and of the types that the table declares;
-    /// a key that is not is refused when it is used.
+    /// The key of these values. A key that does not have the columns of its table is refused when
+    /// it is used.
     #[must_use]
     pub fn encode(table: &'static TableDef, values: &[KeyValue]) -> Self {
         Self { table, bytes: encode_prefix(values) }
     }
 
-    /// The key that these parts encode themselves to.
     pub(crate) fn from_parts<K>(table: &'static TableDef, parts: &impl PrefixOf<K>) -> Self {
         let mut bytes = KeyBytes::new();
         parts.encode(&mut bytes);
         Self { table, bytes }
     }
 
-    /// A key in its encoded form.
     #[must_use]
     pub fn from_encoded(table: &'static TableDef, bytes: &[u8]) -> Self {
         Self { table, bytes: bytes.into() }
     }
 
-    /// The table.
     #[must_use]
     pub fn table(&self) -> &'static TableDef {
         self.table
     }
 
-    /// The encoded columns.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The first key column.
     #[must_use]
     pub fn shard(&self) -> u32 {
         self.bytes.first_chunk().map_or(0, |b| u32::from_be_bytes(*b))
     }
 
-    /// The values of the key columns.
     pub fn values(&self) -> Result<Vec<KeyValue>> {
         let mut rest = &*self.bytes;
         let values = self.table.types.iter().map(|ty| KeyValue::decode(*ty, &mut rest));
@@ -181,8 +169,8 @@ impl Key {
         if rest.is_empty() { Ok(values) } else { Err(self.malformed()) }
     }
 
-    /// Whether this key may be used: it has the columns of its table, is not too long, and its text has no NUL
-    /// (which PostgreSQL cannot keep).
+    /// Checks that the key has the columns of its table, is not too long, and has no NUL in text
+    /// (PostgreSQL cannot store it).
     pub fn validate(&self) -> Result<()> {
         if self.bytes.len() > KEY_BYTES_MAX {
             let (bytes, max) = (self.bytes.len(), KEY_BYTES_MAX);
@@ -204,7 +192,7 @@ impl Key {
     }
 }
 
-/// Steps over one encoded column; `Some(false)` if it is text with a NUL in it, `None` if it is malformed.
+/// Skips one encoded column; `Some(false)` if it is text with a NUL, `None` if it is malformed.
 fn skip_column(ty: ColumnType, rest: &mut &[u8]) -> Option<bool> {
     let fixed = match ty {
         ColumnType::U32 => 4,
@@ -232,7 +220,6 @@ fn skip_column(ty: ColumnType, rest: &mut &[u8]) -> Option<bool> {
     Some(true)
 }
 
-/// The encoding of the first key columns.
 pub(crate) fn encode_prefix(values: &[KeyValue]) -> KeyBytes {
     let mut bytes = KeyBytes::new();
     for value in values {
@@ -241,7 +228,7 @@ pub(crate) fn encode_prefix(values: &[KeyValue]) -> KeyBytes {
     bytes
 }
 
-/// The least byte string above all that start with `prefix`; `None` if there is none.
+/// The least byte string above all that start with `prefix`.
 pub(crate) fn prefix_end(mut prefix: KeyBytes) -> Option<KeyBytes> {
     while let Some(last) = prefix.pop() {
         if last < 0xFF {
@@ -306,15 +293,13 @@ impl fmt::Debug for Key {
 
 /// A Rust type that a key column of type `TYPE` decodes to.
 pub trait KeyColumn: Sized {
-    /// The column's type.
     const TYPE: ColumnType;
-    /// The value as this type; `None` if the column has another one.
+    /// `None` if the value has another type.
     fn from_value(value: KeyValue) -> Option<Self>;
 }
 
 /// A Rust value that a key column of type `T` can be made from, such as `&str` for `String`.
 pub trait IntoColumn<T> {
-    /// The column's value.
     fn value(self) -> KeyValue;
     #[doc(hidden)]
     fn encode(&self, out: &mut SmallVec<[u8; 48]>);
@@ -322,9 +307,8 @@ pub trait IntoColumn<T> {
 
 /// A tuple of key columns: the `K` of [`Table<K>`](crate::Table).
 pub trait KeyTuple: Sized {
-    /// The columns' types.
     const TYPES: &'static [ColumnType];
-    /// The values as this tuple; `None` if they do not fit.
+    /// `None` if the values do not fit.
     fn from_values(values: Vec<KeyValue>) -> Option<Self>;
 }
 
@@ -332,7 +316,6 @@ pub trait KeyTuple: Sized {
 pub trait PrefixOf<K> {
     /// `K` for a whole key, `()` for a shorter one.
     type Whole;
-    /// The columns' values.
     fn values(self) -> Vec<KeyValue>;
     #[doc(hidden)]
     fn encode(&self, out: &mut SmallVec<[u8; 48]>);

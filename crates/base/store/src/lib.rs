@@ -1,8 +1,9 @@
-//! Ordered tables with atomic batches: the ground that everything in Torg stands on.
+//! Ordered tables with atomic batches, over an embedded engine, PostgreSQL or memory.
 //!
-//! There are no interactive transactions. Code reads rows with their versions, computes, and commits one [`Batch`]:
-//! checks that must still hold, and puts, deletes and adds that are applied if they do, all or nothing. A [`Conflict`](Outcome::Conflict)
-//! is normal: read again, compute again.
+//! There are no interactive transactions. Code reads rows with their versions, computes, and
+//! commits one [`Batch`]: checks that must still hold, and puts, deletes and adds that are applied
+//! if they do, all or nothing. A [`Conflict`](Outcome::Conflict) is normal: read again, compute
+//! again.
 //!
 //! ```
 //! use store::{Batch, Memory, Outcome, Read, Schema, Store, StoreOptions, Table};
@@ -25,19 +26,22 @@
 //! What is promised:
 //! - A batch is applied as a whole or not at all, also across a crash.
 //! - An acknowledged batch is durable (see [`Durability`]), and every later read sees it.
-//! - The outcome is never open: see [`Store::commit`].
+//! - The outcome of a commit is never left open: see [`Store::commit`].
 //! - [`Store::snapshot`] sees all tables at one moment.
 //!
-//! Where things are: [`Table`] and [`Key`] (`table.rs`, `key.rs`), [`Batch`] (`batch.rs`), [`Scan`] (`scan.rs`), the
-//! committer that groups batches (`committer.rs`) and the rule that decides them (`group.rs`), the contract of engines
-//! ([`engine`]), the engines (`memory/`, `embedded/`, `postgres/`), every limit ([`limits`]), and the suite that every engine
-//! passes (`conformance/`).
+//! Where things are: [`Table`] and [`Key`] (`table.rs`, `key.rs`), [`Batch`] (`batch.rs`), [`Scan`]
+//! (`scan.rs`), the committer that groups batches (`committer.rs`) and the rule that decides them
+//! (`group.rs`), the contract of engines ([`engine`]), the engines (`memory/`, `embedded/`,
+//! `postgres/`), every limit ([`limits`]), and the suite that every engine passes (`conformance/`).
+//!
+//! The features `fjall` and `postgres` compile the engines beside memory.
 
 mod batch;
 mod committer;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod copy;
+#[cfg(feature = "fjall")]
 mod embedded;
 pub mod engine;
 mod error;
@@ -49,6 +53,7 @@ pub mod limits;
 mod memory;
 mod open;
 mod options;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod row;
 mod scan;
@@ -58,6 +63,7 @@ mod table;
 pub use batch::{Batch, BatchId, Write};
 pub use committer::Outcome;
 pub use copy::{CopyProgress, copy};
+#[cfg(feature = "fjall")]
 pub use embedded::{Fjall, panic_becomes_error};
 pub use engine::Read;
 pub use error::{Error, Result};
@@ -66,6 +72,7 @@ pub use key::{IntoColumn, Key, KeyColumn, KeyTuple, KeyValue, PrefixOf};
 pub use memory::{FaultCounts, Faults, Faulty, Memory};
 pub use open::{StoreUrl, masked_url};
 pub use options::{Durability, PostgresOptions, StoreOptions};
+#[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use row::Row;
 pub use scan::{Page, Scan};

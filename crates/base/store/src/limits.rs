@@ -1,7 +1,6 @@
-//! Every limit of the store, in one place. They hold on every engine alike, so that data can always move
-//! from one to another.
+//! Limits of the store. They are the same for every engine, so that data can move between engines.
 
-/// Longest encoded key. PostgreSQL's index rows end at 2.7 KB; keys should stay far below that anyway.
+/// Longest encoded key. The limit of index rows in PostgreSQL is 2.7 KB.
 pub const KEY_BYTES_MAX: usize = 1024;
 /// Longest value of one row.
 pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
@@ -11,7 +10,7 @@ pub const BATCH_OPS_MAX: usize = 10_000;
 pub const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most keys in one `get`.
 pub const GET_KEYS_MAX: usize = 10_000;
-/// Most rows in one page of a scan, whatever was asked for.
+/// Most rows in one page of a scan.
 pub const SCAN_ROWS_MAX: usize = 10_000;
 /// A page ends after the row that takes it over this many bytes of values.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -23,7 +22,7 @@ pub const NAME_BYTES_MAX: usize = 48;
 pub const KEY_COLUMNS_MAX: usize = 8;
 /// Batches that may wait for the committer before `commit` itself waits.
 pub const QUEUE_BATCHES_MAX: usize = 4096;
-/// A group takes no further batch once it holds this many bytes.
+/// A group that holds this many bytes takes no further batch.
 pub const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// The ids of the batches of so many groups are kept, so that it can be asked whether a batch was applied.
+/// Groups whose batch ids are kept for [`Store::applied`](crate::Store::applied).
 pub const GROUPS_REMEMBERED: u64 = 4096;

@@ -1,24 +1,22 @@
-//! Opening a store by its address.
+//! The addresses of stores.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::embedded::Fjall;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::options::StoreOptions;
-use crate::postgres::Postgres;
 use crate::store::Store;
 use crate::table::Schema;
 use crate::{Error, Result};
 
 const MASK: &str = "***";
-/// What stands behind these is a path, which holds no secrets.
+/// The rest of these is a path, which holds no secrets.
 const PATH_SCHEMES: [&str; 2] = ["fjall:", "file:"];
 
-/// Where a store is.
+/// The address of a store.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `memory:`, gone with the process.
@@ -63,24 +61,24 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// An address as it may be shown in logs and messages: the password of the user part and every parameter that is named
-/// like a secret are masked.
+/// An address for logs and messages, with `***` for the password of the user part and for every
+/// parameter whose name suggests a secret.
 ///
-/// In doubt it masks too much: a password with an unescaped `/`, `?`, `@` or `:` does not slip through.
+/// It rather masks too much: a password with an unescaped `/`, `?`, `@` or `:` is masked too.
 #[must_use]
 pub fn masked_url(url: &str) -> String {
     if PATH_SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
         return url.to_owned();
     }
     let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + "://".len()));
-    // Without a scheme nobody knows what is a host.
+    // Without a scheme it is unclear where the host ends.
     let hosts = if scheme.is_empty() { rest } else { rest.split(['/', '?']).next().unwrap_or(rest) };
     let shown = match rest.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
             Some((name, _)) => format!("{name}:{MASK}@{host}"),
             None => rest.to_owned(),
         },
-        // A password whose host was forgotten, or ports.
+        // A password without a host, or ports.
         None => match rest.split_once(':') {
             Some((name, behind)) if !behind.is_empty() && !has_only_ports(hosts) => format!("{name}:{MASK}"),
             _ => rest.to_owned(),
@@ -95,7 +93,7 @@ pub fn masked_url(url: &str) -> String {
     format!("{scheme}{base}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
-/// Whether every colon stands before a port, or in an address of IPv6.
+/// Whether every colon precedes a port or is part of an IPv6 address.
 fn has_only_ports(hosts: &str) -> bool {
     hosts.split(',').all(|host| {
         let behind =
@@ -112,12 +110,18 @@ fn names_a_secret(name: &str) -> bool {
 }
 
 impl Store {
-    /// Opens the store at an address, making a new one if there is none.
+    /// Opens the store at an address.
     pub async fn open(url: &StoreUrl, schema: Schema, options: &StoreOptions) -> Result<Self> {
         let engine: Arc<dyn Engine> = match url {
             StoreUrl::Memory => Arc::new(Memory::new(schema)),
-            StoreUrl::Fjall(path) => Arc::new(Fjall::open(path, schema, options).await?),
-            StoreUrl::Postgres(url) => Arc::new(Postgres::open(url, schema, options).await?),
+            #[cfg(feature = "fjall")]
+            StoreUrl::Fjall(path) => Arc::new(crate::Fjall::open(path, schema, options).await?),
+            #[cfg(feature = "postgres")]
+            StoreUrl::Postgres(url) => Arc::new(crate::Postgres::open(url, schema, options).await?),
+            #[cfg(not(feature = "fjall"))]
+            StoreUrl::Fjall(_) => return Err(Error::NotCompiledIn { engine: "fjall" }),
+            #[cfg(not(feature = "postgres"))]
+            StoreUrl::Postgres(_) => return Err(Error::NotCompiledIn { engine: "postgres" }),
         };
         Ok(Self::over(engine, options))
     }

@@ -1,60 +1,56 @@
-//! Options that every engine understands, with their defaults.
+//! Options of a store, with their defaults.
 
 use std::time::Duration;
 
-/// What an acknowledged commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Durability {
     /// A power loss: every group of batches is forced to the disk before it is acknowledged.
     #[default]
     Fsync,
-    /// The death of the process, but not of the machine: the operating system writes the data when it likes.
+    /// A crash of the process, but not of the machine: the operating system decides when to write.
     Os,
 }
 
-/// How a store works.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
-    /// Makes a store where there is none, adds declared tables that it does not have, and raises its schema version.
-    /// Without it, opening changes nothing, a missing store is [`Error::Missing`](crate::Error::Missing), and the schema has
-    /// only the tables that are there.
+    /// Creates a missing store, adds declared tables that it does not have, and raises its schema
+    /// version. Without it opening changes nothing, a missing store is
+    /// [`Error::Missing`](crate::Error::Missing), and the schema has only the tables of the store.
     pub create: bool,
-    /// Memory for the embedded engine's cache, with all that the cache needs for itself.
+    /// Memory for the cache of the embedded engine, including its overhead.
     pub cache_bytes: u64,
     /// What an acknowledged commit survives.
     pub durability: Durability,
     /// Most batches in one group.
     pub group_max: usize,
-    /// How long a group that is not full waits for more batches. Zero is right nearly always: while one group is
-    /// being written, the next one gathers by itself.
+    /// How long a group that is not full waits for more batches. Zero is nearly always right: while
+    /// one group is written, the next one gathers.
     pub group_wait: Duration,
-    /// How long a batch may wait for its turn before it is withdrawn and the caller told that the store cannot be reached.
+    /// How long a batch may be queued before it is withdrawn with
+    /// [`Error::Unavailable`](crate::Error::Unavailable).
     pub queue_timeout: Duration,
     /// The embedded engine refuses writes when the disk has less free space than this.
     pub free_bytes_min: u64,
-    /// Connections that read (and hold snapshots), and connections that commit.
     pub postgres: PostgresOptions,
-    /// Makes the ids of batches repeatable, for simulations; `None` takes them from the operating system.
+    /// Makes the ids of batches repeatable, for simulations; `None` uses the random source of the
+    /// system.
     pub id_seed: Option<u64>,
 }
 
-/// How the PostgreSQL engine works.
 #[derive(Clone, Debug)]
 pub struct PostgresOptions {
     /// Connections for reads and snapshots.
     pub read_connections: usize,
-    /// Groups of batches in flight at once, each on a connection of its own. Few lanes make large groups, which cost
-    /// less; more of them pay off for a server with many cores, or far away.
+    /// Groups in flight, each on its own connection. Few lanes make large groups, which cost less;
+    /// more lanes pay off for a server with many cores or a long way.
     pub commit_lanes: usize,
-    /// How long one statement may take.
     pub statement_timeout: Duration,
-    /// How long a connection attempt may take.
     pub connect_timeout: Duration,
-    /// How long reads and commits wait for a database that is away before they fail.
+    /// How long reads and commits retry while the database is unavailable.
     pub patience: Duration,
-    /// How long a snapshot may be held.
     pub snapshot_timeout: Duration,
-    /// PEM file with the authorities that may sign the server's certificate; `None` trusts the system's.
+    /// PEM file with the authorities of the server's certificate; `None` trusts those of the
+    /// system.
     pub tls_ca_file: Option<std::path::PathBuf>,
     /// PEM files with the client's certificate and key, for servers that ask for one.
     pub tls_client_files: Option<(std::path::PathBuf, std::path::PathBuf)>,
@@ -92,8 +88,8 @@ impl Default for PostgresOptions {
 }
 
 impl StoreOptions {
-    /// The cache as the embedded engine counts it, which is by the bytes of what is cached. Measured with values of 2 KB, what the allocator
-    /// rounds up and the cache's own lists take half as much again.
+    /// The cache size as the embedded engine counts it, which is by the bytes of cached values.
+    /// With values of 2 KB the overhead of allocator and lists is half as much again.
     #[must_use]
     pub fn engine_cache_bytes(&self) -> u64 {
         self.cache_bytes / 4 * 3

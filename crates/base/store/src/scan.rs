@@ -1,18 +1,19 @@
-//! Scans: the rows of one table between two bounds, in key order or against it, page by page.
+//! Scans: the rows of one table between two bounds, in ascending or descending key order, in pages.
 
 use std::ops::Bound;
 
 use crate::key::{Key, KeyBytes, KeyValue, encode_prefix, prefix_end};
-use crate::limits::SCAN_ROWS_MAX;
+use crate::limits::{PAGE_BYTES_MAX, SCAN_ROWS_MAX};
 use crate::row::Row;
 use crate::table::TableDef;
 use crate::{Error, Result};
 
 /// Which rows to read.
 ///
-/// A bound gives the first key columns. Rows that start with them are *at* the bound: [`from`](Self::from) and
-/// [`through`](Self::through) take them in, [`above`](Self::above) and [`below`](Self::below) leave them out.
-/// A later call replaces an earlier one at the same end; [`within`](Self::within) sets both.
+/// A bound gives the first key columns. Rows that start with them are *at* the bound:
+/// [`from`](Self::from) and [`through`](Self::through) include them, [`above`](Self::above) and
+/// [`below`](Self::below) exclude them. A later call replaces an earlier one at the same end;
+/// [`within`](Self::within) sets both.
 #[derive(Clone, Debug)]
 pub struct Scan {
     pub(crate) table: &'static TableDef,
@@ -74,22 +75,20 @@ impl Scan {
         self
     }
 
-    /// At most so many rows in the page. Pages are never longer than
-    /// [`SCAN_ROWS_MAX`](crate::limits::SCAN_ROWS_MAX) rows.
+    /// Rows in a page, never more than [`SCAN_ROWS_MAX`](crate::limits::SCAN_ROWS_MAX).
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.limit = rows.min(SCAN_ROWS_MAX);
         self
     }
 
-    /// Goes on behind this key, in the direction of the scan. The key need not exist any more.
+    /// Continues after this key, in the direction of the scan. The key need not exist any more.
     #[must_use]
     pub fn after(mut self, key: Key) -> Self {
         self.after = Some(key);
         self
     }
 
-    /// The table.
     #[must_use]
     pub fn table(&self) -> &'static TableDef {
         self.table
@@ -103,7 +102,7 @@ impl Scan {
         }
         match &self.after {
             Some(key) if key.table().name != self.table.name => {
-                let reason = format!("a scan cannot go on after a key of table {}", key.table());
+                let reason = format!("a scan cannot continue after a key of table {}", key.table());
                 Err(Error::BadKey { table: self.table.name, reason })
             }
             Some(key) => key.validate(),
@@ -152,12 +151,30 @@ impl Scan {
     }
 }
 
-/// Some rows, and where to go on.
+/// A page of rows and its continuation.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The rows, in the direction of the scan.
+    /// In the direction of the scan.
     pub rows: Vec<Row>,
-    /// Give this to [`Scan::after`] for the next page; `None` when the scan has come to its end. A page may be
+    /// The argument of [`Scan::after`] for the next page; `None` at the end of the scan. A page may be
     /// shorter than the limit and still have a next one, because pages are limited in bytes too.
     pub next: Option<Key>,
+}
+
+impl Page {
+    /// Takes rows until the limit of rows or bytes is reached.
+    pub(crate) fn gather(rows: impl Iterator<Item = Result<Row>>, limit: usize) -> Result<Self> {
+        let mut page = Self::default();
+        let mut bytes = 0;
+        for row in rows {
+            let row = row?;
+            bytes += row.value.len();
+            page.rows.push(row);
+            if page.rows.len() == limit || bytes >= PAGE_BYTES_MAX {
+                page.next = page.rows.last().map(|row| row.key.clone());
+                break;
+            }
+        }
+        Ok(page)
+    }
 }

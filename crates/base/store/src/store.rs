@@ -1,10 +1,11 @@
-//! The store: what the rest of Torg holds in its hands.
+//! The handle on a store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use parking_lot::RwLock;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -26,9 +27,10 @@ use crate::{Error, Result};
 
 /// Ordered tables with atomic batches. Cheap to clone; all clones are one store.
 ///
-/// - [`commit`](Self::commit) is all or nothing, durable when it answers, and never leaves its outcome open.
+/// - [`commit`](Self::commit) is all or nothing, durable when it answers, and its outcome is known.
 /// - A read sees every batch that was acknowledged before it began.
-/// - [`get`](Read::get) and [`scan`](Read::scan) see the latest state; [`snapshot`](Self::snapshot) gives a consistent view.
+/// - [`get`](Read::get) and [`scan`](Read::scan) see the latest state; [`snapshot`](Self::snapshot)
+///   gives a consistent view.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -43,14 +45,12 @@ struct Inner {
     ids: Ids,
     queue_timeout: Duration,
     failing: Failing,
-    /// The first damage that was met.
     damage: OnceLock<Error>,
-    /// Set by `close`.
     closing: watch::Sender<bool>,
 }
 
 impl Store {
-    /// A store over an engine. Must be called on a tokio runtime, where the committer will run.
+    /// Must be called on a tokio runtime, where the committer runs.
     #[must_use]
     pub fn over(engine: Arc<dyn Engine>, options: &StoreOptions) -> Self {
         let hints = HintSender::new();
@@ -64,28 +64,24 @@ impl Store {
             closing.subscribe(),
             failing.clone(),
         );
-        let (requests, lanes) = (RwLock::new(Some(requests)), Mutex::new(lanes));
-        let (ids, queue_timeout) = (Ids::new(options.id_seed), options.queue_timeout);
-        let damage = OnceLock::new();
-        Self {
-            inner: Arc::new(Inner {
-                engine,
-                requests,
-                lanes,
-                hints,
-                ids,
-                queue_timeout,
-                failing,
-                damage,
-                closing,
-            }),
-        }
+        let inner = Inner {
+            engine,
+            requests: RwLock::new(Some(requests)),
+            lanes: Mutex::new(lanes),
+            hints,
+            ids: Ids::new(options.id_seed),
+            queue_timeout: options.queue_timeout,
+            failing,
+            damage: OnceLock::new(),
+            closing,
+        };
+        Self { inner: Arc::new(inner) }
     }
 
-    /// Applies a batch, durably, or says which of its checks failed.
+    /// Applies a batch durably, or returns the keys whose checks failed.
     ///
-    /// An error means that nothing was applied, except for [`Error::Unresolved`]. Once this future was polled, dropping
-    /// it does not withdraw the batch.
+    /// An error means that nothing was applied, except for [`Error::Unresolved`]. Dropping a polled
+    /// future does not withdraw the batch.
     pub async fn commit(&self, mut batch: Batch) -> Result<Outcome> {
         batch.validate()?;
         for key in batch.checks().iter().map(|c| &c.0).chain(batch.writes().iter().map(|w| &w.0)) {
@@ -96,7 +92,7 @@ impl Store {
         }
         let id = batch.id().unwrap_or_else(|| self.inner.ids.next());
         batch.set_id(id);
-        let requests = self.inner.requests.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let requests = self.inner.requests.read().clone();
         let requests = requests.ok_or(Error::Closed)?;
         let (reply, mut answer) = oneshot::channel();
         let turn = Turn::default();
@@ -107,7 +103,7 @@ impl Store {
         drop(requests);
         let answered = match tokio::time::timeout_at(deadline, &mut answer).await {
             Ok(answered) => answered,
-            // Not yet taken, so it never will be.
+            // The committer has not taken it and never will.
             Err(_) if turn.claim() => return Err(self.busy()),
             Err(_) => answer.await,
         };
@@ -117,17 +113,17 @@ impl Store {
 
     fn busy(&self) -> Error {
         let waited = self.inner.queue_timeout.as_secs();
-        Error::unavailable(format!("a batch has waited {waited} s for its turn and was withdrawn"))
+        Error::unavailable(format!("a batch was queued for {waited} s and was withdrawn"))
     }
 
-    /// A consistent view over all tables. Hold it shortly: it keeps old data alive.
+    /// A consistent view over all tables. Hold it for a short time: it keeps old data alive.
     pub async fn snapshot(&self) -> Result<Snapshot> {
         self.require_open()?;
         let view = self.noting(self.inner.engine.snapshot().await)?;
         Ok(Snapshot { store: self.clone(), view })
     }
 
-    /// Wake-ups for readers of queues, about what is committed from now on.
+    /// Hints about commits from now on.
     #[must_use]
     pub fn hints(&self) -> Hints {
         let hints = self.inner.hints.subscribe();
@@ -137,78 +133,81 @@ impl Store {
         hints
     }
 
-    /// Whether the batch with this id was applied. The store remembers the batches of the last
+    /// Whether a batch was applied. The store remembers the batches of the last
     /// [`GROUPS_REMEMBERED`](crate::limits::GROUPS_REMEMBERED) groups.
     pub async fn applied(&self, batch: BatchId) -> Result<bool> {
         self.inner.engine.applied(batch).await
     }
 
-    /// The tables: those declared when the store was opened, and those that only its catalogue knows.
+    /// The declared tables and those that only the catalogue of the store knows.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.inner.engine.schema()
     }
 
-    /// The engine's name, for people.
     #[must_use]
     pub fn engine_name(&self) -> &'static str {
         self.inner.engine.name()
     }
 
-    /// Figures for monitoring.
+    /// Metrics of the engine.
     #[must_use]
     pub fn gauges(&self) -> Vec<(&'static str, f64)> {
         self.inner.engine.gauges()
     }
 
-    /// Whether commits are possible; if not, why. Reads may work all the same.
+    /// Whether commits are possible, without I/O; the error says why not. Reads may work all the
+    /// same.
     pub fn health(&self) -> Result<()> {
         self.require_open()?;
         self.inner.engine.health()
     }
 
-    /// Asks whether commits are possible; if not, why. Reads may work all the same.
+    /// Whether commits are possible, by asking the engine. Reads may work all the same.
     pub async fn takes_writes(&self) -> Result<()> {
         self.require_open()?;
         self.inner.engine.takes_writes().await
     }
 
-    /// Why the last commit failed, if that was within the last so long and none has succeeded since.
+    /// The failure of the last commit if it is not older than `within`.
     #[must_use]
     pub fn failing(&self, within: Duration) -> Option<Error> {
         self.inner.failing.get(within)
     }
 
-    /// The first damage that a read or a commit has met since the store was opened. It does not heal: that takes a copy and a start.
+    /// The first damage that a read or commit met. It stays until the store is restored and opened
+    /// again.
     #[must_use]
     pub fn damage(&self) -> Option<Error> {
         self.inner.damage.get().cloned()
     }
 
-    /// The same answer; if it is a damage, that is remembered.
+    /// Records damage.
     fn noting<T>(&self, answer: Result<T>) -> Result<T> {
         if let Err(damage @ Error::Corrupt { .. }) = &answer {
-            // The first one counts.
+            // The first one stays.
             let _ = self.inner.damage.set(damage.clone());
         }
         answer
     }
 
-    /// About how many rows there are, to show how far something has come; zero if that is not known.
+    /// An estimate for progress displays; zero if unknown.
     pub async fn approximate_rows(&self) -> Result<u64> {
         self.require_open()?;
         self.inner.engine.approximate_rows().await
     }
 
-    /// Reads everything and calls `found` for each damage. Returns the number of rows by table.
+    /// Checks all stored data and calls `found` for each damage. Returns the number of rows by
+    /// table.
     pub async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         self.inner.engine.verify(found).await
     }
 
-    /// Takes no more batches, finishes those on their way, and closes the engine. Later calls on any clone fail with
-    /// [`Error::Closed`]. Dropping the last clone without closing is safe too: it is as if the process had been killed.
+    /// Refuses further batches, finishes queued ones, and closes the engine. Later calls on any
+    /// clone fail with [`Error::Closed`]. Dropping the last clone without closing is safe: it is
+    /// like a crash.
     pub async fn close(&self) -> Result<()> {
-        let requests = self.inner.requests.write().unwrap_or_else(PoisonError::into_inner).take();
+        let requests = self.inner.requests.write().take();
         drop(requests);
         self.inner.closing.send_replace(true);
         let mut lanes = self.inner.lanes.lock().await;
@@ -261,7 +260,7 @@ impl Read for Store {
     }
 }
 
-/// A consistent view over all tables, as of the moment when it was taken.
+/// A consistent view over all tables.
 pub struct Snapshot {
     store: Store,
     view: Box<dyn Read>,
@@ -280,7 +279,7 @@ impl Read for Snapshot {
     }
 }
 
-/// Ids of batches: 64 random bits of this store's opening, then a count.
+/// Ids of batches: 64 random bits for each opened store, then a counter.
 struct Ids {
     opening: u64,
     count: AtomicU64,
@@ -290,7 +289,8 @@ impl Ids {
     fn new(seed: Option<u64>) -> Self {
         let opening = match seed {
             Some(seed) => StdRng::seed_from_u64(seed).next_u64(),
-            // Without a random source the address of a fresh allocation still tells two openings apart.
+            // Without a random source the address of a fresh allocation still differs between
+            // openings.
             None => SysRng.try_next_u64().unwrap_or_else(|_| std::ptr::from_ref(&*Box::new(0)).addr() as u64),
         };
         Self { opening, count: AtomicU64::new(1) }

@@ -16,115 +16,88 @@ use crate::limits::{KEY_COLUMNS_MAX, NAME_BYTES_MAX};
 use crate::scan::Scan;
 use crate::{Error, Result};
 
-/// The type of one key column. The order of keys is the order of these values, column by column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ColumnType {
-    /// Unsigned 32 bits.
-    U32,
-    /// Signed 64 bits.
-    I64,
-    /// UTF-8 text without NUL, in byte order.
-    Text,
-    /// Any bytes.
-    Bytes,
-}
-
-impl ColumnType {
-    /// The name under which catalogues keep this type.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::U32 => "u32",
-            Self::I64 => "i64",
-            Self::Text => "text",
-            Self::Bytes => "bytes",
+/// An enum whose values have a name in catalogues.
+macro_rules! named {
+    ($(#[$doc:meta])* $enum:ident { $($(#[$value_doc:meta])* $value:ident = $name:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $enum {
+            $($(#[$value_doc])* $value,)+
         }
-    }
 
-    /// The type of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::U32, Self::I64, Self::Text, Self::Bytes].into_iter().find(|t| t.name() == name)
-    }
-}
+        impl $enum {
+            /// The name in catalogues.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
 
-/// What a table's rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A value with an explicit version, which batches can check.
-    Versioned,
-    /// A value alone: written and deleted without checks (lists, queues, logs).
-    Plain,
-    /// A signed number that only `add` changes. A counter that was never added to reads as zero.
-    Counter,
-}
-
-impl Kind {
-    /// The name under which catalogues keep this kind.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Versioned => "versioned",
-            Self::Plain => "plain",
-            Self::Counter => "counter",
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$value),)+
+                    _ => None,
+                }
+            }
         }
-    }
+    };
+}
 
-    /// The kind of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Versioned, Self::Plain, Self::Counter].into_iter().find(|k| k.name() == name)
+named! {
+    /// The type of one key column. Keys are ordered by these values, column by column.
+    ColumnType {
+        U32 = "u32",
+        I64 = "i64",
+        /// UTF-8 text without NUL, in byte order.
+        Text = "text",
+        Bytes = "bytes",
     }
 }
 
-/// Where the embedded engine keeps a table's rows. It changes speed and space, never an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// Rows of up to some hundred bytes, read often.
-    Small,
-    /// Values of a kilobyte and more, kept apart from their keys; versions stand beside them in small rows.
-    Large,
-    /// Rows that are written once, taken in key order and deleted.
-    Queue,
-}
-
-impl Placement {
-    /// The name under which catalogues keep this placement.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Large => "large",
-            Self::Queue => "queue",
-        }
-    }
-
-    /// The placement of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Small, Self::Large, Self::Queue].into_iter().find(|p| p.name() == name)
+named! {
+    /// What the rows of a table are.
+    Kind {
+        /// A value with an explicit version, which batches can check.
+        Versioned = "versioned",
+        /// A value alone, written and deleted without checks (lists, queues, logs).
+        Plain = "plain",
+        /// A signed number that only `add` changes. An absent counter reads as zero.
+        Counter = "counter",
     }
 }
 
-/// A table as engines see it. Definitions live as long as the program: they are constants, or were read
-/// from a store's catalogue once.
+named! {
+    /// Where the embedded engine stores the rows of a table. It affects speed and space, never a result.
+    Placement {
+        /// Rows of up to some hundred bytes that are read often.
+        Small = "small",
+        /// Values of a kilobyte and more, stored apart from their keys; versions are stored in
+        /// small rows of their own.
+        Large = "large",
+        /// Rows that are written once, read in key order and deleted.
+        Queue = "queue",
+    }
+}
+
+/// A table as engines see it. Definitions live as long as the program: they are constants, or were
+/// read once from a store's catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDef {
     /// Unique in a store; letters, digits and `_`.
     pub name: &'static str,
-    /// The names of the key columns; the first is always `shard`.
+    /// The first is always `shard`.
     pub columns: &'static [&'static str],
-    /// The types of the key columns; the first is always [`ColumnType::U32`].
+    /// The first is always [`ColumnType::U32`].
     pub types: &'static [ColumnType],
-    /// What the rows are.
     pub kind: Kind,
-    /// Where the embedded engine keeps them.
     pub placement: Placement,
 }
 
 impl TableDef {
-    /// A definition that was read from a store's catalogue. It stays in memory until the program ends;
-    /// a catalogue is small and is read once.
+    /// A definition from a store's catalogue. It stays in memory until the program ends: a catalogue
+    /// is small and is read once.
     pub fn from_catalogue(
         name: &str,
         columns: &[(String, ColumnType)],
@@ -144,7 +117,6 @@ impl TableDef {
         Ok(Box::leak(Box::new(def)))
     }
 
-    /// Whether names and columns keep the rules.
     pub fn validate(&self) -> Result<()> {
         let wrong =
             |reason: &str| Err(Error::BadTable { table: self.name.to_owned(), reason: reason.to_owned() });
@@ -169,14 +141,13 @@ impl TableDef {
         Ok(())
     }
 
-    /// All rows, in key order.
     #[must_use]
     pub const fn scan(&'static self) -> Scan {
         Scan::all(self)
     }
 }
 
-fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_lowercase())
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -198,19 +169,16 @@ pub struct Table<K> {
 }
 
 impl<K: KeyTuple> Table<K> {
-    /// A table of versioned rows.
     #[must_use]
     pub const fn versioned(name: &'static str, columns: &'static [&'static str]) -> Self {
         Self::declare(name, columns, Kind::Versioned)
     }
 
-    /// A table of plain rows.
     #[must_use]
     pub const fn plain(name: &'static str, columns: &'static [&'static str]) -> Self {
         Self::declare(name, columns, Kind::Plain)
     }
 
-    /// A table of counters.
     #[must_use]
     pub const fn counters(name: &'static str, columns: &'static [&'static str]) -> Self {
         Self::declare(name, columns, Kind::Counter)
@@ -224,7 +192,7 @@ impl<K: KeyTuple> Table<K> {
         Self { def, key: PhantomData }
     }
 
-    /// The same table for values of a kilobyte and more.
+    /// Makes the placement [`Placement::Large`].
     ///
     /// # Panics
     /// If the table holds counters; in a constant, that does not compile.
@@ -235,7 +203,7 @@ impl<K: KeyTuple> Table<K> {
         self
     }
 
-    /// The same table for rows that are written once, taken in order and deleted.
+    /// Makes the placement [`Placement::Queue`].
     ///
     /// # Panics
     /// If the table holds counters; in a constant, that does not compile.
@@ -246,7 +214,6 @@ impl<K: KeyTuple> Table<K> {
         self
     }
 
-    /// The definition that engines work with.
     #[must_use]
     pub const fn def(&'static self) -> &'static TableDef {
         &self.def
@@ -267,7 +234,6 @@ impl<K: KeyTuple> Table<K> {
         K::from_values(key.values()?).ok_or_else(|| key.malformed())
     }
 
-    /// All rows, in key order.
     #[must_use]
     pub const fn scan(&'static self) -> Scan {
         Scan::all(&self.def)
@@ -296,13 +262,11 @@ const fn is_shard(name: &str) -> bool {
 /// ever opened it and refuses lower ones.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// The version of this program's data.
     pub version: u32,
     tables: Vec<&'static TableDef>,
 }
 
 impl Schema {
-    /// A schema of these tables.
     pub fn new(version: u32, tables: impl IntoIterator<Item = &'static TableDef>) -> Result<Self> {
         let mut tables: Vec<_> = tables.into_iter().collect();
         tables.sort_by_key(|t| t.name);
@@ -316,26 +280,25 @@ impl Schema {
         Ok(Self { version, tables })
     }
 
-    /// The tables, by name.
+    /// In the order of their names.
     #[must_use]
     pub fn tables(&self) -> &[&'static TableDef] {
         &self.tables
     }
 
-    /// Whether this table, or one of its name, is in the schema.
+    /// Whether a table of this name is in the schema.
     #[must_use]
     pub fn has(&self, table: &TableDef) -> bool {
-        // Nearly always it is the very same constant.
+        // Nearly always it is the same constant.
         self.tables.iter().any(|known| std::ptr::eq(*known, table)) || self.table(table.name).is_some()
     }
 
-    /// The table of that name.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&'static TableDef> {
         self.position(name).map(|i| self.tables[i])
     }
 
-    /// Where the table of that name stands in [`tables`](Self::tables).
+    /// The index in [`tables`](Self::tables).
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.tables.binary_search_by_key(&name, |t| t.name).ok()

@@ -1,11 +1,11 @@
-//! Commands that run beside a real service.
+//! Commands that run with a service.
 
 use std::process::{Command, ExitCode};
 
 use crate::Missing;
 
-/// Starts a service, runs the command that this process got as its arguments, with `{url}` replaced by the service's address, and ends
-/// as the command does.
+/// Starts a service, runs the command in the arguments of this process with `{url}` replaced by the
+/// address of the service, and exits with the status of the command.
 pub fn run_beside<S>(
     name: &str,
     start: impl FnOnce() -> Result<S, Missing>,

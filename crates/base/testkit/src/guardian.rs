@@ -1,8 +1,8 @@
-//! Takes a server and its folder away when the test process is gone.
+//! Removes a server and its folder when the test process ends.
 //!
-//! The guardian is a shell that waits on a pipe whose other end only this process holds. The pipe closes when the owner
-//! is dropped, when the process exits with the owner in a `static`, and when the process is killed: one clean-up path
-//! for all three.
+//! The guardian is a shell that waits on a pipe whose other end only this process holds. The pipe
+//! closes when the owner is dropped, when the process exits with the owner in a `static`, and when
+//! the process is killed: one clean-up for all three.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,8 +13,8 @@ pub(crate) struct Guardian {
 }
 
 impl Guardian {
-    /// Runs `script` (a POSIX shell command that finds `folder` in `$1` and `args` from `$2` on) once this process lets
-    /// go, then removes `folder`.
+    /// Runs `script` (a POSIX shell command with `folder` in `$1` and `args` from `$2`) when the
+    /// pipe closes, then removes `folder`.
     pub(crate) fn watch(folder: &Path, script: &str, args: &[&str]) -> std::io::Result<Guardian> {
         use std::os::unix::process::CommandExt as _;
         let shell = Command::new("sh")
@@ -36,7 +36,7 @@ impl Guardian {
 impl Drop for Guardian {
     fn drop(&mut self) {
         drop(self.shell.stdin.take());
-        // Nobody can be told here, and the folder is in the temporary directory.
+        // An error cannot be reported here, and the folder is temporary.
         let _ = self.shell.wait();
     }
 }

@@ -1,54 +1,49 @@
-//! A real Kafka broker in KRaft mode, from the jars that `scripts/kafka` copied.
+//! A Kafka broker in KRaft mode, from the jars of `scripts/kafka`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::guardian::Guardian;
 use crate::tls::TlsFiles;
-use crate::{Missing, free_port, log_tail, skip};
+use crate::{Missing, free_port, log_tail, or_skip};
+use parking_lot::Mutex;
 
 const WHAT: &str = "Kafka";
 const USER: &str = "torg";
 const PASSWORD: &str = "torg-test";
-/// Any 16 bytes in base64 do: the cluster is never joined by another.
+/// Any 16 bytes in base64.
 const CLUSTER_ID: &str = "dG9yZy10ZXN0LWNsdXN0ZQ";
 const START_TIMEOUT: Duration = Duration::from_secs(90);
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Another process may take a free port before the broker does.
+/// Another program may take a port before the broker does.
 const START_ATTEMPTS_MAX: u32 = 3;
-/// What the broker logs, once at each start, when it takes requests.
+/// Logged once at each start, when the broker accepts requests.
 const STARTED: &str = "Kafka Server started";
-/// Small, quick to start, and out of the way of the code under test.
+/// Small and quick to start.
 const JVM_ARGUMENTS: &[&str] = &["-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 
-/// The broker that all tests of one binary share, started at the first call; `None`, after a [`skip`], when this machine
-/// cannot run one. Tests use topics of their own in it and never stop it.
+/// The broker that all tests of one binary share, started by the first call; `None`, after a
+/// [`skip`], if this machine cannot run one. Tests use their own topics and never stop the broker.
 #[must_use]
 pub fn kafka() -> Option<&'static Kafka> {
     static SHARED: OnceLock<Result<Kafka, Missing>> = OnceLock::new();
-    match SHARED.get_or_init(Kafka::start) {
-        Ok(broker) => Some(broker),
-        Err(missing) => {
-            skip(missing.what, &missing.why);
-            None
-        }
-    }
+    or_skip(SHARED.get_or_init(Kafka::start).as_ref().map_err(Missing::clone))
 }
 
-/// How a test wants its broker.
 #[derive(Debug, Clone, Default)]
 pub struct KafkaOptions {
-    /// On: clients have to come with TLS and SASL PLAIN (see [`Kafka::user`] and [`Kafka::tls`]).
+    /// Clients must use TLS and SASL PLAIN (see [`Kafka::user`] and [`Kafka::tls`]).
     pub secure: bool,
-    /// Lines for `server.properties`, after and so above the defaults.
+    /// Lines for `server.properties`, which override the defaults.
     pub settings: Vec<(String, String)>,
 }
 
-/// One broker, controller included, with a folder of its own on 127.0.0.1. Topics have to be created; internal topics
-/// have one replica. Dropping it, or the end of the process in whatever way, kills the broker and removes the folder.
+/// One broker with a controller and its own folder on 127.0.0.1. Topics must be created; internal
+/// topics have one replica. Dropping it, or the end of the process, kills the broker and removes
+/// the folder.
 #[derive(Debug)]
 pub struct Kafka {
     jars: PathBuf,
@@ -60,7 +55,7 @@ pub struct Kafka {
 }
 
 impl Kafka {
-    /// Starts a broker that takes plain connections and waits until it serves requests.
+    /// Starts a broker without TLS and waits until it serves requests.
     pub fn start() -> Result<Kafka, Missing> {
         Kafka::start_with(&KafkaOptions::default())
     }
@@ -110,30 +105,30 @@ impl Kafka {
         Ok(kafka)
     }
 
-    /// Where clients connect: `127.0.0.1:port`; the same after a restart.
+    /// `127.0.0.1:port`; the same after a restart.
     #[must_use]
     pub fn bootstrap(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The certificates, when the broker was started with [`KafkaOptions::secure`].
+    /// With [`KafkaOptions::secure`].
     #[must_use]
     pub fn tls(&self) -> Option<&TlsFiles> {
         self.tls.as_ref()
     }
 
-    /// User and password for SASL PLAIN, when the broker was started with [`KafkaOptions::secure`].
+    /// User and password of SASL PLAIN, with [`KafkaOptions::secure`].
     #[must_use]
     pub fn user(&self) -> Option<(&'static str, &'static str)> {
         self.tls.as_ref().map(|_| (USER, PASSWORD))
     }
 
-    /// Stops the broker in order and waits until it is gone.
+    /// Shuts the broker down and waits for its end.
     ///
     /// # Panics
     /// When the broker does not run.
     pub fn stop(&self) {
-        let mut slot = self.broker();
+        let mut slot = self.broker.lock();
         let mut broker = slot.take().expect("a running broker");
         let asked = Command::new("kill").args(["-TERM", &broker.id().to_string()]).status();
         let until = Instant::now() + STOP_TIMEOUT;
@@ -146,16 +141,16 @@ impl Kafka {
         self.forget(&mut broker);
     }
 
-    /// Kills the broker as a crash would.
+    /// Kills the broker.
     ///
     /// # Panics
     /// When the broker does not run.
     pub fn kill(&self) {
-        self.forget(&mut self.broker().take().expect("a running broker"));
+        self.forget(&mut self.broker.lock().take().expect("a running broker"));
     }
 
-    /// Starts the broker after [`Kafka::stop`] or [`Kafka::kill`], on the same port and folder, and waits until it serves
-    /// requests.
+    /// Starts the broker after [`Kafka::stop`] or [`Kafka::kill`], with the same port and folder,
+    /// and waits until it serves requests.
     ///
     /// # Panics
     /// When it does not come up.
@@ -163,12 +158,7 @@ impl Kafka {
         self.launch().unwrap_or_else(|error| panic!("Kafka did not start again: {error}"));
     }
 
-    fn broker(&self) -> MutexGuard<'_, Option<Child>> {
-        self.broker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes sure that the process is gone and that the guardian does not look for it: its number may belong to another one
-    /// by then.
+    /// Reaps the process, and removes its id for the guardian: another process may get the same id.
     fn forget(&self, broker: &mut Child) {
         reap(broker);
         let _ = std::fs::remove_file(self.folder.join("pid"));
@@ -184,7 +174,7 @@ impl Kafka {
 
     fn create_certificates(&self) -> Result<TlsFiles, Box<dyn std::error::Error>> {
         let files = TlsFiles::create(&self.folder, USER)?;
-        // A PEM key store is the key and its certificate in one file.
+        // A PEM key store is a key and its certificate in one file.
         let store =
             std::fs::read_to_string(&files.server_key)? + &std::fs::read_to_string(&files.server_cert)?;
         std::fs::write(self.folder.join("keystore.pem"), store)?;
@@ -257,11 +247,11 @@ impl Kafka {
 
     fn launch(&self) -> Result<(), String> {
         use std::os::unix::process::CommandExt as _;
-        let mut slot = self.broker();
+        let mut slot = self.broker.lock();
         assert!(slot.is_none(), "the broker runs already");
         let started_before = self.starts();
         let mut command = self.java("kafka.Kafka")?;
-        // Its own group: Ctrl-C in the terminal reaches it through the guardian.
+        // Its own group: Ctrl-C reaches it through the guardian.
         command.arg(self.config_path()).process_group(0);
         let mut broker = command.spawn().map_err(|error| error.to_string())?;
         let id = broker.id().to_string();
@@ -286,7 +276,7 @@ impl Kafka {
         }
     }
 
-    /// How often the broker reported that it is ready, over all its starts.
+    /// The number of starts in the log.
     fn starts(&self) -> usize {
         let log = std::fs::read(self.log_path()).unwrap_or_default();
         String::from_utf8_lossy(&log).matches(STARTED).count()
@@ -299,14 +289,14 @@ impl Kafka {
 
 impl Drop for Kafka {
     fn drop(&mut self) {
-        if let Some(mut broker) = self.broker().take() {
+        if let Some(mut broker) = self.broker.lock().take() {
             self.forget(&mut broker);
         }
         drop(self.guardian.take());
     }
 }
 
-/// Kills a process and takes its exit status, so that no zombie stays.
+/// Kills and reaps a process.
 fn reap(process: &mut Child) {
     let _ = process.kill();
     let _ = process.wait();
@@ -333,7 +323,7 @@ rootLogger.level=INFO
 rootLogger.appenderRef.out.ref=out
 ";
 
-/// What a cluster of three would have otherwise.
+/// Settings for a single broker.
 const ONE_BROKER: &str = "\
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=4

@@ -1,4 +1,4 @@
-//! A real PostgreSQL server, from the binaries that the operating system installed.
+//! A PostgreSQL server, from the installed binaries of the operating system.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,37 +7,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::guardian::Guardian;
 use crate::tls::TlsFiles;
-use crate::{Missing, free_port, log_tail, skip};
+use crate::{Missing, free_port, log_tail, or_skip};
 
 const WHAT: &str = "PostgreSQL";
 const USER: &str = "torg";
 const PASSWORD: &str = "torg-test";
 const START_TIMEOUT_S: u32 = 60;
-/// Another process may take the free port before the server does.
+/// Another program may take the port before the server does.
 const START_ATTEMPTS_MAX: u32 = 3;
 
-/// The server that all tests of one binary share, started at the first call; `None`, after a [`skip`], when this
-/// machine cannot run one. Tests use a database of their own in it and never stop it.
+/// The server that all tests of one binary share, started by the first call; `None`, after a
+/// [`skip`], if this machine cannot run one. Tests use their own database and never stop the
+/// server.
 #[must_use]
 pub fn postgres() -> Option<&'static Postgres> {
     static SHARED: OnceLock<Result<Postgres, Missing>> = OnceLock::new();
-    match SHARED.get_or_init(Postgres::start) {
-        Ok(server) => Some(server),
-        Err(missing) => {
-            skip(missing.what, &missing.why);
-            None
-        }
-    }
+    or_skip(SHARED.get_or_init(Postgres::start).as_ref().map_err(Missing::clone))
 }
 
-/// How a test wants its server.
 #[derive(Debug, Clone)]
 pub struct PostgresOptions {
-    /// Off: quicker, and nothing survives a power cut. On by default, as durability is among the things tested.
+    /// Off is faster and loses data in a power cut. On by default, because durability is tested.
     pub fsync: bool,
     /// On: TCP connections without TLS are refused.
     pub tls: bool,
-    /// Lines for `postgresql.conf`, after and so above the defaults: `("max_connections", "20")`.
+    /// Lines for `postgresql.conf`, which override the defaults: `("max_connections", "20")`.
     pub settings: Vec<(String, String)>,
 }
 
@@ -47,8 +41,8 @@ impl Default for PostgresOptions {
     }
 }
 
-/// A PostgreSQL server with a data folder of its own on 127.0.0.1. Dropping it, or the end of the process in whatever
-/// way, stops the server and removes the folder.
+/// A PostgreSQL server with its own data folder on 127.0.0.1. Dropping it, or the end of the
+/// process, stops the server and removes the folder.
 #[derive(Debug)]
 pub struct Postgres {
     binaries: PathBuf,
@@ -81,7 +75,7 @@ impl Postgres {
             .prefix("torg-pg-")
             .tempdir()
             .map_err(|error| missing(format!("cannot make a temporary folder: {error}")))?
-            // From here on the guardian removes it.
+            // The guardian removes it.
             .keep();
         let stop = format!("{} -D \"$1/data\" -m immediate stop", as_server_user("\"$2\""));
         let pg_ctl = binaries.join("pg_ctl").display().to_string();
@@ -100,38 +94,38 @@ impl Postgres {
         Err(missing(why))
     }
 
-    /// Where to connect: the `postgres` database over TCP, with user and password.
+    /// The `postgres` database over TCP, with user and password.
     #[must_use]
     pub fn url(&self) -> String {
         self.url_of("postgres")
     }
 
-    /// The same server and user, another database.
+    /// The URL of another database.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
         let mode = if self.tls.is_some() { "?sslmode=require" } else { "" };
         format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{database}{mode}", self.port)
     }
 
-    /// The TCP port on 127.0.0.1; the same after a restart.
+    /// The same after a restart.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The certificates, when the server was started with TLS.
+    /// With [`PostgresOptions::tls`].
     #[must_use]
     pub fn tls(&self) -> Option<&TlsFiles> {
         self.tls.as_ref()
     }
 
-    /// The PEM file of the authority that signed the server's certificate, when it was started with TLS.
+    /// The authority of the server, with [`PostgresOptions::tls`].
     #[must_use]
     pub fn ca_pem(&self) -> Option<&Path> {
         self.tls.as_ref().map(|files| files.ca.as_path())
     }
 
-    /// Creates an empty database and tells its URL.
+    /// Creates an empty database and returns its URL.
     ///
     /// # Panics
     /// When the database exists already or the server is down.
@@ -140,7 +134,7 @@ impl Postgres {
         self.url_of(name)
     }
 
-    /// Creates an empty database under a name that no other test has, and tells its URL.
+    /// Creates an empty database with a unique name and returns its URL.
     ///
     /// # Panics
     /// When the server is down.
@@ -148,7 +142,7 @@ impl Postgres {
         self.create_database(&fresh_name("t"))
     }
 
-    /// Stops the server as a crash would: connections break, nothing is flushed.
+    /// Stops the server like a crash: connections break, nothing is flushed.
     ///
     /// # Panics
     /// When the server does not run.
@@ -156,7 +150,7 @@ impl Postgres {
         self.pg_ctl(&["-m", "immediate", "stop"]).expect("pg_ctl stop");
     }
 
-    /// Starts the server after [`Postgres::stop_immediate`], on the same port and folder.
+    /// Starts the server after [`Postgres::stop_immediate`], with the same port and folder.
     ///
     /// # Panics
     /// When it does not come up.
@@ -174,7 +168,8 @@ impl Postgres {
         self.pg_ctl(&["-l", &log, "-m", "immediate", "restart"]).expect("pg_ctl restart");
     }
 
-    /// Runs SQL in the `postgres` database as a superuser; the answer is unaligned, without headings, `|` between columns.
+    /// Runs SQL in the `postgres` database as superuser. The output is unaligned, without headings,
+    /// with `|` between columns.
     ///
     /// # Panics
     /// With psql's own message when a statement fails or the server is down.
@@ -182,7 +177,6 @@ impl Postgres {
         self.psql_in("postgres", sql)
     }
 
-    /// The same in another database.
     ///
     /// # Panics
     /// With psql's own message when a statement fails or the server is down.
@@ -205,7 +199,7 @@ impl Postgres {
         run(&mut command).unwrap_or_else(|error| panic!("psql: {error}"))
     }
 
-    /// What the server wrote to its log so far.
+    /// The log of the server.
     #[must_use]
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log_path()).unwrap_or_default()
@@ -227,7 +221,7 @@ impl Postgres {
         let mut initdb = server_command(&self.binaries.join("initdb"));
         initdb
             .args(["--no-sync", "--no-instructions", "--encoding=UTF8", "--auth-local=trust"])
-            // A collation that is not the byte order: SQL that forgets COLLATE "C" shows.
+            // Not the byte order, so that SQL without COLLATE "C" fails tests.
             .args(["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en"])
             .args(["--auth-host=scram-sha-256", "--username", USER, "--pwfile"])
             .arg(&password_file)
@@ -250,7 +244,7 @@ impl Postgres {
             self.folder.display()
         );
         let on = |value: bool| if value { "on" } else { "off" };
-        // `String` never refuses a write.
+        // Writing to a `String` does not fail.
         let _ = writeln!(lines, "fsync = {}", on(options.fsync));
         if let Some(files) = &self.tls {
             let _ = writeln!(
@@ -281,14 +275,14 @@ impl Postgres {
     }
 }
 
-/// A name for a database, topic or folder that no other call in any running test process gives.
+/// A unique name for a database, topic or folder.
 #[must_use]
 pub fn fresh_name(prefix: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{prefix}_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The newest of Debian's installed versions, else what PATH has.
+/// The newest version in Debian's folder, else from PATH.
 fn find_binaries() -> Option<PathBuf> {
     let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -306,7 +300,7 @@ fn find_binaries() -> Option<PathBuf> {
     })
 }
 
-/// PostgreSQL refuses to run as root: there its programs run as the user that its package created.
+/// PostgreSQL refuses to run as root: then its programs run as the user of its package.
 fn runs_as_root() -> bool {
     static ROOT: OnceLock<bool> = OnceLock::new();
     *ROOT.get_or_init(|| {
@@ -326,7 +320,7 @@ fn server_command(program: &Path) -> Command {
     } else {
         Command::new(program)
     };
-    // The server's user may not be allowed to enter the folder that the tests run in.
+    // The user of the server may not be allowed to enter the working directory.
     command.current_dir("/");
     command
 }
@@ -343,11 +337,12 @@ fn append(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Runs to the end; the trimmed stdout, or what the program complained about.
+/// The trimmed stdout, or the error output.
 fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let told = |error: std::io::Error| format!("{name}: {error}");
-    // pg_ctl leaves a server behind that inherits its streams: a pipe read to its end would wait for that server.
+    // pg_ctl leaves a server behind that inherits its streams: reading a pipe to the end would wait
+    // for that server.
     let (stdout, stderr) = (tempfile::tempfile().map_err(told)?, tempfile::tempfile().map_err(told)?);
     let status = command
         .stdin(Stdio::null())

@@ -1,26 +1,26 @@
-//! A place for files that speaks as much of S3 as Torg uses: PUT, GET, HEAD and the list of a prefix, with the bucket in the path.
+//! A file server with the part of S3 that Torg uses: PUT, GET, HEAD and list, with the bucket in
+//! the path.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-/// A day on which every file was written.
+/// The modification time of every file.
 const WRITTEN: (&str, &str) = ("Wed, 21 Oct 2015 07:28:00 GMT", "2015-10-21T07:28:00.000Z");
 
-/// A server on a free port of this machine. It stands as long as the process does.
+/// A server on a free port. It runs until the process ends.
 #[derive(Clone, Debug)]
 pub struct S3 {
-    /// Where it listens.
     pub address: SocketAddr,
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl S3 {
-    /// The only key that it knows.
+    /// The only accepted key.
     pub const ACCESS_KEY: &'static str = "torg-test-key";
 
-    /// Starts one without files.
     pub fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let s3 = Self { address: listener.local_addr()?, files: Arc::default() };
@@ -28,14 +28,14 @@ impl S3 {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let s3 = serving.clone();
-                // Whoever hangs up ends the thread.
+                // A closed connection ends the thread.
                 std::thread::spawn(move || drop(s3.serve(stream)));
             }
         });
         Ok(s3)
     }
 
-    /// The settings with which clients find it, as variables of the environment.
+    /// Environment variables for clients.
     #[must_use]
     pub fn environment(&self) -> Vec<(&'static str, String)> {
         vec![
@@ -47,9 +47,9 @@ impl S3 {
         ]
     }
 
-    /// The files, by bucket and key: `bucket/a/b.jpg`.
+    /// By bucket and key: `bucket/a/b.jpg`.
     pub fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock()
     }
 
     fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
@@ -137,7 +137,7 @@ struct Request {
 }
 
 impl Request {
-    /// The next one; `None` at the end of the connection.
+    /// `None` at the end of the connection.
     fn read(from: &mut impl std::io::BufRead) -> std::io::Result<Option<Self>> {
         let mut line = String::new();
         if from.read_line(&mut line)? == 0 {

@@ -1,4 +1,4 @@
-//! A throw-away certificate authority with a server's and a client's certificate.
+//! A throw-away authority with the certificates of a server and a client.
 
 use std::path::{Path, PathBuf};
 
@@ -7,23 +7,22 @@ use rcgen::{
     KeyUsagePurpose,
 };
 
-/// Where the certificates of one test server stand, as PEM files.
+/// PEM files.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// The authority that signed everything below: what a client has to trust.
+    /// The authority that clients must trust.
     pub ca: PathBuf,
-    /// The server's certificate, valid for `localhost` and 127.0.0.1.
+    /// Valid for `localhost` and 127.0.0.1.
     pub server_cert: PathBuf,
-    /// The server's private key.
     pub server_key: PathBuf,
-    /// A client's certificate, with the database user as its common name.
+    /// With the database user as its common name.
     pub client_cert: PathBuf,
-    /// The client's private key.
     pub client_key: PathBuf,
 }
 
 impl TlsFiles {
-    /// Makes a new authority and its two certificates in `folder`; the keys are readable by their owner only.
+    /// Creates an authority and two certificates in `folder`; keys are readable by their owner
+    /// only.
     ///
     /// # Errors
     /// If the folder cannot be written to.

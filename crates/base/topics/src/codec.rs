@@ -1,8 +1,9 @@
-//! How rows are written as bytes. Every value starts with the number of its format; numbers are of variable length,
+//! The encoding of rows. Every value starts with the number of its format; numbers are varints,
 //! seven bits a byte, lowest first.
 //!
-//! A message: format, time, how far the newest time in the partition so far lies above it, key, headers, payload (each
-//! with its length, the payload without: it goes on to the end), and four bytes of a checksum over all of it.
+//! A message: format, time, the distance of the newest time in the partition above it, key,
+//! headers, payload (each with its length, except the payload, which is last), and four bytes of a
+//! checksum over all of it.
 
 use bytes::{Buf, Bytes};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -15,37 +16,34 @@ const FORMAT: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 const VARINT_BYTES_MAX: usize = 10;
 
-/// Why bytes are not what they should be.
+/// Why bytes are malformed.
 pub(crate) type Damage = &'static str;
 
-/// The writing end of a partition.
+/// The end of a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The offset of the next message.
     pub(crate) end: i64,
-    /// Bytes of all messages that were ever appended.
+    /// Bytes of all messages ever appended.
     pub(crate) bytes: u64,
-    /// The newest time that any message had.
+    /// The newest time of any message.
     pub(crate) newest: i64,
 }
 
-/// The front of a partition.
+/// The beginning of a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// The oldest offset that is still there.
     pub(crate) first: i64,
-    /// Bytes of all messages that were ever trimmed.
+    /// Bytes of all messages ever trimmed.
     pub(crate) bytes: u64,
 }
 
-/// The most bytes that the encoding of a message takes.
 pub(crate) fn encoded_bytes_max(message: &Message) -> usize {
     let lengths = VARINT_BYTES_MAX * (4 + 2 * message.headers.len());
     1 + lengths + message.bytes() + CHECKSUM_BYTES
 }
 
-/// Writes the bytes of a message behind what `out` holds. `newest` is the newest time in the partition, this message
-/// included.
+/// Appends the encoding of a message to `out`. `newest` is the newest time in the partition, this
+/// message included.
 pub(crate) fn encode_message(message: &Message, newest: i64, seed: u64, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(FORMAT);
@@ -62,8 +60,8 @@ pub(crate) fn encode_message(message: &Message, newest: i64, seed: u64, out: &mu
     out.extend_from_slice(&checksum);
 }
 
-/// The message, and the newest time in the partition when it was appended. Key, header values and payload share the
-/// memory of `bytes`.
+/// The message, and the newest time in the partition at that time. Key, header values and payload
+/// share the memory of `bytes`.
 pub(crate) fn decode_message(bytes: &Bytes, seed: u64) -> Result<(Message, i64), Damage> {
     let content = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or("it is too short")?;
     if bytes[content..] != checksum(&bytes[..content], seed) {
@@ -114,7 +112,7 @@ pub(crate) fn decode_offset(bytes: &Bytes) -> Result<i64, Damage> {
     offset(value)
 }
 
-/// The name is not part of it: it stands in the key. Limits are kept plus one, so that zero can mean "none".
+/// The name is in the key of the row. Limits are stored plus one, so that zero means "none".
 pub(crate) fn encode_spec(spec: &TopicSpec) -> Bytes {
     let time = spec.retention.time_ms().map_or(0, |ms| ms.cast_unsigned() + 1);
     let bytes = spec.retention.bytes.map_or(0, |bytes| bytes.saturating_add(1));

@@ -1,58 +1,40 @@
-//! Every limit of the topics, in one place. They hold on both implementations alike, so that a program that works on
-//! one works on the other.
+//! Limits of the topics. They are the same for both logs, so that a program works on either.
 
 use std::time::Duration;
 
-/// Longest name of a topic. Kafka takes 249 characters; the rest is left for a prefix.
+/// Kafka allows 249 characters; the rest is left for a prefix.
 pub const TOPIC_NAME_BYTES_MAX: usize = 200;
-/// Longest name of a group of consumers.
 pub const CONSUMER_NAME_BYTES_MAX: usize = 200;
-/// Most partitions of one topic.
 pub const PARTITIONS_MAX: u32 = 1024;
-/// Most bytes of key, headers and payload of one message. Kafka's own default limit for a message is 1 MiB with all
-/// its wrapping, the store's for a row likewise.
+/// Most bytes of key, headers and payload of one message. The default limit of a message in Kafka
+/// is 1 MiB with its framing, that of a row in the store likewise.
 pub const MESSAGE_BYTES_MAX: usize = 1_000_000;
-/// Most headers of one message.
 pub const HEADERS_MAX: usize = 64;
-/// Longest name of a header.
 pub const HEADER_NAME_BYTES_MAX: usize = 255;
 /// Most messages in one `append`.
 pub const APPEND_MESSAGES_MAX: usize = 4_000;
 /// Most bytes of messages in one `append`.
 pub const APPEND_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Most messages in one page, whatever was asked for.
+/// Most messages in one page.
 pub const READ_MESSAGES_MAX: usize = 10_000;
-/// Most bytes in one page, whatever was asked for; a page holds at least one message if there is one.
+/// Most bytes in one page; a page holds at least one message if there is one.
 pub const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// A commit of the log in the store takes no further `append` once it holds this many messages. Together with the
-/// largest `append` and the rows of all partitions it stays below the store's limit for a batch.
+/// A commit of the log in the store takes no further `append` once it holds this many messages.
+/// With the largest `append` and the rows of all partitions it stays below the limit of a batch.
 pub const GROUP_MESSAGES_FULL: usize = 2_000;
-/// The same for the bytes of the messages.
+/// A commit takes no further `append` once its messages have this many bytes.
 pub const GROUP_BYTES_FULL: usize = 4 * 1024 * 1024;
-/// Appends that may wait for the commit before them to end, by topic; further ones wait outside.
+/// Queued appends of one topic; further callers wait.
 pub(crate) const APPENDS_WAITING_MAX: usize = 4_096;
-/// How often an append is tried again because another process was faster.
+/// Retries of an append because another process was first.
 pub(crate) const APPEND_CONFLICTS_MAX: u32 = 100;
-/// Longest pause between two such attempts; the first ones follow at once.
+/// Longest pause between two retries; the first ones follow at once.
 pub(crate) const APPEND_PAUSE_MAX: Duration = Duration::from_millis(50);
-/// A waiting reader looks again after this time even if no hint came: hints are not promised.
+/// A waiting reader polls at this interval, because hints are not guaranteed.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Messages that one commit of `trim` deletes at most.
+/// Messages deleted by one commit of `trim`.
 pub(crate) const TRIM_MESSAGES_MAX: usize = 2_000;
-
-/// Clients that read from Kafka: so many readers can be at different places of one partition without seeking.
-pub(crate) const KAFKA_LANES_MAX: usize = 8;
-/// Partitions that one such client follows at a time; the one that was not read longest is let go.
-pub(crate) const KAFKA_CURSORS_MAX: usize = 256;
-/// Memory for messages that were fetched ahead, by partition.
-pub(crate) const KAFKA_FETCHED_KIB_MAX: u32 = 8 * 1024;
-/// Messages that may be on their way to Kafka at once.
-pub(crate) const KAFKA_UNSENT_MESSAGES_MAX: u32 = 100_000;
-/// Pause before a full producer queue is tried again.
-pub(crate) const KAFKA_QUEUE_PAUSE: Duration = Duration::from_millis(5);
-/// Pause between two looks at whether a new topic is known everywhere.
-pub(crate) const KAFKA_SETTLE_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

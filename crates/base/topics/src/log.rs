@@ -2,62 +2,58 @@
 
 use async_trait::async_trait;
 
-use crate::message::{Message, Page, Place, ReadLimit};
+use crate::message::{Message, MessageId, Page, ReadLimit};
 use crate::spec::{PartitionInfo, TopicSpec};
 use crate::{Error, Result};
 
-/// A message with the partition that it goes to.
+/// A message and the partition it goes to.
 #[derive(Clone, Debug)]
-pub struct Placed {
-    /// The partition.
+pub struct Routed {
     pub partition: u32,
-    /// The message.
     pub message: Message,
 }
 
-/// What `trim` did.
+/// The result of a trim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trimmed {
-    /// Messages that are gone.
     pub messages: u64,
-    /// Bytes that they took; Kafka does not tell.
+    /// Zero in Kafka, which does not report it.
     pub bytes: u64,
 }
 
-/// A place that keeps topics.
+/// A store of topics.
 ///
-/// Logs may rely on what [`Topics`](crate::Topics) has checked: names, limits, and that a partition exists. `partitions`
-/// is always the number that the topic was created with.
+/// Logs may rely on what [`Topics`](crate::Topics) has checked: names, limits, and that a partition
+/// exists. `partitions` is always the number of partitions of the topic.
 #[async_trait]
 pub trait Log: Send + Sync {
-    /// `store` or `kafka`: consumers' offsets are kept by it.
+    /// `store` or `kafka`: part of the key of consumer offsets.
     fn name(&self) -> &'static str;
 
-    /// Makes the topic; or, if there is one with the same number of partitions, gives it this retention.
+    /// Creates the topic, or sets the retention of an existing one with the same number of
+    /// partitions.
     async fn create(&self, spec: &TopicSpec) -> Result<()>;
 
-    /// The topic of that name, or [`Error::UnknownTopic`].
+    /// Fails with [`Error::UnknownTopic`].
     async fn spec(&self, topic: &str) -> Result<TopicSpec>;
 
-    /// All topics, by name.
     async fn list(&self) -> Result<Vec<TopicSpec>>;
 
-    /// How every partition stands.
     async fn partitions(&self, topic: &str, partitions: u32) -> Result<Vec<PartitionInfo>>;
 
-    /// Appends the messages, durably, in their order, and answers where each stands.
-    async fn append(&self, topic: &str, messages: Vec<Placed>) -> Result<Vec<Place>>;
+    /// Appends the messages durably in their order, and returns their ids.
+    async fn append(&self, topic: &str, messages: Vec<Routed>) -> Result<Vec<MessageId>>;
 
-    /// Messages from this offset on. See [`Topics::read`](crate::Topics::read).
+    /// See [`Topics::read`](crate::Topics::read).
     async fn read(&self, topic: &str, partition: u32, offset: i64, limit: ReadLimit) -> Result<Page>;
 
-    /// The offset to read from for all messages of this time and later.
+    /// See [`Topics::offset_at`](crate::Topics::offset_at).
     async fn offset_at(&self, topic: &str, partition: u32, time: i64) -> Result<i64>;
 
-    /// Deletes what the topic's retention no longer keeps.
+    /// See [`Topics::trim`](crate::Topics::trim).
     async fn trim(&self, topic: &str, now: i64) -> Result<Trimmed>;
 
-    /// Finishes what was begun, and lets go of connections.
+    /// Finishes pending appends, and releases connections.
     async fn close(&self) -> Result<()>;
 }
 

@@ -11,40 +11,34 @@ use crate::limits::{
 };
 use crate::{Error, Result};
 
-/// What a log keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Messages of one key stay in order. An empty key is a key like any other.
+    /// Messages of one key stay in order. An empty key is an ordinary key.
     pub key: Bytes,
-    /// Names and values, in order; a name may occur more than once.
+    /// In order; a name may be repeated.
     pub headers: Vec<(String, Bytes)>,
-    /// The content.
     pub payload: Bytes,
-    /// Milliseconds since 1970, as the producer says; above zero, which means "now" to Kafka.
+    /// Milliseconds since 1970, set by the producer; above zero, because Kafka reads zero as "now".
     pub time: i64,
 }
 
 impl Message {
-    /// A message without headers.
     #[must_use]
     pub fn new(key: impl Into<Bytes>, payload: impl Into<Bytes>, time: i64) -> Self {
         Self { key: key.into(), headers: Vec::new(), payload: payload.into(), time }
     }
 
-    /// The same message with one more header.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<Bytes>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The value of the last header of that name.
     #[must_use]
     pub fn header_value(&self, name: &str) -> Option<&Bytes> {
         self.headers.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
-    /// Bytes of key, headers and payload.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -71,7 +65,7 @@ impl Message {
     }
 }
 
-/// Whether the messages may be appended in one call.
+/// Checks the limits of one call.
 pub(crate) fn validate_append(topic: &str, messages: &[Message]) -> Result<()> {
     let too_large = |count, unit, max| {
         Err(Error::TooLarge { what: "an append", topic: topic.to_owned(), count, unit, max })
@@ -84,45 +78,40 @@ pub(crate) fn validate_append(topic: &str, messages: &[Message]) -> Result<()> {
     if bytes > APPEND_BYTES_MAX { too_large(bytes, "bytes", APPEND_BYTES_MAX) } else { Ok(()) }
 }
 
-/// The partition where messages of a key go. It never changes: the order of a key's messages hangs on it.
+/// The partition of a key. It never changes, because the order of messages of one key depends on
+/// it.
 #[must_use]
 pub fn partition_of(key: &[u8], partitions: u32) -> u32 {
     (xxh3_64(key) % u64::from(partitions.max(1))) as u32
 }
 
-/// Where a message stands.
+/// The partition and offset of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The partition.
+pub struct MessageId {
     pub partition: u32,
-    /// The offset in it.
     pub offset: i64,
 }
 
-/// A message that was read, with its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// The offset in its partition.
     pub offset: i64,
-    /// The message.
     pub message: Message,
 }
 
-/// Some messages of one partition, and where to go on.
+/// A page of messages and its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The messages, by offset. Empty at the end of the log.
+    /// In the order of offsets. Empty at the end of the log.
     pub messages: Vec<Delivered>,
-    /// The offset to read next, and to commit once these messages are applied.
+    /// The next offset to read, and to commit once these messages are applied.
     pub next: i64,
 }
 
-/// How much a read takes, and how long it waits for it.
+/// Limits of one read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadLimit {
-    /// Most messages.
     pub messages: usize,
-    /// Most bytes, except that one message always fits.
+    /// A single message may exceed it.
     pub bytes: usize,
     /// How long to wait for the first message at the end of the log.
     pub wait: Duration,
@@ -135,20 +124,18 @@ impl Default for ReadLimit {
 }
 
 impl ReadLimit {
-    /// At most so many messages, and no waiting.
+    /// Reads this many messages without waiting.
     #[must_use]
     pub fn messages(messages: usize) -> Self {
         Self { messages, ..Self::default() }
     }
 
-    /// The same with a limit of bytes.
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// The same, waiting at the end of the log for the first message.
     #[must_use]
     pub fn waiting(mut self, wait: Duration) -> Self {
         self.wait = wait;

@@ -1,5 +1,5 @@
-//! How far consumers are. The offset of a group of consumers in a partition is a versioned row of the store, whichever
-//! log holds the messages, so that applying messages and moving on are one commit.
+//! Offsets of consumers. The offset of a consumer group in a partition is a versioned row of the
+//! store, for both logs, so that applying messages and advancing the offset are one commit.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use store::{Batch, Key};
 
 use crate::codec::encode_offset;
 
-/// How far a group of consumers is in one partition, as of when it was loaded.
+/// The offset of a consumer group in one partition, as of when it was loaded.
 ///
 /// ```
 /// # async fn f(topics: &topics::Topics, store: &store::Store) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,23 +35,24 @@ pub struct Position {
 }
 
 impl Position {
-    /// The offset to read next; zero for a group that has never committed one.
+    /// The next offset to read; zero if the group never committed one.
     #[must_use]
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// Whether the group has never committed an offset here.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.version == 0
     }
 
-    /// Adds to the batch that the group goes on at `offset`, on condition that no other consumer has moved it since
-    /// this position was loaded. Returns the position that holds once the batch is applied.
+    /// Sets the offset of the group in the batch, on condition that no other consumer changed it
+    /// since this position was loaded. Returns the position that is valid once the batch is
+    /// applied.
     ///
-    /// A batch of a stale consumer ends in a conflict, with nothing of it applied: that makes the application of
-    /// messages exactly-once. `offset` may also lie before the present one, to apply messages again.
+    /// The batch of a stale consumer ends in a conflict and nothing of it is applied: this makes
+    /// the application of messages exactly-once. `offset` may also be smaller than the present one,
+    /// to apply messages again.
     pub fn commit_into(&self, batch: &mut Batch, offset: i64) -> Self {
         let version = self.version + 1;
         batch.check((*self.key).clone(), self.version).put(
@@ -63,15 +64,13 @@ impl Position {
     }
 }
 
-/// How far a group of consumers is behind in one partition.
+/// The lag of a consumer group in one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag {
-    /// The partition.
     pub partition: u32,
-    /// The offset that the group reads next; zero if it has never committed one.
+    /// The next offset to read; zero if the group never committed one.
     pub offset: i64,
-    /// The end of the partition.
     pub end: i64,
-    /// Messages that are there and were not consumed. Trimmed ones do not count.
+    /// Stored messages that were not consumed.
     pub messages: u64,
 }

@@ -1,36 +1,33 @@
-//! What a topic is.
+//! Topics and their partitions.
 
 use std::time::Duration;
 
 use crate::limits::{CONSUMER_NAME_BYTES_MAX, PARTITIONS_MAX, TOPIC_NAME_BYTES_MAX};
 use crate::{Error, Result};
 
-/// How long messages are kept. `None` keeps them for ever.
+/// The limits of stored messages; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Messages older than this are trimmed (in whole milliseconds).
+    /// Older messages are trimmed (whole milliseconds).
     pub time: Option<Duration>,
-    /// The oldest messages of a partition that holds more bytes than this are trimmed.
+    /// The oldest messages of a larger partition are trimmed.
     pub bytes: Option<u64>,
 }
 
 impl Retention {
-    /// Everything is kept.
     pub const FOREVER: Self = Self { time: None, bytes: None };
 
-    /// Messages are kept for this time.
     #[must_use]
     pub const fn of_time(time: Duration) -> Self {
         Self { time: Some(time), bytes: None }
     }
 
-    /// The newest messages are kept, up to so many bytes in each partition.
+    /// Bytes for each partition.
     #[must_use]
     pub const fn of_bytes(bytes: u64) -> Self {
         Self { time: None, bytes: Some(bytes) }
     }
 
-    /// The retention time in milliseconds.
     pub(crate) fn time_ms(&self) -> Option<i64> {
         self.time.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
@@ -40,25 +37,23 @@ impl Retention {
     }
 }
 
-/// A topic as it is to be created.
+/// The declaration of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicSpec {
-    /// Its name: letters, digits, `.`, `_` and `-`.
+    /// Letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// The number of partitions, which never changes.
+    /// It never changes.
     pub partitions: u32,
-    /// How long messages are kept.
     pub retention: Retention,
 }
 
 impl TopicSpec {
-    /// A topic that keeps everything.
+    /// A topic without retention limits.
     #[must_use]
     pub fn new(name: impl Into<String>, partitions: u32) -> Self {
         Self { name: name.into(), partitions, retention: Retention::FOREVER }
     }
 
-    /// The same topic with a retention.
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
@@ -75,25 +70,22 @@ impl TopicSpec {
     }
 }
 
-/// One partition as it stands now.
+/// The state of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionInfo {
-    /// The partition.
     pub partition: u32,
-    /// The offset of the oldest message that is still there; `end` when there is none.
+    /// The offset of the oldest stored message; `end` if there is none.
     pub first: i64,
-    /// The offset that the next message will get.
+    /// The offset of the next message.
     pub end: i64,
-    /// Bytes that the messages take. Kafka does not tell.
+    /// `None` in Kafka.
     pub bytes: Option<u64>,
 }
 
-/// A topic as it stands now.
+/// The state of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// What it was created as.
     pub spec: TopicSpec,
-    /// Its partitions, in order.
     pub partitions: Vec<PartitionInfo>,
 }
 

@@ -250,7 +250,7 @@ impl KeysUrl {
 
     /// The host; an address of IPv6 without its brackets.
     pub(crate) fn host(&self) -> &str {
-        bare(self.uri.host().unwrap_or_default())
+        net::bare_host(self.uri.host().unwrap_or_default())
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -266,14 +266,10 @@ impl KeysUrl {
     }
 }
 
-fn bare(host: &str) -> &str {
-    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
-}
-
 /// Whether a host in a URL or a header is this machine, without asking anybody.
 pub(crate) fn is_this_machine(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
-        || bare(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || net::bare_host(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, HOST, USER_AGENT};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper_util::rt::TokioIo;
+use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -36,21 +36,14 @@ impl HttpsFetch {
     }
 
     fn connector(&self) -> Result<TlsConnector, String> {
-        let roots = self.roots.clone().unwrap_or_else(|| {
-            let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            Arc::new(roots)
-        });
+        let roots = match &self.roots {
+            Some(roots) => Arc::clone(roots),
+            None => Arc::new(net::system_roots()),
+        };
         if roots.is_empty() {
             return Err("the system has no list of trusted authorities (ca-certificates)".to_owned());
         }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(TlsConnector::from(Arc::new(config)))
+        Ok(TlsConnector::from(Arc::new(net::client(roots).with_no_client_auth())))
     }
 }
 

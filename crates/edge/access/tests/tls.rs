@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use access::{Fetch as _, HttpsFetch, Tls, TlsConfig};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
 use support::file;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -48,11 +48,7 @@ fn client(
     authority: &Authority,
     certificate: Option<(CertificateDer<'static>, PrivateKeyDer<'static>)>,
 ) -> TlsConnector {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(trusting(authority));
+    let builder = net::client(trusting(authority));
     let mut config = match certificate {
         Some((certificate, key)) => builder.with_client_auth_cert(vec![certificate], key).unwrap(),
         None => builder.with_no_client_auth(),
@@ -148,13 +144,13 @@ fn wrong_files_are_named_with_what_is_wrong_and_no_key_is_shown() {
         Tls::load(&config).unwrap_err().to_string()
     };
     for (certificate, key, ca, why) in [
-        ("", good.1.as_str(), None, "cert.pem: no certificate in it"),
-        (&good.1, &good.1, None, "cert.pem: no certificate in it"),
-        (&good.0, "", None, "key.pem: no private key in it"),
-        (&good.0, &good.0, None, "key.pem: no private key in it"),
-        (&good.0, &good.1[..60], None, "key.pem: no private key in it"),
+        ("", good.1.as_str(), None, "cert.pem: no certificate in PEM"),
+        (&good.1, &good.1, None, "cert.pem: no certificate in PEM"),
+        (&good.0, "", None, "key.pem: no private key in PEM"),
+        (&good.0, &good.0, None, "key.pem: no private key in PEM"),
+        (&good.0, &good.1[..60], None, "key.pem: no private key in PEM"),
         (&good.0, &other.1, None, "TLS: "),
-        (&good.0, &good.1, Some("hello"), "ca.pem: no certificate in it"),
+        (&good.0, &good.1, Some("hello"), "ca.pem: no certificate in PEM"),
     ] {
         let said = complaint(certificate, key, ca);
         assert!(said.contains(why), "{said}");

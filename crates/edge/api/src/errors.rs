@@ -26,7 +26,6 @@ use crate::limits::{REFUSAL_FIELDS_BYTES_MAX, REFUSAL_PATH_BYTES_MAX, REFUSAL_TE
 /// The domain of every reason.
 pub const DOMAIN: &str = "torg";
 /// Where a text was cut.
-const ELLIPSIS: &str = "…";
 /// Bytes that go before a message within another.
 const FRAME_BYTES: usize = 3;
 
@@ -220,7 +219,7 @@ impl From<Refusal> for ConnectError {
             metadata,
             ..ErrorInfo::default()
         };
-        let mut error = Self::new(code, short(text, REFUSAL_TEXT_BYTES_MAX))
+        let mut error = Self::new(code, text::shortened_bytes(text, REFUSAL_TEXT_BYTES_MAX))
             .with_detail(detail("google.rpc.ErrorInfo", &info));
         if !shown.field_violations.is_empty() {
             error = error.with_detail(detail("google.rpc.BadRequest", &shown));
@@ -239,8 +238,8 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     let mut shown = BadRequest::default();
     for FieldFault { field, reason, text } in fields {
         let violation = FieldViolation {
-            field: short(field, REFUSAL_PATH_BYTES_MAX),
-            description: short(text, REFUSAL_TEXT_BYTES_MAX),
+            field: text::shortened_bytes(field, REFUSAL_PATH_BYTES_MAX),
+            description: text::shortened_bytes(text, REFUSAL_TEXT_BYTES_MAX),
             reason,
             ..FieldViolation::default()
         };
@@ -252,17 +251,6 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     }
     let left_out = all - shown.field_violations.len();
     (shown, left_out)
-}
-
-/// A text, cut where it has more bytes than this.
-#[must_use]
-pub fn short(mut text: String, most: usize) -> String {
-    if text.len() > most {
-        let end = (0..=most - ELLIPSIS.len()).rev().find(|end| text.is_char_boundary(*end));
-        text.truncate(end.unwrap_or(0));
-        text.push_str(ELLIPSIS);
-    }
-    text
 }
 
 /// A detail in binary form, and as JSON for people who look at an answer.

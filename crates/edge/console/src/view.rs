@@ -84,15 +84,7 @@ pub(crate) fn part<T>(visit: &Visit, got: &Result<T, Failure>, show: impl FnOnce
 
 /// A text that may be long, cut.
 pub(crate) fn cut(text: &str) -> String {
-    cut_at(text, CELL_CHARS_MAX)
-}
-
-/// The same, of another length.
-pub(crate) fn cut_at(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    text::shortened(text, CELL_CHARS_MAX)
 }
 
 /// A text that may be long: as it is, or folded behind its beginning. By its `id`, which nothing else on the page has, it stays as somebody has unfolded it.
@@ -104,7 +96,7 @@ pub(crate) fn long(id: &str, text: &str) -> Markup {
         details id=(id) {
             summary { (cut(text)) }
             // Its own bars: who has keys only has to reach them.
-            pre tabindex="0" { (cut_at(text, LONG_CHARS_MAX)) }
+            pre tabindex="0" { (text::shortened(text, LONG_CHARS_MAX)) }
         }
     }
 }

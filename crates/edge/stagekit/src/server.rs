@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use connectrpc::{ConnectRpcService, Limits, Router};
 use connectrpc_health::StaticChecker;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::ServerConfig;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
@@ -138,39 +135,20 @@ pub async fn serve_all(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<
 }
 
 impl Tls {
-    /// TLS 1.2 and 1.3, by ring.
     fn load(&self) -> Result<ServerConfig, Error> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let wrong = |file: &Path, why: String| Error::Tls { file: file.to_owned(), why };
-        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| wrong(&self.certificate, error.to_string()))?;
-        let builder = match &self.client_ca {
-            None => builder.with_no_client_auth(),
-            Some(file) => {
-                let mut roots = RootCertStore::empty();
-                for certificate in certificates(file)? {
-                    roots.add(certificate).map_err(|error| wrong(file, error.to_string()))?;
-                }
-                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-                    .build()
-                    .map_err(|error| wrong(file, error.to_string()))?;
-                builder.with_client_cert_verifier(verifier)
-            }
-        };
-        // What the parser says of a broken key is not repeated: it might show a part of it.
-        let key = PrivateKeyDer::from_pem_file(&self.key)
-            .map_err(|_| wrong(&self.key, "no private key in PEM can be read from it".to_owned()))?;
-        let mut config = builder
-            .with_single_cert(certificates(&self.certificate)?, key)
-            .map_err(|error| wrong(&self.certificate, error.to_string()))?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(config)
+        let chain = read(&self.certificate, net::certificates)?;
+        let key = read(&self.key, net::private_key)?;
+        let clients = self.client_ca.as_deref();
+        let clients = clients.map(|file| read(file, net::roots)).transpose()?;
+        net::server(chain, key, clients).map_err(|error| wrong(&self.certificate, error))
     }
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let wrong = |why: String| Error::Tls { file: file.to_owned(), why };
-    let read = CertificateDer::pem_file_iter(file).map_err(|error| wrong(error.to_string()))?;
-    read.collect::<Result<Vec<_>, _>>().map_err(|error| wrong(error.to_string()))
+fn read<T>(file: &Path, parse: impl FnOnce(&[u8]) -> net::Result<T>) -> Result<T, Error> {
+    let pem = std::fs::read(file).map_err(|error| wrong(file, error))?;
+    parse(&pem).map_err(|error| wrong(file, error))
+}
+
+fn wrong(file: &Path, why: impl std::fmt::Display) -> Error {
+    Error::Tls { file: file.to_owned(), why: why.to_string() }
 }

@@ -202,14 +202,5 @@ pub(crate) fn fits<E: Entity>(
 
 /// As much of a text as is kept.
 pub(crate) fn shortened(text: &str) -> String {
-    cut(text, ERROR_BYTES_MAX)
-}
-
-/// The beginning of a text.
-pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
-    let mut end = text.len().min(bytes_max);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
+    text::head_bytes(text, ERROR_BYTES_MAX).to_owned()
 }

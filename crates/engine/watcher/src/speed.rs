@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Result;
-use crate::answer::cut;
 use crate::board::{Counts, FailedVisit, Outage, StageStatus};
 use crate::limits::{FAILURE_BYTES_MAX, FAILURES_KEPT_MAX, SPEED_WINDOW};
 use crate::schedule::{Line, Schedule};
@@ -63,7 +62,7 @@ impl Speeds {
         if kept.len() >= FAILURES_KEPT_MAX {
             kept.remove(0);
         }
-        let error = cut(&failed.error, FAILURE_BYTES_MAX);
+        let error = text::head_bytes(&failed.error, FAILURE_BYTES_MAX).to_owned();
         kept.push(FailedVisit { error, ..failed });
     }
 

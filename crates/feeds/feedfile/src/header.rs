@@ -111,7 +111,7 @@ impl Header {
 
 /// The first characters of a text of the header.
 pub(crate) fn cut(text: &str) -> String {
-    text.trim().chars().take(TEXT_CHARS_MAX).collect()
+    text::head(text.trim(), TEXT_CHARS_MAX).to_owned()
 }
 
 #[cfg(test)]

@@ -68,11 +68,7 @@ impl Excerpt {
 
 /// The first characters of a value, with an ellipsis if there are more.
 pub(crate) fn shorten(value: &str) -> String {
-    let value = value.trim();
-    match value.char_indices().nth(PROBLEM_VALUE_CHARS_MAX) {
-        None => value.to_owned(),
-        Some((end, _)) => format!("{}…", &value[..end]),
-    }
+    text::shortened(value.trim(), PROBLEM_VALUE_CHARS_MAX)
 }
 
 impl Problem {

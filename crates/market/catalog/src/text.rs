@@ -106,45 +106,6 @@ pub(crate) fn is_filler(word: &str) -> bool {
     )
 }
 
-/// How many letters have to be changed, added, taken away or swapped with their neighbour to come from `a` to `b`;
-/// `None` if that is more than `most`.
-pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > most {
-        return None;
-    }
-    let width = b.len() + 1;
-    let mut before_last: Vec<usize> = vec![0; width];
-    let mut last: Vec<usize> = (0..width).collect();
-    for row in 1..=a.len() {
-        let mut current = vec![row; width];
-        for column in 1..width {
-            let same = a[row - 1] == b[column - 1];
-            let mut best =
-                (last[column] + 1).min(current[column - 1] + 1).min(last[column - 1] + usize::from(!same));
-            if row > 1 && column > 1 && a[row - 1] == b[column - 2] && a[row - 2] == b[column - 1] {
-                best = best.min(before_last[column - 2] + 1);
-            }
-            current[column] = best;
-        }
-        before_last = std::mem::replace(&mut last, current);
-    }
-    Some(last[b.len()]).filter(|steps| *steps <= most)
-}
-
-/// The candidate that `text` was probably meant to be: at most a third of the letters differ.
-pub(crate) fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let text = text.to_lowercase();
-    let length = text.chars().count();
-    let most = |candidate: &str| (length.max(candidate.chars().count()) / 3).clamp(1, 4);
-    candidates
-        .filter_map(|candidate| {
-            Some((distance(&text, &candidate.to_lowercase(), most(candidate))?, candidate))
-        })
-        .min_by_key(|(steps, _)| *steps)
-        .map(|(_, candidate)| candidate)
-}
-
 /// `; did you mean ...?` as an advice, or the alternative.
 pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
     match nearest {
@@ -155,10 +116,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
 
 /// What a report repeats of a text that somebody sent: its beginning.
 pub(crate) fn echo(text: &str) -> Box<str> {
-    match text.char_indices().nth(ECHO_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
+    ::text::shortened(text, ECHO_CHARS_MAX).into()
 }
 
 #[cfg(test)]
@@ -186,15 +144,6 @@ mod tests {
         {
             assert_eq!(stem(one), stem(many), "{one}");
         }
-    }
-
-    #[test]
-    fn the_nearest_candidate_is_near() {
-        let values = ["diesel", "petrol", "electric"];
-        assert_eq!(nearest("Deisel", values.into_iter()), Some("diesel"));
-        assert_eq!(nearest("petrool", values.into_iter()), Some("petrol"));
-        assert_eq!(nearest("steam", values.into_iter()), None);
-        assert_eq!(distance("abc", "acb", 2), Some(1));
     }
 
     #[test]

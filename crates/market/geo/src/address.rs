@@ -20,10 +20,10 @@ pub(crate) type Part = SmallVec<[Word; 8]>;
 
 /// The parts of an address.
 pub(crate) fn parts(text: &str) -> SmallVec<[Part; 6]> {
-    let end = text.char_indices().nth(ADDRESS_CHARS_MAX).map_or(text.len(), |(end, _)| end);
     let mut left = ADDRESS_WORDS_MAX;
     let mut parts = SmallVec::new();
-    for part in text[..end].split([',', ';', '(', ')', '\n', '|', '/', '>', '•', '—']) {
+    for part in text::head(text, ADDRESS_CHARS_MAX).split([',', ';', '(', ')', '\n', '|', '/', '>', '•', '—'])
+    {
         let mut words = words(part);
         words.truncate(left);
         left -= words.len();

@@ -295,7 +295,10 @@ fn decode_opinion(message: &Message) -> Result<Given, Unfit> {
 }
 
 fn read_opinion(mut opinion: Opinion, message_ms: i64) -> Result<Given, Unfit> {
-    let id = opinion.offer.parse().map_err(|why| Unfit::WrongId { offer: shortened(&opinion.offer), why })?;
+    let id = opinion
+        .offer
+        .parse()
+        .map_err(|why| Unfit::WrongId { offer: text::head(&opinion.offer, 40).to_owned(), why })?;
     if matches!(opinion.verdict.as_known(), None | Some(opinion::Verdict::VERDICT_UNSPECIFIED)) {
         return Err(Unfit::NoVerdict);
     }
@@ -313,10 +316,6 @@ fn read_opinion(mut opinion: Opinion, message_ms: i64) -> Result<Given, Unfit> {
         opinion.time = Some(time::from_time(Time::from_ms(message_ms))).into();
     }
     Ok(Given { id, opinion })
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 /// When an opinion was formed; there was nothing before the first one.

@@ -318,9 +318,5 @@ fn versioned<T: serde::de::DeserializeOwned>(row: &Row) -> Result<(T, u64)> {
 
 /// A URL as rows keep it.
 fn shortened(url: &str) -> String {
-    let mut end = url.len().min(crate::limits::TEXT_BYTES_MAX);
-    while !url.is_char_boundary(end) {
-        end -= 1;
-    }
-    url[..end].to_owned()
+    text::head_bytes(url, crate::limits::TEXT_BYTES_MAX).to_owned()
 }

@@ -22,8 +22,8 @@ pub(crate) struct Failure {
 
 impl From<fetch::Error> for Failure {
     fn from(error: fetch::Error) -> Self {
-        let retry_after = match &error.why {
-            fetch::Why::Status { retry_after, .. } => *retry_after,
+        let retry_after = match &error.cause {
+            fetch::Cause::Status { retry_after, .. } => *retry_after,
             _ => None,
         };
         Self { code: error.code(), message: error.to_string(), is_passing: error.is_passing(), retry_after }

@@ -6,12 +6,8 @@ use std::time::Duration;
 use connectrpc::client::{Http2Connection, SharedHttp2Connection};
 use http::Uri;
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::ClientConfig;
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, RootCertStore};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 use wire::torg::stages::v1::outside_stage::Tls;
 
 use crate::limits::WAITING_MAX;
@@ -22,7 +18,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a connection that waits for answers is asked whether it is alive.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
-const HTTPS_PORT: u16 = 443;
 
 /// Makes connections.
 #[derive(Clone)]
@@ -32,10 +27,8 @@ pub(crate) struct Dialler {
 
 #[derive(Clone)]
 struct Secured {
-    connector: TlsConnector,
+    dialer: net::Dialer,
     own: Arc<OwnCertificate>,
-    /// The name in the server's certificate, if it is not that of the address.
-    name: Option<ServerName<'static>>,
 }
 
 impl std::fmt::Debug for Dialler {
@@ -52,13 +45,10 @@ impl Dialler {
     /// Secured in this way, or by the system's authorities.
     pub(crate) fn secured(tls: Option<&Tls>) -> Result<Self, String> {
         let (config, own) = client_config(tls)?;
-        let name = tls.map(|tls| tls.server_name.clone()).filter(|name| !name.is_empty());
-        let name = name.map(|name| {
-            ServerName::try_from(name.clone())
-                .map_err(|_| format!("server_name: {name:?} is no name of a host"))
-        });
-        let (connector, name) = (TlsConnector::from(Arc::new(config)), name.transpose()?);
-        Ok(Self { tls: Some(Secured { connector, own, name }) })
+        let name = tls.map(|tls| &*tls.server_name).filter(|name| !name.is_empty());
+        let dialer = net::Dialer::new(config, name);
+        let dialer = dialer.map_err(|error| format!("server_name: {name:?}: {error}"))?;
+        Ok(Self { tls: Some(Secured { dialer, own }) })
     }
 
     /// A connection that is made when it is needed, and made again when it broke; and where it says why it cannot be used, if it knows better than the errors of calls.
@@ -72,11 +62,10 @@ impl Dialler {
         let connection = match secured {
             None => builder.lazy_plaintext(address.clone()),
             Some(secured) => {
-                let (host, port) = (host(address), address.port_u16().unwrap_or(HTTPS_PORT));
                 let trouble = trouble.clone();
-                let dial = tower::service_fn(move |_: Uri| {
-                    let (secured, host, trouble) = (secured.clone(), host.clone(), trouble.clone());
-                    async move { secured.connect(&host, port, trouble).await.map(TokioIo::new) }
+                let dial = tower::service_fn(move |address: Uri| {
+                    let (secured, trouble) = (secured.clone(), trouble.clone());
+                    async move { secured.connect(&address, trouble).await.map(TokioIo::new) }
                 });
                 builder.lazy_with_connector(dial, address.clone())
             }
@@ -86,64 +75,34 @@ impl Dialler {
 }
 
 impl Secured {
-    async fn connect(self, host: &str, port: u16, trouble: Trouble) -> std::io::Result<Watched> {
+    async fn connect(self, address: &Uri, trouble: Trouble) -> std::io::Result<Watched> {
         trouble.forget();
-        let name = match self.name {
-            Some(name) => name,
-            None => ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?,
-        };
-        let stream = TcpStream::connect((host, port)).await?;
-        stream.set_nodelay(true)?;
-        let stream = self.connector.connect(name, stream).await;
+        let stream = self.dialer.connect(address).await;
         let stream = stream.inspect_err(|error| trouble.note_handshake(error))?;
         Ok(Watched::new(stream, self.own, trouble))
     }
 }
 
-fn host(address: &Uri) -> String {
-    let host = address.host().unwrap_or_default();
-    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).to_owned()
-}
-
-/// Whom to trust, and who we are.
+/// The settings, and the certificate that is shown if there is one.
 fn client_config(tls: Option<&Tls>) -> Result<(ClientConfig, Arc<OwnCertificate>), String> {
-    let mut roots = RootCertStore::empty();
-    match tls.map(|tls| &*tls.ca_pem).filter(|pem| !pem.is_empty()) {
-        Some(pem) => {
-            for certificate in certificates("ca_pem", pem)? {
-                roots.add(certificate).map_err(|error| format!("ca_pem: {error}"))?;
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots);
+    let authorities = tls.map(|tls| tls.ca_pem.as_bytes()).filter(|pem| !pem.is_empty());
+    let roots = match authorities {
+        Some(pem) => net::roots(pem).map_err(|error| format!("ca_pem: {error}"))?,
+        None => net::system_roots(),
+    };
     let own = tls.filter(|tls| !tls.certificate_pem.is_empty() || !tls.key_pem.is_empty());
     let key = match own {
         None => None,
         Some(tls) => {
-            let chain = certificates("certificate_pem", &tls.certificate_pem)?;
-            let key = PrivateKeyDer::from_pem_slice(tls.key_pem.as_bytes())
-                .map_err(|_| "key_pem: no private key in PEM".to_owned())?;
-            let both = CertifiedKey::from_der(chain, key, &provider);
+            let chain = net::certificates(tls.certificate_pem.as_bytes());
+            let chain = chain.map_err(|error| format!("certificate_pem: {error}"))?;
+            let key = net::private_key(tls.key_pem.as_bytes());
+            let key = key.map_err(|error| format!("key_pem: {error}"))?;
+            let both = CertifiedKey::from_der(chain, key, &net::ring());
             Some(both.map_err(|error| format!("certificate_pem, key_pem: {error}"))?)
         }
     };
     let own = Arc::new(OwnCertificate::new(key));
-    let mut config = builder.with_client_cert_resolver(Arc::<OwnCertificate>::clone(&own));
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    let config = net::client(roots).with_client_cert_resolver(Arc::<OwnCertificate>::clone(&own));
     Ok((config, own))
-}
-
-fn certificates(field: &str, pem: &str) -> Result<Vec<CertificateDer<'static>>, String> {
-    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-    match read {
-        Ok(read) if !read.is_empty() => Ok(read),
-        _ => Err(format!("{field}: no certificate in PEM (-----BEGIN CERTIFICATE-----)")),
-    }
 }

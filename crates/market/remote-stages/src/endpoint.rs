@@ -238,9 +238,5 @@ pub(crate) fn words(error: &ConnectError) -> String {
 
 /// As much of a text as is kept.
 pub(crate) fn shortened(text: &str) -> String {
-    let mut end = text.len().min(MESSAGE_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text[..end].to_owned()
+    text::head_bytes(text, MESSAGE_BYTES_MAX).to_owned()
 }

@@ -151,7 +151,7 @@ impl Mark {
         given: &str,
         suggestion: Option<String>,
     ) -> Self {
-        let end = given.char_indices().nth(crate::limits::ECHO_CHARS_MAX).map_or(given.len(), |(end, _)| end);
-        Self { kind, field: field.into(), given: given[..end].to_owned(), suggestion }
+        let given = text::head(given, crate::limits::ECHO_CHARS_MAX).to_owned();
+        Self { kind, field: field.into(), given, suggestion }
     }
 }

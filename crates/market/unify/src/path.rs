@@ -93,10 +93,8 @@ fn parts<'i>(input: &Input<'i>) -> impl Iterator<Item = &'i str> {
     let own = input.category.into_iter().filter(|text| !text.contains('/') || text.contains(' '));
     let google = input.google.into_iter().filter(|text| text.contains('>'));
     let texts = input.path.iter().copied().skip(skip).chain(google).chain(own);
-    let cut =
-        |text: &'i str| text.char_indices().nth(PATH_PART_CHARS_MAX).map_or(text, |(end, _)| &text[..end]);
     texts
-        .map(cut)
+        .map(|text| text::head(text, PATH_PART_CHARS_MAX))
         .flat_map(|text| text.split(['>', '|', '»', '→', '\\']))
         .filter(|part| !part.trim().is_empty())
 }

@@ -112,9 +112,9 @@ impl Session<'_> {
         let path = self.path(input);
         let told = attributes::told_words(input);
         let texts = Texts {
-            title: cut(input.title, TITLE_CHARS_MAX),
+            title: text::head(input.title, TITLE_CHARS_MAX),
             told: &told,
-            description: cut(input.description, DESCRIPTION_CHARS_FOR_CATEGORY_MAX),
+            description: text::head(input.description, DESCRIPTION_CHARS_FOR_CATEGORY_MAX),
         };
         let verdict = decide(&self.unifier.index, &path, &texts, &mut self.scratch)?;
         Ok(self.recognised(verdict))
@@ -187,9 +187,4 @@ fn given_category(input: &Input<'_>) -> String {
         ([], None) => input.title.to_owned(),
         (path, _) => path.join(" > "),
     }
-}
-
-/// The beginning of a text.
-pub(crate) fn cut(text: &str, chars: usize) -> &str {
-    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }

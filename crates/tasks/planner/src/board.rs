@@ -99,8 +99,3 @@ pub struct Board {
 fn after(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
 }
-
-/// The beginning of a text.
-fn cut(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).collect()
-}

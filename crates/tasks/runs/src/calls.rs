@@ -256,8 +256,7 @@ impl Pause {
 
 /// The beginning of a text, on one line.
 pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    let cut = if end < text.len() { " ..." } else { "" };
-    let kept: String = text[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("{kept}{cut}")
+    let head = text::head_bytes(text, bytes_max);
+    let more = if head.len() < text.len() { " ..." } else { "" };
+    text::one_line(head) + more
 }

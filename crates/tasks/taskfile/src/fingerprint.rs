@@ -23,7 +23,7 @@ impl Fingerprint {
 /// As 32 digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+        out.write_str(&text::hex(&self.0))
     }
 }
 

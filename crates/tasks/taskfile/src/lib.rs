@@ -56,10 +56,7 @@ pub use template::{MissingVariable, Secret, Template, TemplateError};
 
 /// What a file says, inside a message: in one line, and cut.
 pub(crate) fn quote(text: &str) -> String {
-    let mut quoted: String =
-        text.chars().take(limits::QUOTE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(limits::QUOTE_CHARS_MAX).is_some() {
-        quoted.push_str("...");
-    }
-    quoted
+    let head = text::head(text, limits::QUOTE_CHARS_MAX);
+    let more = if head.len() < text.len() { "..." } else { "" };
+    text::one_line(head) + more
 }

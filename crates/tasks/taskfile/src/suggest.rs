@@ -1,10 +1,10 @@
 //! What somebody may have meant.
 
-use crate::limits::{LISTED_MAX, QUOTE_CHARS_MAX};
+use crate::limits::LISTED_MAX;
 use crate::words::SYNONYMS;
 
-/// Words that are shorter than so many characters must not differ by more than one.
-const SHORT: usize = 5;
+/// Shorter beginnings of words are not completed.
+const BEGINNING_BYTES_MIN: usize = 3;
 
 /// The word that was meant, if one is near enough.
 pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> Option<&'w str> {
@@ -16,21 +16,12 @@ pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone
     if let Some(right) = synonyms.find_map(|(_, right)| known.clone().find(|known| known == right)) {
         return Some(right);
     }
-    let mut longer = known.clone().filter(|known| lower.len() >= SHORT - 2 && known.starts_with(&lower));
+    let mut longer =
+        known.clone().filter(|known| lower.len() >= BEGINNING_BYTES_MIN && known.starts_with(&lower));
     if let (Some(one), None) = (longer.next(), longer.next()) {
         return Some(one);
     }
-    let length = lower.chars().count();
-    if length > QUOTE_CHARS_MAX {
-        return None;
-    }
-    let most = if length < SHORT { 1 } else { length / 3 };
-    let near = known
-        .filter(|known| known.len().abs_diff(lower.len()) <= 2 * most + 2)
-        .map(|known| (strsim::damerau_levenshtein(&lower, &known.to_lowercase()), known));
-    near.filter(|(distance, _)| *distance <= most)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    text::nearest(&lower, known)
 }
 
 /// A sentence: what was meant, or what is known.

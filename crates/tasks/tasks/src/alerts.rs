@@ -27,8 +27,7 @@ impl Webhook {
         if !matches!(url.scheme(), "http" | "https") {
             return Err("the URL of the webhook begins with neither http:// nor https://".to_owned());
         }
-        // The program may have chosen one already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        net::install_ring();
         let client = Client::builder().timeout(WEBHOOK_TIMEOUT).redirect(redirect::Policy::none()).build();
         let client = client.map_err(|error| format!("no client for the webhook can be made: {error}"))?;
         Ok(Self { client, url })

@@ -34,8 +34,7 @@ impl Keeper {
     /// Whether it is this process that listens at an address of this machine; `None` where that cannot be seen.
     pub(super) fn serves(&self, url: &str) -> Option<bool> {
         let uri: http::Uri = url.parse().ok()?;
-        let host = uri.host()?;
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let host = net::bare_host(uri.host()?);
         let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(default);
         let ip: Option<IpAddr> = host.parse().ok();

@@ -1,11 +1,9 @@
 //! PostgreSQL under the store: its version, its clock, and whether it has connections left.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clock::Clock;
-use rustls::RootCertStore;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::config::SslMode;
@@ -15,7 +13,7 @@ use url::Url;
 use super::clocks::{self, Reading};
 use super::finding::{Area, Finding};
 use super::limits::{ANSWER_TIME_MAX, POSTGRES_CONNECTIONS_MORE, POSTGRES_VERSION_MIN};
-use crate::remote::certificates;
+use crate::remote::roots_of;
 use node::config::Config;
 
 /// Parameters of the address that the store reads and PostgreSQL does not know.
@@ -107,18 +105,12 @@ fn plain_address(url: &str) -> Result<(String, SslMode), String> {
 }
 
 fn trusting(authorities: &Path) -> Result<rustls::ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    if authorities.as_os_str().is_empty() {
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let roots = if authorities.as_os_str().is_empty() {
+        net::system_roots()
     } else {
-        for certificate in certificates(authorities).map_err(|error| error.to_string())? {
-            roots.add(certificate).map_err(|error| error.to_string())?;
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| error.to_string())?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+        roots_of(authorities).map_err(|error| error.to_string())?
+    };
+    Ok(net::client(roots).with_no_client_auth())
 }
 
 impl Facts {

@@ -10,7 +10,7 @@ use super::limits::TASKS_PAGE;
 use super::process::{Process, is_not_served};
 use crate::remote::{Remote, said};
 use node::config::Config;
-use terminal::quoted;
+use text::shell::quoted;
 
 /// The files that a process puts to work when it starts.
 pub(super) fn files(config: &Config) -> Option<Finding> {

@@ -9,7 +9,8 @@ use wire::torg::feeds::v1::FeedServiceClient;
 use super::super::remote::{Place, Remote, said};
 use node::config::Config;
 use terminal::errors::advised;
-use terminal::{quoted, say};
+use terminal::say;
+use text::shell::quoted;
 
 pub(super) type Client = FeedServiceClient<SharedHttp2Connection>;
 

@@ -30,14 +30,14 @@ const STATES: &str = "torg.stages.v1.StateService";
 pub(crate) fn request(method: &str, mut request: Value) -> String {
     hide_contents(service(method), &mut request);
     clean(&mut request, "");
-    cut(&request.to_string(), REQUEST_CHARS_MAX)
+    text::shortened(&request.to_string(), REQUEST_CHARS_MAX)
 }
 
 /// What was said of an error, as it is kept. What is wrong with a content is said with a piece of it, behind the first line.
 pub(crate) fn error(method: &str, text: &str) -> String {
     let has_contents = [TASKS, TOPICS, STATES].contains(&service(method));
     let text = if has_contents { text.lines().next().unwrap_or_default() } else { text };
-    cut(&without_passwords(text), ERROR_CHARS_MAX)
+    text::shortened(&without_passwords(text), ERROR_CHARS_MAX)
 }
 
 fn service(method: &str) -> &str {
@@ -85,7 +85,7 @@ fn bytes_in(base64: &str) -> usize {
 fn clean(value: &mut Value, name: &str) {
     match value {
         Value::String(text) if is_secret(name) && !text.is_empty() => MASK.clone_into(text),
-        Value::String(text) => *text = cut(&without_passwords(text), TEXT_CHARS_MAX),
+        Value::String(text) => *text = text::shortened(&without_passwords(text), TEXT_CHARS_MAX),
         Value::Array(entries) => {
             let left = entries.len().saturating_sub(ENTRIES_MAX);
             entries.truncate(ENTRIES_MAX);
@@ -128,14 +128,6 @@ fn without_passwords(text: &str) -> String {
         rest = path;
     }
     clean + rest
-}
-
-/// The beginning of a text.
-fn cut(text: &str, chars_max: usize) -> String {
-    if text.chars().nth(chars_max).is_none() {
-        return text.to_owned();
-    }
-    text.chars().take(chars_max).chain(['…']).collect()
 }
 
 /// What a request to a method, or to any of a service, is about, if it is about one thing: a stage, a task, a feed (`seller/namespace`), an offer, a seller.

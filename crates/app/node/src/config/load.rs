@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::{Config, Error, bounds, keys};
-use crate::nearest::nearest;
+use text::nearest;
 
 /// The file that is read when none is named; it may be absent.
 const DEFAULT_FILE: &str = "torg.toml";

@@ -18,7 +18,7 @@ use super::limits::{
 };
 use super::looks::{PhotosSeen, TasksSeen};
 use super::topics::Stalled;
-use terminal::quoted;
+use text::shell::quoted;
 
 /// How bad a problem is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,12 +235,12 @@ impl Found {
             None => return,
             Some(StoreTrouble::Away(why)) => (
                 "store_away",
-                format!("the store does not answer: {}", short(why)),
+                format!("the store does not answer: {}", text::shortened(why, ERROR_CHARS_MAX)),
                 "see whether the store runs and this machine reaches it: the setting store.url, and the log of the database; Torg goes on by itself",
             ),
             Some(StoreTrouble::NoWrites { code, why, remedy }) => (
                 *code,
-                format!("nothing can be saved: {}", short(why)),
+                format!("nothing can be saved: {}", text::shortened(why, ERROR_CHARS_MAX)),
                 remedy.unwrap_or("see the log of the process and of the database; Torg goes on by itself as soon as writes do"),
             ),
         };
@@ -250,7 +250,8 @@ impl Found {
     fn readiness(&mut self, seen: &Seen) {
         self.store(seen.store.as_ref());
         if let Some(why) = &seen.damage {
-            let text = format!("something in the store is damaged: {}", short(why));
+            let text =
+                format!("something in the store is damaged: {}", text::shortened(why, ERROR_CHARS_MAX));
             let remedy = "stop the processes and see with `torg store check` what else is; then restore the store from a copy";
             self.add(Severity::Error, ("store_damaged", ""), text, remedy, None);
         }
@@ -300,7 +301,7 @@ impl Found {
 
     fn topics(&mut self, away: Option<&str>) {
         let Some(why) = away else { return };
-        let text = format!("the topics do not answer: {}", short(why));
+        let text = format!("the topics do not answer: {}", text::shortened(why, ERROR_CHARS_MAX));
         let remedy = "see whether Kafka runs and this machine reaches it: the setting topics.url; changes wait in the store and lose nothing";
         self.add(Severity::Error, ("topics_away", ""), text, remedy, None);
     }
@@ -320,14 +321,14 @@ impl Found {
     fn stage(&mut self, id: &str, stage: &StageSeen) {
         let typed = quoted(id);
         if let Some(Outage { since, error }) = &stage.down {
-            let text = format!("stage {id} does not answer: {}", short(error));
+            let text = format!("stage {id} does not answer: {}", text::shortened(error, ERROR_CHARS_MAX));
             let remedy = format!(
                 "see whether it runs; `torg stages show {typed}` has its endpoints. Its offers wait and lose nothing"
             );
             self.add(Severity::Error, ("stage_down", id), text, remedy, Some(*since));
         }
         if let Some(Pause { since, reason }) = &stage.pause {
-            let text = format!("stage {id} is paused: {}", short(reason));
+            let text = format!("stage {id} is paused: {}", text::shortened(reason, ERROR_CHARS_MAX));
             let remedy = format!("`torg stages resume {typed}` when it may go on");
             self.add(Severity::Note, ("stage_paused", id), text, remedy, Some(*since));
         }
@@ -373,7 +374,7 @@ impl Found {
                 "feed {} could not be fetched{}: {}",
                 name(feed),
                 in_a_row(why.attempts),
-                short(&why.text)
+                text::shortened(&why.text, ERROR_CHARS_MAX)
             );
             let remedy = format!(
                 "the seller has to mend the link; `torg feed show {}` says where it comes from",
@@ -454,7 +455,11 @@ impl Found {
         let time = |time: &Timestamp| Time::from_ms(time.as_millisecond());
         for (task, state) in failing.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let error = state.error.as_deref().unwrap_or("it does not say why");
-            let text = format!("task {task} failed{}: {}", in_a_row(state.attempts), short(error));
+            let text = format!(
+                "task {task} failed{}: {}",
+                in_a_row(state.attempts),
+                text::shortened(error, ERROR_CHARS_MAX)
+            );
             let typed = quoted(task);
             let remedy = format!(
                 "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"
@@ -491,7 +496,7 @@ impl Found {
     /// What is not known of how all fares.
     fn sight(&mut self, seen: &Seen) {
         for (what, error) in &seen.unseen {
-            let text = format!("{what} cannot be looked at: {}", short(error));
+            let text = format!("{what} cannot be looked at: {}", text::shortened(error, ERROR_CHARS_MAX));
             let remedy = "see the log of the process and of the database; until it can, nothing that is wrong there is told";
             self.add(Severity::Warning, ("looks_fail", what), text, remedy, None);
         }
@@ -525,13 +530,6 @@ fn flags(feed: &FeedName) -> String {
 /// How often something failed, where that was more than once.
 fn in_a_row(times: u32) -> String {
     if times > 1 { format!(" {times} times in a row") } else { String::new() }
-}
-
-fn short(text: &str) -> String {
-    if text.chars().nth(ERROR_CHARS_MAX).is_none() {
-        return text.to_owned();
-    }
-    text.chars().take(ERROR_CHARS_MAX).chain(['…']).collect()
 }
 
 /// `4 min`, `90 s`.

@@ -1,7 +1,7 @@
 //! The suite that every engine passes.
 //!
 //! An engine's test calls [`run`] with a way to open a fresh store that knows the tables of [`schema`]. Each case gets
-//! a store of its own, so that cases cannot lean on each other.
+//! a store of its own, so that cases are independent.
 
 mod batches;
 mod counters;
@@ -35,11 +35,9 @@ pub fn schema() -> Result<Schema> {
     Schema::new(1, [OFFERS.def(), ENTRIES.def(), LISTS.def(), QUEUE.def(), COUNTS.def()])
 }
 
-/// What a case answers with.
 pub type CaseResult = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 type Case = fn(Store) -> Pin<Box<dyn Future<Output = CaseResult> + Send>>;
 
-/// Every case, by name.
 #[must_use]
 pub fn cases() -> Vec<(&'static str, Case)> {
     macro_rules! cases {
@@ -96,7 +94,7 @@ pub fn cases() -> Vec<(&'static str, Case)> {
     ]
 }
 
-/// Runs every case on stores that `open` makes, each on fresh data, and panics with the list of those that failed.
+/// Runs every case on a fresh store from `open`, and panics with the list of failed cases.
 ///
 /// # Panics
 /// If a case fails: this is a test.

@@ -1,4 +1,4 @@
-//! The catalogue: which tables the database has, and under which numbers.
+//! The catalogue: the tables of the database and their numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use super::layout::{Home, Keyspaces, checked, seal};
 use super::own_row;
 use crate::table::{ColumnType, Kind, Placement, Schema, TableDef};
 use crate::{Error, Result};
-/// What the catalogue holds of one table.
+
 struct Entry {
     number: u16,
     def: &'static TableDef,
 }
 
-/// A catalogue that agrees with the declared schema.
+/// A catalogue that matches the declared schema.
 pub(super) struct Catalogue {
-    /// The declared tables, and those that only the store knows.
+    /// The declared tables and those of the stored catalogue.
     pub(super) schema: Schema,
-    /// Where each table is, in the order of the schema.
+    /// In the order of the schema.
     pub(super) homes: Vec<Home>,
-    /// Rows that have to be written before the tables are used.
+    /// Rows to write before the tables are used.
     pub(super) missing: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Compares the stored catalogue with the declared schema, and finds every table's home. Tables that the store does not have are
-/// added if `extend` says so, and left out otherwise.
+/// Compares the stored catalogue with the declared schema. Missing tables are added if `extend` is
+/// set, and left out otherwise.
 pub(super) fn agree(
     keyspaces: &Keyspaces,
     declared: &Schema,
@@ -91,7 +91,7 @@ fn read_version(keyspaces: &Keyspaces, place: &str) -> Result<Option<u32>> {
     version.map(Some).ok_or_else(|| damaged(place))
 }
 
-/// A table as text: number, kind, placement, then name and type of each column.
+/// Number, kind, placement, then name and type of each column.
 fn entry_row(number: u16, def: &TableDef) -> (Vec<u8>, Vec<u8>) {
     let columns: String =
         def.columns.iter().zip(def.types).map(|(name, ty)| [" ", name, " ", ty.name()].concat()).collect();

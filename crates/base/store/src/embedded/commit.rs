@@ -19,21 +19,19 @@ use crate::options::Durability;
 use crate::table::Kind;
 use crate::{Error, Result};
 
-/// Bytes of fresh rows above which commits slow down: twice what the keyspaces hold before they are written out.
+/// Unflushed bytes above which commits wait: twice what the keyspaces hold before they are flushed.
 const FRESH_BYTES_MAX: u64 = 2 * FRESH_BYTES;
-/// How long and how often a commit waits for fresh rows to be written out.
+/// How long and how often a commit waits for a flush.
 const MEMORY_WAIT: Duration = Duration::from_millis(1);
 const MEMORY_WAITS_MAX: u32 = 50;
-/// How many versions and how many amounts are remembered at least.
+/// Versions and amounts that are cached at least.
 const RECENT_MAX: usize = 1 << 16;
 
-/// What the committing thread knows.
 pub(super) struct Progress {
     /// The number of the last group in the database.
     pub(super) group: u64,
-    /// Versions of rows in the database; zero: there is no such row.
+    /// Zero: there is no such row.
     versions: Recent<u64>,
-    /// Amounts of counters in the database.
     amounts: Recent<i64>,
 }
 
@@ -43,7 +41,7 @@ impl Progress {
         Self { group, versions, amounts }
     }
 
-    /// Remembers what a group has written.
+    /// Caches the results of a group.
     fn note(&mut self, writes: BTreeMap<Key, Write>, sums: Vec<(Key, i64)>) {
         let versioned = writes.into_iter().filter(|(key, _)| key.table().kind == Kind::Versioned);
         for (key, write) in versioned {
@@ -56,15 +54,15 @@ impl Progress {
     }
 }
 
-/// All rows of a group.
 struct Prepared {
     /// One write for each key.
     batch: OwnedWriteBatch,
-    /// What its counters come to.
+    /// The new amounts of counters.
     sums: Vec<(Key, i64)>,
 }
 
-/// The row that starts every batch of the engine: it counts groups, and bounds the engine's own sequence number from below.
+/// The first row of every batch: it counts groups, and is a lower bound of the sequence number of
+/// fjall.
 #[derive(Clone, Copy)]
 pub(super) struct GroupRow {
     pub(super) group: u64,
@@ -80,14 +78,13 @@ impl GroupRow {
         seal(&Self::key(), &self.group.to_be_bytes(), &self.sequence_min.to_be_bytes())
     }
 
-    /// The row, if key and value are one.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
         let content = (key == Self::key()).then(|| checked(key, value))??;
         (content.len() == 16)
             .then(|| Self { group: leading_u64(content), sequence_min: leading_u64(&content[8..]) })
     }
 
-    /// The row in a database; a new one has none.
+    /// `None` in a new database.
     pub(super) fn read(database: &Database) -> Result<Option<Self>> {
         let stored = database.keyspaces.small.get(Self::key());
         let Some(stored) = stored.map_err(|e| engine_error(&e, &database.place()))? else { return Ok(None) };
@@ -98,20 +95,20 @@ impl GroupRow {
     }
 }
 
-/// What every later commit hears.
+/// The error of every later commit.
 fn stopped(error: &Error) -> Error {
     Error::Stopped { detail: format!("an earlier one failed ({error})") }
 }
 
-/// The row that holds the ids of a group's batches. There are as many rows as groups are remembered.
+/// The row with the ids of a group's batches. Rows are reused after [`GROUPS_REMEMBERED`] groups.
 fn ids_key(group: u64) -> Vec<u8> {
     own_row(b'g', &((group % GROUPS_REMEMBERED) as u16).to_be_bytes())
 }
 
 impl Database {
-    /// Applies a group. Blocks for the time of one forced write.
+    /// Applies a group. Blocks for one forced write.
     pub(super) fn commit(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         if let Some(error) = self.failed.get() {
             return Err(error.clone().into());
         }
@@ -141,10 +138,10 @@ impl Database {
         );
         let marked = written.and_then(|()| self.mark_acknowledged(number));
         if let Err(error) = marked {
-            tracing::error!(%error, group = number, "a commit failed: the store takes no more writes");
-            // The first failure counts; nobody else commits meanwhile.
+            tracing::error!(%error, group = number, "a commit failed, the store refuses further writes");
+            // The first failure stays; no other commit runs meanwhile.
             let _ = self.failed.set(stopped(&error));
-            // An engine that has stopped earlier refuses before it writes.
+            // A stopped engine refuses before it writes.
             return Err(if refused { error.into() } else { ApplyError::Unknown { verdicts, error } });
         }
         progress.group = number;
@@ -161,8 +158,8 @@ impl Database {
         Ok(row.map_or(0, |row| row.amount()))
     }
 
-    /// Waits while too many fresh rows are in memory because the engine does not come to write them out. Not for ever: the engine may
-    /// need the next commit to notice that it is behind.
+    /// Waits for a flush while too much is unflushed, for a limited time: fjall may need the next
+    /// commit to notice that it is behind.
     fn wait_for_memory(&self) {
         for _ in 0..MEMORY_WAITS_MAX {
             if self.engine.write_buffer_size() <= FRESH_BYTES_MAX {
@@ -181,7 +178,7 @@ impl Database {
         }
     }
 
-    /// Gathers all rows of a group into one batch of the engine.
+    /// All rows of a group as one batch of fjall.
     fn prepare(
         &self,
         number: u64,
@@ -213,7 +210,7 @@ impl Database {
         Ok(Prepared { batch, sums })
     }
 
-    /// An engine's batch that starts with its group row.
+    /// A batch of fjall that starts with its group row.
     fn start_batch(&self, number: u64, capacity: usize) -> OwnedWriteBatch {
         let mut batch = OwnedWriteBatch::with_capacity(self.engine.clone(), capacity);
         let row = GroupRow { group: number, sequence_min: self.engine.seqno() };
@@ -221,9 +218,9 @@ impl Database {
         batch
     }
 
-    /// Writes rows of the store's own, as a group of their own.
+    /// Writes internal rows as a group of their own.
     pub(super) fn write_own_rows(&self, rows: Vec<(Vec<u8>, Vec<u8>)>) -> Result<()> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let number = progress.group + 1;
         let mut batch = self.start_batch(number, rows.len() + 1).durability(Some(PersistMode::SyncAll));
         for (key, sealed) in rows {
@@ -263,7 +260,7 @@ impl Database {
         Ok(())
     }
 
-    /// Whether one of the remembered groups applied a batch of this id.
+    /// Whether one of the remembered groups applied this batch.
     pub(super) fn remembers(&self, batch: BatchId) -> Result<bool> {
         let wanted = batch.0.to_be_bytes();
         for guard in self.keyspaces.small.prefix(own_row(b'g', &[])) {

@@ -1,4 +1,4 @@
-//! fjall's errors in the store's words.
+//! Conversion of fjall's errors.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// An error of the engine while it worked on `place` (a key, a table, a folder).
+/// `place` is the key, table or folder that fjall worked on.
 pub(super) fn engine_error(error: &fjall::Error, place: &str) -> Error {
     use fjall::Error as E;
     match error {
@@ -26,13 +26,12 @@ pub(super) fn engine_error(error: &fjall::Error, place: &str) -> Error {
         E::Locked => Error::Locked { path: place.to_owned() },
         E::Poisoned => Error::Engine {
             engine: "fjall",
-            detail: "an earlier write failed and the engine has stopped; start the process again".to_owned(),
+            detail: "an earlier write failed and the engine stopped; restart the process".to_owned(),
         },
         other => Error::Corrupt { place: place.to_owned(), detail: other.to_string() },
     }
 }
 
-/// An error of the operating system.
 pub(super) fn io_error(error: &io::Error, place: &str) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -42,7 +41,6 @@ pub(super) fn io_error(error: &io::Error, place: &str) -> Error {
     }
 }
 
-/// An error of the operating system at a path.
 pub(super) fn path_error(error: &io::Error, path: &Path) -> Error {
     io_error(error, &path.display().to_string())
 }
@@ -51,21 +49,21 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread is caught by the embedded engine and becomes [`Error::Corrupt`]. For panic hooks: such
-/// a panic is not worth a line of its own.
+/// Whether a panic on this thread is caught by the embedded engine and becomes [`Error::Corrupt`].
+/// Panic hooks need not report such a panic.
 #[must_use]
 pub fn panic_becomes_error() -> bool {
     GUARDED.get()
 }
 
-/// Runs engine code that may meet damaged files. fjall has places that panic when bytes make no sense; to a caller that is
-/// damage like any other.
+/// Runs engine code that may meet damaged files. fjall panics at some malformed bytes; to a caller
+/// that is damage like any other.
 pub(super) fn guarded<T>(place: impl FnOnce() -> String, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let outer = GUARDED.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
     outcome.unwrap_or_else(|panic| {
-        let detail = format!("the engine cannot make sense of it ({})", panic_text(&*panic));
+        let detail = format!("the engine cannot read it ({})", panic_text(&*panic));
         Err(Error::Corrupt { place: place(), detail })
     })
 }

@@ -1,8 +1,9 @@
-//! How tables lie in the engine's keyspaces.
+//! The layout of tables in fjall's keyspaces.
 //!
-//! There are three keyspaces (more would pin journals, see fjall's issue 288): `large` for tables whose values stand apart
-//! from their keys, `queue` for rows that come and go, `small` for everything else. Inside, a row's key is its table's number
-//! (two bytes) and its encoded key. A row's value starts with a checksum over key and content:
+//! There are three keyspaces (more would pin journals, see issue 288 of fjall): `large` for tables
+//! whose values are stored apart from their keys, `queue` for rows that come and go, `small` for
+//! everything else. The key of a row is the number of its table (two bytes) and its encoded key.
+//! The value of a row starts with a checksum over key and content:
 //!
 //! ```text
 //! versioned   sum (8) | version (8) | value
@@ -10,8 +11,9 @@
 //! counter     sum (8) | amount (8)
 //! ```
 //!
-//! The version of a large row stands a second time in a row of its own in `small`, under the table's number with the highest bit
-//! set, so that deciding a batch never touches large values. Table number zero holds the store's own rows.
+//! The version of a large row is stored again in a row of its own in `small`, under the number of
+//! the table with the highest bit set, so that deciding a batch never reads large values. Table
+//! number zero holds internal rows.
 
 use std::sync::Arc;
 
@@ -27,21 +29,20 @@ use crate::row::Row;
 use crate::table::{Kind, Placement, TableDef};
 use crate::{Error, Result};
 
-/// Values from this size on are kept apart from their keys.
+/// Values of this size and above are stored apart from their keys.
 const SEPARATED_BYTES_MIN: u32 = 1024;
-/// Memory for fresh rows, by keyspace, before they are written out in order. A small row takes about four times
-/// the bytes that are counted here.
+/// Memory of a keyspace for unflushed rows. A small row takes about four times the bytes that are
+/// counted here.
 const SMALL_MEMTABLE_BYTES: u64 = 8 << 20;
 const LARGE_MEMTABLE_BYTES: u64 = 24 << 20;
 const QUEUE_MEMTABLE_BYTES: u64 = 24 << 20;
-/// The three together.
 pub(super) const FRESH_BYTES: u64 = SMALL_MEMTABLE_BYTES + LARGE_MEMTABLE_BYTES + QUEUE_MEMTABLE_BYTES;
-/// Tables that were written out and overlap, before they are merged into the next level. A merge rewrites all of that level, because keys
-/// are random: with 8 instead of fjall's 4, an update of one among 2,000,000 offers costs 11.6 KB and 74 us instead of 15.0 KB and
-/// 99 us, and reads do not notice.
+/// Flushed tables that overlap before they are merged into the next level. A merge rewrites the
+/// whole level, because keys are random: with 8 instead of the default of 4, an update of one among
+/// 2,000,000 offers costs 11.6 KB and 74 us instead of 15.0 KB and 99 us, and reads are as fast.
 const FRESH_TABLES_MAX: u8 = 8;
 const SUM_BYTES: usize = 8;
-/// Marks the number of a table of versions.
+/// Set in the number of a table of versions.
 const VERSIONS: u16 = 1 << 15;
 
 /// The keyspaces of an open database.
@@ -51,14 +52,14 @@ pub(super) struct Keyspaces {
     pub(super) queue: Keyspace,
 }
 
-/// How many keyspaces a complete database has, fjall's own included.
+/// Keyspaces of a complete database, including the internal one of fjall.
 pub(super) const KEYSPACE_COUNT: usize = 4;
 
 impl Keyspaces {
     pub(super) fn open(database: &Database) -> fjall::Result<Self> {
         let merges = Arc::new(Leveled::default().with_l0_threshold(FRESH_TABLES_MAX));
         let options = || KeyspaceCreateOptions::default().compaction_strategy(merges.clone());
-        // Also for queues: otherwise every compaction moves values that are going to be deleted anyway.
+        // Also for queues: otherwise compactions move values that will be deleted anyway.
         let apart = || Some(KvSeparationOptions::default().separation_threshold(SEPARATED_BYTES_MIN));
         Ok(Self {
             small: database.keyspace("small", || options().max_memtable_size(SMALL_MEMTABLE_BYTES))?,
@@ -80,43 +81,38 @@ impl Keyspaces {
     }
 }
 
-/// A key as the engine has it: the table's number and the encoded key.
+/// The number of the table and the encoded key.
 pub(super) type StoredKey = SmallVec<[u8; 64]>;
 
-/// Where one table is.
 pub(super) struct Home {
     pub(super) table: &'static TableDef,
-    /// The table's number, from one.
+    /// From one.
     pub(super) number: u16,
     pub(super) keyspace: Keyspace,
 }
 
 impl Home {
-    /// The stored form of a key.
     pub(super) fn stored_key(&self, key: &[u8]) -> StoredKey {
         numbered(self.number, key)
     }
 
-    /// Where the version of a row stands apart, for tables where it does.
+    /// The key of the separate version, for tables that have one.
     pub(super) fn version_key(&self, key: &[u8]) -> Option<StoredKey> {
         let apart = self.table.kind == Kind::Versioned && self.table.placement == Placement::Large;
         apart.then(|| numbered(self.number | VERSIONS, key))
     }
 
-    /// The stored range of this table for a range of encoded keys.
     pub(super) fn stored_range(&self, from: &[u8], to: Option<&[u8]>) -> (StoredKey, StoredKey) {
         let end = to.map_or_else(|| numbered(self.number + 1, &[]), |to| self.stored_key(to));
         (self.stored_key(from), end)
     }
 
-    /// The row of a stored key and value.
     pub(super) fn row(&self, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
         let bytes = stored_key.get(2..).unwrap_or_default();
         let key = Key::from_encoded(self.table, bytes);
         self.row_of(key, stored_key, stored)
     }
 
-    /// The row of a key whose stored form and value are at hand.
     pub(super) fn row_of(&self, key: Key, stored_key: &[u8], stored: &Bytes) -> Result<Row> {
         let content = checked(stored_key, stored).ok_or_else(|| damaged(&key))?;
         Ok(match self.table.kind {
@@ -129,7 +125,7 @@ impl Home {
         })
     }
 
-    /// Reads the version of a row without reading a large value; zero if there is no such row.
+    /// The version of a row without reading a large value; zero if there is no such row.
     pub(super) fn version(&self, keyspaces: &Keyspaces, key: &Key) -> Result<u64> {
         let (keyspace, stored_key) = match self.version_key(key.bytes()) {
             Some(stored_key) => (&keyspaces.small, stored_key),
@@ -142,7 +138,8 @@ impl Home {
     }
 }
 
-/// The number and encoded key of a stored key; the number without the mark of version tables, and whether it had it.
+/// The number of the table without the mark, whether it had the mark of versions, and the encoded
+/// key.
 pub(super) fn split_stored_key(stored_key: &[u8]) -> Option<(u16, bool, &[u8])> {
     let (number, key) = stored_key.split_first_chunk()?;
     let number = u16::from_be_bytes(*number);
@@ -156,7 +153,7 @@ fn numbered(number: u16, key: &[u8]) -> StoredKey {
     stored
 }
 
-/// The stored form of a value: its checksum and its parts.
+/// The checksum and the parts of a value.
 pub(super) fn seal(stored_key: &[u8], head: &[u8], tail: &[u8]) -> Vec<u8> {
     let mut stored = Vec::with_capacity(SUM_BYTES + head.len() + tail.len());
     stored.extend_from_slice(&[0; SUM_BYTES]);
@@ -167,7 +164,7 @@ pub(super) fn seal(stored_key: &[u8], head: &[u8], tail: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// The content of a stored value; `None` if the checksum does not fit.
+/// `None` if the checksum does not match.
 pub(super) fn checked<'a>(stored_key: &[u8], stored: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, content) = stored.split_first_chunk()?;
     (u64::from_be_bytes(*sum) == checksum(stored_key, content)).then_some(content)
@@ -177,7 +174,7 @@ fn checksum(stored_key: &[u8], content: &[u8]) -> u64 {
     xxh3_64_with_seed(content, xxh3_64(stored_key))
 }
 
-/// The first eight bytes as a number; zero if there are fewer.
+/// Zero if there are fewer than eight bytes.
 pub(super) fn leading_u64(content: &[u8]) -> u64 {
     content.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }

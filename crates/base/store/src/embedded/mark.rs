@@ -1,9 +1,10 @@
 //! The mark: the number of the last acknowledged group, in a small file beside the database.
 //!
-//! A crash may tear the last, never acknowledged group off the end of a journal, and the engine rightly drops it. Damage to
-//! a journal looks the same to the engine, and it would drop acknowledged groups just as quietly (fjall's issue 311). The mark tells
-//! the two apart. It is written after each group without being forced to the disk: after the death of the process it is exact, and after a
-//! power loss it may lag behind, never run ahead.
+//! A crash may tear the last group, which was not acknowledged, off the end of a journal, and fjall
+//! rightly drops it. Damage to a journal looks the same to fjall, and it would drop acknowledged
+//! groups too (its issue 311). The mark distinguishes the two cases. It is written after each group
+//! without being forced to the disk: after a crash of the process it is exact, after a power loss
+//! it may lag behind, and it is never ahead.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -14,16 +15,14 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::errors::path_error;
 use crate::{Error, Result};
 
-/// Two slots are written in turns, so that one is always whole.
+/// Two slots are written alternately, so that one is always whole.
 const SLOT_BYTES: u64 = 16;
 
-/// The open file.
 pub(super) struct Mark {
     file: File,
 }
 
 impl Mark {
-    /// Makes the file of a new store.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path);
         let mark = Self { file: open.map_err(|e| path_error(&e, path))? };
@@ -31,7 +30,7 @@ impl Mark {
         Ok(mark)
     }
 
-    /// Opens the file of an existing store, and reads the number of the last acknowledged group.
+    /// The second value is the last acknowledged group.
     pub(super) fn open(path: &Path) -> Result<(Self, u64)> {
         let open = OpenOptions::new().read(true).write(true).open(path);
         let file = open.map_err(|e| path_error(&e, path))?;
@@ -43,12 +42,11 @@ impl Mark {
         Ok((Self { file }, group))
     }
 
-    /// Notes that a group was acknowledged.
     pub(super) fn write(&self, group: u64) -> std::io::Result<()> {
         self.file.write_all_at(&encode(group), (group % 2) * SLOT_BYTES)
     }
 
-    /// Forgets the last group: what is acknowledged from now on may be lost with the machine.
+    /// Forgets the last group: later acknowledged groups may be lost with the machine.
     pub(super) fn reset(&self) -> std::io::Result<()> {
         self.file.write_all_at(&encode(0), 0)?;
         self.file.write_all_at(&encode(0), SLOT_BYTES)?;

@@ -6,9 +6,9 @@
 //! FOLDER/db/     fjall's files: journals, and four keyspaces (layout.rs)
 //! ```
 //!
-//! A group of batches becomes one batch of the engine, forced to the disk before it becomes visible (commit.rs). No
-//! damage passes unnoticed: rows carry a checksum (layout.rs), fjall verifies its blocks, and journals and manifests are surveyed
-//! before fjall opens them (survey.rs).
+//! A group of batches becomes one batch of fjall, forced to the disk before it becomes visible
+//! (commit.rs). Damage is always detected: rows carry a checksum (layout.rs), fjall verifies its
+//! blocks, and journals and manifests are surveyed before fjall opens them (survey.rs).
 
 mod catalogue;
 mod commit;
@@ -24,11 +24,12 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
+use parking_lot::Mutex;
 
 pub use self::errors::panic_becomes_error;
 
@@ -47,33 +48,31 @@ use crate::scan::{Page, Scan};
 use crate::table::{Schema, TableDef};
 use crate::{Error, Result};
 
-/// A commit that takes longer than this means that the engine's own threads have died.
+/// After this time a commit counts as failed: fjall's own threads have died.
 const COMMIT_TIME_MAX: Duration = Duration::from_secs(300);
-/// A read of more rows than this goes to a thread that may wait for the disk; for fewer, the way there would cost more
-/// than the read.
+/// Larger reads go to a thread that may block; for smaller ones the thread switch costs more than
+/// the read.
 const INLINE_ROWS_MAX: usize = 128;
-/// Threads that write out and merge tables. With fewer, one of them spins while the others merge: it puts aside work that
-/// it should not do, takes it up again, and puts it aside.
+/// Threads that flush and merge tables. With fewer, one of them spins while the others merge: it
+/// puts aside work that it must not do yet, and takes it up again.
 const WORKER_THREADS: usize = 4;
-/// Fresh journal bytes after which the engine writes out its slowest keyspace.
+/// Journal bytes after which fjall flushes its slowest keyspace.
 const JOURNAL_BYTES_MAX: u64 = 512 << 20;
 
-/// The engine, open on a folder.
 pub struct Fjall {
     schema: Schema,
-    /// `None` once the engine is closed.
     database: ArcSwapOption<Database>,
 }
 
-/// An open database.
 struct Database {
-    // Dropped before the lock is let go.
+    // Dropped before the lock is released.
     engine: fjall::Database,
     keyspaces: Keyspaces,
     /// In the order of the schema.
     homes: Vec<Home>,
     progress: Mutex<Progress>,
-    /// Set when a write failed: what the engine holds on disk is no longer certain, so nothing more is written. Whoever asks does not wait for a commit.
+    /// Set when a write failed: the state on the disk is uncertain then, and nothing more is
+    /// written. Readable during a commit.
     failed: OnceLock<Error>,
     mark: Mark,
     durability: Durability,
@@ -84,7 +83,7 @@ struct Database {
 }
 
 impl Fjall {
-    /// Opens the store in a folder, or makes a new one if the folder is empty or absent.
+    /// Opens the store in a folder; creates one if the folder is empty or absent.
     pub async fn open(path: impl Into<PathBuf>, schema: Schema, options: &StoreOptions) -> Result<Self> {
         let (path, options) = (path.into(), options.clone());
         blocking(move || open(&path, &schema, &options)).await
@@ -94,7 +93,7 @@ impl Fjall {
         self.database.load_full().ok_or(Error::Closed)
     }
 
-    /// Reads with the database at hand, without touching a counter that all readers share.
+    /// Avoids the reference count that all readers would share.
     fn reading<T>(&self, read: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         read(self.database.load().as_deref().ok_or(Error::Closed)?)
     }
@@ -103,7 +102,7 @@ impl Fjall {
 fn open(path: &Path, schema: &Schema, options: &StoreOptions) -> Result<Fjall> {
     let (files, mark_path) = (path.join("db"), path.join("mark"));
     let place = path.display().to_string();
-    // Asks in a way that a folder without rights is an error, not a missing store.
+    // A folder without access rights is an error, not a missing store.
     let there = |path: &Path| path.try_exists().map_err(|e| path_error(&e, path));
     if !options.create && !there(&files)? {
         return Err(if there(&mark_path)? { database_gone(place) } else { Error::Missing { place } });
@@ -152,7 +151,8 @@ fn take_lock(path: &Path) -> Result<File> {
     }
 }
 
-/// Makes an empty database beside its final place and moves it there, so that an interrupted start leaves nothing half made.
+/// Creates an empty database in a temporary folder and renames it, so that an interrupted start
+/// leaves no partial store.
 fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
     let unfinished = path.join("db.new");
     for entry in fs::read_dir(path).map_err(|e| path_error(&e, path))? {
@@ -180,7 +180,7 @@ fn create(path: &Path, files: &Path, mark_path: &Path) -> Result<()> {
 }
 
 fn database_gone(place: String) -> Error {
-    Error::Corrupt { place, detail: "it was a store, but its folder `db` is gone".to_owned() }
+    Error::Corrupt { place, detail: "its folder `db` is missing, although it was a store".to_owned() }
 }
 
 fn open_engine(files: &Path, options: &StoreOptions) -> fjall::Result<(fjall::Database, Keyspaces)> {
@@ -193,20 +193,20 @@ fn open_engine(files: &Path, options: &StoreOptions) -> fjall::Result<(fjall::Da
     Ok((database, keyspaces))
 }
 
-/// The key of a row that belongs to the store itself.
+/// The key of one of the store's own rows.
 fn own_row(kind: u8, rest: &[u8]) -> Vec<u8> {
     [&[0, 0, kind], rest].concat()
 }
 
 impl Database {
-    /// Makes sure that nothing acknowledged is missing, and completes the catalogue.
+    /// Checks that no acknowledged group is missing, and completes the catalogue.
     fn start(&self, acknowledged: u64, missing: Vec<(Vec<u8>, Vec<u8>)>) -> Result<()> {
         let group = GroupRow::read(self)?.map_or(0, |row| row.group);
         if group < acknowledged {
             let detail = format!("it ends with group {group}, but group {acknowledged} was acknowledged");
             return Err(Error::Corrupt { place: self.place(), detail });
         }
-        self.progress().group = group;
+        self.progress.lock().group = group;
         if self.durability == Durability::Os {
             self.mark.reset().map_err(|e| io_error(&e, &self.place()))?;
         }
@@ -217,20 +217,16 @@ impl Database {
         self.path.display().to_string()
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn home(&self, table: &TableDef) -> Result<&Home> {
-        // Nearly always it is the very same constant.
+        // Nearly always it is the same constant.
         let same = self.homes.iter().find(|home| std::ptr::eq(home.table, table));
         let home = same.or_else(|| self.homes.iter().find(|home| home.table.name == table.name));
         let reason = || "it is not in the catalogue".to_owned();
         home.ok_or_else(|| Error::BadTable { table: table.name.to_owned(), reason: reason() })
     }
 
-    /// Refuses to write on a disk that is nearly full: the engine needs room to write out what it holds in memory, and
-    /// cannot go on after a failed write.
+    /// Refuses writes on a nearly full disk: fjall needs space to flush its memory, and cannot
+    /// continue after a failed write.
     fn require_free_space(&self) -> Result<()> {
         let free = self.free_bytes()?;
         if free >= self.free_bytes_min {
@@ -247,7 +243,6 @@ impl Database {
         Ok(disk.f_bavail * disk.f_frsize)
     }
 
-    /// Whether commits are possible.
     fn health(&self) -> Result<()> {
         match self.failed.get() {
             Some(error) => Err(error.clone()),
@@ -261,7 +256,7 @@ impl Database {
 
     fn close(&self) -> Result<()> {
         self.closing.store(true, Ordering::Relaxed);
-        let group = self.progress().group;
+        let group = self.progress.lock().group;
         self.engine.persist(fjall::PersistMode::SyncAll).map_err(|e| engine_error(&e, &self.place()))?;
         let marked = self.mark.write(group).and_then(|()| self.mark.sync());
         marked.map_err(|e| io_error(&e, &self.place()))
@@ -283,7 +278,7 @@ impl Database {
     }
 }
 
-/// Runs work that waits for the disk on a thread that may wait.
+/// Runs blocking work.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let stopped = |e: tokio::task::JoinError| Error::Engine { engine: "fjall", detail: e.to_string() };
     tokio::task::spawn_blocking(work).await.map_err(stopped)?
@@ -334,15 +329,16 @@ impl Engine for Fjall {
         match tokio::time::timeout(COMMIT_TIME_MAX, commit).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(stopped)) => Err(unknown(stopped.to_string())),
-            Err(_) => Err(unknown("the engine does not come to an end with a write".to_owned())),
+            Err(_) => Err(unknown("a write of the engine does not end".to_owned())),
         }
     }
 
     async fn resolve(&self, _group: &Group) -> Result<bool> {
-        // The outcome is open only after a failed write. What the disk holds then shows when the folder is opened anew.
+        // An outcome is unknown only after a failed write. It is found out when the folder is
+        // opened again.
         Err(Error::Engine {
             engine: "fjall",
-            detail: "a write failed; the outcome shows at the next start".to_owned(),
+            detail: "a write failed; the outcome is known at the next start".to_owned(),
         })
     }
 
@@ -377,12 +373,12 @@ impl Engine for Fjall {
 
     async fn close(&self) -> Result<()> {
         let Some(database) = self.database.swap(None) else { return Ok(()) };
-        // Dropping the database waits for its threads.
+        // Dropping the database joins its threads.
         blocking(move || database.close()).await
     }
 }
 
-/// The verdicts do not matter: an unknown outcome is not resolved before the next start.
+/// The verdicts are not used: an unknown outcome is not resolved before the next start.
 fn unknown(detail: String) -> ApplyError {
     ApplyError::Unknown { verdicts: Vec::new(), error: Error::Engine { engine: "fjall", detail } }
 }

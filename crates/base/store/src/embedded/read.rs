@@ -10,14 +10,14 @@ use super::layout::Home;
 use super::{Database, INLINE_ROWS_MAX, blocking};
 use crate::engine::Read;
 use crate::key::Key;
-use crate::limits::PAGE_BYTES_MAX;
 use crate::row::Row;
 use crate::scan::{Page, Scan};
 use crate::{Error, Result};
 
 /// A state of the database that can be read.
 pub(super) enum Moment<'a> {
-    /// Rows of a group that is being applied may show before the group is complete; it is on the disk by then.
+    /// Rows of a group that is being applied may become visible before all of them are. The group is
+    /// on the disk by then.
     Latest,
     Snapshot(&'a fjall::Snapshot),
 }
@@ -60,18 +60,8 @@ impl Database {
             return Ok(Page::default());
         }
         let mut rows = snapshot.range(&home.keyspace, from..to);
-        let mut page = Page::default();
-        let mut bytes = 0;
-        while let Some(guard) = if scan.descending { rows.next_back() } else { rows.next() } {
-            let row = read_row(home, guard)?;
-            bytes += row.value.len();
-            page.rows.push(row);
-            if page.rows.len() == scan.limit || bytes >= PAGE_BYTES_MAX {
-                page.next = page.rows.last().map(|row| row.key.clone());
-                break;
-            }
-        }
-        Ok(page)
+        let next = || if scan.descending { rows.next_back() } else { rows.next() };
+        Page::gather(std::iter::from_fn(next).map(|guard| read_row(home, guard)), scan.limit)
     }
 }
 
@@ -80,7 +70,7 @@ fn read_row(home: &Home, guard: fjall::Guard) -> Result<Row> {
     home.row(&stored_key, &stored.into())
 }
 
-/// A consistent view. Until it is dropped, the folder stays locked, also after the store was closed.
+/// A consistent view. It keeps the folder locked until it is dropped, even after the store is closed.
 pub(super) struct View {
     pub(super) database: Arc<Database>,
     pub(super) snapshot: fjall::Snapshot,

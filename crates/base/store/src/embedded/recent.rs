@@ -1,16 +1,17 @@
-//! What the committing thread has lately read or written, so that rows which change often are decided without a read.
+//! A cache of what the committing thread read or wrote, so that hot rows are decided without a
+//! read.
 //!
-//! Only that thread writes, so what it remembers is what the database holds.
+//! Only that thread writes, so the cache equals the database.
 
 use xxhash_rust::xxh3::Xxh3Builder;
 
 use crate::key::Key;
 
-#[expect(clippy::disallowed_types, reason = "is asked for keys, never walked: its order does not show")]
+#[expect(clippy::disallowed_types, reason = "only looked up, never iterated: its order is not observable")]
 type Remembered<T> = std::collections::HashMap<Key, T, Xxh3Builder>;
 
-/// The last few values, by key. Two generations: when the young one is full it becomes the old one, and what is asked for
-/// in the old one is young again.
+/// Two generations: a full young generation becomes the old one, and a hit in the old one becomes
+/// young again.
 pub(super) struct Recent<T> {
     young: Remembered<T>,
     old: Remembered<T>,
@@ -18,7 +19,7 @@ pub(super) struct Recent<T> {
 }
 
 impl<T: Copy> Recent<T> {
-    /// Remembers at least `generation_max` values and at most twice as many.
+    /// Holds at least `generation_max` values and at most twice as many.
     pub(super) fn new(generation_max: usize) -> Self {
         Self { young: Remembered::default(), old: Remembered::default(), generation_max }
     }
@@ -32,7 +33,6 @@ impl<T: Copy> Recent<T> {
         Some(value)
     }
 
-    /// Remembers the value of a key, in place of what was known.
     pub(super) fn note(&mut self, key: Key, value: T) {
         if self.young.len() >= self.generation_max && !self.young.contains_key(&key) {
             self.old = std::mem::take(&mut self.young);
@@ -40,7 +40,7 @@ impl<T: Copy> Recent<T> {
         self.young.insert(key, value);
     }
 
-    /// What is known of a key, or what `read` finds.
+    /// The cached value, or the result of `read`.
     pub(super) fn get_or_read<E>(&mut self, key: &Key, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         if let Some(value) = self.get(key) {
             return Ok(value);

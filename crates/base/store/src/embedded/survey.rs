@@ -1,12 +1,13 @@
-//! The survey: looks at journals and manifests before the engine opens them.
+//! The survey: verifies journals and manifests before fjall opens them.
 //!
-//! fjall verifies the blocks of its tables whenever it reads them. Two places are not covered. On opening it cuts a journal at the first entry
-//! that makes no sense, whatever follows; and it trusts the manifest of each keyspace, which names the table files. The survey reads
-//! both with their checksums and refuses what was damaged. It changes nothing itself; an end of the newest journal that a crash
-//! tore is handed to the caller to be cut off, because fjall does not recover from every torn end.
+//! fjall verifies the blocks of its tables whenever it reads them, but not two other places. On
+//! opening it truncates a journal at the first malformed entry, whatever follows; and it trusts the
+//! manifest of each keyspace, which names the table files. The survey verifies the checksums of
+//! both and refuses damage. It changes nothing: a torn end of the newest journal is returned to the
+//! caller, which cuts it off, because fjall does not recover from every torn end.
 //!
-//! Every batch that Torg writes starts with a *group row* (see `commit.rs`): a number that grows by one, and the engine's
-//! sequence number at that time. With these the survey also notices missing batches, and a sequence number that was altered.
+//! Every batch starts with a *group row* (see `commit.rs`): a number that grows by one, and the
+//! sequence number of fjall at that time. They reveal missing batches and altered sequence numbers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +24,10 @@ const TAG_START: u8 = 1;
 const TAG_ITEM: u8 = 2;
 const TAG_END: u8 = 3;
 const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
-/// The engine draws a few numbers of its own between two groups; a jump beyond this is damage.
+/// fjall uses a few numbers itself between two groups; a larger jump is damage.
 const SEQUENCE_JUMP_MAX: u64 = 1 << 32;
 
-/// An end of a journal that belongs to no acknowledged group.
+/// The end of a journal that belongs to no acknowledged group.
 #[derive(Debug)]
 pub(super) struct TornEnd {
     journal: PathBuf,
@@ -34,17 +35,16 @@ pub(super) struct TornEnd {
 }
 
 impl TornEnd {
-    /// Cuts it off.
     pub(super) fn cut(&self) -> Result<()> {
-        tracing::warn!(journal = %self.journal.display(), at = self.at, "cutting off a write that a crash has torn");
+        tracing::warn!(journal = %self.journal.display(), at = self.at, "cutting off a write that was torn by a crash");
         let file = fs::OpenOptions::new().write(true).open(&self.journal);
         let cut = file.and_then(|file| file.set_len(self.at).and_then(|()| file.sync_all()));
         cut.map_err(|e| path_error(&e, &self.journal))
     }
 }
 
-/// Surveys a database in which group `acknowledged` was the last that was certainly on the disk; zero if none was, because
-/// the store is new or was written without forcing anything to the disk.
+/// `acknowledged` is the last group that was certainly on the disk; zero if none was, because the
+/// store is new or is not forced to the disk.
 pub(super) fn survey(database: &Path, acknowledged: u64) -> Result<Option<TornEnd>> {
     survey_manifests(&database.join("keyspaces"))?;
     let mut journals = Journals { last: None, torn: None, may_have_lost: acknowledged == 0 };
@@ -66,7 +66,7 @@ pub(super) fn survey(database: &Path, acknowledged: u64) -> Result<Option<TornEn
     }
 }
 
-/// Every keyspace has a `current` file that names its manifest and holds the manifest's checksum.
+/// Each keyspace has a file `current` with the name and the checksum of its manifest.
 fn survey_manifests(keyspaces: &Path) -> Result<()> {
     let entries = fs::read_dir(keyspaces).map_err(|e| path_error(&e, keyspaces))?;
     let mut count = 0;
@@ -97,7 +97,6 @@ fn survey_manifests(keyspaces: &Path) -> Result<()> {
     Err(Error::Corrupt { place: keyspaces.display().to_string(), detail })
 }
 
-/// The journals by their numbers.
 fn journal_files(database: &Path) -> Result<BTreeMap<u64, PathBuf>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(database).map_err(|e| path_error(&e, database))? {
@@ -110,18 +109,16 @@ fn journal_files(database: &Path) -> Result<BTreeMap<u64, PathBuf>> {
     Ok(files)
 }
 
-/// One batch of a journal.
 #[derive(Clone, Copy)]
 struct JournalBatch {
     group: u64,
     sequence: u64,
 }
 
-/// What has been read so far.
 struct Journals {
     last: Option<JournalBatch>,
     torn: Option<TornEnd>,
-    /// Nothing was forced to the disk: whole groups may stand behind a lost one.
+    /// Nothing was forced to the disk: whole groups may follow a lost one.
     may_have_lost: bool,
 }
 
@@ -137,15 +134,15 @@ impl Journals {
         if is_end {
             return Ok(());
         }
-        // Only the newest journal can have a torn end, and nothing can stand behind that.
+        // Only the newest journal can have a torn end, and nothing follows that.
         if newest && (self.may_have_lost || !holds_a_batch(rest)) {
             self.torn = Some(TornEnd { journal: path.to_owned(), at: at as u64 });
             return Ok(());
         }
-        Err(damaged_journal(path, at, "an entry cannot be read, and there is more behind it"))
+        Err(damaged_journal(path, at, "an entry is malformed, and data follows it"))
     }
 
-    /// Checks that a batch comes right behind the one before it.
+    /// Checks that a batch follows the one before it.
     fn follow(&mut self, batch: &ParsedBatch) -> Result<(), String> {
         let group = batch.group.ok_or("a batch does not start with its group row")?;
         let sequence = batch.sequence;
@@ -169,7 +166,6 @@ fn damaged_journal(path: &Path, at: usize, detail: &str) -> Error {
     Error::Corrupt { place: format!("{} at byte {at}", path.display()), detail: detail.to_owned() }
 }
 
-/// Whether a whole batch starts anywhere in `data`.
 fn holds_a_batch(data: &[u8]) -> bool {
     let starts = data.iter().enumerate().filter(|(_, byte)| **byte == TAG_START);
     starts.into_iter().any(|(at, _)| parse_batch(&data[at..]).is_some_and(|(batch, _)| batch.group.is_some()))
@@ -180,7 +176,7 @@ struct ParsedBatch {
     group: Option<GroupRow>,
 }
 
-/// Reads one whole batch off the front, with its length; `None` if there is none whose checksum fits.
+/// Parses one batch, with its length; `None` if there is none with a correct checksum.
 fn parse_batch(data: &[u8]) -> Option<(ParsedBatch, usize)> {
     let mut rest = data;
     let [TAG_START] = take(&mut rest)? else { return None };
@@ -202,7 +198,7 @@ fn parse_batch(data: &[u8]) -> Option<(ParsedBatch, usize)> {
     whole.then(|| (ParsedBatch { sequence, group }, data.len() - rest.len()))
 }
 
-/// Reads one item off the front: its key, and its value as it is stored.
+/// Parses the key and the stored value of one item.
 fn parse_item<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
     let [TAG_ITEM, _value_type, _compression] = take(rest)? else { return None };
     let _keyspace: [u8; 8] = take(rest)?;

@@ -1,4 +1,4 @@
-//! Verification: reads every row of every keyspace.
+//! Verification of every row in every keyspace.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::errors::{engine_error, guarded};
 use super::layout::{checked, leading_u64, split_stored_key};
 use crate::{Error, Result};
 
-/// A keyspace with more damages than this is not read to its end.
+/// A keyspace with more damages is not read to its end.
 const DAMAGES_MAX: usize = 1000;
 
 impl Database {
@@ -44,7 +44,7 @@ impl Database {
         (counts, damages)
     }
 
-    /// The table of a sound row; `None` for rows that no table shows.
+    /// `None` for rows that belong to no table.
     fn verify_row(
         &self,
         snapshot: &fjall::Snapshot,
@@ -60,12 +60,11 @@ impl Database {
             return if sound {
                 Ok(None)
             } else {
-                Err(damaged("a row of the store's own does not match its checksum"))
+                Err(damaged("an internal row of the store does not match its checksum"))
             };
         }
         let home = self.homes.iter().find(|home| home.number == number);
-        let home =
-            home.ok_or_else(|| damaged("a row belongs to a table that the catalogue does not know"))?;
+        let home = home.ok_or_else(|| damaged("a row belongs to no table of the catalogue"))?;
         let shown = || format!("{}, table {}", self.place(), home.table);
         if is_version {
             let version = checked(stored_key, stored).map(leading_u64);
@@ -76,7 +75,7 @@ impl Database {
                 (Some(version), Some(row)) if row.version == version => Ok(None),
                 _ => Err(Error::Corrupt {
                     place: shown(),
-                    detail: "a version has no row that fits".to_owned(),
+                    detail: "a version does not match its row".to_owned(),
                 }),
             };
         }

@@ -1,10 +1,11 @@
-//! Faults on demand: an engine around the memory engine that misbehaves in every way that a real one may, repeatably.
+//! Fault injection: an engine that misbehaves in every way that a real one may, repeatably.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -18,32 +19,32 @@ use crate::scan::{Page, Scan};
 use crate::table::Schema;
 use crate::{Error, Result};
 
-/// How often each fault happens, in thousandths.
+/// The rate of each fault, in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// A batch is refused although its checks hold.
     pub spurious_conflict: u32,
-    /// A commit fails and was not applied, and the caller is told so.
+    /// A commit fails and is not applied, and the caller is told so.
     pub error_not_applied: u32,
-    /// A commit fails after it was applied: the outcome has to be asked for.
+    /// A commit is applied, and its outcome is unknown.
     pub error_but_applied: u32,
-    /// A commit fails before it was applied, and nobody can tell without asking.
+    /// A commit is not applied, and its outcome is unknown.
     pub unknown_not_applied: u32,
-    /// A read fails.
     pub read_error: u32,
-    /// A commit or read takes up to `delay_max`; without this fault it takes up to a hundredth of that.
+    /// A commit or read takes up to `delay_max`; otherwise up to a hundredth of it.
     pub delay: u32,
-    /// The longest delay. Zero: nothing ever waits.
+    /// Zero disables all delays.
     pub delay_max: Duration,
 }
 
-/// How often each fault has happened.
+/// Injected faults by name.
 pub type FaultCounts = BTreeMap<&'static str, u64>;
 
-/// An engine with faults, by default around a [`Memory`]. The same seed and the same calls give the same faults.
+/// An engine with faults, by default around a [`Memory`]. The same seed and calls give the same
+/// faults.
 ///
-/// A commit that is on its way lands even if the store that sent it is dropped meanwhile, as the last packet of a
-/// process that was killed does.
+/// A commit in flight completes even if the store that sent it is dropped, like the last packet of
+/// a killed process.
 #[derive(Clone)]
 pub struct Faulty<E = Memory> {
     engine: E,
@@ -57,7 +58,6 @@ struct Dice {
     listener: Option<Listener>,
 }
 
-/// Hears the name of every fault.
 type Listener = Box<dyn Fn(&'static str) + Send>;
 
 impl Dice {
@@ -81,7 +81,7 @@ impl Dice {
     }
 }
 
-/// What will happen to one commit, decided before it starts.
+/// The faults of one commit, decided before it starts.
 struct Fate {
     before: Duration,
     after: Duration,
@@ -92,7 +92,7 @@ struct Fate {
 }
 
 impl<E: Engine + Clone + 'static> Faulty<E> {
-    /// Wraps an engine. What the engine inside sees is what really happens, at the moment when it does.
+    /// Wraps an engine. The inner engine sees what really happens, when it happens.
     #[must_use]
     pub fn new(engine: E, seed: u64, faults: Faults) -> Self {
         let dice =
@@ -100,28 +100,24 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
         Self { engine, dice: Arc::new(Mutex::new(dice)) }
     }
 
-    /// Changes what happens from now on; `Faults::default()` is fair weather.
+    /// `Faults::default()` injects none.
     pub fn set_faults(&self, faults: Faults) {
-        self.dice().faults = faults;
+        self.dice.lock().faults = faults;
     }
 
-    /// Calls `listener` with the name of every fault from now on, at the moment when it is decided. It must not call the engine.
+    /// Calls `listener` with the name of every later fault when it is decided. The listener must
+    /// not call the engine.
     pub fn listen(&self, listener: impl Fn(&'static str) + Send + 'static) {
-        self.dice().listener = Some(Box::new(listener));
+        self.dice.lock().listener = Some(Box::new(listener));
     }
 
-    /// What has happened so far.
     #[must_use]
     pub fn counts(&self) -> FaultCounts {
-        self.dice().counts.clone()
-    }
-
-    fn dice(&self) -> MutexGuard<'_, Dice> {
-        self.dice.lock().unwrap_or_else(PoisonError::into_inner)
+        self.dice.lock().counts.clone()
     }
 
     fn fate(&self, group: &Group) -> Fate {
-        let mut dice = self.dice();
+        let mut dice = self.dice.lock();
         let faults = dice.faults;
         Fate {
             before: dice.delay(),
@@ -139,7 +135,7 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
 
     async fn read_fault(&self) -> Result<()> {
         let (delay, fails) = {
-            let mut dice = self.dice();
+            let mut dice = self.dice.lock();
             let rate = dice.faults.read_error;
             (dice.delay(), dice.roll("read error", rate))
         };
@@ -171,7 +167,7 @@ impl<E: Engine + Clone + 'static> Faulty<E> {
     }
 }
 
-/// Puts the refused batches' conflicts between the verdicts of the others.
+/// Inserts the conflicts of refused batches between the verdicts of the others.
 fn with_spurious_conflicts(group: &Group, refused: &[bool], verdicts: Vec<Verdict>) -> Vec<Verdict> {
     let mut verdicts = verdicts.into_iter();
     let verdict_of = |(batch, refused): (&crate::Batch, &bool)| {

@@ -1,21 +1,23 @@
 //! The memory engine: ordered, deterministic, gone when its last handle is dropped.
 //!
-//! It is the reference for what the contract means, the engine of quick tests, and, wrapped in [`Faulty`], the
-//! disk of simulations: stores that are opened on one [`Memory`] one after the other see one set of data, as after a restart.
+//! It is the reference for the contract, the engine of quick tests and, wrapped in [`Faulty`], the disk
+//! of simulations: stores that are opened on one [`Memory`] in turn see one set of data, as after a
+//! restart.
 
 mod faults;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::batch::{BatchId, Write};
 use crate::engine::{ApplyError, Engine, Read};
 use crate::group::{Group, Verdict, add, decide};
 use crate::key::Key;
-use crate::limits::{GROUPS_REMEMBERED, PAGE_BYTES_MAX};
+use crate::limits::GROUPS_REMEMBERED;
 use crate::row::Row;
 use crate::scan::{Page, Scan};
 use crate::table::{Kind, Schema};
@@ -23,7 +25,7 @@ use crate::{Error, Result};
 
 pub use faults::{FaultCounts, Faults, Faulty};
 
-/// A set of tables in memory. Cheap to clone; all clones share the data.
+/// Tables in memory. Cheap to clone; all clones share the data.
 #[derive(Clone)]
 pub struct Memory {
     schema: Arc<Schema>,
@@ -32,24 +34,17 @@ pub struct Memory {
 
 #[derive(Default)]
 struct State {
-    /// Shared with snapshots; copied on the first write after one was taken.
+    /// Shared with snapshots; copied by the first write after a snapshot.
     rows: Arc<Rows>,
-    /// The ids of the batches of the last groups.
     remembered: VecDeque<Vec<BatchId>>,
 }
 
 type Rows = BTreeMap<Key, (u64, Bytes)>;
 
 impl Memory {
-    /// Empty tables.
     #[must_use]
     pub fn new(schema: Schema) -> Self {
         Self { schema: Arc::new(schema), state: Arc::default() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done by a panic: rows change only through complete decisions.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,10 +53,10 @@ fn row_of(rows: &Rows, key: &Key) -> Option<Row> {
     Some(Row { key: key.clone(), version: *version, value: value.clone() })
 }
 
-fn page_of(rows: &Rows, scan: &Scan) -> Page {
+fn page_of(rows: &Rows, scan: &Scan) -> Result<Page> {
     let (from, to) = scan.encoded_range();
     if to.as_ref().is_some_and(|to| *to <= from) || scan.limit == 0 {
-        return Page::default();
+        return Ok(Page::default());
     }
     let bound = |bytes: &[u8]| Key::from_encoded(scan.table, bytes);
     let in_table = rows.range(bound(&from)..).take_while(|(key, _)| key.table().name == scan.table.name);
@@ -72,38 +67,22 @@ fn page_of(rows: &Rows, scan: &Scan) -> Page {
         value: value.clone(),
     });
     if scan.descending {
-        let mut all: Vec<Row> = found.collect();
-        all.reverse();
-        page_from(all.into_iter(), scan.limit)
+        let found: Vec<Row> = found.collect();
+        Page::gather(found.into_iter().rev().map(Ok), scan.limit)
     } else {
-        page_from(found, scan.limit)
+        Page::gather(found.map(Ok), scan.limit)
     }
-}
-
-/// Takes rows until a limit is reached, and notes where to go on.
-fn page_from(mut rows: impl Iterator<Item = Row>, limit: usize) -> Page {
-    let mut page = Page::default();
-    let mut bytes = 0;
-    for row in rows.by_ref() {
-        bytes += row.value.len();
-        page.rows.push(row);
-        if page.rows.len() == limit || bytes >= PAGE_BYTES_MAX {
-            page.next = page.rows.last().map(|row| row.key.clone());
-            break;
-        }
-    }
-    page
 }
 
 #[async_trait]
 impl Read for Memory {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>> {
-        let state = self.state();
+        let state = self.state.lock();
         Ok(keys.iter().map(|key| row_of(&state.rows, key)).collect())
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        Ok(page_of(&self.state().rows, scan))
+        page_of(&self.state.lock().rows, scan)
     }
 }
 
@@ -116,7 +95,7 @@ impl Read for View {
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        Ok(page_of(&self.0, scan))
+        page_of(&self.0, scan)
     }
 }
 
@@ -131,11 +110,11 @@ impl Engine for Memory {
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Read>> {
-        Ok(Box::new(View(Arc::clone(&self.state().rows))))
+        Ok(Box::new(View(Arc::clone(&self.state.lock().rows))))
     }
 
     async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let decision = decide(group, |key| Ok(state.rows.get(key).map_or(0, |(version, _)| *version)))?;
         let mut sums = Vec::new();
         for (key, write) in &decision.writes {
@@ -166,21 +145,21 @@ impl Engine for Memory {
     }
 
     async fn resolve(&self, group: &Group) -> Result<bool> {
-        let state = self.state();
+        let state = self.state.lock();
         Ok(group.ids().any(|id| state.remembered.iter().rev().any(|ids| ids.contains(&id))))
     }
 
     async fn applied(&self, batch: BatchId) -> Result<bool> {
-        Ok(self.state().remembered.iter().rev().any(|ids| ids.contains(&batch)))
+        Ok(self.state.lock().remembered.iter().rev().any(|ids| ids.contains(&batch)))
     }
 
     async fn approximate_rows(&self) -> Result<u64> {
-        Ok(self.state().rows.len() as u64)
+        Ok(self.state.lock().rows.len() as u64)
     }
 
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         let mut counts: BTreeMap<_, _> = self.schema.tables().iter().map(|t| (t.name, 0)).collect();
-        let rows = Arc::clone(&self.state().rows);
+        let rows = Arc::clone(&self.state.lock().rows);
         for (key, (_, value)) in &*rows {
             if key.table().kind == Kind::Counter && value.len() != 8 {
                 found(Error::Corrupt {

@@ -1,6 +1,6 @@
-//! The address of a database: a PostgreSQL URL, with a few parameters of our own.
+//! The address of a database: a PostgreSQL URL with a few parameters of our own.
 //!
-//! - `schema=NAME`: where our tables stand; `torg` if it is not given.
+//! - `schema=NAME`: the schema of our tables; `torg` by default.
 //! - `lock=by-table|by-shard`: how rows are locked, see [`LockStyle`].
 //! - `sslmode=disable|prefer|require|verify-full`: see [`super::tls`].
 
@@ -10,18 +10,18 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-use crate::limits::NAME_BYTES_MAX;
 use crate::open::masked_url;
 use crate::options::PostgresOptions;
+use crate::table::is_identifier;
 use crate::{Error, Result};
 
 const SCHEMA_DEFAULT: &str = "torg";
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// A dead peer is noticed within idle + retries x interval.
+/// A dead peer is detected within idle + retries x interval.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 3;
-/// Parameters that are handed on as they are.
+/// Parameters that are passed on unchanged.
 const KNOWN_PARAMETERS: [&str; 17] = [
     "application_name",
     "channel_binding",
@@ -54,22 +54,20 @@ pub(super) enum LockStyle {
 /// How much TLS, and how much trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TlsMode {
-    /// None.
     Disable,
-    /// If the server can; its certificate is not looked at.
+    /// If the server can; its certificate is not verified.
     Prefer,
-    /// Always; the certificate is verified if a file of authorities was given.
+    /// Always; the certificate is verified if a file of authorities is given.
     Require,
-    /// Always, with a certificate for that host from an authority that is trusted.
+    /// Always, with a certificate for the host from a trusted authority.
     VerifyFull,
 }
 
-/// Where and how to connect.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) config: Config,
     pub(super) schema: String,
-    /// `None`: as the database needs it.
+    /// `None` lets the database decide.
     pub(super) lock: Option<LockStyle>,
     pub(super) tls: TlsMode,
     /// The URL without its password.
@@ -77,7 +75,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Understands a URL. No error repeats a password.
+    /// Parses a URL. No error repeats a password.
     pub(super) fn parse(url: &str, options: &PostgresOptions) -> Result<Self> {
         let bad = |reason: String| Error::BadUrl { url: masked_url(url), reason };
         if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
@@ -88,7 +86,9 @@ impl Address {
         let mut handed_on = String::new();
         for (name, value) in query.split('&').filter(|p| !p.is_empty()).map(split_parameter) {
             match name {
-                "schema" if is_schema_name(value) => value.clone_into(&mut schema),
+                "schema" if is_identifier(value) && !value.starts_with("pg_") => {
+                    value.clone_into(&mut schema)
+                }
                 "schema" => return Err(bad("schema must be a short lower-case name".to_owned())),
                 "lock" => lock = Some(lock_style(value).map_err(bad)?),
                 "sslmode" => tls = tls_mode(value).map_err(bad)?,
@@ -147,14 +147,6 @@ fn tls_mode(value: &str) -> Result<TlsMode, String> {
         "verify-full" => Ok(TlsMode::VerifyFull),
         _ => Err("sslmode must be disable, prefer, require or verify-full".to_owned()),
     }
-}
-
-fn is_schema_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_lowercase())
-        && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && name.len() <= NAME_BYTES_MAX
-        && !name.starts_with("pg_")
 }
 
 #[cfg(test)]

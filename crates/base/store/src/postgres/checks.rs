@@ -1,15 +1,17 @@
-//! What a group has to learn and to hold before it is decided.
+//! The rows that a group checks, and how they are locked.
 //!
-//! - A row that must be absent is inserted: there is nothing else to hold. Who wants the same waits for the outcome.
-//! - A row that the group checks and some batch of it writes is locked against everybody. All batches count, whether they win or not,
-//!   so a group never needs more than it has: two groups that hold a row together and both want to write it would wait for
-//!   each other for ever.
-//! - A row that the group only checks is locked against writers, so groups that check the same row, as everybody's guard
-//!   is, do not wait for each other. A writer waits for all who hold it, also for those who come later: what is
-//!   checked all the time is for rows that are seldom written.
+//! - A row that must be absent is inserted, because there is nothing to lock. Others that want the
+//!   same wait for the outcome.
+//! - A row that the group checks and some batch of it writes is locked exclusively. All batches
+//!   count, whether they win or not, so a lock is never upgraded: two groups that share a row and
+//!   both want to write it would deadlock.
+//! - A row that the group only checks is locked against writers, so groups that check the same row,
+//!   such as a common guard, do not wait for each other. A writer waits for all holders, including
+//!   later ones: rows that are checked all the time should be written seldom.
 //!
-//! Within a table, rows are locked in the order of their keys, whatever the lock: neighbours that are locked alike share a
-//! statement. Where that would take many statements, all rows of the table are locked against everybody in one.
+//! Within a table rows are locked in the order of their keys. Neighbours with the same kind of lock
+//! share a statement. Where that would take many statements, one statement locks all rows of the
+//! table exclusively.
 
 use std::collections::BTreeMap;
 
@@ -23,22 +25,19 @@ use crate::batch::{Batch, Write};
 use crate::group::Group;
 use crate::key::Key;
 
-/// How often shared and exclusive locks may take turns in one table.
+/// Alternations of shared and exclusive locks in one table.
 const TURNS_MAX: usize = 8;
 
-/// The checks of a group, by table.
 pub(super) struct Checks<'a>(Vec<Checked<'a>>);
 
-/// What the checks of a group need to know about one table.
 pub(super) struct Checked<'a> {
     pub(super) sql: &'a TableSql,
-    /// Rows that some check wants to be absent, each with what the group would put there.
+    /// Rows that must be absent, each with what the group would put there.
     pub(super) absent: Vec<(&'a Key, Option<(u64, &'a Bytes)>)>,
-    /// Rows that some check wants at a version, in the order of their keys.
+    /// Rows that must have a version, in the order of their keys.
     pub(super) locks: Vec<Lock<'a>>,
 }
 
-/// Rows that one statement locks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lock<'a> {
     pub(super) hold: Hold,
@@ -73,14 +72,14 @@ impl<'a> Checks<'a> {
         self.0.is_empty()
     }
 
-    /// Whether the first round trip takes locks and writes nothing. Only then may it be sent together with BEGIN: should
-    /// that fail, statements behind it run all the same, each for itself.
+    /// Whether the first round trip only locks. Only then may it be sent together with BEGIN: if
+    /// BEGIN fails, the statements behind it run all the same, each in its own transaction.
     pub(super) fn only_lock(&self) -> bool {
         !self.is_empty() && self.0.iter().all(|checked| checked.absent.is_empty())
     }
 }
 
-/// The checked rows of a group, in the order of their keys, each with the last write to it.
+/// The checked rows in key order, each with the last write to it.
 fn wanted(group: &Group) -> BTreeMap<&Key, Wanted<'_>> {
     let mut wanted: BTreeMap<&Key, Wanted<'_>> = BTreeMap::new();
     for (key, version) in group.batches.iter().flat_map(Batch::checks) {

@@ -1,4 +1,4 @@
-//! Between keys and rows on our side and columns on theirs.
+//! Conversion between keys, rows and SQL columns.
 
 use bytes::{Bytes, BytesMut};
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
@@ -13,7 +13,6 @@ type SqlResult = Result<IsNull, Box<dyn std::error::Error + Sync + Send>>;
 /// Parameters of one statement.
 pub(super) type Params<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
-/// A key column's value as a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Int(i64),
@@ -48,7 +47,7 @@ impl ToSql for Scalar {
     to_sql_checked!();
 }
 
-/// A key column's values as a parameter: one for each row.
+/// One value for each row.
 #[derive(Clone, Debug)]
 pub(super) enum Column {
     Ints(Vec<i64>),
@@ -65,7 +64,7 @@ impl Column {
         }
     }
 
-    /// Adds a value; `false` if it is of another type.
+    /// `false` if the value has another type.
     fn push(&mut self, value: KeyValue) -> bool {
         match (self, value) {
             (Self::Ints(column), KeyValue::U32(v)) => column.push(v.into()),
@@ -94,7 +93,6 @@ impl ToSql for Column {
     to_sql_checked!();
 }
 
-/// The key columns of many keys of one table.
 pub(super) fn columns_of<'a>(
     table: &TableDef,
     keys: impl ExactSizeIterator<Item = &'a Key>,
@@ -110,17 +108,14 @@ pub(super) fn columns_of<'a>(
     Ok(columns)
 }
 
-/// The key columns of one key.
 pub(super) fn scalars_of(key: &Key) -> Result<Vec<Scalar>> {
     Ok(key.values()?.into_iter().map(Scalar::from).collect())
 }
 
-/// The parameters that these are.
 pub(super) fn params<T: ToSql + Sync>(values: &[T]) -> Params<'_> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// The key columns of a row, as they stand there.
 pub(super) fn scalars_from(table: &TableDef, row: &tokio_postgres::Row, first: usize) -> Result<Vec<Scalar>> {
     let value = |(i, ty): (usize, &ColumnType)| {
         Ok(match ty {
@@ -133,12 +128,11 @@ pub(super) fn scalars_from(table: &TableDef, row: &tokio_postgres::Row, first: u
     values.map_err(|error| undecodable(&error))
 }
 
-/// The key whose columns begin at column `first` of a row.
+/// The key columns begin at column `first`.
 pub(super) fn key_from(table: &'static TableDef, row: &tokio_postgres::Row, first: usize) -> Result<Key> {
     key_of(table, scalars_from(table, row, first)?)
 }
 
-/// The key of these columns; an error if they are none that we could have written.
 pub(super) fn key_of(table: &'static TableDef, columns: Vec<Scalar>) -> Result<Key> {
     let mut values = Vec::with_capacity(columns.len());
     for (column, ty) in columns.into_iter().zip(table.types) {
@@ -155,7 +149,7 @@ pub(super) fn key_of(table: &'static TableDef, columns: Vec<Scalar>) -> Result<K
     Ok(Key::encode(table, &values))
 }
 
-/// The row of a key, whose value columns begin at column `first`.
+/// The value columns begin at column `first`.
 pub(super) fn row_from(key: Key, row: &tokio_postgres::Row, first: usize) -> Result<Row> {
     let bytes = |i| row.try_get::<_, &[u8]>(i).map(Bytes::copy_from_slice);
     let read = || {
@@ -169,12 +163,11 @@ pub(super) fn row_from(key: Key, row: &tokio_postgres::Row, first: usize) -> Res
     Ok(Row { key, version, value })
 }
 
-/// A row whose columns do not have the types that our tables have.
+/// The columns do not have the types of our tables.
 pub(super) fn undecodable(error: &PgError) -> Error {
     engine(format!("a column is not of the type that it was created with: {}", one_line(error)))
 }
 
-/// A row that we did not write like this.
 pub(super) fn corrupt(table: &TableDef, detail: &str) -> Error {
     Error::Corrupt { place: format!("table {table}"), detail: detail.to_owned() }
 }

@@ -1,17 +1,19 @@
 //! Commits: a group of batches in two round trips on one connection.
 //!
-//! 1. BEGIN; for each table: insert the rows that a check wants to be absent (an insert is the only lock on a row that is
-//!    not there), and lock the rows that a check wants at some version: against everybody if the group may write them,
-//!    only against writers if it does not (`checks.rs`). The answers tell the versions.
-//! 2. The batches are decided here. The log of commits, the rows, the counters; COMMIT. If every batch lost: ROLLBACK.
+//! 1. BEGIN; for each table: insert the rows that must be absent (an insert is the only lock on a
+//! missing row), and lock the rows that must have a version: exclusively if the group may write
+//! them, otherwise against writers (`checks.rs`). The answers return the versions.
+//! 2. The batches are decided here. The commit log, the rows, the counters; COMMIT. If every batch
+//! lost: ROLLBACK.
 //!
-//! BEGIN is awaited before anything is written: a statement that follows a BEGIN which failed would be a transaction of
-//! its own. So only locks are sent together with it. A group without checks needs no first round trip but BEGIN.
+//! BEGIN is awaited before anything is written: a statement behind a failed BEGIN would be a
+//! transaction of its own. So only locks are sent together with it. A group without checks needs
+//! only BEGIN in the first round trip.
 //!
-//! What a check wants to be absent is inserted at once as the group would leave it, so that the usual creation costs one
-//! insert; the second round trip mends what came out otherwise.
+//! A row that must be absent is inserted as the group would leave it, so that the usual creation
+//! costs one insert; the second round trip corrects it if the decision is different.
 //!
-//! Locks are taken in one order by everybody: tables by kind and name, rows by key; counters, which every group
+//! All groups lock in one order: tables by kind and name, rows by key; counters, which every group
 //! touches, come last and are held shortest.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,17 +36,16 @@ use crate::key::Key;
 use crate::table::Kind;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/// The version of a row that exists and was not looked at: no batch can expect it, versions have 63 bits.
+/// The version of a row that exists and was not read: no batch can expect it, versions have 63
+/// bits.
 const SOME_VERSION: u64 = u64::MAX;
 
-/// A statement with its parameters.
 struct Call<'a> {
     text: &'a str,
     values: Vec<Box<dyn ToSql + Sync + Send + 'a>>,
 }
 
 impl<'a> Call<'a> {
-    /// A statement over keys.
     fn over(sql: &'a TableSql, text: &'a str, keys: &[&Key]) -> Result<Self> {
         let columns = columns_of(sql.table, keys.iter().copied())?;
         let values = columns.into_iter().map(|c| Box::new(c) as Box<dyn ToSql + Sync + Send>).collect();
@@ -61,21 +62,22 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What the first round trip learnt.
+/// The result of the first round trip.
 #[derive(Default)]
 struct Learnt {
-    /// Version by checked row; zero: absent.
+    /// Zero: absent.
     versions: BTreeMap<Key, u64>,
-    /// Rows that were inserted, with what.
+    /// Inserted rows and their values.
     created: BTreeMap<Key, Option<(u64, Bytes)>>,
 }
 
-/// Why an attempt at a group has no verdicts.
 pub(super) enum Failed {
-    /// It was not applied.
     NotApplied(Trouble),
-    /// COMMIT was sent, and there was no answer.
-    Unknown { verdicts: Vec<Verdict>, detail: String },
+    /// COMMIT was sent and not answered.
+    Unknown {
+        verdicts: Vec<Verdict>,
+        detail: String,
+    },
 }
 
 impl<T: Into<Trouble>> From<T> for Failed {
@@ -84,8 +86,8 @@ impl<T: Into<Trouble>> From<T> for Failed {
     }
 }
 
-/// One attempt at a group. The transaction is over afterwards only if some batch was applied; in every other case a
-/// ROLLBACK is due.
+/// One attempt at a group. The transaction is over afterwards only if some batch was applied;
+/// otherwise a ROLLBACK is due.
 pub(super) struct Attempt<'a> {
     pub(super) connection: &'a Connection,
     pub(super) tables: &'a Tables,
@@ -95,7 +97,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Decides and writes the group. The decision of an applied group is returned, too, for the hints.
+    /// Returns the decision, for hints.
     pub(super) async fn run(&self, checks: &Checks<'_>) -> Result<Decision, Failed> {
         if !checks.only_lock() {
             self.connection.run(BEGIN).await?;
@@ -107,8 +109,10 @@ impl Attempt<'_> {
         }
         match self.write(&learnt, &decision).await {
             Ok(()) => Ok(decision),
-            Err(Unwritten::NotApplied(trouble)) => Err(trouble.into()),
-            Err(Unwritten::Unknown(detail)) => Err(Failed::Unknown { verdicts: decision.verdicts, detail }),
+            Err(Failed::Unknown { detail, .. }) => {
+                Err(Failed::Unknown { verdicts: decision.verdicts, detail })
+            }
+            Err(failed) => Err(failed),
         }
     }
 
@@ -149,7 +153,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Asks, behind `begin` if it is given; everything is sent before the first answer is awaited.
+    /// Sends everything, behind `begin` if given, before it awaits the first answer.
     async fn ask(
         &self,
         begin: Option<Request<'_>>,
@@ -167,7 +171,7 @@ impl Attempt<'_> {
     }
 
     /// The second round trip.
-    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Unwritten> {
+    async fn write(&self, learnt: &Learnt, decision: &Decision) -> Result<(), Failed> {
         let calls = self.calls(learnt, decision)?;
         let texts: Vec<&str> = calls.iter().map(|call| call.text).collect();
         let statements = self.connection.prepare(&texts).await?;
@@ -176,14 +180,12 @@ impl Attempt<'_> {
         requests.extend(statements.iter().zip(&params).map(|(s, p)| self.connection.request(s, p)));
         requests.push(self.connection.command("COMMIT"));
         match end_of(pipelined(requests).await) {
-            Err(Unwritten::NotApplied(Trouble::OutOfRange)) => {
-                Err(Unwritten::NotApplied(self.name_overflow(decision).await))
-            }
+            Err(Failed::NotApplied(Trouble::OutOfRange)) => Err(self.name_overflow(decision).await.into()),
             end => end,
         }
     }
 
-    /// The statements that write a decision, in the order of locks.
+    /// In the order of locks.
     fn calls<'d>(&'d self, learnt: &'d Learnt, decision: &'d Decision) -> Result<Vec<Call<'d>>> {
         let winners = self.group.ids().zip(&decision.verdicts).filter(|(_, v)| **v == Verdict::Applied);
         let winners: Vec<uuid::Uuid> = winners.map(|(id, _)| uuid::Uuid::from_u128(id.0)).collect();
@@ -210,7 +212,7 @@ impl Attempt<'_> {
         Ok(calls)
     }
 
-    /// The error that names the counter which the database says is out of range.
+    /// Names the counter that the database reports as out of range.
     async fn name_overflow(&self, decision: &Decision) -> Trouble {
         let adds: Vec<(&Key, i64)> = decision
             .writes
@@ -230,36 +232,24 @@ impl Attempt<'_> {
                 return Trouble::Final(error);
             }
         }
-        Trouble::Again("a counter was out of range and is no longer".to_owned())
+        Trouble::Again("a counter was out of range and is not any more".to_owned())
     }
 }
 
-/// Why the second round trip did not write.
-enum Unwritten {
-    NotApplied(Trouble),
-    Unknown(String),
-}
-
-impl<T: Into<Trouble>> From<T> for Unwritten {
-    fn from(trouble: T) -> Self {
-        Self::NotApplied(trouble.into())
-    }
-}
-
-/// What became of statements with a COMMIT behind them.
-fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Unwritten> {
+/// The outcome of statements that end with a COMMIT. An unknown one has no verdicts yet.
+fn end_of(sent: Pipelined<Vec<tokio_postgres::Row>>) -> Result<(), Failed> {
     let last_was_sent = sent.last_was_sent;
     let mut failures: Vec<PgError> = sent.answers.into_iter().filter_map(Result::err).collect();
     if failures.is_empty() {
         return Ok(());
     }
-    // A statement that certainly failed turned the COMMIT behind it into a ROLLBACK.
+    // A failed statement turned the COMMIT behind it into a ROLLBACK.
     let certain = failures.iter().position(is_certain);
     let error = failures.swap_remove(certain.unwrap_or(0));
     if certain.is_some() || !last_was_sent {
         return Err(error.into());
     }
-    Err(Unwritten::Unknown(one_line(&error)))
+    Err(Failed::Unknown { verdicts: Vec::new(), detail: one_line(&error) })
 }
 
 fn create<'a>(checked: &Checked<'a>) -> Result<Call<'a>> {
@@ -303,7 +293,8 @@ fn learn_versions(learnt: &mut Learnt, keys: &[&Key], rows: &[tokio_postgres::Ro
         }
         match version {
             Some(version) => _ = learnt.versions.insert((*key).clone(), version),
-            // Demanded to be absent as well, there a moment ago and gone now: no check on it holds.
+            // It must be absent as well, existed a moment ago and is gone now: no check on it
+            // holds.
             None => _ = learnt.versions.entry((*key).clone()).or_insert(0),
         }
     }

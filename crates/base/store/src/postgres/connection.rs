@@ -1,13 +1,13 @@
-//! One connection: how it is made, its prepared statements, and requests that follow each other without waiting.
+//! One connection: its settings, prepared statements and pipelined requests.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, Config, Notification, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -16,14 +16,16 @@ use super::codec::Params;
 use super::errors::{PgError, Trouble, engine, is_unsupported, one_line};
 use crate::options::{Durability, StoreOptions};
 
-/// Statements are few: some for each table, and one for each shape of scan. A cache that grows beyond this starts anew.
+/// A larger cache of statements is cleared. There are a few for each table, and one for each shape
+/// of scan.
 const STATEMENTS_MAX: usize = 1000;
 
-/// How long a process that stalls in the middle of a commit may hold what others wait for. Between its two round trips a
-/// commit only decides; one that takes longer is cut off, and tried again when its process goes on.
+/// How long a process that stalls in the middle of a commit may hold locks. Between its two round
+/// trips a commit only decides; one that takes longer is disconnected, and retried when its process
+/// continues.
 const LANE_IDLE_MAX: Duration = Duration::from_secs(2);
 
-/// Settings that make plans as we need them: always through the primary key, and planned once for all parameters.
+/// Plans always use the primary key, and are made once for all parameters.
 const PLANNING: [&str; 7] = [
     "SET client_min_messages = warning",
     "SET plan_cache_mode = force_generic_plan",
@@ -34,7 +36,6 @@ const PLANNING: [&str; 7] = [
     "SET enable_mergejoin = off",
 ];
 
-/// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Reads, one statement at a time.
@@ -47,7 +48,6 @@ pub(super) enum Role {
     Hints,
 }
 
-/// Makes connections.
 pub(super) struct Connector {
     config: Config,
     tls: MakeRustlsConnect,
@@ -55,7 +55,7 @@ pub(super) struct Connector {
     snapshot_timeout: Duration,
     connect_timeout: Duration,
     durability: Durability,
-    /// Connections made so far, and those found broken.
+    /// Connections that were made, and those that were found broken.
     pub(super) made: AtomicU64,
     pub(super) lost: AtomicU64,
 }
@@ -76,24 +76,22 @@ impl Connector {
         }
     }
 
-    /// How long an attempt to connect takes at most.
     pub(super) fn connect_timeout(&self) -> Duration {
         self.connect_timeout
     }
 
-    /// A new connection with our settings.
     pub(super) async fn connect(&self, role: Role) -> Result<Connection, Trouble> {
         self.connect_and_forward(role, None).await
     }
 
-    /// The same; notifications that arrive on it go to `forward`.
+    /// Notifications on the connection go to `forward`.
     pub(super) async fn connect_and_forward(
         &self,
         role: Role,
         forward: Option<mpsc::UnboundedSender<Notification>>,
     ) -> Result<Connection, Trouble> {
         let made = tokio::time::timeout(self.connect_timeout, self.connect_now(role, forward)).await;
-        made.unwrap_or_else(|_| Err(Trouble::Lost("no answer to the attempt to connect".to_owned())))
+        made.unwrap_or_else(|_| Err(Trouble::Lost("the server did not answer in time".to_owned())))
     }
 
     async fn connect_now(
@@ -126,7 +124,7 @@ impl Connector {
         Ok(Connection { client, statements: Mutex::default() })
     }
 
-    /// What every session is told. A database that does not know one of the settings does without it.
+    /// A database that does not have one of the settings goes without it.
     fn settings(&self, role: Role) -> [String; 3] {
         let idle = match role {
             Role::Snapshot => self.snapshot_timeout,
@@ -143,26 +141,20 @@ impl Connector {
     }
 }
 
-/// A connection to the database.
 pub(super) struct Connection {
     client: Client,
     statements: Mutex<BTreeMap<String, Statement>>,
 }
 
 impl Connection {
-    /// Whether it is known to be broken.
     pub(super) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
-    fn cache(&self) -> MutexGuard<'_, BTreeMap<String, Statement>> {
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Prepares what is not prepared yet, in one round trip.
+    /// Prepares missing statements in one round trip.
     pub(super) async fn prepare(&self, texts: &[&str]) -> Result<Vec<Statement>, PgError> {
         let known: Vec<Option<Statement>> = {
-            let cache = self.cache();
+            let cache = self.statements.lock();
             texts.iter().map(|text| cache.get(*text).cloned()).collect()
         };
         if known.iter().all(Option::is_some) {
@@ -173,7 +165,7 @@ impl Connection {
             None => self.client.prepare(text).await,
         });
         let statements: Vec<Statement> = join_all(ready).await.into_iter().collect::<Result<_, _>>()?;
-        let mut cache = self.cache();
+        let mut cache = self.statements.lock();
         if cache.len() > STATEMENTS_MAX {
             cache.clear();
         }
@@ -183,7 +175,6 @@ impl Connection {
         Ok(statements)
     }
 
-    /// Prepares and runs one statement.
     pub(super) async fn query(&self, text: &str, params: &Params<'_>) -> Result<Vec<Row>, PgError> {
         let statement = self.prepare(&[text]).await?.swap_remove(0);
         self.client.query(&statement, params).await
@@ -199,25 +190,23 @@ impl Connection {
         Box::pin(async move { self.client.batch_execute(text).await.map(|()| Vec::new()) })
     }
 
-    /// Runs statements that need no parameters and give no rows.
+    /// Runs statements without parameters and rows.
     pub(super) async fn run(&self, text: &str) -> Result<(), PgError> {
         self.client.batch_execute(text).await
     }
 }
 
-/// One request on its way.
 pub(super) type Request<'a> = BoxFuture<'a, Result<Vec<Row>, PgError>>;
 
-/// The answers to pipelined requests.
 pub(super) struct Pipelined<T> {
-    /// In the order of the requests. Shorter than those if one could not be sent: nothing behind it was.
+    /// In the order of the requests. Shorter if one could not be sent: none behind it was.
     pub(super) answers: Vec<Result<T, PgError>>,
     /// Whether the last request may have reached the server.
     pub(super) last_was_sent: bool,
 }
 
-/// Sends requests one behind the other without waiting in between. A request that cannot be sent ends the row: none
-/// behind it is sent, so that a COMMIT never follows something that got lost on our side.
+/// Sends requests without waiting in between. A request that cannot be sent ends the sequence: none
+/// behind it is sent, so that a COMMIT never follows a lost statement.
 pub(super) async fn pipelined<T: Send>(mut requests: Vec<BoxFuture<'_, Result<T, PgError>>>) -> Pipelined<T> {
     let mut done: Vec<Option<Result<T, PgError>>> = Vec::with_capacity(requests.len());
     let mut stopped = false;
@@ -245,7 +234,7 @@ pub(super) async fn pipelined<T: Send>(mut requests: Vec<BoxFuture<'_, Result<T,
     Pipelined { answers: join_all(waiting).await, last_was_sent }
 }
 
-/// The rows of every answer, or what the first failure means.
+/// The rows of every answer, or the first failure.
 pub(super) fn all_rows(pipelined: Pipelined<Vec<Row>>, asked: usize) -> Result<Vec<Vec<Row>>, Trouble> {
     let rows = pipelined.answers.into_iter().collect::<Result<Vec<_>, _>>()?;
     if rows.len() == asked { Ok(rows) } else { Err(engine("a request got no answer").into()) }

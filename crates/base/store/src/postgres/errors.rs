@@ -1,4 +1,4 @@
-//! What an error of the database means for us.
+//! Classification of database errors.
 
 use std::error::Error as _;
 use std::io;
@@ -9,16 +9,16 @@ use crate::Error;
 
 pub(super) type PgError = tokio_postgres::Error;
 
-/// Why a step failed, and so what to do about it.
+/// The cause of a failed step.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The connection is gone or no longer of use; a new one may work.
+    /// The connection is unusable; a new one may work.
     Lost(String),
-    /// The transaction lost against another one; the same again may work.
+    /// The transaction conflicted with another one; a retry may work.
     Again(String),
-    /// A number left its range: a counter overflows.
+    /// A counter overflows.
     OutOfRange,
-    /// Trying again does not help.
+    /// A retry does not help.
     Final(Error),
 }
 
@@ -46,8 +46,8 @@ fn from_database(db: &DbError, error: &PgError) -> Trouble {
         "22003" => Trouble::OutOfRange,
         "53100" => Trouble::Final(Error::DiskFull { detail }),
         "57014" | "53200" | "53400" => Trouble::Final(Error::unavailable(detail)),
-        // Shutdown, crash, start-up, idle time-outs, too many connections, a standby that does not write; and a
-        // prepared statement that the server has forgotten or that no longer fits.
+        // Shutdown, crash, start-up, idle time-outs, too many connections, a read-only standby; and
+        // a prepared statement that the server dropped or that no longer fits.
         "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "53300" | "25006" | "26000" => {
             Trouble::Lost(detail)
         }
@@ -63,7 +63,7 @@ fn from_client(error: &PgError) -> Trouble {
     let detail = one_line(error);
     let Some(source) = error.source() else { return Trouble::Lost(detail) };
     match source.downcast_ref::<io::Error>() {
-        // What rustls says about a certificate comes as invalid data.
+        // Certificate errors of rustls are invalid data.
         Some(io) if io.kind() == io::ErrorKind::InvalidData && is_tls(error) => {
             Trouble::Final(Error::Refused { detail })
         }
@@ -73,7 +73,7 @@ fn from_client(error: &PgError) -> Trouble {
     }
 }
 
-/// The kinds of the client's errors are private; their messages are all there is to tell them apart.
+/// The kinds of the client's errors are private; only their messages distinguish them.
 fn is_tls(error: &PgError) -> bool {
     error.to_string().starts_with("error performing TLS")
 }
@@ -83,12 +83,10 @@ fn is_login(error: &PgError) -> bool {
     text.starts_with("authentication error") || text.starts_with("invalid configuration")
 }
 
-/// An error that has no better name.
 pub(super) fn engine(detail: impl Into<String>) -> Error {
     Error::Engine { engine: "postgres", detail: detail.into() }
 }
 
-/// The error and its cause in one line.
 pub(super) fn one_line(error: &PgError) -> String {
     let text = match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),
@@ -98,8 +96,8 @@ pub(super) fn one_line(error: &PgError) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the server itself says that the transaction failed, so that it is certain that it did. A connection that
-/// breaks says nothing, and neither does a server that is going down.
+/// Whether the server reports that the transaction failed, so that this is certain. A broken
+/// connection is not certain, and neither is a server that shuts down.
 pub(super) fn is_certain(error: &PgError) -> bool {
     let Some(db) = error.as_db_error() else { return false };
     let fatal = !matches!(db.severity(), "ERROR")
@@ -110,16 +108,16 @@ pub(super) fn is_certain(error: &PgError) -> bool {
     !fatal && !unsure
 }
 
-/// Whether the statement, or the thing it names, is not known to this database: one of PostgreSQL's kin may lack it.
+/// Whether the database does not have the statement, or the thing it names.
 pub(super) fn is_unsupported(error: &PgError) -> bool {
     let code = error.code().map_or("", SqlState::code);
     matches!(code, "0A000" | "42601" | "42704" | "22023" | "42883" | "42501" | "55P02")
 }
 
-/// Whether another process created the same schema or table at the same moment.
+/// Whether another process created the same schema or table concurrently.
 pub(super) fn is_duplicate(error: &PgError) -> bool {
     let code = error.code().map_or("", SqlState::code);
-    // PostgreSQL calls a concurrent change of its own catalogue an internal error.
+    // PostgreSQL reports a concurrent change of its catalogue as an internal error.
     let concurrently = error.as_db_error().is_some_and(|db| db.message().contains("concurrently"));
     matches!(code, "23505" | "42P07" | "42P06" | "42710" | "42701") || (code == "XX000" && concurrently)
 }

@@ -1,12 +1,13 @@
-//! Hints between processes: what was written is announced with NOTIFY, at most every few milliseconds, on a connection
-//! of its own and outside of the commits. A database without LISTEN works without them.
+//! Hints between processes: writes are announced with NOTIFY, at most every few milliseconds, on a
+//! connection of their own and outside of commits. A database without LISTEN works without hints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use tokio_postgres::Notification;
@@ -19,18 +20,18 @@ use crate::batch::Write;
 use crate::hints::{Hint, HintSender};
 use crate::key::Key;
 
-/// Announcements are gathered for this long.
+/// Interval of announcements.
 const ANNOUNCE_EVERY: Duration = Duration::from_millis(20);
-/// PostgreSQL takes less than 8000 bytes in one notification.
+/// The limit of PostgreSQL is 8000 bytes.
 const ANNOUNCEMENT_BYTES_MAX: usize = 7900;
-/// More places than surely fit are not even gathered.
+/// More than fit into one announcement.
 const PLACES_MAX: usize = 4096;
 const EVERYTHING: &str = "*";
 
-/// What was written here and is not announced yet.
+/// Local writes that are not announced yet.
 #[derive(Default)]
 pub(super) struct Announcements {
-    /// Whether anybody will take them away.
+    /// Whether announcements are sent.
     active: AtomicBool,
     waiting: Mutex<Waiting>,
     wake: Notify,
@@ -43,16 +44,12 @@ struct Waiting {
 }
 
 impl Announcements {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes the places of some writes. Keys come in order, so that those of one place stand together.
+    /// Keys come in order, so writes to one table and shard are adjacent.
     pub(super) fn note(&self, writes: &BTreeMap<Key, Write>) {
         if !self.active.load(Ordering::Relaxed) {
             return;
         }
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         for (key, _) in writes.iter().filter(|(_, write)| !matches!(write, Write::Delete)) {
             let place = (key.table().name, key.shard());
             if waiting.places.last() != Some(&place) {
@@ -72,7 +69,7 @@ impl Announcements {
 
     /// The text of the next announcement: `table:shard,shard;table:shard`, or `*`.
     fn take(&self) -> Option<String> {
-        let Waiting { places, everything } = std::mem::take(&mut *self.waiting());
+        let Waiting { places, everything } = std::mem::take(&mut *self.waiting.lock());
         if everything {
             return Some(EVERYTHING.to_owned());
         }
@@ -80,7 +77,7 @@ impl Announcements {
         let mut text = String::new();
         let mut last = None;
         for (table, shard) in places {
-            // `String` never refuses a write.
+            // Writing to a `String` does not fail.
             let _ = match last {
                 Some(last) if last == table => write!(text, ",{shard}"),
                 Some(_) => write!(text, ";{table}:{shard}"),
@@ -95,7 +92,7 @@ impl Announcements {
     }
 }
 
-/// The hints that an announcement stands for; tables that this process does not know are none of its business.
+/// The hints of an announcement; unknown tables are ignored.
 fn hints_of(text: &str, tables: &Tables) -> Vec<Hint> {
     if text == EVERYTHING {
         return vec![Hint::Anything];
@@ -110,21 +107,21 @@ fn hints_of(text: &str, tables: &Tables) -> Vec<Hint> {
     hints
 }
 
-/// Sends what is written here to other processes, and hears what they send.
+/// Announces local writes and receives announcements of other processes.
 pub(super) struct Exchange {
     pub(super) connector: Arc<Connector>,
     pub(super) tables: Arc<Tables>,
     pub(super) announcements: Arc<Announcements>,
     pub(super) channel: String,
-    /// Tells our own announcements from those of others.
+    /// Distinguishes our own announcements.
     pub(super) opening: u64,
     pub(super) hints: HintSender,
 }
 
 enum Ended {
-    /// The connection; another one may work.
+    /// The connection failed; another one may work.
     Lost,
-    /// This database does not have it.
+    /// The database has no LISTEN.
     Unsupported,
 }
 
@@ -135,7 +132,7 @@ impl From<PgError> for Ended {
 }
 
 impl Exchange {
-    /// Runs until it is aborted, or for as long as the database can do it.
+    /// Runs until it is aborted, or the database turns out not to support it.
     pub(super) async fn run(self, mut backoff: Backoff) {
         self.announcements.active.store(true, Ordering::Relaxed);
         let mut missed = false;
@@ -144,7 +141,7 @@ impl Exchange {
             match self.connector.connect_and_forward(Role::Hints, Some(forward)).await {
                 Ok(connection) => {
                     if let Ended::Unsupported = self.exchange(&connection, arriving, missed).await {
-                        tracing::info!("this database has no LISTEN; other processes' writes give no hints");
+                        tracing::info!("the database has no LISTEN: writes of other processes give no hints");
                         break;
                     }
                 }

@@ -1,36 +1,38 @@
-//! The log of commits: one row for each applied group, written in its transaction, with the ids of the batches that won.
+//! The commit log: one row for each applied group, written in its transaction, with the ids of the
+//! winning batches.
 //!
-//! It answers whether a batch was applied, and it settles attempts whose outcome is unknown: who asks inserts the
-//! attempt's row itself, as aborted. The primary key makes that wait for a transaction that is still at work on the
-//! same row; whoever comes first wins, and the other one can never commit.
+//! It answers whether a batch was applied, and resolves unknown outcomes: the resolver inserts the
+//! row of the attempt itself, as aborted. The primary key makes that wait for a transaction that is
+//! still at work on the row; the first one wins, and the other one can never commit.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::connection::{Connection, all_rows, pipelined};
 use super::errors::{Trouble, engine};
-use super::pool::{Backoff, Pool};
+use super::pool::{Backoff, Pool, retry};
 use super::sql::{COMMITS, qualified};
 use crate::batch::BatchId;
 use crate::group::Group;
 use crate::limits::GROUPS_REMEMBERED;
 use crate::{Error, Result};
 
-/// Rows younger than this are kept, whatever their number.
+/// Rows younger than this are kept, in any number.
 const KEPT: &str = "1 hour";
-/// An outcome that was not asked for within this time cannot be known any more: somebody may have deleted its row.
-const ASKABLE: Duration = Duration::from_secs(45 * 60);
-/// Old rows are looked for about this often, and for the first time so long after the start.
+/// After this time an unknown outcome cannot be resolved: another process may have deleted its row.
+const RESOLVABLE: Duration = Duration::from_secs(45 * 60);
+/// Interval of deletions of old rows, and the delay of the first one after the start.
 const TRIM_EVERY: Duration = Duration::from_secs(10 * 60);
 const TRIM_FIRST: Duration = Duration::from_secs(5);
-/// Rows that one statement deletes at most: however many have gathered, it ends in time, and what it did stays done.
+/// Rows that one statement deletes at most, so that it ends in time and its progress is kept.
 const TRIM_ROWS: usize = 5_000;
-/// The rows of one process spread over so many places of the primary key.
+/// Ranges of the primary key over which the rows of one process are spread.
 const SHARDS: u64 = 64;
 
 /// The log as one process sees it.
@@ -41,14 +43,14 @@ pub(super) struct CommitLog {
     applied: String,
     pub(super) newest_to_delete: String,
     pub(super) delete: String,
-    /// Random: tells this opening of the store from every other.
+    /// A random number for this opening of the store.
     opening: u64,
     count: AtomicU64,
-    /// Attempts that ended unknown: their row, and since when.
+    /// Attempts with an unknown outcome: their row, and since when.
     unknown: Mutex<BTreeMap<(BatchId, u32), (Uuid, Instant)>>,
 }
 
-/// The row of one attempt that is yet to be made.
+/// The row of one attempt.
 pub(super) struct LogEntry<'a> {
     /// Parameters: shard, id, the ids of the batches that won.
     pub(super) insert: &'a str,
@@ -85,34 +87,32 @@ impl CommitLog {
         }
     }
 
-    fn unknown(&self) -> MutexGuard<'_, BTreeMap<(BatchId, u32), (Uuid, Instant)>> {
-        self.unknown.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The row for the next attempt. Each has an id of its own: batches' ids are their callers' business.
+    /// The row for the next attempt. It has its own id, because callers choose the ids of batches.
     pub(super) fn entry(&self) -> LogEntry<'_> {
         let id = Uuid::from_u64_pair(self.opening, self.count.fetch_add(1, Ordering::Relaxed));
         LogEntry { insert: &self.insert, shard: shard_of(id), id }
     }
 
-    /// Remembers that nobody knows what became of this attempt.
+    /// Remembers that the outcome of this attempt is unknown.
     pub(super) fn is_unknown(&self, group: &Group, entry: &LogEntry<'_>) {
-        self.unknown().insert((group.id(), group.attempt), (entry.id, Instant::now()));
+        self.unknown.lock().insert((group.id(), group.attempt), (entry.id, Instant::now()));
     }
 
-    /// Whether an attempt that ended unknown was applied. From now on, one that was not never will be.
+    /// Whether an attempt with an unknown outcome was applied. If it was not, it never will be.
     pub(super) async fn resolve(&self, lanes: &Arc<Pool>, group: &Group) -> Result<bool> {
         let name = (group.id(), group.attempt);
-        let Some((id, since)) = self.unknown().get(&name).copied() else {
-            // Not one of ours, or settled before: another attempt at the same batches may have been applied since, so
-            // the log cannot tell.
+        let Some((id, since)) = self.unknown.lock().get(&name).copied() else {
+            // Not one of ours, or resolved before. A later attempt at the same batches may have been
+            // applied, so the log does not tell about this one.
             return Err(engine(format!("attempt {} at group {} did not end unknown", name.1, name.0)));
         };
         let mut tries = lanes.tries();
         let applied = loop {
-            if since.elapsed() > ASKABLE {
-                self.unknown().remove(&name);
-                return Err(engine("the database was away for too long to know what became of a commit"));
+            if since.elapsed() > RESOLVABLE {
+                self.unknown.lock().remove(&name);
+                return Err(engine(
+                    "the database was unavailable for too long to learn the outcome of a commit",
+                ));
             }
             let mut lease = tries.connection().await?;
             match self.settle(&lease, id).await {
@@ -123,7 +123,7 @@ impl CommitLog {
                 Err(trouble) => tries.failed(lease, trouble)?,
             }
         };
-        self.unknown().remove(&name);
+        self.unknown.lock().remove(&name);
         Ok(applied)
     }
 
@@ -141,23 +141,14 @@ impl CommitLog {
         }
     }
 
-    /// Whether a batch of that id was applied, as far back as the log goes.
-    pub(super) async fn applied(&self, pool: &Arc<Pool>, batch: BatchId) -> Result<bool> {
+    /// Whether a batch was applied, as far back as the log goes.
+    pub(super) async fn applied(&self, readers: &Arc<Pool>, batch: BatchId) -> Result<bool> {
         let id = Uuid::from_u128(batch.0);
-        let mut tries = pool.tries();
-        loop {
-            let mut lease = tries.connection().await?;
-            match lease.query(&self.applied, &vec![&id]).await {
-                Ok(rows) => {
-                    lease.set_reusable(true);
-                    return Ok(!rows.is_empty());
-                }
-                Err(error) => tries.failed(lease, error.into())?,
-            }
-        }
+        let rows = retry!(readers, connection => connection.query(&self.applied, &vec![&id]));
+        Ok(!rows.is_empty())
     }
 
-    /// Deletes what is neither young nor among the last groups, step by step.
+    /// Deletes rows that are neither young nor of the last groups, in portions.
     pub(super) async fn trim(&self, connection: &Connection) -> Result<(), Trouble> {
         let rows = connection.query(&self.newest_to_delete, &Vec::new()).await?;
         let Some(row) = rows.first() else { return Ok(()) };
@@ -166,8 +157,8 @@ impl CommitLog {
         Ok(())
     }
 
-    /// Keeps the log short, until the pool is closed.
-    pub(super) async fn keep_short(self: Arc<Self>, pool: Arc<Pool>, mut backoff: Backoff) {
+    /// Trims the log at intervals until the pool is closed.
+    pub(super) async fn trim_repeatedly(self: Arc<Self>, pool: Arc<Pool>, mut backoff: Backoff) {
         let mut pause = TRIM_FIRST;
         loop {
             tokio::time::sleep(pause + backoff.next()).await;
@@ -178,10 +169,7 @@ impl CommitLog {
                 Err(error) => Err(error.into()),
             };
             if let Err(trouble) = trimmed {
-                tracing::warn!(
-                    ?trouble,
-                    "old rows of the log of commits could not be deleted, trying again later"
-                );
+                tracing::warn!(?trouble, "old rows of the commit log could not be deleted, retrying later");
             }
         }
     }

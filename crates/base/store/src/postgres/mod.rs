@@ -1,12 +1,14 @@
-//! The PostgreSQL engine: every declared table is a real table, with named and typed key columns that can be read in
-//! psql.
+//! The PostgreSQL engine: every declared table is a real table, with named and typed key columns that
+//! can be read in psql.
 //!
-//! Only what PostgreSQL's distributed kin understand too is used: no sequences, triggers, advisory locks, temporary
-//! tables or SKIP LOCKED. `shard` is the first key column of every table, ours included.
+//! It uses only what distributed databases of PostgreSQL's family have too: no sequences, triggers,
+//! advisory locks, temporary tables or SKIP LOCKED. `shard` is the first key column of every table,
+//! ours included.
 //!
-//! Where things are: the address (`address.rs`, `tls.rs`), connections and the patience with a lost database
-//! (`connection.rs`, `pool.rs`), the tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`, `snapshot.rs`),
-//! commits (`commit.rs`, `checks.rs`) and the log that settles unknown ones (`log.rs`), hints between processes (`hints.rs`).
+//! Where things are: the address (`address.rs`, `tls.rs`), connections and retries (`connection.rs`,
+//! `pool.rs`), tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`, `snapshot.rs`), commits
+//! (`commit.rs`, `checks.rs`) and the log that resolves unknown outcomes (`log.rs`), hints between
+//! processes (`hints.rs`).
 
 mod address;
 mod checks;
@@ -27,11 +29,12 @@ mod tls;
 mod verify;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng, TryRng};
 use tokio::task::AbortHandle;
@@ -53,7 +56,7 @@ use connection::{Connection, Connector, Role};
 use errors::Trouble;
 use hints::{Announcements, Exchange};
 use log::CommitLog;
-use pool::{Backoff, Pool};
+use pool::{Backoff, Pool, retry};
 use sql::TableSql;
 
 /// The statements of all tables, by name.
@@ -71,11 +74,11 @@ impl Tables {
 
 /// Tables in a PostgreSQL database.
 ///
-/// - A read or commit waits for a database that is away, for as long as
-///   [`patience`](crate::PostgresOptions::patience) lasts; then it fails with [`Error::Unavailable`].
-/// - Each of the [`commit_lanes`](crate::PostgresOptions::commit_lanes) has a connection of its own. Half of the
-///   [`read_connections`](crate::PostgresOptions::read_connections) serve snapshots, half other reads, so that neither
-///   can starve the other.
+/// - A read or commit retries for [`patience`](crate::PostgresOptions::patience) while the database is
+///   unavailable; then it fails with [`Error::Unavailable`].
+/// - Each of the [`commit_lanes`](crate::PostgresOptions::commit_lanes) has its own connection. Half of
+///   the [`read_connections`](crate::PostgresOptions::read_connections) serve snapshots, half other
+///   reads, so that neither starves the other.
 /// - Several processes may work on one database at once.
 pub struct Postgres {
     schema: Schema,
@@ -96,12 +99,13 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects, and makes or completes the tables. Must be called on a tokio runtime.
+    /// Connects, and creates missing tables. Must be called on a tokio runtime.
     ///
-    /// Without [`create`](StoreOptions::create) nothing is made, completed or tidied up: what is there is found as it is,
-    /// with the version that the store has.
+    /// Without [`create`](StoreOptions::create) it changes nothing, and the schema has the version of the
+    /// store.
     ///
-    /// A server that does not answer is tried for [`connect_timeout`](crate::PostgresOptions::connect_timeout).
+    /// Retries a server that does not answer for
+    /// [`connect_timeout`](crate::PostgresOptions::connect_timeout).
     pub async fn open(url: &str, schema: Schema, options: &StoreOptions) -> Result<Self> {
         let address = Address::parse(url, &options.postgres)?;
         let tls = tls::connector(address.tls, &options.postgres)?;
@@ -122,8 +126,9 @@ impl Postgres {
         let log = Arc::new(CommitLog::new(&address.schema, opening));
         let mut tasks = Vec::new();
         if options.create {
-            let keeper = Arc::clone(&log).keep_short(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
-            tasks.push(tokio::spawn(keeper).abort_handle());
+            let trimming =
+                Arc::clone(&log).trim_repeatedly(Arc::clone(&readers), Backoff::new(seeds.next_u64()));
+            tasks.push(tokio::spawn(trimming).abort_handle());
         }
         Ok(Self {
             schema,
@@ -144,18 +149,14 @@ impl Postgres {
         })
     }
 
-    fn tasks(&self) -> MutexGuard<'_, Vec<AbortHandle>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn stop(&self) {
-        self.tasks().drain(..).for_each(|task| task.abort());
+        self.tasks.lock().drain(..).for_each(|task| task.abort());
         for pool in [&self.readers, &self.snapshots, &self.lanes] {
             pool.close();
         }
     }
 
-    /// Attempts at a group until one of them has a certain end, or the outcome of one is unknown.
+    /// Retries a group until it is applied or refused, or an outcome is unknown.
     async fn apply_group(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
         let checks = Checks::of(group, &self.tables, self.lock)?;
         let mut tries = self.lanes.tries();
@@ -187,14 +188,14 @@ impl Postgres {
     }
 }
 
-/// Sources of randomness; repeatable if a seed is given.
+/// A source of seeds; repeatable if a seed is given.
 fn seeds(seed: Option<u64>) -> StdRng {
     let random = || SysRng.try_next_u64().unwrap_or_else(|_| std::ptr::from_ref(&*Box::new(0)).addr() as u64);
     StdRng::seed_from_u64(seed.unwrap_or_else(random))
 }
 
-/// Makes the tables, with random pauses from a seed, or only finds them if there is no seed; and finds out how rows are
-/// locked here.
+/// Creates the tables, with random pauses from a seed; without a seed only finds them. Also decides how
+/// rows are locked.
 async fn prepare(
     pool: &Arc<Pool>,
     address: &Address,
@@ -207,14 +208,14 @@ async fn prepare(
         let lease = tries.connection().await?;
         let found = match &mut backoff {
             Some(backoff) => schema::prepare(&lease, &address.schema, declared, backoff).await.map(Some),
-            None => schema::look(&lease, &address.schema, declared).await,
+            None => schema::find(&lease, &address.schema, declared).await,
         };
         match found {
             Ok(None) => return Err(Error::Missing { place: address.shown.clone() }),
             Ok(Some(schema)) => {
                 let lock = match address.lock {
                     Some(lock) => lock,
-                    None => usual_lock(&lease).await,
+                    None => default_lock(&lease).await,
                 };
                 return Ok((schema, lock));
             }
@@ -223,7 +224,7 @@ async fn prepare(
     }
 }
 
-async fn usual_lock(connection: &Connection) -> LockStyle {
+async fn default_lock(connection: &Connection) -> LockStyle {
     let citus = "SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'";
     match connection.query(citus, &Vec::new()).await {
         Ok(rows) if !rows.is_empty() => LockStyle::ByShard,
@@ -243,25 +244,11 @@ impl Read for Postgres {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tries = self.readers.tries();
-        loop {
-            let lease = tries.connection().await?;
-            match read::get(&lease, &self.tables, keys).await {
-                Ok(rows) => return Ok(rows),
-                Err(trouble) => tries.failed(lease, trouble)?,
-            }
-        }
+        Ok(retry!(self.readers, connection => read::get(&connection, &self.tables, keys)))
     }
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
-        let mut tries = self.readers.tries();
-        loop {
-            let lease = tries.connection().await?;
-            match read::scan(&lease, &self.tables, scan).await {
-                Ok(page) => return Ok(page),
-                Err(trouble) => tries.failed(lease, trouble)?,
-            }
-        }
+        Ok(retry!(self.readers, connection => read::scan(&connection, &self.tables, scan)))
     }
 }
 
@@ -305,43 +292,30 @@ impl Engine for Postgres {
             opening: self.opening,
             hints,
         };
-        self.tasks().push(tokio::spawn(exchange.run(Backoff::new(self.opening))).abort_handle());
+        self.tasks.lock().push(tokio::spawn(exchange.run(Backoff::new(self.opening))).abort_handle());
     }
 
     async fn takes_writes(&self) -> Result<()> {
-        let mut tries = self.readers.tries();
-        loop {
-            let lease = tries.connection().await?;
-            match verify::is_read_only(&lease).await {
-                Ok(false) => return Ok(()),
-                Ok(true) => return Err(Error::ReadOnly { detail: "it is read-only".to_owned() }),
-                Err(trouble) => tries.failed(lease, trouble)?,
-            }
+        if retry!(self.readers, connection => verify::is_read_only(&connection)) {
+            return Err(Error::ReadOnly { detail: "it is read-only".to_owned() });
         }
+        Ok(())
     }
 
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
         let mut counts = BTreeMap::new();
         for sql in &self.tables.0 {
-            let mut behind = None;
+            let mut after = None;
             let count: &mut u64 = counts.entry(sql.table.name).or_default();
-            let mut tries = self.readers.tries();
             loop {
-                let lease = tries.connection().await?;
-                let looked = match verify::look(&lease, sql, behind.as_deref()).await {
-                    Ok(looked) => looked,
-                    Err(trouble) => {
-                        tries.failed(lease, trouble)?;
-                        continue;
-                    }
-                };
-                *count += looked.rows;
-                looked.damages.into_iter().for_each(&mut *found);
-                behind = looked.last;
-                if behind.is_none() {
+                let checked =
+                    retry!(self.readers, connection => verify::check(&connection, sql, after.as_deref()));
+                *count += checked.rows;
+                checked.damages.into_iter().for_each(&mut *found);
+                after = checked.last;
+                if after.is_none() {
                     break;
                 }
-                tries = self.readers.tries();
             }
         }
         Ok(counts)
@@ -350,14 +324,7 @@ impl Engine for Postgres {
     async fn approximate_rows(&self) -> Result<u64> {
         let mut sum = 0;
         for sql in &self.tables.0 {
-            let mut tries = self.readers.tries();
-            sum += loop {
-                let lease = tries.connection().await?;
-                match verify::approximate_rows(&lease, sql).await {
-                    Ok(rows) => break rows,
-                    Err(trouble) => tries.failed(lease, trouble)?,
-                }
-            };
+            sum += retry!(self.readers, connection => verify::approximate_rows(&connection, sql));
         }
         Ok(sum)
     }

@@ -1,10 +1,11 @@
-//! Connections that are kept for the next user, and the patience with which a lost database is waited for.
+//! Connection pools, and retries while the database is unavailable.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -14,11 +15,27 @@ use super::connection::{Connection, Connector, Role};
 use super::errors::{Trouble, engine};
 use crate::{Error, Result};
 
-/// Shortest and longest pause between two attempts.
+/// Bounds of the pause between two attempts.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Growing pauses with a random part, so that many clients do not come back in step.
+/// Runs a read on one leased connection after the other until it succeeds or the patience of the pool is
+/// over. (An async closure would not be `Send` in general.)
+macro_rules! retry {
+    ($pool:expr, $connection:ident => $work:expr) => {{
+        let mut tries = $pool.tries();
+        loop {
+            let $connection = tries.connection().await?;
+            match $work.await {
+                Ok(result) => break result,
+                Err(trouble) => tries.failed($connection, trouble.into())?,
+            }
+        }
+    }};
+}
+pub(super) use retry;
+
+/// Growing pauses with a random part, so that many clients do not retry in step.
 pub(super) struct Backoff {
     rng: StdRng,
     pause: Duration,
@@ -29,7 +46,7 @@ impl Backoff {
         Self { rng: StdRng::seed_from_u64(seed), pause: PAUSE_MIN }
     }
 
-    /// The next pause: half of it certain, half of it random.
+    /// Half of the pause is random.
     pub(super) fn next(&mut self) -> Duration {
         let pause = self.pause.mul_f64(self.rng.random_range(0.5..=1.0));
         self.pause = (self.pause * 2).min(PAUSE_MAX);
@@ -37,14 +54,14 @@ impl Backoff {
     }
 }
 
-/// Connections for one purpose, at most so many at once.
+/// A limited number of connections for one purpose.
 pub(super) struct Pool {
     connector: Arc<Connector>,
     role: Role,
     size: usize,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
-    /// How long a database that is away is waited for.
+    /// How long work is retried while the database is unavailable.
     patience: Duration,
     seeds: Mutex<StdRng>,
 }
@@ -69,10 +86,6 @@ impl Pool {
         })
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -81,15 +94,15 @@ impl Pool {
         self.size - self.permits.available_permits().min(self.size)
     }
 
-    /// Gives out no more connections and drops those that nobody uses.
+    /// Refuses further leases and drops idle connections.
     pub(super) fn close(&self) {
         self.permits.close();
-        self.idle().clear();
+        self.idle.lock().clear();
     }
 
-    /// Attempts at one piece of work, which end when the patience does.
+    /// Attempts at one piece of work, for `patience` at most.
     pub(super) fn tries(self: &Arc<Self>) -> Tries {
-        let seed = self.seeds.lock().unwrap_or_else(PoisonError::into_inner).random();
+        let seed = self.seeds.lock().random();
         let deadline = Instant::now() + self.patience;
         Tries { pool: Arc::clone(self), deadline, backoff: Backoff::new(seed), failures: 0 }
     }
@@ -106,7 +119,9 @@ impl Pool {
         };
         let mut lease =
             Lease { pool: Arc::clone(self), connection: None, reusable: self.role == Role::Reader, permit };
-        while let Some(connection) = self.take_idle() {
+        loop {
+            // The lock must not be held in the body.
+            let Some(connection) = self.idle.lock().pop() else { break };
             if !connection.is_closed() {
                 lease.connection = Some(connection);
                 return Ok(lease);
@@ -115,10 +130,6 @@ impl Pool {
         }
         lease.connection = Some(self.connect(tries, deadline).await?);
         Ok(lease)
-    }
-
-    fn take_idle(&self) -> Option<Connection> {
-        self.idle().pop()
     }
 
     async fn connect(&self, backoff: &mut Backoff, deadline: Instant) -> Result<Connection> {
@@ -133,13 +144,13 @@ impl Pool {
             if Instant::now() + pause >= deadline {
                 return Err(Error::Unavailable { detail });
             }
-            tracing::debug!(detail, "PostgreSQL is away, trying again");
+            tracing::debug!(detail, "PostgreSQL is unavailable, retrying");
             tokio::time::sleep(pause).await;
         }
     }
 }
 
-/// A connection in use. It goes back to the pool when it is dropped, if it is fit for the next user.
+/// A connection in use. When dropped it returns to the pool if it is reusable.
 pub(super) struct Lease {
     pool: Arc<Pool>,
     connection: Option<Connection>,
@@ -149,7 +160,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Says whether the connection is in order: not in the middle of a transaction, not broken.
+    /// A connection is reusable if it is neither inside a transaction nor broken.
     pub(super) fn set_reusable(&mut self, reusable: bool) {
         self.reusable = reusable;
     }
@@ -159,7 +170,7 @@ impl Deref for Lease {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
-        // It is there from the lease's making to its end.
+        // Only `drop` takes it.
         self.connection.as_ref().unwrap_or_else(|| unreachable!("a lease without a connection"))
     }
 }
@@ -168,14 +179,14 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         if self.reusable && !connection.is_closed() && !self.pool.permits.is_closed() {
-            self.pool.idle().push(connection);
+            self.pool.idle.lock().push(connection);
         } else if connection.is_closed() {
             self.pool.connector.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-/// Attempts at one piece of work on one connection after the other.
+/// Attempts at one piece of work, each on a leased connection.
 pub(super) struct Tries {
     pool: Arc<Pool>,
     deadline: Instant,
@@ -184,8 +195,8 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// A connection for the next attempt, after a pause if there were failures before. The first attempt that fails
-    /// because of a stale connection is followed at once.
+    /// A connection for the next attempt, after a pause if attempts failed. The first failure because of
+    /// a stale connection is retried at once.
     pub(super) async fn connection(&mut self) -> Result<Lease> {
         if self.failures > 1 {
             let pause = self.backoff.next();
@@ -194,7 +205,7 @@ impl Tries {
         self.pool.lease(&mut self.backoff, self.deadline).await
     }
 
-    /// Whether another attempt may help; the error that tells the caller if not. A lost connection is not used again.
+    /// `Ok` if a retry may help, otherwise the final error. A lost connection is not reused.
     pub(super) fn failed(&mut self, mut lease: Lease, trouble: Trouble) -> Result<()> {
         let (detail, at_once) = match trouble {
             Trouble::Lost(detail) => {
@@ -206,7 +217,7 @@ impl Tries {
             Trouble::Final(error) => return Err(error),
         };
         self.failures += if at_once { 1 } else { 2 };
-        tracing::debug!(detail, "PostgreSQL did not do it, trying again");
+        tracing::debug!(detail, "an attempt at PostgreSQL failed, retrying");
         if Instant::now() >= self.deadline { Err(Error::Unavailable { detail }) } else { Ok(()) }
     }
 }

@@ -22,40 +22,40 @@ pub(super) async fn get(
     tables: &Tables,
     keys: &[Key],
 ) -> Result<Vec<Option<Row>>, Trouble> {
-    let mut asked: Vec<Asked<'_>> = Vec::new();
-    for (place, key) in keys.iter().enumerate() {
+    let mut requested: Vec<TableKeys<'_>> = Vec::new();
+    for (position, key) in keys.iter().enumerate() {
         let table = tables.of(key.table())?;
-        match asked.iter_mut().find(|asked| std::ptr::eq(asked.sql, table)) {
-            Some(asked) => asked.places.push(place),
-            None => asked.push(Asked { sql: table, places: vec![place] }),
+        match requested.iter_mut().find(|requested| std::ptr::eq(requested.sql, table)) {
+            Some(requested) => requested.positions.push(position),
+            None => requested.push(TableKeys { sql: table, positions: vec![position] }),
         }
     }
-    let texts: Vec<&str> = asked.iter().map(Asked::text).collect();
+    let texts: Vec<&str> = requested.iter().map(TableKeys::text).collect();
     let statements = connection.prepare(&texts).await?;
-    let values = asked.iter().map(|asked| asked.values(keys)).collect::<Result<Vec<_>>>()?;
+    let values = requested.iter().map(|requested| requested.values(keys)).collect::<Result<Vec<_>>>()?;
     let params: Vec<Params<'_>> = values.iter().map(Values::params).collect();
     let requests = statements.iter().zip(&params).map(|(s, p)| connection.request(s, p)).collect();
-    let answers = all_rows(pipelined(requests).await, asked.len())?;
+    let answers = all_rows(pipelined(requests).await, requested.len())?;
     let mut rows: Vec<Option<Row>> = vec![None; keys.len()];
-    for (asked, answer) in asked.iter().zip(answers) {
+    for (requested, answer) in requested.iter().zip(answers) {
         for row in answer {
-            let (n, first) = if asked.is_single() {
+            let (n, first) = if requested.is_single() {
                 (1, 0)
             } else {
                 (row.try_get::<_, i64>(0).map_err(|error| undecodable(&error))?, 1)
             };
-            if let Some(&place) = asked.places.get(n as usize - 1) {
-                rows[place] = Some(row_from(keys[place].clone(), &row, first)?);
+            if let Some(&position) = requested.positions.get(n as usize - 1) {
+                rows[position] = Some(row_from(keys[position].clone(), &row, first)?);
             }
         }
     }
     Ok(rows)
 }
 
-/// The keys of one table that a `get` asks for.
-struct Asked<'a> {
+/// The keys of one table in a `get`.
+struct TableKeys<'a> {
     sql: &'a TableSql,
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 enum Values {
@@ -63,9 +63,9 @@ enum Values {
     Many(Vec<Column>),
 }
 
-impl Asked<'_> {
+impl TableKeys<'_> {
     fn is_single(&self) -> bool {
-        self.places.len() == 1
+        self.positions.len() == 1
     }
 
     fn text(&self) -> &str {
@@ -74,9 +74,9 @@ impl Asked<'_> {
 
     fn values(&self, keys: &[Key]) -> Result<Values> {
         if self.is_single() {
-            return Ok(Values::One(scalars_of(&keys[self.places[0]])?));
+            return Ok(Values::One(scalars_of(&keys[self.positions[0]])?));
         }
-        Ok(Values::Many(columns_of(self.sql.table, self.places.iter().map(|place| &keys[*place]))?))
+        Ok(Values::Many(columns_of(self.sql.table, self.positions.iter().map(|position| &keys[*position]))?))
     }
 }
 
@@ -119,16 +119,16 @@ pub(super) async fn scan(connection: &Connection, tables: &Tables, scan: &Scan) 
 /// A bound on the first key columns.
 type Columns = Bound<Vec<KeyValue>>;
 
-/// The bounds of a scan: columns that are equal to a value, then at most one bound at each end.
+/// Columns that are equal to a value, then at most one bound at each end.
 struct Range {
     equal: usize,
     edges: [Option<Edge>; 2],
-    /// The parameters: the equal columns, then those of the lower and of the upper edge.
+    /// The equal columns, then those of the lower and of the upper edge.
     values: Vec<Scalar>,
 }
 
 impl Range {
-    /// `None` if nothing can be between the bounds.
+    /// `None` if the range is empty.
     fn of(scan: &Scan) -> Result<Option<Self>> {
         let (lower, upper) = bounds(scan)?;
         let excludes_all = |bound: &Columns| matches!(bound, Bound::Excluded(v) if v.is_empty());
@@ -136,7 +136,7 @@ impl Range {
             return Ok(None);
         }
         let equal = values(&lower).iter().zip(values(&upper)).take_while(|(a, b)| a == b).count();
-        // What lies at a bound cannot also lie within it when that bound is left out.
+        // An excluded bound of the equal columns leaves nothing.
         let contradicts = |bound: &Columns| matches!(bound, Bound::Excluded(v) if v.len() == equal);
         if contradicts(&lower) || contradicts(&upper) {
             return Ok(None);
@@ -170,7 +170,7 @@ fn values(bound: &Columns) -> &[KeyValue] {
     }
 }
 
-/// The bounds of a scan; the key behind which it goes on takes the place of the bound that it has passed.
+/// The bounds of a scan; the key after which it continues replaces the bound that it has passed.
 fn bounds(scan: &Scan) -> Result<(Columns, Columns)> {
     let (mut lower, mut upper) = (scan.lower.clone(), scan.upper.clone());
     let Some(after) = &scan.after else { return Ok((lower, upper)) };

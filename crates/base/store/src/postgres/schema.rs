@@ -1,7 +1,7 @@
-//! The tables in the database: made, compared with what the program declares, and raised to its version.
+//! The tables in the database: created, compared with the declaration, and migrated.
 //!
-//! Everything happens in one transaction. Several processes may open one empty database at once: those that come
-//! second trip over what the first one made, and look again. A store that is up to date is only read.
+//! All changes happen in one transaction. Several processes may open one empty database at once:
+//! those that come second conflict with the first and start over. An up-to-date store is only read.
 
 use tokio_postgres::types::ToSql;
 
@@ -12,17 +12,15 @@ use super::sql::{self, CATALOGUE, COMMITS, META, qualified};
 use crate::table::{ColumnType, Kind, Placement, Schema, TableDef};
 use crate::{Error, Result};
 
-/// How often a process steps back for another one that changes the tables at the same time.
+/// Attempts while other processes change the tables.
 const ATTEMPTS_MAX: u32 = 30;
-/// The layout of our own tables.
 const FORMAT: u32 = 1;
-/// What was added to our own tables later and does not trouble programs that do not know it. 1: the index of the log of
-/// commits.
+/// Later additions to our own tables, which older programs can ignore. 1: the index of the commit
+/// log.
 const ADDITIONS: u32 = 1;
-/// Indexing a log that has grown long may take longer than other statements.
+/// Creating the index of a long log may take longer than other statements.
 const INDEX_TIMEOUT: &str = "SET LOCAL statement_timeout = '15min'";
 
-/// What the database holds.
 struct Stored {
     version: u32,
     format: u32,
@@ -30,9 +28,9 @@ struct Stored {
     tables: Vec<&'static TableDef>,
 }
 
-/// The tables that are there, of which nothing is changed: those of the catalogue, with the store's own version. `None` if
-/// there is no store.
-pub(super) async fn look(
+/// The tables of the catalogue, with the version of the store; changes nothing. `None` if there is
+/// no store.
+pub(super) async fn find(
     connection: &Connection,
     schema: &str,
     declared: &Schema,
@@ -43,12 +41,12 @@ pub(super) async fn look(
         return Ok(None);
     }
     let stored = migration.stored(false).await?;
-    // Refuses what this program must not work on.
+    // Refuses a store that this program must not use.
     migration.complete(&stored)?;
     Ok(Some(Schema::new(stored.version, stored.tables)?))
 }
 
-/// Brings the tables to what is declared. Returns the declared tables together with those that only the store knows.
+/// Creates what is missing. Returns the declared tables and those that only the catalogue has.
 pub(super) async fn prepare(
     connection: &Connection,
     schema: &str,
@@ -64,8 +62,8 @@ pub(super) async fn prepare(
                 return Ok(schema);
             }
         }
-        if let Err(stepped_on) = migration.run().await? {
-            tracing::debug!(%stepped_on, "another process changes the tables too, looking again");
+        if let Err(conflict) = migration.run().await? {
+            tracing::debug!(%conflict, "another process changes the tables too, retrying");
             tokio::time::sleep(backoff.next()).await;
         }
     }
@@ -128,7 +126,7 @@ impl Migration<'_> {
         Ok(stored)
     }
 
-    /// The definition of the catalogue: the declared one if they are the same, so that only strangers stay in memory.
+    /// The declared definition if it is the same, so that only unknown tables are leaked.
     fn known_or_leaked(
         &self,
         name: &str,
@@ -157,7 +155,7 @@ impl Migration<'_> {
         TableDef::from_catalogue(name, &pairs, kind, placement)
     }
 
-    /// The whole schema if nothing is left to do; an error if this program must not work on this store.
+    /// The schema if nothing is left to do; an error if this program must not use the store.
     fn complete(&self, stored: &Stored) -> Result<Option<Schema>> {
         let program = self.declared.version;
         if stored.version > program {
@@ -184,7 +182,7 @@ impl Migration<'_> {
         Ok(is_complete.then_some(schema))
     }
 
-    /// One attempt to do it all; the inner error means that another process was quicker.
+    /// One attempt; the inner error means that another process was first.
     async fn run(&self) -> Result<Result<(), PgError>, Trouble> {
         match self.transaction().await {
             Ok(()) => Ok(Ok(())),
@@ -193,7 +191,7 @@ impl Migration<'_> {
                 Ok(Err(error))
             }
             Err(Failed::Trouble(trouble)) => {
-                // The connection may be gone; the trouble says so then.
+                // The connection may be lost; `trouble` says so then.
                 let _ = self.connection.run("ROLLBACK").await;
                 Err(trouble)
             }
@@ -216,7 +214,7 @@ impl Migration<'_> {
         );
         connection.run(&settings).await?;
         let stored = self.stored(true).await?;
-        // Refuses what must not be touched, before it is.
+        // Refuses before anything is changed.
         self.complete(&stored)?;
         for table in self.declared.tables() {
             if !stored.tables.iter().any(|stored| stored.name == table.name) {
@@ -288,7 +286,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Kind, placement and columns as the catalogue keeps them.
+/// Kind, placement and columns as the catalogue stores them.
 fn described(table: &TableDef) -> (String, String, String) {
     let columns = table.columns.iter().zip(table.types).map(|(name, ty)| format!("{name} {}", ty.name()));
     let columns = columns.collect::<Vec<_>>().join(", ");

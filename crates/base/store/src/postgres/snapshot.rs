@@ -1,9 +1,10 @@
 //! Consistent views: a read-only transaction on a connection of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 
 use super::errors::Trouble;
@@ -15,13 +16,13 @@ use crate::row::Row;
 use crate::scan::{Page, Scan};
 use crate::{Error, Result};
 
-/// The view is taken by the first statement in it, not by BEGIN.
+/// The first statement takes the view, not BEGIN.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1";
 
-/// The transaction while it is open, or why it is not.
+/// The transaction, or why it ended.
 type State = Mutex<Result<Arc<Lease>, String>>;
 
-/// A view of one moment. It ends when it is dropped or when its time is over.
+/// A view of one moment. It ends when it is dropped or when its time limit is over.
 pub(super) struct View {
     tables: Arc<Tables>,
     state: Arc<State>,
@@ -48,7 +49,7 @@ impl View {
     }
 
     fn transaction(&self) -> Result<Arc<Lease>> {
-        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.lock() {
             Ok(lease) => Ok(Arc::clone(lease)),
             Err(detail) => Err(Error::SnapshotExpired { detail: detail.clone() }),
         }
@@ -71,10 +72,10 @@ impl View {
     }
 }
 
-/// Ends the transaction and gives the connection back, unless a read is still at work on it: then it is closed behind
-/// that read.
+/// Ends the transaction and returns the connection, unless a read still uses it: then the
+/// connection is closed behind that read.
 async fn end(state: &State, why: String) {
-    let ended = std::mem::replace(&mut *state.lock().unwrap_or_else(PoisonError::into_inner), Err(why));
+    let ended = std::mem::replace(&mut *state.lock(), Err(why));
     if let Ok(Ok(mut lease)) = ended.map(Arc::try_unwrap) {
         let rolled_back = lease.run("ROLLBACK").await.is_ok();
         lease.set_reusable(rolled_back);
@@ -84,7 +85,7 @@ async fn end(state: &State, why: String) {
 impl Drop for View {
     fn drop(&mut self) {
         self.clock.abort();
-        // Without a runtime there is nobody to say ROLLBACK: the connection is closed, which does the same.
+        // Without a runtime there is no ROLLBACK: closing the connection does the same.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let state = Arc::clone(&self.state);
             runtime.spawn(async move { end(&state, "it was dropped".to_owned()).await });

@@ -1,37 +1,37 @@
-//! The statements, table by table.
+//! The statements of each table.
 //!
-//! Rows travel as arrays, one for each column, which `unnest` turns into rows on the server: one statement serves any
-//! number of rows. Key columns come first, in their order; `"N"` is a row's place in the arrays (declared names have no
-//! capitals, so it collides with none). Arrays are sent in key order and statements keep that order, so that two
-//! commits lock rows in the same order.
+//! Rows are sent as arrays, one for each column, which `unnest` turns into rows on the server: one
+//! statement serves any number of rows. Key columns come first; `"N"` is the position of a row in
+//! the arrays (declared names have no capitals). Arrays are sent in key order and statements keep
+//! that order, so that all commits lock rows in the same order.
 
 use std::fmt::Write as _;
 
 use crate::table::{ColumnType, Kind, Placement, TableDef};
 
-/// The catalogue, the settings and the log of commits. Declared tables start with a letter, so these names are free.
+/// The catalogue, the settings and the commit log. Declared tables start with a letter, so these
+/// names are free.
 pub(super) const CATALOGUE: &str = "_tables";
 pub(super) const META: &str = "_meta";
 pub(super) const COMMITS: &str = "_commits";
 
-/// Room in each page for the next version of a row beside the old one, which spares index entries.
+/// Leaves room in each page for the next version of a row, which saves index entries.
 const FILL_PERCENT: u32 = 80;
-/// Rows of queues up to this size are kept in one piece: two of them fill a page.
+/// Rows of queues up to this size stay in their page: two of them fill one.
 const QUEUE_ROW_BYTES: u32 = 4080;
 
 /// The statements of one table.
 #[derive(Debug)]
 pub(super) struct TableSql {
     pub(super) table: &'static TableDef,
-    /// Schema and name, quoted.
     pub(super) name: String,
-    /// One row: its value columns. Parameters: the key columns.
+    /// One row: value columns. Parameters: key columns.
     pub(super) get: String,
-    /// Many rows: place, value columns. Parameters: an array for each key column.
+    /// Many rows: position, value columns. Parameters: an array for each key column.
     pub(super) get_many: String,
-    /// Inserts the rows that are absent and returns the keys of those. Parameters: arrays of keys, versions, values.
+    /// Inserts absent rows and returns their keys. Parameters: arrays of keys, versions, values.
     pub(super) create: String,
-    /// Locks the rows that exist: place, version. Parameters: arrays of keys.
+    /// Locks existing rows: position, version. Parameters: arrays of keys.
     pub(super) lock: LockSql,
     /// The same within one shard. Parameters: the shard, arrays of the other key columns.
     pub(super) lock_in_shard: LockSql,
@@ -41,12 +41,12 @@ pub(super) struct TableSql {
     pub(super) delete: String,
 }
 
-/// How a row is locked until the end of a transaction.
+/// The lock of a row until the end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Nobody can write it; others may hold it in the same way.
+    /// No other transaction can write the row; others may share the lock.
     Shared,
-    /// Nobody else can write or hold it.
+    /// No other transaction can write or lock the row.
     Exclusive,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct LockSql {
 
 impl LockSql {
     fn new(select: &str) -> Self {
-        // A weaker lock than FOR SHARE would let others update a row that keeps its key.
+        // A weaker lock than FOR SHARE allows updates that keep the key.
         Self { shared: format!("{select} FOR SHARE OF t"), exclusive: format!("{select} FOR UPDATE OF t") }
     }
 
@@ -110,8 +110,8 @@ impl TableSql {
         }
     }
 
-    /// The key columns and the sizes of the values behind a key, in key order. Parameters: the key columns (none at
-    /// the start), and the number of rows.
+    /// Key columns and sizes of the values behind a key, in key order. Parameters: the key columns
+    /// (none at the start), and the number of rows.
     pub(super) fn sizes(&self, from_start: bool) -> String {
         let columns = quoted(self.table.columns);
         let keys = columns.join(", ");
@@ -130,12 +130,12 @@ impl TableSql {
     }
 }
 
-/// Makes the table. Everything about it can be read in psql.
+/// Everything about the table can be read in psql.
 pub(super) fn create_table(schema: &str, table: &TableDef) -> String {
     let mut columns = String::new();
     for (name, ty) in table.columns.iter().zip(table.types) {
         let collation = if *ty == ColumnType::Text { " COLLATE \"C\"" } else { "" };
-        // `String` never refuses a write.
+        // Writing to a `String` does not fail.
         let _ = write!(columns, "\"{name}\" {}{collation} NOT NULL, ", sql_type(*ty));
     }
     let values = match table.kind {
@@ -151,8 +151,8 @@ pub(super) fn create_table(schema: &str, table: &TableDef) -> String {
     format!("CREATE TABLE IF NOT EXISTS {name} ({columns}{values}, PRIMARY KEY ({keys})){fill}")
 }
 
-/// How values are stored. Large ones stand apart from their rows, uncompressed, so that versions stay close together.
-/// Those of queues are not worth the trouble: they stay in their rows, as they are, for the short time they live.
+/// Large values are stored outside of their rows, uncompressed, so that versions stay close
+/// together. Those of queues stay in their rows, uncompressed, for the short time they live.
 pub(super) fn set_storage(schema: &str, table: &TableDef) -> Option<String> {
     let name = qualified(schema, table.name);
     let external = format!("ALTER TABLE {name} ALTER COLUMN value SET STORAGE EXTERNAL");
@@ -165,7 +165,6 @@ pub(super) fn set_storage(schema: &str, table: &TableDef) -> Option<String> {
     }
 }
 
-/// The tables that are ours alone.
 pub(super) fn create_own_tables(schema: &str) -> [String; 4] {
     let of = |name| qualified(schema, name);
     [
@@ -184,33 +183,33 @@ pub(super) fn create_own_tables(schema: &str) -> [String; 4] {
     ]
 }
 
-/// Lets old rows of the log of commits be found without reading all of it.
+/// Finds old rows of the commit log without a full scan.
 pub(super) fn create_commits_index(schema: &str) -> String {
     format!("CREATE INDEX IF NOT EXISTS \"{COMMITS}_at\" ON {} (at)", qualified(schema, COMMITS))
 }
 
-/// A bound of a scan as its statement sees it: an operator and the number of columns.
+/// A bound of a scan: an operator and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) operator: &'static str,
     pub(super) columns: usize,
 }
 
-/// What a scan's statement depends on.
+/// The shape that determines the statement of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanShape {
-    /// So many first columns are equal to given values.
+    /// The first columns that have one value.
     pub(super) equal: usize,
-    /// Bounds on the columns behind those.
+    /// Bounds on the columns behind them.
     pub(super) edges: [Option<Edge>; 2],
     pub(super) descending: bool,
-    /// Whether the page may grow too large in bytes.
+    /// Whether the page may exceed the limit of bytes.
     pub(super) counts_bytes: bool,
 }
 
 impl TableSql {
-    /// One page of rows: key columns, value columns. Parameters: the equal columns, those of the edges, the number of
-    /// rows, and the number of bytes if they are counted.
+    /// One page of rows: key columns, value columns. Parameters: the equal columns, those of the
+    /// edges, the number of rows, and the number of bytes if they are counted.
     pub(super) fn scan(&self, shape: &ScanShape) -> String {
         let columns = quoted(self.table.columns);
         let mut conditions: Vec<String> =
@@ -227,7 +226,7 @@ impl TableSql {
             _ => format!(" WHERE {}", conditions.join(" AND ")),
         };
         let direction = if shape.descending { " DESC" } else { "" };
-        // Columns with one value have no order; to name them would cost a sort.
+        // Columns with one value need no order; ordering by them would cost a sort.
         let ordered = columns.iter().skip(shape.equal.min(columns.len() - 1));
         let order = ordered.map(|c| format!("{c}{direction}")).collect::<Vec<_>>().join(", ");
         let all = format!("{}, {}", columns.join(", "), value_columns(self.table.kind).join(", "));

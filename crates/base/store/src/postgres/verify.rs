@@ -1,5 +1,5 @@
-//! A look at every row: that its key can be read back and that it keeps the limits. The bytes of the values are
-//! guarded by PostgreSQL's own page checksums.
+//! Verification of every row: its key decodes and it keeps the limits. The bytes of values are protected
+//! by PostgreSQL's own page checksums.
 
 use tokio_postgres::types::ToSql;
 
@@ -10,45 +10,46 @@ use super::sql::TableSql;
 use crate::limits::{SCAN_ROWS_MAX, VALUE_BYTES_MAX};
 use crate::{Error, Result};
 
-/// Tables that are larger are not counted row by row.
+/// Larger tables are estimated, not counted.
 const COUNTED_ROWS_MAX: i64 = 100_000;
 
-/// Some rows, looked at.
-pub(super) struct Looked {
+/// The result for a page of rows.
+pub(super) struct Checked {
     pub(super) rows: u64,
     pub(super) damages: Vec<Error>,
-    /// Where to go on; `None` at the end of the table.
+    /// Where to continue; `None` at the end of the table.
     pub(super) last: Option<Vec<Scalar>>,
 }
 
-/// Looks at the next rows of a table.
-pub(super) async fn look(
+/// Checks the next rows of a table.
+pub(super) async fn check(
     connection: &Connection,
     sql: &TableSql,
-    behind: Option<&[Scalar]>,
-) -> Result<Looked, Trouble> {
+    after: Option<&[Scalar]>,
+) -> Result<Checked, Trouble> {
     let limit = SCAN_ROWS_MAX as i64;
-    let mut values: Params<'_> = behind.map(params).unwrap_or_default();
+    let mut values: Params<'_> = after.map(params).unwrap_or_default();
     values.push(&limit as &(dyn ToSql + Sync));
-    let found = connection.query(&sql.sizes(behind.is_none()), &values).await?;
-    let mut looked = Looked { rows: found.len() as u64, damages: Vec::new(), last: None };
+    let found = connection.query(&sql.sizes(after.is_none()), &values).await?;
+    let mut checked = Checked { rows: found.len() as u64, damages: Vec::new(), last: None };
     for row in &found {
         let first = sql.table.columns.len();
         let columns = scalars_from(sql.table, row, 0)?;
         let read = || Ok((row.try_get::<_, i64>(first)?, row.try_get::<_, i64>(first + 1)?));
         let (version, bytes): (i64, i64) = read().map_err(|error: PgError| undecodable(&error))?;
-        if let Err(damage) = check(sql, columns.clone(), version, bytes) {
-            looked.damages.push(damage);
+        if let Err(damage) = check_row(sql, columns.clone(), version, bytes) {
+            checked.damages.push(damage);
         }
-        looked.last = Some(columns);
+        checked.last = Some(columns);
     }
     if found.len() < SCAN_ROWS_MAX {
-        looked.last = None;
+        checked.last = None;
     }
-    Ok(looked)
+    Ok(checked)
 }
 
-/// Whether a transaction that begins now can only read. One of PostgreSQL's kin that does not know is taken to write.
+/// Whether a transaction that begins now can only read. A database that does not have the setting is
+/// assumed to write.
 pub(super) async fn is_read_only(connection: &Connection) -> Result<bool, Trouble> {
     let asked = "SELECT pg_catalog.current_setting('transaction_read_only', true)";
     match connection.query(asked, &Vec::new()).await {
@@ -61,23 +62,23 @@ pub(super) async fn is_read_only(connection: &Connection) -> Result<bool, Troubl
     }
 }
 
-/// About how many rows a table has: counted if it is small, and for a large one what PostgreSQL believes.
+/// The number of rows: counted in a small table, PostgreSQL's estimate for a large one.
 pub(super) async fn approximate_rows(connection: &Connection, sql: &TableSql) -> Result<u64, Trouble> {
-    let believed = "SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = $1::text::regclass";
+    let estimate = "SELECT reltuples::bigint FROM pg_catalog.pg_class WHERE oid = $1::text::regclass";
     let first = async |text: &str, params: &Params<'_>| -> Result<i64, Trouble> {
         let rows = connection.query(text, params).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.try_get(0))?)
     };
-    let believed = first(believed, &vec![&sql.name]).await?;
-    let rows = if believed > COUNTED_ROWS_MAX {
-        believed
+    let estimate = first(estimate, &vec![&sql.name]).await?;
+    let rows = if estimate > COUNTED_ROWS_MAX {
+        estimate
     } else {
         first(&format!("SELECT count(*) FROM {}", sql.name), &Vec::new()).await?
     };
     Ok(rows.max(0).cast_unsigned())
 }
 
-fn check(sql: &TableSql, columns: Vec<Scalar>, version: i64, bytes: i64) -> Result<()> {
+fn check_row(sql: &TableSql, columns: Vec<Scalar>, version: i64, bytes: i64) -> Result<()> {
     let key = key_of(sql.table, columns)?;
     let wrong = |detail: String| Err(Error::Corrupt { place: key.to_string(), detail });
     if let Err(error) = key.validate() {

@@ -1,7 +1,6 @@
-//! Runs a command beside a Kafka broker of its own: `with-kafka COMMAND ARGUMENT...`.
+//! Runs a command with its own Kafka broker: `with-kafka COMMAND ARGUMENT...`.
 //!
-//! `{url}` in the arguments becomes the broker's address. The broker listens on a free port of 127.0.0.1, and is gone when the
-//! command ends.
+//! `{url}` in the arguments becomes the address. The service is stopped when the command ends.
 
 use std::process::ExitCode;
 

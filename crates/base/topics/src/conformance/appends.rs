@@ -27,8 +27,8 @@ pub(super) async fn messages_come_back_whole_and_in_order(bed: Bed) -> CaseResul
 pub(super) async fn a_key_decides_the_partition_and_an_explicit_one_wins(bed: Bed) -> CaseResult {
     create(&bed.topics, 5).await?;
     let sent: Vec<Message> = (0..40).map(|n| message(&format!("key-{n}"), n)).collect();
-    let places = bed.topics.append(TOPIC, sent.clone()).await?;
-    for (message, place) in sent.iter().zip(&places) {
+    let ids = bed.topics.append(TOPIC, sent.clone()).await?;
+    for (message, place) in sent.iter().zip(&ids) {
         assert_eq!(place.partition, partition_of(&message.key, 5));
     }
     // These must never change: stored data depends on them.
@@ -37,8 +37,8 @@ pub(super) async fn a_key_decides_the_partition_and_an_explicit_one_wins(bed: Be
         [138, 719, 576, 729]
     );
     for partition in 0..5 {
-        let places = bed.topics.append_to(TOPIC, partition, vec![message("key-0", "explicit")]).await?;
-        assert_eq!(places[0].partition, partition);
+        let ids = bed.topics.append_to(TOPIC, partition, vec![message("key-0", "explicit")]).await?;
+        assert_eq!(ids[0].partition, partition);
         let read = read_all(&bed.other, partition, 0).await?;
         assert_eq!(read.last().map(|d| text(&d.message)), Some("explicit"));
     }
@@ -48,12 +48,12 @@ pub(super) async fn a_key_decides_the_partition_and_an_explicit_one_wins(bed: Be
 pub(super) async fn offsets_are_acknowledged_in_the_order_of_the_call(bed: Bed) -> CaseResult {
     create(&bed.topics, 3).await?;
     let sent: Vec<Message> = (0..300).map(|n| message(&format!("key-{}", n % 7), n)).collect();
-    let mut places = Vec::new();
+    let mut ids = Vec::new();
     for part in sent.chunks(70) {
-        places.extend(bed.topics.append(TOPIC, part.to_vec()).await?);
+        ids.extend(bed.topics.append(TOPIC, part.to_vec()).await?);
     }
     let mut next = BTreeMap::new();
-    for (message, place) in sent.iter().zip(&places) {
+    for (message, place) in sent.iter().zip(&ids) {
         let next = next.entry(place.partition).or_insert(0);
         assert_eq!(place.offset, *next, "of {}", text(message));
         *next += 1;

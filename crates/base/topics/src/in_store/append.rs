@@ -1,7 +1,9 @@
-//! Appending: one task for each topic gathers what all callers of this process append, and writes it in one commit.
+//! Appends: one task for each topic gathers the messages of all callers of this process, and writes
+//! them in one commit.
 //!
-//! The task remembers the heads of the partitions, so that an append needs no read. When another process has appended
-//! meanwhile, the commit ends in a conflict; the heads are read again and the messages get other offsets.
+//! The task caches the heads of the partitions, so that an append needs no read. If another process
+//! appended meanwhile, the commit ends in a conflict; the heads are read again and the messages get
+//! other offsets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,20 +18,19 @@ use crate::codec::{Head, encode_head, encode_message, encoded_bytes_max};
 use crate::limits::{
     APPEND_CONFLICTS_MAX, APPEND_PAUSE_MAX, APPENDS_WAITING_MAX, GROUP_BYTES_FULL, GROUP_MESSAGES_FULL,
 };
-use crate::log::Placed;
-use crate::message::Place;
+use crate::log::Routed;
+use crate::message::MessageId;
 use crate::tables::PartitionKeys;
 use crate::{Error, Result};
 
-/// One caller's messages on their way.
+/// The messages of one caller.
 pub(super) struct Request {
-    messages: Vec<Placed>,
+    messages: Vec<Routed>,
     bytes: usize,
-    reply: oneshot::Sender<Result<Vec<Place>>>,
+    reply: oneshot::Sender<Result<Vec<MessageId>>>,
 }
 
-/// The task that appends to one topic. Dropping it is as if the process had been killed: what is being committed may still
-/// land, what is waiting does not.
+/// Dropping it is like a crash: a commit in flight may succeed, queued messages are lost.
 pub(super) struct Appender {
     requests: Option<mpsc::Sender<Request>>,
     task: JoinHandle<()>,
@@ -41,14 +42,13 @@ impl Drop for Appender {
     }
 }
 
-/// Hands the messages to the topic's task and waits for its answer.
 pub(super) async fn append(
     appender: Option<mpsc::Sender<Request>>,
-    messages: Vec<Placed>,
-) -> Result<Vec<Place>> {
+    messages: Vec<Routed>,
+) -> Result<Vec<MessageId>> {
     let appender = appender.ok_or(Error::Closed)?;
     let (reply, answer) = oneshot::channel();
-    let bytes = messages.iter().map(|placed| placed.message.bytes()).sum();
+    let bytes = messages.iter().map(|routed| routed.message.bytes()).sum();
     appender.send(Request { messages, bytes, reply }).await.map_err(|_| Error::Closed)?;
     drop(appender);
     answer.await.map_err(|_| Error::Closed)?
@@ -61,16 +61,16 @@ impl Appender {
         Self { requests: Some(requests), task: tokio::spawn(writer.run(waiting)) }
     }
 
-    /// Where requests go; `None` once it is finishing.
+    /// `None` once it is finishing.
     pub(super) fn sender(&self) -> Option<mpsc::Sender<Request>> {
         self.requests.clone()
     }
 
-    /// Lets the task write what is waiting, and end.
+    /// Lets the task write its queue, and ends it.
     pub(super) async fn finish(mut self) {
         drop(self.requests.take());
         if let Err(error) = (&mut self.task).await {
-            tracing::error!(%error, "a topic's writer ended badly");
+            tracing::error!(%error, "the writer of a topic panicked");
         }
     }
 }
@@ -83,15 +83,15 @@ struct Writer {
 
 struct Partition {
     keys: PartitionKeys,
-    /// The head and the version of its row, as far as they are known.
+    /// Cached heads with the versions of their rows.
     head: Option<(Head, u64)>,
 }
 
-/// What one commit would write, and what it would make of the heads.
+/// The batch of one commit, and the heads after it.
 struct Plan {
     batch: Batch,
     heads: BTreeMap<u32, (Head, u64)>,
-    places: Vec<Vec<Place>>,
+    ids: Vec<Vec<MessageId>>,
 }
 
 impl Writer {
@@ -106,12 +106,12 @@ impl Writer {
         }
     }
 
-    /// Writes a group in one commit, with new offsets each time that another process was faster.
-    async fn write(&mut self, group: &[Request]) -> Result<Vec<Vec<Place>>> {
+    /// Writes a group in one commit, with new offsets after each conflict.
+    async fn write(&mut self, group: &[Request]) -> Result<Vec<Vec<MessageId>>> {
         for attempt in 0..APPEND_CONFLICTS_MAX {
             self.pause(attempt).await;
             self.load_heads(group).await?;
-            let Plan { batch, heads, places } = self.plan(group);
+            let Plan { batch, heads, ids } = self.plan(group);
             if let Outcome::Conflict(_) = self.store.commit(batch).await? {
                 for partition in heads.keys() {
                     self.partition(*partition).head = None;
@@ -121,16 +121,16 @@ impl Writer {
             for (partition, head) in heads {
                 self.partition(partition).head = Some(head);
             }
-            return Ok(places);
+            return Ok(ids);
         }
         Err(Error::Contended { topic: self.topic.clone(), attempts: APPEND_CONFLICTS_MAX })
     }
 
-    /// Of several writers that are in each other's way one always wins, so there is no need to wait at first.
+    /// One of several conflicting writers always wins, so the first retries need no pause.
     async fn pause(&self, attempt: u32) {
         if attempt > 2 {
             let pause = Duration::from_millis(1 << attempt.min(10)).min(APPEND_PAUSE_MAX);
-            tracing::debug!(topic = %self.topic, attempt, ?pause, "other writers are faster");
+            tracing::debug!(topic = %self.topic, attempt, ?pause, "conflict with other writers, retrying");
             tokio::time::sleep(pause).await;
         }
     }
@@ -141,13 +141,13 @@ impl Writer {
         self.partitions.entry(partition).or_insert_with(fresh)
     }
 
-    /// Reads the heads that the group needs and that are not known.
+    /// Reads missing heads.
     async fn load_heads(&mut self, group: &[Request]) -> Result<()> {
         let mut unknown = BTreeMap::new();
-        for placed in group.iter().flat_map(|request| &request.messages) {
-            let partition = self.partition(placed.partition);
+        for routed in group.iter().flat_map(|request| &request.messages) {
+            let partition = self.partition(routed.partition);
             if partition.head.is_none() {
-                unknown.entry(placed.partition).or_insert_with(|| partition.keys.head());
+                unknown.entry(routed.partition).or_insert_with(|| partition.keys.head());
             }
         }
         if unknown.is_empty() {
@@ -161,17 +161,18 @@ impl Writer {
         Ok(())
     }
 
-    /// All messages are written into one piece of memory, of which each row has its part: a message costs no allocation.
+    /// All messages are encoded into one buffer, of which each row has a slice: a message costs no
+    /// allocation.
     fn plan(&mut self, group: &[Request]) -> Plan {
         let messages = || group.iter().flat_map(|request| &request.messages);
-        let bytes_max = messages().map(|placed| encoded_bytes_max(&placed.message)).sum();
+        let bytes_max = messages().map(|routed| encoded_bytes_max(&routed.message)).sum();
         let mut bytes = Vec::with_capacity(bytes_max);
         let mut rows = Vec::with_capacity(messages().count());
         let mut heads: BTreeMap<u32, (Head, u64)> = BTreeMap::new();
-        let mut places = Vec::with_capacity(group.len());
+        let mut ids = Vec::with_capacity(group.len());
         for request in group {
             let mut of_request = Vec::with_capacity(request.messages.len());
-            for Placed { partition, message } in &request.messages {
+            for Routed { partition, message } in &request.messages {
                 let known = self.partition(*partition);
                 let (head, _) = heads.entry(*partition).or_insert_with(|| known.head.unwrap_or_default());
                 let (offset, start) = (head.end, bytes.len());
@@ -180,9 +181,9 @@ impl Writer {
                 head.bytes = head.bytes.wrapping_add((bytes.len() - start) as u64);
                 head.end += 1;
                 rows.push((known.keys.message(offset), start..bytes.len()));
-                of_request.push(Place { partition: *partition, offset });
+                of_request.push(MessageId { partition: *partition, offset });
             }
-            places.push(of_request);
+            ids.push(of_request);
         }
         let bytes = Bytes::from(bytes);
         let mut batch = Batch::with_capacity(heads.len(), rows.len() + heads.len());
@@ -195,12 +196,12 @@ impl Writer {
             *version += 1;
             batch.put(key, *version, encode_head(head));
         }
-        Plan { batch, heads, places }
+        Plan { batch, heads, ids }
     }
 }
 
-/// The waiting requests, up to what one commit takes. Callers that were answered together come back one after the other:
-/// as long as more of them come, those that are about to are let in.
+/// Queued requests, up to the limits of one commit. Callers that were answered together return one
+/// by one: as long as more of them come, the others get a turn.
 async fn gather(first: Request, waiting: &mut mpsc::Receiver<Request>) -> Vec<Request> {
     let (mut messages, mut bytes) = (first.messages.len(), first.bytes);
     let mut group = vec![first];
@@ -219,12 +220,12 @@ async fn gather(first: Request, waiting: &mut mpsc::Receiver<Request>) -> Vec<Re
     }
 }
 
-/// A caller that has gone away does not hear its answer; that is its own choice.
-fn reply_to_all(group: Vec<Request>, answer: Result<Vec<Vec<Place>>>) {
+/// A caller that dropped its future does not get the answer.
+fn reply_to_all(group: Vec<Request>, answer: Result<Vec<Vec<MessageId>>>) {
     match answer {
-        Ok(places) => {
-            for (request, places) in group.into_iter().zip(places) {
-                let _ = request.reply.send(Ok(places));
+        Ok(ids) => {
+            for (request, ids) in group.into_iter().zip(ids) {
+                let _ = request.reply.send(Ok(ids));
             }
         }
         Err(error) => {

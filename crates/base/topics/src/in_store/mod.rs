@@ -1,30 +1,30 @@
 //! The log in the store.
 //!
-//! A message is one row. The next offset stands in a small row of its own, the head, which every append checks and
-//! writes: so offsets have no gaps, and two processes can append to one partition. The front of the log stands in another
-//! row, which only `trim` writes.
+//! A message is one row. The next offset is in a small row of its own, the head, which every append
+//! checks and writes: so offsets have no gaps, and two processes can append to one partition. The
+//! beginning of the log is in another row, which only `trim` writes.
 
 mod append;
 mod read;
 mod trim;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use store::{Batch, Outcome, Read, Row, Store};
 
 use self::append::Appender;
 use crate::codec::{Damage, Head, Start, decode_head, decode_spec, decode_start, encode_spec};
-use crate::log::{Log, Placed, Trimmed};
-use crate::message::{Page, Place, ReadLimit};
+use crate::log::{Log, Routed, Trimmed};
+use crate::message::{MessageId, Page, ReadLimit};
 use crate::spec::{PartitionInfo, TopicSpec};
 use crate::tables::{PartitionKeys, SPECS, spec_key};
 use crate::{Error, Result};
 
 pub(crate) struct StoreLog {
     store: Store,
-    /// One for each topic that this process appends to; `None` once the log is closed.
+    /// By topic; `None` once the log is closed.
     appenders: Mutex<Option<BTreeMap<String, Appender>>>,
 }
 
@@ -33,11 +33,6 @@ impl StoreLog {
         Self { store: store.clone(), appenders: Mutex::new(Some(BTreeMap::new())) }
     }
 
-    fn appenders(&self) -> MutexGuard<'_, Option<BTreeMap<String, Appender>>> {
-        self.appenders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The topic, with the version of its row.
     async fn load_spec(&self, topic: &str) -> Result<Option<(TopicSpec, u64)>> {
         let Some(row) = self.store.get_one(&spec_key(topic)).await? else { return Ok(None) };
         Ok(Some((spec_of(topic, &row)?, row.version)))
@@ -65,7 +60,7 @@ impl Log for StoreLog {
             let mut batch = Batch::new();
             let key = spec_key(&spec.name);
             batch.check(key.clone(), version).put(key, version + 1, encode_spec(spec));
-            // After a conflict, another process has made the topic or changed it: look again.
+            // After a conflict another process has created or changed the topic: read it again.
             if self.store.commit(batch).await? == Outcome::Applied {
                 return Ok(());
             }
@@ -98,9 +93,9 @@ impl Log for StoreLog {
         all.iter().zip(rows.chunks(2)).map(|(keys, rows)| partition_info(keys, rows)).collect()
     }
 
-    async fn append(&self, topic: &str, messages: Vec<Placed>) -> Result<Vec<Place>> {
+    async fn append(&self, topic: &str, messages: Vec<Routed>) -> Result<Vec<MessageId>> {
         let appender = {
-            let mut appenders = self.appenders();
+            let mut appenders = self.appenders.lock();
             let appenders = appenders.as_mut().ok_or(Error::Closed)?;
             if let Some(appender) = appenders.get(topic) {
                 appender.sender()
@@ -126,7 +121,7 @@ impl Log for StoreLog {
     }
 
     async fn close(&self) -> Result<()> {
-        let appenders = self.appenders().take();
+        let appenders = self.appenders.lock().take();
         for appender in appenders.into_iter().flat_map(BTreeMap::into_values) {
             appender.finish().await;
         }
@@ -142,24 +137,23 @@ fn spec_of(topic: &str, row: &Row) -> Result<TopicSpec> {
     decode_spec(topic, &row.value).map_err(damaged(row))
 }
 
-/// A partition that was never written has no head.
+/// Absent in a partition that was never written.
 fn head_of(row: Option<&Row>) -> Result<(Head, u64)> {
     let Some(row) = row else { return Ok((Head::default(), 0)) };
     Ok((decode_head(&row.value).map_err(damaged(row))?, row.version))
 }
 
-/// A partition that was never trimmed has no start.
+/// Absent in a partition that was never trimmed.
 fn start_of(row: Option<&Row>) -> Result<(Start, u64)> {
     let Some(row) = row else { return Ok((Start::default(), 0)) };
     Ok((decode_start(&row.value).map_err(damaged(row))?, row.version))
 }
 
-/// Where a partition begins and ends.
 async fn bounds(view: &dyn Read, keys: &PartitionKeys) -> Result<PartitionInfo> {
     partition_info(keys, &view.get(&[keys.start(), keys.head()]).await?)
 }
 
-/// From the start and the head of a partition, which need not be of one moment.
+/// Start and head may be of different moments.
 fn partition_info(keys: &PartitionKeys, rows: &[Option<Row>]) -> Result<PartitionInfo> {
     let (start, _) = start_of(rows.first().and_then(Option::as_ref))?;
     let (head, _) = head_of(rows.get(1).and_then(Option::as_ref))?;

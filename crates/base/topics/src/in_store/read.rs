@@ -1,4 +1,4 @@
-//! Reading: pages by offset, waiting for new messages, and the way from a time to an offset.
+//! Reads: pages by offset, waiting for new messages, and the search for an offset by time.
 
 use store::{Hint, Hints, Read, Row};
 use tokio::time::{Instant, timeout_at};
@@ -19,7 +19,7 @@ impl StoreLog {
         limit: ReadLimit,
     ) -> Result<Page> {
         let until = Instant::now() + limit.wait;
-        // Before the first look, so that nothing is missed between it and the waiting.
+        // Subscribed before the first read, so that no hint is missed.
         let mut hints = (!limit.wait.is_zero()).then(|| self.store.hints());
         loop {
             let page = self.look(keys, offset, limit).await?;
@@ -31,8 +31,9 @@ impl StoreLog {
         }
     }
 
-    /// The messages that are there now. Two reads of a store that is being written to need not fit together: a batch that
-    /// is being applied may show in one table and not yet in another. Those of a snapshot do, and have the last word.
+    /// The stored messages. Two reads of the latest state may be inconsistent: a batch that is
+    /// being applied may be visible in one table and not yet in another. A snapshot is consistent
+    /// and decides.
     async fn look(&self, keys: &PartitionKeys, offset: i64, limit: ReadLimit) -> Result<Page> {
         if let Some(page) = look_into(&self.store, keys, offset, limit).await? {
             return Ok(page);
@@ -41,7 +42,7 @@ impl StoreLog {
         look_into(&snapshot, keys, offset, limit).await?.ok_or_else(|| missing(keys, offset))
     }
 
-    /// The messages of a partition carry the newest time so far, which only grows: that is what is searched, by halves.
+    /// Messages carry the newest time so far, which only grows: a binary search finds the offset.
     pub(super) async fn find_time(&self, keys: &PartitionKeys, time: i64) -> Result<i64> {
         let snapshot = self.store.snapshot().await?;
         let info = bounds(&snapshot, keys).await?;
@@ -60,7 +61,7 @@ impl StoreLog {
     }
 }
 
-/// The messages that a view holds from this offset on; `None` if one should be there and is not.
+/// `None` if a message is missing.
 async fn look_into(
     view: &dyn Read,
     keys: &PartitionKeys,
@@ -78,7 +79,6 @@ async fn look_into(
     Ok((offset == info.end).then(|| Page { messages: Vec::new(), next: offset }))
 }
 
-/// A message, and the newest time in the partition up to it.
 pub(super) fn decode(keys: &PartitionKeys, offset: i64, row: &Row) -> Result<(Message, i64)> {
     decode_message(&row.value, keys.seed(offset)).map_err(|detail| Error::DamagedMessage {
         topic: keys.topic.clone(),
@@ -93,7 +93,7 @@ fn missing(keys: &PartitionKeys, offset: i64) -> Error {
     Error::DamagedMessage { topic, partition, offset, detail: "it is missing" }
 }
 
-/// The rows up to the limit of bytes. A hole ends the page: the next read reports it.
+/// Rows up to the limit of bytes. A gap ends the page: the next read reports it.
 fn page_of(keys: &PartitionKeys, offset: i64, rows: &[Row], limit: ReadLimit) -> Result<Page> {
     let mut page = Page { messages: Vec::with_capacity(rows.len()), next: offset };
     let mut bytes = 0;
@@ -110,7 +110,7 @@ fn page_of(keys: &PartitionKeys, offset: i64, rows: &[Row], limit: ReadLimit) ->
     Ok(page)
 }
 
-/// Until the partition was written, or it is time to look anyway.
+/// Returns when the partition was written, or it is time to poll.
 async fn wait_for_hint(hints: &mut Hints, shard: u32, until: Instant) {
     let head_changed = async {
         loop {
@@ -122,11 +122,11 @@ async fn wait_for_hint(hints: &mut Hints, shard: u32, until: Instant) {
                 }
                 Some(Hint::Put(_)) => {}
                 Some(Hint::Anything) => return,
-                // The store is closed: the next look says so, at the usual pace.
+                // The store is closed: the next read reports it.
                 None => std::future::pending().await,
             }
         }
     };
-    // Time is up or a hint came: both mean to look again.
+    // In both cases the caller reads again.
     let _ = timeout_at(until, head_changed).await;
 }

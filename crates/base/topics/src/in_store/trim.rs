@@ -1,5 +1,6 @@
-//! Trimming: what the retention no longer keeps is deleted from the front. Each commit deletes some messages and moves the
-//! start behind them, so that a process may stop between any two, and readers never meet a hole.
+//! Trimming: deletes from the front what exceeds the retention. Each commit deletes some messages
+//! and moves the start behind them, so that a process may stop between commits, and readers never
+//! see a gap.
 
 use store::{Batch, Outcome, Read, Row};
 
@@ -28,7 +29,8 @@ impl StoreLog {
         Ok(trimmed)
     }
 
-    /// One commit; `None` when nothing is left to do. When another process trims too, the faster one wins and both go on.
+    /// One commit; `None` when nothing is left to do. When another process trims too, the faster
+    /// one wins and both continue.
     async fn trim_step(&self, spec: &TopicSpec, keys: &PartitionKeys, now: i64) -> Result<Option<Trimmed>> {
         let rows = self.store.get(&[keys.start(), keys.head()]).await?;
         let (start, version) = start_of(rows[0].as_ref())?;
@@ -38,7 +40,8 @@ impl StoreLog {
             .bytes
             .map_or(0, |keep| (head.bytes - start.bytes.min(head.bytes)).saturating_sub(keep));
         let oldest = spec.retention.time_ms().map(|ms| now.saturating_sub(ms));
-        // From the start, never from the very front: deleted rows may still cost time there.
+        // From the start row, not from the beginning of the table: deleted rows may still cost time
+        // there.
         let page = self.store.scan(&keys.messages_from(start.first).limit(TRIM_MESSAGES_MAX)).await?;
 
         let mut batch = Batch::new();

@@ -1,4 +1,4 @@
-//! What is asked of Kafka besides reading and appending: topics, their retention, offsets by time.
+//! Administration of Kafka: topics, their retention, offsets by time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use rdkafka::metadata::MetadataTopic;
 use rdkafka::{Offset, TopicPartitionList};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
 use super::client::{Client, Consumer, Context};
-use crate::limits::KAFKA_SETTLE_PAUSE;
+use super::limits::SETTLE_PAUSE;
+use crate::options::KafkaOptions;
 use crate::spec::{Retention, TopicSpec};
 use crate::{Error, Result};
 
 const RETENTION_TIME: &str = "retention.ms";
 const RETENTION_BYTES: &str = "retention.bytes";
-/// Topics that describe themselves in one question.
+/// Topics in one describe request.
 const DESCRIBED_MAX: usize = 200;
 
 pub(super) struct Admin {
@@ -31,15 +31,14 @@ pub(super) struct Admin {
     commands: AdminClient<Context>,
 }
 
-/// A topic as the brokers know it.
 struct Known {
     name: String,
     partitions: u32,
-    /// Every partition has a broker that takes messages for it.
+    /// Every partition has a leader.
     settled: bool,
 }
 
-/// Waits for the first sign of life.
+/// Waits for the first answer of a broker.
 pub(super) async fn greet(client: &Client, patience: Duration) -> Result<()> {
     let ask = |consumer: &Consumer, timeout: Duration| {
         consumer.fetch_metadata(Some("torg.greeting"), timeout).map(|_| ())
@@ -68,7 +67,7 @@ impl Admin {
         self.client.context.explain(topic, error)
     }
 
-    /// Our error for the answer about one topic.
+    /// The error of the answer about one topic.
     fn refused(&self, topic: &str, code: Code) -> Error {
         self.explain(topic, &KafkaError::AdminOp(code))
     }
@@ -86,7 +85,7 @@ impl Admin {
         self.change_retention(spec).await
     }
 
-    /// Makes the topic; false when there is one.
+    /// `false` if the topic exists.
     async fn try_create(&self, spec: &TopicSpec) -> Result<bool> {
         let name = self.full(&spec.name);
         let replication = self.options.replication.map_or(-1, i32::from);
@@ -95,7 +94,7 @@ impl Admin {
             .set(RETENTION_TIME, &time)
             .set(RETENTION_BYTES, &bytes)
             .set("cleanup.policy", "delete")
-            // The producer says what time it is; the log in the store does not question it either.
+            // The producer sets the time, as in the log in the store.
             .set("message.timestamp.type", "CreateTime")
             .set("message.timestamp.after.max.ms", "9223372036854775807");
         let answers = self.commands.create_topics([&topic], &self.patience()).await;
@@ -106,7 +105,7 @@ impl Admin {
         }
     }
 
-    /// Waits until the new topic can be used, and sees whether it has the right number of partitions.
+    /// Waits until the new topic is usable, and checks its number of partitions.
     async fn settle(&self, spec: &TopicSpec) -> Result<()> {
         let until = Instant::now() + self.options.patience;
         loop {
@@ -121,7 +120,7 @@ impl Admin {
                     let detail = format!("the new topic {} is not served by any broker", spec.name);
                     return Err(Error::Unavailable { detail });
                 }
-                _ => tokio::time::sleep(KAFKA_SETTLE_PAUSE).await,
+                _ => tokio::time::sleep(SETTLE_PAUSE).await,
             }
         }
     }
@@ -152,7 +151,6 @@ impl Admin {
         Ok(found.into_iter().zip(retentions).map(spec).collect())
     }
 
-    /// The topic, if there is one.
     async fn known(&self, topic: &str) -> Result<Option<Known>> {
         let (name, topic) = (self.full(topic), topic.to_owned());
         let asked = topic.clone();
@@ -168,7 +166,7 @@ impl Admin {
         self.client.ask(&asked, self.options.patience, ask).await
     }
 
-    /// The retention of topics, in the same order.
+    /// In the order of the topics.
     async fn retention(&self, topics: &[String]) -> Result<Vec<Retention>> {
         let mut retentions = Vec::with_capacity(topics.len());
         for topics in topics.chunks(DESCRIBED_MAX) {
@@ -184,7 +182,7 @@ impl Admin {
         Ok(retentions)
     }
 
-    /// By topic and name: the value, and whether it was set for this topic.
+    /// By topic and name: the value, and whether it was set for the topic.
     async fn settings(
         &self,
         topics: &[String],
@@ -204,7 +202,7 @@ impl Admin {
         Ok(settings)
     }
 
-    /// Settings are replaced as a whole, so those that were made by others go along.
+    /// Settings are replaced as a whole, so those of others are kept.
     async fn change_retention(&self, spec: &TopicSpec) -> Result<()> {
         let name = self.full(&spec.name);
         let mut all = self.settings(std::slice::from_ref(&spec.name)).await?;
@@ -225,7 +223,7 @@ impl Admin {
         }
     }
 
-    /// By partition, the offset of the first message of this time or later; `None` if there is none.
+    /// By partition, the offset of the first message with this time or a later one.
     pub(super) async fn offsets_at(
         &self,
         topic: &str,
@@ -251,7 +249,6 @@ impl Admin {
         self.client.ask(topic, self.options.patience, ask).await
     }
 
-    /// Deletes the messages before these offsets.
     pub(super) async fn delete_before(&self, topic: &str, firsts: &[(u32, i64)]) -> Result<()> {
         if firsts.is_empty() {
             return Ok(());
@@ -282,7 +279,7 @@ fn known(name: &str, topic: &MetadataTopic) -> Option<Known> {
     })
 }
 
-/// The values of `retention.ms` and `retention.bytes`; -1 is no limit.
+/// -1 is no limit.
 fn retention_settings(retention: &Retention) -> [String; 2] {
     let bytes = retention.bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
     [retention.time_ms().unwrap_or(-1).to_string(), bytes.unwrap_or(-1).to_string()]

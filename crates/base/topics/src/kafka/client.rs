@@ -1,52 +1,49 @@
-//! A client of Kafka: its errors in our words, its questions kept off the async threads, and the thread that serves it.
+//! A client of Kafka: conversion of errors, blocking requests on other threads, and the thread that
+//! serves events.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rdkafka::client::ClientContext;
 use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode as Code};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
+use crate::options::KafkaOptions;
 use crate::{Error, Result};
 
-/// How long the serving thread waits for the next event before it looks whether it is still needed.
+/// How long the serving thread waits for an event before it checks whether it is still needed.
 const SERVE_PAUSE: Duration = Duration::from_millis(200);
-/// One attempt at a question; lasting errors are noticed between two attempts.
+/// Time limit of one attempt; permanent errors are detected between attempts.
 const ATTEMPT: Duration = Duration::from_secs(1);
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) type Consumer = BaseConsumer<Context>;
 
-/// What the client last complained about. It tells why nothing is heard from the brokers.
+/// The last complaint of the client. It explains why brokers do not answer.
 #[derive(Clone, Default)]
 pub(super) struct Context {
     complaint: Arc<Mutex<Option<(Code, String)>>>,
 }
 
 impl Context {
-    fn complaint(&self) -> MutexGuard<'_, Option<(Code, String)>> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether there was a complaint since the last good sign.
+    /// Whether there was a complaint since the last success.
     pub(super) fn is_worried(&self) -> bool {
-        self.complaint().is_some()
+        self.complaint.lock().is_some()
     }
 
-    /// A broker has answered.
     pub(super) fn is_well(&self) {
-        *self.complaint() = None;
+        *self.complaint.lock() = None;
     }
 
-    /// Our error for one of Kafka's. A time-out is explained by what the client complained about meanwhile.
+    /// A time-out is explained by the last complaint.
     pub(super) fn explain(&self, topic: &str, error: &KafkaError) -> Error {
         let code = error.rdkafka_error_code().unwrap_or(Code::Unknown);
         match class(code) {
-            Class::Passing => match &*self.complaint() {
+            Class::Passing => match &*self.complaint.lock() {
                 Some((code, reason)) if class(*code) == Class::Refused => {
                     Error::Refused { detail: one_line(reason) }
                 }
@@ -73,7 +70,7 @@ impl ClientContext for Context {
             | RDKafkaLogLevel::Alert
             | RDKafkaLogLevel::Critical
             | RDKafkaLogLevel::Error
-            // What it calls an error is a connection that it will open again.
+            // Its errors are connections that it will open again.
             | RDKafkaLogLevel::Warning => tracing::warn!(target: "kafka", facility, "{message}"),
             RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
                 tracing::info!(target: "kafka", facility, "{message}");
@@ -85,8 +82,8 @@ impl ClientContext for Context {
     fn error(&self, error: KafkaError, reason: &str) {
         let Some(code) = error.rdkafka_error_code() else { return };
         tracing::debug!(target: "kafka", %error, reason, "client error");
-        let mut complaint = self.complaint();
-        // "All brokers are down" says less than the reason that came before it.
+        let mut complaint = self.complaint.lock();
+        // "All brokers are down" tells less than the reason before it.
         let vague = code == Code::AllBrokersDown;
         if !matches!(class(code), Class::Passing | Class::Refused) || (vague && complaint.is_some()) {
             return;
@@ -99,9 +96,9 @@ impl ConsumerContext for Context {}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// It may go away by itself.
+    /// Temporary.
     Passing,
-    /// Somebody has to change a password, a certificate or a right.
+    /// A password, a certificate or a right must be changed.
     Refused,
     UnknownTopic,
     Other,
@@ -153,8 +150,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A consumer of the library, with the thread that serves its events. The library closes a consumer slowly, so the thread
-/// is also the last to let go of it.
+/// A consumer of the library, with the thread that serves its events. Closing a consumer is slow,
+/// so the thread drops it last.
 pub(super) struct Client {
     pub(super) consumer: Arc<Consumer>,
     pub(super) context: Context,
@@ -170,8 +167,8 @@ impl Client {
         let (served, stopped) = (Arc::clone(&consumer), Arc::clone(&stop));
         let serve = move || {
             while !stopped.load(Ordering::Relaxed) {
-                // Messages come through the queues of their partitions; here are only errors, which the context has
-                // noted by the time they are returned.
+                // Messages arrive in the queues of their partitions; here are only errors, which
+                // the context has noted already.
                 let _ = served.poll(SERVE_PAUSE);
             }
         };
@@ -180,7 +177,7 @@ impl Client {
         Ok(Self { consumer, context, stop })
     }
 
-    /// Asks the brokers something, again and again until the patience ends. `ask` blocks for at most the time it is given.
+    /// Repeats a request until the patience ends. `ask` blocks for at most the given time.
     pub(super) async fn ask<T, F>(&self, topic: &str, patience: Duration, ask: F) -> Result<T>
     where
         T: Send + 'static,
@@ -212,7 +209,7 @@ impl Drop for Client {
     }
 }
 
-/// Runs what may block on a thread that may be blocked.
+/// Runs blocking work.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let stopped = |error| Error::Kafka { detail: format!("work was stopped: {error}") };
     tokio::task::spawn_blocking(work).await.map_err(stopped)

@@ -1,18 +1,22 @@
 //! The log in Kafka, through librdkafka.
 //!
-//! The library is built from source together with OpenSSL, so that a compiler, `make` and `perl` are all that is needed, and
-//! nothing at run time. (Its cmake build needs the headers of libcurl in this version, so its own build is used.)
+//! The library is built from source together with OpenSSL, so that only a compiler, `make` and
+//! `perl` are needed, and nothing at run time. (Its cmake build needs the headers of libcurl in
+//! this version, so its own build is used.)
 //!
-//! What differs from the log in the store:
+//! Differences to the log in the store:
 //! - An `append` that fails may have appended some of its messages.
-//! - Offsets may have gaps where others write with transactions or compact the topic.
-//! - The number of bytes in a partition is not known, and retention by size is left to the brokers, which delete whole
-//!   segments at their own pace. Retention by time is theirs too; `trim` only does it at once.
-//! - The number of partitions is the brokers': whoever adds some with Kafka's own tools moves keys to other partitions.
+//! - Offsets have gaps where other producers use transactions or the topic is compacted.
+//! - The number of bytes in a partition is unknown, and retention by size is left to the brokers,
+//!   which delete whole segments in their own time. They apply retention by time too; `trim` only
+//!   does it at once.
+//! - The brokers own the number of partitions: adding some with Kafka's own tools moves keys to
+//!   other partitions.
 
 mod admin;
 mod client;
-mod options;
+mod config;
+mod limits;
 mod produce;
 mod read;
 
@@ -20,14 +24,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use self::options::{KafkaOptions, Mechanism, Sasl, Tls};
-
 use self::admin::Admin;
 use self::client::Client;
 use self::produce::Producer;
 use self::read::{Readers, watermarks};
-use crate::log::{Log, Placed, Trimmed, out_of_range};
-use crate::message::{Page, Place, ReadLimit};
+use crate::log::{Log, Routed, Trimmed, out_of_range};
+use crate::message::{MessageId, Page, ReadLimit};
+use crate::options::KafkaOptions;
 use crate::spec::{PartitionInfo, TopicSpec};
 use crate::{Error, Result};
 
@@ -53,7 +56,6 @@ impl KafkaLog {
         })
     }
 
-    /// The topic's name in Kafka.
     fn full(&self, topic: &str) -> String {
         format!("{}{topic}", self.options.prefix)
     }
@@ -88,7 +90,7 @@ impl Log for KafkaLog {
         futures::future::try_join_all((0..partitions).map(|partition| self.info(topic, partition))).await
     }
 
-    async fn append(&self, topic: &str, messages: Vec<Placed>) -> Result<Vec<Place>> {
+    async fn append(&self, topic: &str, messages: Vec<Routed>) -> Result<Vec<MessageId>> {
         self.producer.append(&self.full(topic), &messages).await
     }
 

@@ -1,7 +1,6 @@
-//! Appending to Kafka.
+//! Appends to Kafka.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{Header, OwnedHeaders};
@@ -9,21 +8,22 @@ use rdkafka::producer::future_producer::Delivery;
 use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord, Producer as _};
 use tokio::time::Instant;
 
-use super::KafkaOptions;
 use super::client::{Context, blocking};
-use crate::limits::KAFKA_QUEUE_PAUSE;
-use crate::log::Placed;
-use crate::message::{Message, Place};
+use super::limits::QUEUE_PAUSE;
+use crate::log::Routed;
+use crate::message::{Message, MessageId};
+use crate::options::KafkaOptions;
 use crate::{Error, Result};
 
 type Idempotent = FutureProducer<Context>;
 
-/// The idempotent producer. The library keeps the order of a partition, and sends again what was not acknowledged, without
-/// doubling it, until the patience ends.
+/// The idempotent producer. The library keeps the order of a partition, and resends what was not
+/// acknowledged, without duplicates, until its patience ends.
 pub(super) struct Producer {
     options: KafkaOptions,
     context: Context,
-    /// Replaced when the library gives one up: it can then no longer promise order and single copies.
+    /// Replaced after a fatal error of the library: then it no longer guarantees order and single
+    /// copies.
     current: Mutex<Idempotent>,
 }
 
@@ -35,16 +35,16 @@ impl Producer {
     }
 
     fn current(&self) -> Idempotent {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.lock().clone()
     }
 
-    /// Appends to the topic of that full name. After an error, some messages may have been appended.
-    pub(super) async fn append(&self, name: &str, messages: &[Placed]) -> Result<Vec<Place>> {
+    /// `name` is the full name of the topic. After an error some messages may have been appended.
+    pub(super) async fn append(&self, name: &str, messages: &[Routed]) -> Result<Vec<MessageId>> {
         let producer = self.current();
         let mut deliveries = Vec::with_capacity(messages.len());
         let mut failed = None;
-        for placed in messages {
-            match self.enqueue(&producer, name, placed).await {
+        for routed in messages {
+            match self.enqueue(&producer, name, routed).await {
                 Ok(delivery) => deliveries.push(delivery),
                 Err(error) => {
                     failed = Some(error);
@@ -52,12 +52,12 @@ impl Producer {
                 }
             }
         }
-        // All of them, also after a failure: when this answers, nothing of it is on its way any more.
-        let mut places = Vec::with_capacity(messages.len());
+        // Await all of them, also after a failure: nothing is in flight afterwards.
+        let mut ids = Vec::with_capacity(messages.len());
         for delivery in deliveries {
             match delivery.await {
                 Ok(Ok(Delivery { partition, offset, .. })) => {
-                    places.push(Place { partition: partition.cast_unsigned(), offset });
+                    ids.push(MessageId { partition: partition.cast_unsigned(), offset });
                 }
                 Ok(Err((error, _))) => failed = failed.or(Some(error)),
                 Err(_) => return Err(Error::Closed),
@@ -66,27 +66,27 @@ impl Producer {
         match failed {
             None => {
                 self.context.is_well();
-                Ok(places)
+                Ok(ids)
             }
             Some(error) => Err(self.give_up(&producer, name, &error)),
         }
     }
 
-    /// Hands one message to the library, waiting while its queue is full.
+    /// Sends one message, waiting while the queue of the library is full.
     async fn enqueue(
         &self,
         producer: &Idempotent,
         name: &str,
-        placed: &Placed,
+        routed: &Routed,
     ) -> Result<DeliveryFuture, KafkaError> {
         let until = Instant::now() + self.options.patience;
         loop {
-            match producer.send_result(record(name, placed)) {
+            match producer.send_result(record(name, routed)) {
                 Ok(delivery) => return Ok(delivery),
                 Err((error, _)) if is_full(&error) && Instant::now() < until => {}
                 Err((error, _)) => return Err(error),
             }
-            tokio::time::sleep(KAFKA_QUEUE_PAUSE).await;
+            tokio::time::sleep(QUEUE_PAUSE).await;
         }
     }
 
@@ -95,12 +95,12 @@ impl Producer {
             let topic = name.strip_prefix(&self.options.prefix).unwrap_or(name);
             return self.context.explain(topic, error);
         };
-        tracing::error!(%code, reason, "the Kafka producer gave up, starting another");
+        tracing::error!(%code, reason, "the Kafka producer failed, starting another");
         match create(&self.options, &self.context) {
-            Ok(another) => *self.current.lock().unwrap_or_else(PoisonError::into_inner) = another,
+            Ok(another) => *self.current.lock() = another,
             Err(error) => return error,
         }
-        Error::Unavailable { detail: format!("the producer was started anew: {reason}") }
+        Error::Unavailable { detail: format!("the producer was restarted: {reason}") }
     }
 
     pub(super) async fn close(&self) -> Result<()> {
@@ -119,10 +119,10 @@ fn is_full(error: &KafkaError) -> bool {
     error.rdkafka_error_code() == Some(Code::QueueFull)
 }
 
-fn record<'a>(name: &'a str, placed: &'a Placed) -> FutureRecord<'a, [u8], [u8]> {
-    let Message { key, headers, payload, time } = &placed.message;
+fn record<'a>(name: &'a str, routed: &'a Routed) -> FutureRecord<'a, [u8], [u8]> {
+    let Message { key, headers, payload, time } = &routed.message;
     let mut record = FutureRecord::to(name)
-        .partition(placed.partition.cast_signed())
+        .partition(routed.partition.cast_signed())
         .key(&**key)
         .payload(&**payload)
         .timestamp(*time);

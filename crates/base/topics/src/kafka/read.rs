@@ -1,14 +1,15 @@
-//! Reading from Kafka.
+//! Reads from Kafka.
 //!
-//! A *cursor* follows one partition: the library fetches ahead into its queue. A reader that goes on where a cursor stands
-//! gets what was fetched; another one moves a cursor. Cursors live in *lanes*: a lane is one client, which can follow many
-//! partitions, but each only once. So several readers of one partition at different places do not disturb each other as
-//! long as there are lanes.
+//! A *cursor* follows one partition: the library prefetches into its queue. A reader at the offset
+//! of a cursor takes what was fetched; another one moves a cursor. Cursors belong to *lanes*: a
+//! lane is one client, which can follow many partitions, but each only once. So several readers of
+//! one partition at different offsets do not disturb each other as long as there are lanes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rdkafka::consumer::Consumer as _;
 use rdkafka::consumer::base_consumer::PartitionQueue;
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode as Code};
@@ -17,49 +18,49 @@ use rdkafka::{Offset, TopicPartitionList};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use super::KafkaOptions;
 use super::client::{Client, Consumer, Context, blocking};
-use crate::limits::{KAFKA_CURSORS_MAX, KAFKA_LANES_MAX, LOOK_AGAIN};
+use super::limits::{CURSORS_MAX, LANES_MAX};
+use crate::limits::LOOK_AGAIN;
 use crate::message::{Delivered, Message, Page, ReadLimit};
+use crate::options::KafkaOptions;
 use crate::{Error, Result};
 
-/// How long a seek may take; the library answers it without the brokers.
+/// The limit of a seek, which the library does without the brokers.
 const SEEK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The full name of a topic, and a partition of it.
+/// The full name of a topic, and a partition.
 pub(super) type Partition = (String, u32);
 
 pub(super) struct Readers {
     options: KafkaOptions,
     pool: Mutex<Pool>,
-    /// A cursor came back.
+    /// A cursor was returned.
     freed: Notify,
 }
 
 #[derive(Default)]
 struct Pool {
-    /// Empty once the readers are closed.
     lanes: Vec<Arc<Client>>,
     idle: BTreeMap<Partition, Vec<Cursor>>,
-    /// The lanes whose cursor of a partition is in use.
+    /// Lanes whose cursor of the partition is in use.
     busy: BTreeMap<Partition, Vec<usize>>,
     clock: u64,
 }
 
-/// A place in a partition, in one lane.
+/// A reader of a partition in one lane.
 struct Cursor {
     lane: usize,
-    /// `None` before the partition is followed.
+    /// `None` before it follows the partition.
     queue: Option<PartitionQueue<Context>>,
     filled: Arc<Notify>,
-    /// The offset of the next message in the queue; `None` when the cursor has to be set up (again).
+    /// The offset of the next message in the queue; `None` when the cursor must be set.
     next: Option<i64>,
-    /// The queue has told that there is nothing behind `next`.
+    /// The queue reported that nothing follows `next`.
     at_end: bool,
     used: u64,
 }
 
-/// A cursor in use. It goes back to the pool in whatever way the read ends.
+/// A cursor in use. It returns to the pool when dropped.
 struct Lease {
     readers: Arc<Readers>,
     client: Arc<Client>,
@@ -67,11 +68,8 @@ struct Lease {
     cursor: Option<Cursor>,
 }
 
-/// What the queue of a cursor had.
 enum Taken {
-    /// Messages, or none.
     Messages,
-    /// The offset is not in the log.
     OutOfRange,
     Failed(Error),
 }
@@ -82,11 +80,7 @@ impl Readers {
         Arc::new(Self { options: options.clone(), pool, freed: Notify::new() })
     }
 
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads a page; `None` when the offset is not in the log.
+    /// `None` when the offset is not in the log.
     pub(super) async fn read(
         self: &Arc<Self>,
         partition: Partition,
@@ -102,7 +96,7 @@ impl Readers {
         }
         let mut page = Page { messages: Vec::new(), next: offset };
         loop {
-            // Before looking, so that nothing comes unnoticed between the look and the waiting.
+            // Subscribed before the read, so that nothing is missed.
             let filled = Arc::clone(&lease.cursor().filled);
             let filled = filled.notified();
             match lease.take(&mut page, limit) {
@@ -110,7 +104,7 @@ impl Readers {
                 Taken::Messages => {}
                 Taken::OutOfRange => return Ok(None),
                 Taken::Failed(error) if !error.is_passing() => return Err(error),
-                Taken::Failed(error) => tracing::debug!(%error, "reading goes on"),
+                Taken::Failed(error) => tracing::debug!(%error, "a fetch failed, reading continues"),
             }
             let now = Instant::now();
             if lease.cursor().at_end && now >= wanted_until {
@@ -118,7 +112,7 @@ impl Readers {
                 if !suspicious || lease.end().await? <= offset {
                     return Ok(Some(page));
                 }
-                // There is more, it was only not fetched yet.
+                // There is more, not fetched yet.
                 lease.cursor().at_end = false;
             } else if now >= patient_until {
                 return Err(lease.silence());
@@ -129,7 +123,7 @@ impl Readers {
         }
     }
 
-    /// A cursor for this partition that nobody else uses, best one that stands at the offset.
+    /// A free cursor for this partition, preferably one at the offset.
     async fn lease(self: &Arc<Self>, partition: &Partition, offset: i64, until: Instant) -> Result<Lease> {
         loop {
             let freed = self.freed.notified();
@@ -144,7 +138,7 @@ impl Readers {
     }
 
     fn pick(&self, partition: &Partition, offset: i64) -> Result<Option<(Arc<Client>, Cursor)>> {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         if pool.lanes.is_empty() {
             return Err(Error::Closed);
         }
@@ -153,7 +147,7 @@ impl Readers {
         let exact = idle.iter().position(|cursor| cursor.next == Some(offset));
         let oldest = (0..idle.len()).min_by_key(|i| (idle[*i].next.is_some(), idle[*i].used));
         let known = idle.len() + pool.busy.get(partition).map_or(0, Vec::len);
-        let cursor = match exact.or(oldest.filter(|_| known >= KAFKA_LANES_MAX)) {
+        let cursor = match exact.or(oldest.filter(|_| known >= LANES_MAX)) {
             Some(at) => pool.idle.get_mut(partition).map(|idle| idle.swap_remove(at)),
             None => self.new_cursor(&mut pool, partition)?,
         };
@@ -163,12 +157,12 @@ impl Readers {
         Ok(Some((Arc::clone(&pool.lanes[cursor.lane]), cursor)))
     }
 
-    /// A cursor in the first lane that has none for this partition; `None` when all have one.
+    /// A new cursor in the first lane that has none for this partition; `None` when all have one.
     fn new_cursor(&self, pool: &mut Pool, partition: &Partition) -> Result<Option<Cursor>> {
         let idle = pool.idle.get(partition).into_iter().flatten().map(|cursor| cursor.lane);
         let busy = pool.busy.get(partition).into_iter().flatten().copied();
         let taken: Vec<usize> = idle.chain(busy).collect();
-        let Some(lane) = (0..KAFKA_LANES_MAX).find(|lane| !taken.contains(lane)) else { return Ok(None) };
+        let Some(lane) = (0..LANES_MAX).find(|lane| !taken.contains(lane)) else { return Ok(None) };
         if lane == pool.lanes.len() {
             pool.lanes.push(Arc::new(Client::start(&self.options)?));
         }
@@ -177,14 +171,14 @@ impl Readers {
     }
 
     fn give_back(&self, partition: &Partition, cursor: Cursor) {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         if let Some(busy) = pool.busy.get_mut(partition) {
             busy.retain(|lane| *lane != cursor.lane);
             if busy.is_empty() {
                 pool.busy.remove(partition);
             }
         }
-        // After `close` the lane is gone, and the cursor goes too.
+        // After `close` the lane is closed, and the cursor is dropped.
         let Some(client) = pool.lanes.get(cursor.lane).cloned() else { return };
         let lane = cursor.lane;
         pool.idle.entry(partition.clone()).or_default().push(cursor);
@@ -199,9 +193,9 @@ impl Readers {
         }
     }
 
-    /// Lets go of all cursors and clients. Reads on their way end as they would have; later ones are refused.
+    /// Drops all cursors and clients. Pending reads end normally; later ones are refused.
     pub(super) fn close(&self) {
-        let mut pool = self.pool();
+        let mut pool = self.pool.lock();
         pool.idle.clear();
         pool.lanes.clear();
         drop(pool);
@@ -210,13 +204,13 @@ impl Readers {
 }
 
 impl Pool {
-    /// Takes out the cursor of a full lane that was not used longest.
+    /// Removes the least recently used cursor of a full lane.
     fn evict(&mut self, lane: usize) -> Option<(Partition, Cursor)> {
         let of_lane = |cursors: &Vec<Cursor>| cursors.iter().position(|cursor| cursor.lane == lane);
         let all = || {
             self.idle.iter().filter_map(|(partition, cursors)| Some((partition, cursors, of_lane(cursors)?)))
         };
-        if all().count() <= KAFKA_CURSORS_MAX {
+        if all().count() <= CURSORS_MAX {
             return None;
         }
         let (partition, _, at) = all().min_by_key(|(_, cursors, at)| cursors[*at].used)?;
@@ -237,11 +231,11 @@ impl Drop for Lease {
 
 impl Lease {
     fn cursor(&mut self) -> &mut Cursor {
-        // It is taken out only when the lease is dropped.
+        // Only `drop` takes it.
         self.cursor.as_mut().expect("a lease holds its cursor")
     }
 
-    /// Sets the cursor to an offset. Blocks for a moment.
+    /// Blocks for a moment.
     fn move_to(mut self, offset: i64) -> Result<Self> {
         let (name, partition) = self.partition.clone();
         let consumer = Arc::clone(&self.client.consumer);
@@ -257,7 +251,7 @@ impl Lease {
         Ok(self)
     }
 
-    /// Takes what was fetched, up to the limit.
+    /// Takes fetched messages, up to the limit.
     fn take(&mut self, page: &mut Page, limit: ReadLimit) -> Taken {
         let client = Arc::clone(&self.client);
         let topic = self.partition.0.clone();
@@ -287,7 +281,7 @@ impl Lease {
                     let out_of_range = error.rdkafka_error_code() == Some(Code::AutoOffsetReset);
                     let error = client.context.explain(&topic, &error);
                     if out_of_range || !error.is_passing() {
-                        // The library fetches no more: the next read sets the cursor up again.
+                        // The library stopped fetching: the next read sets the cursor again.
                         cursor.next = None;
                     }
                     if page.messages.is_empty() {
@@ -300,7 +294,7 @@ impl Lease {
         Taken::Messages
     }
 
-    /// The end of the partition, as the brokers know it now.
+    /// The end of the partition, from the brokers.
     async fn end(&self) -> Result<i64> {
         let (name, partition) = self.partition.clone();
         let patience = self.readers.options.patience;
@@ -313,7 +307,7 @@ impl Lease {
     }
 }
 
-/// Starts to fetch a partition from an offset into a queue of its own.
+/// Starts to fetch a partition into a queue of its own.
 fn follow(
     consumer: &Arc<Consumer>,
     cursor: &mut Cursor,
@@ -324,7 +318,8 @@ fn follow(
     if cursor.queue.take().is_some() {
         unfollow(consumer, &(name.to_owned(), number));
     }
-    // Before it is assigned: otherwise the first messages would come through the client's common queue.
+    // Before the assignment: otherwise the first messages would arrive in the common queue of the
+    // client.
     let queue = consumer.split_partition_queue(name, number.cast_signed());
     let mut queue = queue.ok_or(KafkaError::MessageConsumption(Code::UnknownPartition))?;
     let filled = Arc::clone(&cursor.filled);
@@ -343,7 +338,6 @@ fn unfollow(consumer: &Consumer, partition: &Partition) {
     }
 }
 
-/// The first offset of a partition, and its end.
 pub(super) async fn watermarks(
     client: &Client,
     name: &str,
@@ -376,17 +370,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_read_that_outlives_the_close_gives_its_cursor_back_without_harm() {
-        // Nobody has to answer there.
+        // No broker has to answer.
         let options = KafkaOptions::default().at("kafka://127.0.0.1:1").unwrap();
         let readers = Readers::new(&options, Arc::new(Client::start(&options).unwrap()));
         let partition = ("t".to_owned(), 0);
         let lease = async || readers.lease(&partition, 0, Instant::now() + LOOK_AGAIN).await;
         let (first, second) = (lease().await.unwrap(), lease().await.unwrap());
-        assert_eq!(readers.pool().lanes.len(), 2, "each has a lane of its own");
+        assert_eq!(readers.pool.lock().lanes.len(), 2, "each has a lane of its own");
         drop(first);
         readers.close();
         drop(second);
-        assert!(readers.pool().idle.is_empty() && readers.pool().busy.is_empty());
+        assert!(readers.pool.lock().idle.is_empty() && readers.pool.lock().busy.is_empty());
         assert!(matches!(lease().await.err(), Some(Error::Closed)));
     }
 }

@@ -68,16 +68,10 @@ pub(super) fn used_at(row: Option<&Row>) -> Option<Time> {
 }
 
 mod hex {
-    use std::fmt::Write as _;
-
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::with_capacity(bytes.len() * 2);
-        for byte in bytes {
-            let _ = write!(text, "{byte:02x}");
-        }
-        serializer.serialize_str(&text)
+        serializer.serialize_str(&text::hex(bytes))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {

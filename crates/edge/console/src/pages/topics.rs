@@ -18,9 +18,7 @@ use crate::layout::Place;
 use crate::routes::Console;
 use crate::services::methods::{GET_FIGURES, LIST_TOPICS, READ_MESSAGES};
 use crate::services::{Failure, Kind};
-use crate::view::{
-    amount, bytes, cut, cut_at, empty, length, moment, number, part, path, plot, query, table,
-};
+use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, query, table};
 use crate::visit::Visit;
 
 /// How many of the last messages are shown.
@@ -281,7 +279,7 @@ fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) 
                     td.wide.most.code {
                         @if let Some(text) = meaning::meaning(topic, &message.payload) {
                             details id={ "message-" (message.offset) } {
-                                summary { (cut_at(&readable(&message.payload), FOLDED_CHARS_MAX)) }
+                                summary { (text::shortened(&readable(&message.payload), FOLDED_CHARS_MAX)) }
                                 pre tabindex="0" { (text) }
                             }
                         } @else { (cut(&readable(&message.payload))) }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use store::Store;
 use tokio::sync::Semaphore;
-use topics::{Log, Page, PartitionInfo, Place, Placed, ReadLimit, Result, TopicSpec, Topics, Trimmed};
+use topics::{Log, MessageId, Page, PartitionInfo, ReadLimit, Result, Routed, TopicSpec, Topics, Trimmed};
 
 /// A log that hands everything on to other topics, appends only when the gate lets it.
 pub(crate) struct Held {
@@ -50,7 +50,7 @@ impl Log for Held {
         Ok(self.topics.describe(topic).await?.partitions)
     }
 
-    async fn append(&self, topic: &str, messages: Vec<Placed>) -> Result<Vec<Place>> {
+    async fn append(&self, topic: &str, messages: Vec<Routed>) -> Result<Vec<MessageId>> {
         self.came.add_permits(1);
         self.gate.acquire().await.unwrap().forget();
         let places =

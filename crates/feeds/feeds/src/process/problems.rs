@@ -54,5 +54,5 @@ fn severity(severity: feedfile::Severity) -> Severity {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(TEXT_CHARS_MAX).collect()
+    text::head(text, TEXT_CHARS_MAX).to_owned()
 }

@@ -6,7 +6,8 @@ use crate::error::{At, Problems};
 use crate::ids::IdIndex;
 use crate::kind::Kind;
 use crate::limits::ATTRIBUTE_VALUES_MAX;
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 
 use super::labels::Labeller;
 

@@ -8,7 +8,8 @@ use crate::error::{At, Problems};
 use crate::ids::IdIndex;
 use crate::limits::CATEGORY_ATTRIBUTES_MAX;
 use crate::rules::{Bounds, Limits, Rules, Slot};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 
 use super::tree::Shape;
 

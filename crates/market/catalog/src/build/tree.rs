@@ -5,7 +5,8 @@ use crate::declared::CategorySource;
 use crate::error::Problems;
 use crate::ids::IdIndex;
 use crate::limits::{CATEGORIES_MAX, DEPTH_MAX};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 
 use super::attributes::twice;
 use super::labels::Labeller;

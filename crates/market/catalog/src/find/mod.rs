@@ -71,8 +71,7 @@ impl Catalogue {
     /// The first call makes an index of all names: see [`prepare_search`](Self::prepare_search).
     #[must_use]
     pub fn find_category(&self, text: &str, language: Option<&str>) -> Vec<Candidate<'_>> {
-        let end = text.char_indices().nth(QUERY_CHARS_MAX).map_or(text.len(), |(end, _)| end);
-        let text = text[..end].trim();
+        let text = text::head(text, QUERY_CHARS_MAX).trim();
         let mut scores = Scores::new();
         if let Some(category) = self.category(text) {
             score(&mut scores, category.number, POINTS_ID, Reason::Id);

@@ -3,7 +3,8 @@
 use crate::attribute::AttributeData;
 use crate::catalogue::{Attribute, Catalogue};
 use crate::error::{At, Problems};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 
 use super::{AttributeStep, Destination, Migration};
 

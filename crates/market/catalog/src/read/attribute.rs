@@ -2,7 +2,8 @@
 
 use crate::declared::{AttributeSource, BoundsSource, Declared, TypeName, ValueSource};
 use crate::limits::{ATTRIBUTE_VALUES_MAX, DECIMAL_SCALE_MAX};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
+use ::text::nearest;
 
 use super::names::{self, Names};
 use super::reader::{Entry, Reader};

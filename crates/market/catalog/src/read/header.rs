@@ -1,8 +1,9 @@
 //! `[catalogue]`: name, version, languages, currencies, limits for all; and the limits of a category, which look the same.
 
 use crate::declared::{Declared, Header, LimitsSource};
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
 use crate::value::PriceKind;
+use ::text::nearest;
 
 use super::reader::{Entry, Reader};
 

@@ -9,8 +9,9 @@ use crate::decimal::Decimal;
 use crate::declared::{Reference, Scalar};
 use crate::error::{At, Problems};
 use crate::limits::ID_BYTES_MAX;
-use crate::text::{did_you_mean, nearest};
+use crate::text::did_you_mean;
 use crate::value::Date;
+use ::text::nearest;
 
 /// A key with its value.
 #[derive(Clone)]

@@ -7,9 +7,10 @@ use crate::catalogue::{Catalogue, Category};
 use crate::kind::Kind;
 use crate::limits::CATEGORY_ATTRIBUTES_MAX;
 use crate::rules::{Bounds, Rules, Slot};
-use crate::text::{echo, nearest, normalise};
+use crate::text::{echo, normalise};
 use crate::value::{Subject, Value};
 use crate::violation::{Fault, Field};
+use ::text::nearest;
 
 use super::Found;
 use super::texts::length_fault;

@@ -10,9 +10,10 @@ pub(crate) use attributes::suggest;
 use crate::catalogue::{Catalogue, Category};
 use crate::limits::VIOLATIONS_MAX;
 use crate::rules::Limits;
-use crate::text::{echo, nearest};
+use crate::text::echo;
 use crate::value::Subject;
 use crate::violation::{Fault, Field, Violation};
+use ::text::nearest;
 
 /// The violations found so far, at most [`VIOLATIONS_MAX`].
 pub(crate) struct Found {

@@ -158,11 +158,7 @@ impl Nominatim {
 #[async_trait]
 impl Geocoder for Nominatim {
     async fn find(&self, address: &str, hints: Hints<'_>) -> Result<Option<Located>> {
-        let end = address
-            .char_indices()
-            .nth(crate::limits::ADDRESS_CHARS_MAX)
-            .map_or(address.len(), |(end, _)| end);
-        let address = address[..end].trim();
+        let address = text::head(address, crate::limits::ADDRESS_CHARS_MAX).trim();
         if address.is_empty() {
             return Ok(None);
         }

@@ -1,8 +1,5 @@
 //! Every path that an offer has.
 
-/// Edits between a path and another that was probably meant.
-const EDITS_MAX: usize = 3;
-
 /// What a path can lead to.
 pub(super) enum Shape {
     /// A value, a list, a time, the attributes: read and set as a whole.
@@ -72,11 +69,9 @@ const AUTHOR: Fields = &[("kind", Leaf), ("name", Leaf)];
 
 /// The known path that a wrong one was probably meant to be.
 pub(super) fn nearest(wrong: &str) -> Option<String> {
-    let most = EDITS_MAX.min(wrong.len() / 2);
     let mut known = Vec::new();
     paths(OFFER, "", &mut known);
-    let near = known.into_iter().map(|path| (edits(wrong, &path), path)).min()?;
-    (near.0 <= most).then_some(near.1)
+    text::nearest(wrong, known)
 }
 
 /// All paths, those within messages too.
@@ -88,22 +83,6 @@ pub(super) fn paths(fields: Fields, before: &str, found: &mut Vec<String>) {
         }
         found.push(path);
     }
-}
-
-/// How many letters have to be inserted, removed or replaced (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

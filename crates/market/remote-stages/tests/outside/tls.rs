@@ -6,10 +6,6 @@ use std::time::Duration;
 use catalog::Catalogue;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use remote_stages::{Outside, Plugin};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::outside_stage::Tls;
 
@@ -40,23 +36,11 @@ impl Authority {
 
 /// A plug-in with a certificate for a name, which asks its callers for one of an authority if there is one.
 async fn plugin_for(name: &str, authority: &Authority, clients: Option<&Authority>) -> Serving {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .unwrap();
-    let builder = match clients {
-        None => builder.with_no_client_auth(),
-        Some(clients) => {
-            let mut roots = RootCertStore::empty();
-            roots.add(clients.0.der().clone()).unwrap();
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-            builder.with_client_cert_verifier(verifier.build().unwrap())
-        }
-    };
     let (certificate, key) = authority.issue(name);
-    let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
-    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-    let mut config = builder.with_single_cert(chain, key).unwrap();
+    let chain = net::certificates(certificate.as_bytes()).unwrap();
+    let key = net::private_key(key.as_bytes()).unwrap();
+    let clients = clients.map(|clients| net::roots(clients.0.pem().as_bytes()).unwrap());
+    let mut config = net::server(chain, key, clients).unwrap();
     config.alpn_protocols = vec![b"h2".to_vec()];
     serve_secured(Script::new("titles", titles("x")), config).await
 }

@@ -1,6 +1,6 @@
 //! Asks a host about a video.
 
-use fetch::{Client, Fetched, Limits, Request, Why};
+use fetch::{Cause, Client, Fetched, Limits, Request};
 use serde::Deserialize;
 use url::Url;
 
@@ -62,7 +62,7 @@ async fn ask_page(client: &Client, video: &Url) -> Result<Said, String> {
         Ok(_) => Ok(Said::Available(String::new())),
         Err(error) if error.is_passing() => Err(error.to_string()),
         Err(error) => Ok(refused(&error)
-            .unwrap_or_else(|| Said::Unavailable(error.code().to_owned(), error.why.to_string()))),
+            .unwrap_or_else(|| Said::Unavailable(error.code().to_owned(), error.cause.to_string()))),
     }
 }
 
@@ -78,8 +78,8 @@ fn refused(error: &fetch::Error) -> Option<Said> {
 }
 
 fn status(error: &fetch::Error) -> Option<u16> {
-    match &error.why {
-        Why::Status { status, .. } => Some(status.as_u16()),
+    match &error.cause {
+        Cause::Status { status, .. } => Some(status.as_u16()),
         _ => None,
     }
 }

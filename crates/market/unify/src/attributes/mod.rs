@@ -14,7 +14,6 @@ use crate::input::{Input, Param};
 use crate::limits::{DESCRIPTION_CHARS_FOR_PAIRS_MAX, PARAMS_MAX, VALUE_BYTES_MAX};
 use crate::output::{Leftover, Mark, MarkKind, Unified};
 use crate::tables;
-use crate::unifier::cut;
 use crate::words::{Word, Words, normal, of_name, push};
 
 /// Attributes that say who makes a thing, and which one it is.
@@ -103,7 +102,7 @@ pub(crate) fn read(
     read_known(category, input.vendor, "vendor", &MAKERS, unified);
     read_known(category, input.model, "model", &MODELS, unified);
     let Some(category) = category else { return };
-    let description = cut(input.description, DESCRIPTION_CHARS_FOR_PAIRS_MAX);
+    let description = text::head(input.description, DESCRIPTION_CHARS_FOR_PAIRS_MAX);
     if description.contains(':') {
         for (used, values) in category.read_pairs(description) {
             unified.attributes.entry(used.attribute().id().to_owned()).or_insert(values);

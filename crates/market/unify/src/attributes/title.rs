@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 
 use crate::limits::{TITLE_CHARS_MAX, WORDS_MAX};
 use crate::output::Unified;
-use crate::unifier::cut;
 use crate::words::normal;
 
 /// Words of the longest name of a choice that is looked for.
@@ -26,7 +25,7 @@ pub(super) fn read(
     if missing.is_empty() {
         return;
     }
-    let title = cut(title, TITLE_CHARS_MAX);
+    let title = text::head(title, TITLE_CHARS_MAX);
     let words: SmallVec<[&str; 24]> = title
         .split([' ', ',', ';', '\u{a0}', '(', ')'])
         .filter(|word| !word.is_empty())
@@ -54,7 +53,7 @@ fn maker(makers: &BTreeMap<String, &'static str>, words: &[&str]) -> Option<Vec<
 /// What a thing is called is its model, if the feed has no other word for it.
 fn text(used: Use<'_>, text: &str) -> Option<Vec<OwnedValue>> {
     let Kind::Text { max_length, .. } = used.kind() else { return None };
-    used.read(cut(text.trim(), *max_length as usize).trim_end()).ok()
+    used.read(text::head(text.trim(), *max_length as usize).trim_end()).ok()
 }
 
 /// "Продам Volvo V90 2018": "V90".

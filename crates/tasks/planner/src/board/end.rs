@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::bugs::Bug;
 use super::decision::{Act, Alert, End, Outcome, Why};
 use super::state::{Cause, Phase, Rest};
-use super::{Board, Seen, TaskId, after, cut};
+use super::{Board, Seen, TaskId, after};
 use crate::limits::ERROR_CHARS_MAX;
 
 impl Board {
@@ -88,7 +88,7 @@ impl Board {
     ) -> Seen {
         let remembers = self.has(Bug::FailureRemembered);
         self.touch(task).why.push(why);
-        let error = cut(error, ERROR_CHARS_MAX);
+        let error = text::head(error, ERROR_CHARS_MAX).to_owned();
         let entry = &mut self.entries[task as usize];
         if remembers {
             entry.state.remembered.clone_from(seen);

@@ -53,26 +53,24 @@ impl fmt::Display for Mend {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Set { task, parameter, value } => {
-                write!(out, "torg tasks state set {} {parameter} {value} --reason '...'", quoted(task))
+                write!(
+                    out,
+                    "torg tasks state set {} {parameter} {value} --reason '...'",
+                    text::shell::quoted(task)
+                )
             }
             Self::Delete { task, parameter } => {
-                write!(out, "torg tasks state delete {} {parameter} --reason '...'", quoted(task))
+                write!(
+                    out,
+                    "torg tasks state delete {} {parameter} --reason '...'",
+                    text::shell::quoted(task)
+                )
             }
             Self::RunAndRecord { task } => {
-                write!(out, "torg tasks run {} --record --reason '...'", quoted(task))
+                write!(out, "torg tasks run {} --record --reason '...'", text::shell::quoted(task))
             }
         }
     }
-}
-
-/// As a shell takes it for one word.
-pub(super) fn quoted(word: &str) -> String {
-    let plain =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@');
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 impl Board {

@@ -6,7 +6,6 @@ use triggers::show_duration;
 
 use super::decision::Alert;
 use super::explain::{Blocked, Explanation, Runners, Standing};
-use super::mend::quoted;
 use super::state::Rest;
 
 /// Several lines: where it stands, why not further, then the trigger leaf by leaf, then what is wrong and how to mend it. No line
@@ -134,7 +133,11 @@ impl Explanation {
             if let Some(error) = &backfill.stopped {
                 write!(out, "; stopped: {error}; go on, or give it up, by one of")?;
                 for verb in ["backfill-resume", "backfill-cancel"] {
-                    write!(out, "\n    torg tasks {verb} {} --reason '...'", quoted(&self.task))?;
+                    write!(
+                        out,
+                        "\n    torg tasks {verb} {} --reason '...'",
+                        text::shell::quoted(&self.task)
+                    )?;
                 }
             }
         }

@@ -1,17 +1,12 @@
 //! Calls of a service that implements `torg.tasks.v1.TaskRunnerService`.
 
-use std::sync::Arc;
-
 use buffa::EnumValue;
 use buffa_types::google::protobuf::{Duration as WireDuration, Timestamp as WireTimestamp};
 use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio::time::sleep;
-use tokio_rustls::TlsConnector;
 use wire::torg::tasks::v1 as proto;
 
 use super::{Call, Pause, Progress, Verdict};
@@ -21,8 +16,6 @@ use crate::tls;
 use crate::value::{Value, Values, wrong_name};
 
 type Client = proto::TaskRunnerServiceClient<SharedHttp2Connection>;
-
-const HTTPS_PORT: u16 = 443;
 
 pub(super) async fn work(call: &Call, grpc: &Grpc) -> Verdict {
     match carry_out(call, grpc).await {
@@ -194,20 +187,12 @@ fn connect(grpc: &Grpc) -> Result<Client, String> {
     }
     let builder = Http2Connection::builder().establishment_timeout(CONNECT_TIMEOUT);
     let connection = if address.scheme_str() == Some("https") {
-        let mut tls = tls::config(grpc.tls.as_ref())?;
-        tls.alpn_protocols = vec![b"h2".to_vec()];
-        let connector = TlsConnector::from(Arc::new(tls));
-        let host = address.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let port = address.port_u16().unwrap_or(HTTPS_PORT);
-        let named = grpc.tls.as_ref().and_then(|tls| tls.server_name.clone()).unwrap_or_else(|| host.clone());
-        let dial = tower::service_fn(move |_: Uri| {
-            let (connector, host, named) = (connector.clone(), host.clone(), named.clone());
-            async move {
-                let name = ServerName::try_from(named).map_err(std::io::Error::other)?;
-                let stream = TcpStream::connect((host.as_str(), port)).await?;
-                stream.set_nodelay(true)?;
-                connector.connect(name, stream).await.map(TokioIo::new)
-            }
+        let name = grpc.tls.as_ref().and_then(|tls| tls.server_name.as_deref());
+        let dialer = net::Dialer::new(tls::config(grpc.tls.as_ref())?, name);
+        let dialer = dialer.map_err(|error| format!("server_name: {error}"))?;
+        let dial = tower::service_fn(move |address: Uri| {
+            let dialer = dialer.clone();
+            async move { dialer.connect(&address).await.map(TokioIo::new) }
         });
         builder.lazy_with_connector(dial, address)
     } else {

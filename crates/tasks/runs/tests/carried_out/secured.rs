@@ -1,14 +1,10 @@
 //! Services over TLS: whom Torg trusts, and how it says who it is.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use runs::{Grpc, Http, Reason, Spec, Tls, What};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::ServerConfig;
 
 use crate::common::{Place, id};
 use crate::grpc::{done_at_once, serve};
@@ -32,18 +28,11 @@ impl Authority {
 
     /// A server for `localhost` that asks its callers for a certificate of this authority.
     fn server(&self, protocol: &[u8]) -> ServerConfig {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut roots = RootCertStore::empty();
-        roots.add(self.0.der().clone()).unwrap();
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+        let roots = net::roots(self.0.pem().as_bytes()).unwrap();
         let (certificate, key) = self.issue("localhost");
-        let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_client_cert_verifier(verifier.build().unwrap())
-            .with_single_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap())
-            .unwrap();
+        let chain = net::certificates(certificate.as_bytes()).unwrap();
+        let key = net::private_key(key.as_bytes()).unwrap();
+        let mut config = net::server(chain, key, Some(roots)).unwrap();
         config.alpn_protocols = vec![protocol.to_vec()];
         config
     }

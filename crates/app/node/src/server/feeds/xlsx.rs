@@ -82,7 +82,7 @@ fn write(mut pages: mpsc::Receiver<Vec<ProblemRow>>, folder: &Path) -> anyhow::R
 fn write_row(sheet: &mut rust_xlsxwriter::Worksheet, line: u32, row: &ProblemRow) -> Result<(), XlsxError> {
     let texts = [&row.offer, &row.title, row.severity, &row.code, &row.field, &row.value];
     for (column, text) in (0..).zip(texts) {
-        sheet.write_string(line, column, cut(text))?;
+        sheet.write_string(line, column, text::head(text, CELL_CHARS_MAX))?;
     }
     for (column, number) in (6..).zip([row.line, row.column]) {
         if number > 0 {
@@ -90,11 +90,7 @@ fn write_row(sheet: &mut rust_xlsxwriter::Worksheet, line: u32, row: &ProblemRow
         }
     }
     for (column, text) in (8..).zip([&row.message, &row.remedy, &row.link]) {
-        sheet.write_string(line, column, cut(text))?;
+        sheet.write_string(line, column, text::head(text, CELL_CHARS_MAX))?;
     }
     Ok(())
-}
-
-fn cut(text: &str) -> &str {
-    text.char_indices().nth(CELL_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
 }

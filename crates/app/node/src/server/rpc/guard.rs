@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use access::Peer;
-use api::errors::short;
 use api::limits::REFUSAL_TEXT_BYTES_MAX;
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{ConnectError, Interceptor, Next, NextStream, PayloadStream, RequestContext};
@@ -134,7 +133,7 @@ const DROPPED: &str = "canceled";
 impl Running {
     /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request may be as long as that.
     fn failed(&mut self, mut error: ConnectError) -> ConnectError {
-        error.message = error.message.map(|text| short(text, REFUSAL_TEXT_BYTES_MAX));
+        error.message = error.message.map(|text| text::shortened_bytes(text, REFUSAL_TEXT_BYTES_MAX));
         self.code = error.code.as_str();
         tracing::debug!(method = self.method, code = self.code, error = error.message, "call failed");
         error

@@ -16,7 +16,7 @@ use futures::StreamExt as _;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest;
+use text::nearest;
 
 /// Types with a JSON form of their own: a time is a string, a `Struct` takes any key.
 const SPECIAL: &str = "google.protobuf.";

@@ -89,7 +89,7 @@ impl proto::TopicService for TopicsRpc {
         }
         let messages = request.messages.into_iter().map(|message| message_from_wire(message, now)).collect();
         let places = self.topics.append(&request.topic, messages).await.map_err(|error| rpc_error(&error))?;
-        let position = |place: topics::Place| proto::Position {
+        let position = |place: topics::MessageId| proto::Position {
             partition: place.partition,
             offset: place.offset,
             ..Default::default()

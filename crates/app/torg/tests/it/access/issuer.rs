@@ -99,15 +99,8 @@ impl Authority {
 
     /// A client that trusts this authority and speaks only this protocol.
     pub(crate) fn client(&self, protocol: &[u8]) -> Arc<rustls::ClientConfig> {
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(self.0.der().clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(provider);
-        let mut config = builder
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let roots = net::roots(self.0.pem().as_bytes()).unwrap();
+        let mut config = net::client(roots).with_no_client_auth();
         config.alpn_protocols = vec![protocol.to_vec()];
         Arc::new(config)
     }

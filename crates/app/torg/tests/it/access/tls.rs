@@ -124,5 +124,8 @@ fn a_certificate_that_cannot_be_used_is_told_before_the_port_is_taken() {
     command.envs(FILES);
     let Ended { code, stderr, .. } = run(command);
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("error: key.pem: no private key in it") && stderr.contains("hint: "), "{stderr}");
+    assert!(
+        stderr.contains("error: key.pem: no private key in PEM") && stderr.contains("hint: "),
+        "{stderr}"
+    );
 }

@@ -1,9 +1,9 @@
 //! A real browser: Debian's Chromium, driven through `WebDriver`.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -41,24 +41,24 @@ impl Width {
 pub(crate) struct Driver {
     address: SocketAddr,
     child: Child,
+    /// Kept open: the driver must be able to write to it.
+    _output: BufReader<ChildStdout>,
 }
 
 impl Driver {
     pub(crate) fn start() -> Driver {
-        let port = testkit::free_port();
-        let child = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
-            .stdout(Stdio::null())
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let until = Instant::now() + PATIENCE;
-        while TcpStream::connect(address).is_err() {
-            assert!(Instant::now() < until, "chromedriver does not start");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Driver { address, child }
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let port = output.by_ref().lines().map_while(Result::ok).find_map(|line| {
+            line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse().ok()
+        });
+        let address = SocketAddr::from(([127, 0, 0, 1], port.expect("chromedriver reports its port")));
+        Driver { address, child, _output: output }
     }
 }
 

@@ -24,8 +24,7 @@ pub(super) fn meaning(topic: &str, payload: &[u8]) -> Option<String> {
             _ => return None,
         }
     };
-    let is_long = text.chars().nth(MESSAGE_CHARS_MAX).is_some();
-    Some(if is_long { text.chars().take(MESSAGE_CHARS_MAX).chain(['…']).collect() } else { text })
+    Some(text::shortened(&text, MESSAGE_CHARS_MAX))
 }
 
 /// The empty message is the end of whatever has its key.

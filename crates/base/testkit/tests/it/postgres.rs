@@ -24,10 +24,7 @@ async fn a_fresh_database_takes_connections_and_a_wrong_password_is_refused() {
 
 #[tokio::test]
 async fn committed_rows_survive_an_immediate_stop_and_restart() {
-    let server = match Postgres::start() {
-        Ok(server) => server,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
-    };
+    let Some(server) = testkit::or_skip(Postgres::start()) else { return };
     server.psql("CREATE TABLE t (n int); INSERT INTO t VALUES (7)");
     let client = connect(&server.url()).await.unwrap();
     server.restart_immediate();
@@ -43,10 +40,7 @@ async fn committed_rows_survive_an_immediate_stop_and_restart() {
 async fn a_server_with_tls_refuses_plain_connections() {
     let options =
         PostgresOptions { tls: true, fsync: false, settings: vec![("work_mem".into(), "5MB".into())] };
-    let server = match Postgres::start_with(&options) {
-        Ok(server) => server,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
-    };
+    let Some(server) = testkit::or_skip(Postgres::start_with(&options)) else { return };
     assert!(server.ca_pem().unwrap().is_file());
     assert_eq!(server.psql("SHOW work_mem"), "5MB");
     let plain = server.url().replace("sslmode=require", "sslmode=disable");
@@ -56,9 +50,10 @@ async fn a_server_with_tls_refuses_plain_connections() {
 
 #[test]
 fn dropping_a_server_stops_it_and_removes_its_folder() {
-    let server = match Postgres::start_with(&PostgresOptions { tls: true, ..PostgresOptions::default() }) {
-        Ok(server) => server,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
+    let Some(server) =
+        testkit::or_skip(Postgres::start_with(&PostgresOptions { tls: true, ..PostgresOptions::default() }))
+    else {
+        return;
     };
     let folder = server.ca_pem().unwrap().parent().unwrap().to_path_buf();
     let port = server.port();

@@ -7,15 +7,12 @@ use std::time::Duration;
 
 use store::{Memory, Store, StoreOptions};
 use testkit::Kafka;
-use tokio::time::Instant;
 use topics::conformance::{self, NOW};
 use topics::{Error, KafkaOptions, Mechanism, Message, ReadLimit, Retention, Sasl, Tls, TopicSpec, Topics};
 
 const TOPIC: &str = "weather";
 const PARTITIONS: u32 = 3;
 const CALLERS: usize = 4;
-/// Only what hangs takes as long as this.
-const HANGING: Duration = Duration::from_secs(180);
 
 fn store() -> Store {
     let schema = conformance::schema().expect("the suite's schema is valid");
@@ -30,15 +27,8 @@ fn options(brokers: &str) -> KafkaOptions {
     }
 }
 
-/// A broker of the test's own; `None`, after saying so, where there can be none.
 fn broker(options: &testkit::KafkaOptions) -> Option<Arc<Kafka>> {
-    match Kafka::start_with(options) {
-        Ok(broker) => Some(Arc::new(broker)),
-        Err(missing) => {
-            testkit::skip(missing.what, missing.why);
-            None
-        }
-    }
+    testkit::or_skip(Kafka::start_with(options)).map(Arc::new)
 }
 
 /// Starting and stopping brokers takes seconds.
@@ -152,7 +142,6 @@ async fn a_broker_that_stays_away_is_a_passing_error_after_the_patience() {
     let away = Arc::clone(&broker);
     aside(move || away.kill()).await;
 
-    let started = Instant::now();
     let refused = [
         ("append", topics.append(TOPIC, message()).await.err()),
         ("read at the start", topics.read(TOPIC, 0, 0, ReadLimit::default()).await.err()),
@@ -166,18 +155,14 @@ async fn a_broker_that_stays_away_is_a_passing_error_after_the_patience() {
         assert!(matches!(error, Error::Unavailable { .. }) && error.is_passing(), "{what}: {error}");
         assert!(!error.to_string().contains('\n') && error.hint().is_some());
     }
-    assert!(started.elapsed() < HANGING, "it took {:?}", started.elapsed());
 
     // The test keeps a handle: with the last one the broker would go.
     let back = Arc::clone(&broker);
     aside(move || back.start_again()).await;
-    let started = Instant::now();
     let places = loop {
         match topics.append(TOPIC, message()).await {
             Ok(places) => break places,
-            Err(error) => {
-                assert!(error.is_passing() && started.elapsed() < HANGING, "{error}");
-            }
+            Err(error) => assert!(error.is_passing(), "{error}"),
         }
     };
     let page =
@@ -189,7 +174,6 @@ async fn a_broker_that_stays_away_is_a_passing_error_after_the_patience() {
 async fn nobody_at_the_address_is_an_error_in_one_line() {
     let nobody = format!("127.0.0.1:{}", testkit::free_port());
     for address in [nobody.as_str(), "no.such.host.invalid:9092"] {
-        let started = Instant::now();
         let options = KafkaOptions { connect_timeout: Duration::from_secs(3), ..options(address) };
         let error = Topics::in_kafka(&store(), options).await.err().expect("nobody is there");
         assert!(matches!(error, Error::Unavailable { .. }), "{error}");
@@ -198,7 +182,6 @@ async fn nobody_at_the_address_is_an_error_in_one_line() {
             text.contains(address.split(':').next().unwrap_or_default()) && !text.contains('\n'),
             "{text}"
         );
-        assert!(started.elapsed() < HANGING, "it took {:?}", started.elapsed());
     }
 }
 
@@ -243,12 +226,10 @@ async fn tls_and_sasl_let_the_right_one_in_and_nobody_else() {
         ("mechanism", KafkaOptions { sasl: wrong_mechanism, ..right.clone() }),
         ("authority", KafkaOptions { tls: wrong_authority, ..right.clone() }),
     ] {
-        let started = Instant::now();
         let error = Topics::in_kafka(&store(), wrong).await.err().unwrap_or_else(|| panic!("wrong {what}"));
         let text = error.to_string();
         assert!(matches!(error, Error::Refused { .. }), "{what}: {text}");
         assert!(!text.contains('\n') && !text.contains(password) && error.hint().is_some(), "{text}");
-        assert!(started.elapsed() < HANGING, "{what}: it took {:?}", started.elapsed());
     }
     let plain = KafkaOptions { tls: None, sasl: None, ..right };
     let error = Topics::in_kafka(&store(), plain).await.err().expect("it wants TLS");

@@ -1,14 +1,10 @@
 //! The PostgreSQL engine on a real server: it passes the suite, in both ways of locking; its tables can be read in
 //! psql; several processes may use one database.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
-
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{databases, open, open_with, options, try_open};
+use crate::support::{databases, open, open_with, options, try_open};
 use store::conformance::{self, COUNTS, ENTRIES, LISTS, OFFERS, QUEUE};
 use store::engine::Engine;
 use store::{Batch, Error, Hint, Hints, Outcome, Postgres, Read, Schema, Store, StoreOptions, Table};

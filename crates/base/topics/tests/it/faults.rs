@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use store::{Batch, FaultCounts, Faults, Faulty, Memory, Read, Store, StoreOptions};
 use topics::conformance::{self, APPLIED, NOW};
-use topics::{Delivered, Message, Place, ReadLimit, Result, TopicSpec, Topics};
+use topics::{Delivered, Message, MessageId, ReadLimit, Result, TopicSpec, Topics};
 
 const TOPIC: &str = "storm";
 const PARTITIONS: u32 = 3;
@@ -59,7 +59,7 @@ async fn insist<T, F: Future<Output = Result<T>>>(mut attempt: impl FnMut() -> F
 }
 
 /// Appends numbers to two keys, one call after the other, and returns where they stand.
-async fn append_numbers(topics: Topics, caller: String) -> Vec<(String, String, Place)> {
+async fn append_numbers(topics: Topics, caller: String) -> Vec<(String, String, MessageId)> {
     let mut acknowledged = Vec::new();
     for n in 0..APPENDS {
         let keys = [format!("{caller}-a"), format!("{caller}-b")];
@@ -109,13 +109,13 @@ async fn read_log(topics: &Topics) -> BTreeMap<u32, Vec<Delivered>> {
 }
 
 /// The payloads of each key, in the order of the log, with their places.
-fn by_key(log: &BTreeMap<u32, Vec<Delivered>>) -> BTreeMap<String, Vec<(String, Place)>> {
-    let mut keys: BTreeMap<String, Vec<(String, Place)>> = BTreeMap::new();
+fn by_key(log: &BTreeMap<u32, Vec<Delivered>>) -> BTreeMap<String, Vec<(String, MessageId)>> {
+    let mut keys: BTreeMap<String, Vec<(String, MessageId)>> = BTreeMap::new();
     for (partition, delivered) in log {
         for (at, Delivered { offset, message }) in delivered.iter().enumerate() {
             assert_eq!(*offset, at as i64, "offsets have no gaps");
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text was appended");
-            let place = Place { partition: *partition, offset: *offset };
+            let place = MessageId { partition: *partition, offset: *offset };
             keys.entry(text(&message.key)).or_default().push((text(&message.payload), place));
         }
     }
@@ -123,7 +123,7 @@ fn by_key(log: &BTreeMap<u32, Vec<Delivered>>) -> BTreeMap<String, Vec<(String, 
 }
 
 /// Callers and consumers of two processes, in bad weather.
-async fn storm(seed: u64) -> (BTreeMap<String, Vec<(String, Place)>>, FaultCounts) {
+async fn storm(seed: u64) -> (BTreeMap<String, Vec<(String, MessageId)>>, FaultCounts) {
     let memory = memory();
     let processes: Vec<Process> =
         (0..PROCESSES).map(|n| Process::start(&memory, seed * PROCESSES + n, STORM)).collect();
@@ -133,7 +133,7 @@ async fn storm(seed: u64) -> (BTreeMap<String, Vec<(String, Place)>>, FaultCount
         .flat_map(|caller| processes.iter().enumerate().map(move |(n, process)| (n, caller, process.clone())))
         .map(|(n, caller, process)| tokio::spawn(append_numbers(process.topics, format!("{n}-{caller}"))))
         .collect();
-    let mut acknowledged: BTreeMap<String, Vec<(String, Place)>> = BTreeMap::new();
+    let mut acknowledged: BTreeMap<String, Vec<(String, MessageId)>> = BTreeMap::new();
     let mut counts: BTreeMap<u32, i64> = BTreeMap::new();
     for caller in callers {
         for (key, payload, place) in caller.await.expect("no panic") {
@@ -210,7 +210,7 @@ async fn the_same_seed_gives_the_same_log() {
 async fn after_crashes_every_acknowledged_message_is_there_once_and_in_order() {
     let memory = memory();
     let slow = Faults { delay: 1000, delay_max: Duration::from_millis(200), ..Faults::default() };
-    let mut acknowledged: Vec<(String, String, Place)> = Vec::new();
+    let mut acknowledged: Vec<(String, String, MessageId)> = Vec::new();
     let lives = 10;
     for life in 0..lives {
         let Process { store, topics, .. } = Process::start(&memory, life, slow);

@@ -1,6 +1,6 @@
 //! No connection to what is not public.
 
-use fetch::{Proxy, Request, Rules, Why};
+use fetch::{Cause, Proxy, Request, Rules};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::world::{World, answer, moved, whole};
@@ -42,7 +42,7 @@ async fn a_name_that_leads_inside_is_refused_before_any_connection() {
         let world = World::default();
         world.name("innocent.example.org", &[&[address]]);
         let error = world.get("http://innocent.example.org/photo.jpg").await.unwrap_err();
-        assert!(matches!(error.why, Why::PrivateAddress { .. }), "{address}: {error}");
+        assert!(matches!(error.cause, Cause::PrivateAddress { .. }), "{address}: {error}");
         assert!(!error.is_passing() && error.to_string().contains("innocent.example.org"), "{error}");
         assert!(world.dialled().is_empty(), "{address}");
     }
@@ -86,7 +86,7 @@ async fn a_name_that_answers_otherwise_the_second_time_wins_nothing() {
         .says(FILE, moved("http://rebind.example.org/inside"))
         .says("127.0.0.1:80", answer("200 OK", b"a secret"));
     let error = world.get("http://rebind.example.org/").await.unwrap_err();
-    assert!(matches!(error.why, Why::PrivateAddress { .. }), "{error}");
+    assert!(matches!(error.cause, Cause::PrivateAddress { .. }), "{error}");
     assert_eq!(error.redirects, 1);
     assert_eq!(world.dialled(), [FILE], "one look-up, one connection, to what that look-up said");
 }

@@ -1,7 +1,4 @@
 //! What the tests of the PostgreSQL engine share.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -27,10 +27,7 @@ fn ask_versions(address: &str) -> std::io::Result<i16> {
 
 #[test]
 fn a_broker_answers_before_and_after_a_stop_and_a_kill() {
-    let broker = match Kafka::start() {
-        Ok(broker) => broker,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
-    };
+    let Some(broker) = testkit::or_skip(Kafka::start()) else { return };
     let address = broker.bootstrap();
     assert_eq!(ask_versions(&address).unwrap(), 0);
     broker.stop();
@@ -47,9 +44,10 @@ fn a_broker_answers_before_and_after_a_stop_and_a_kill() {
 
 #[test]
 fn a_secure_broker_takes_no_plain_connections() {
-    let broker = match Kafka::start_with(&KafkaOptions { secure: true, ..KafkaOptions::default() }) {
-        Ok(broker) => broker,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
+    let Some(broker) =
+        testkit::or_skip(Kafka::start_with(&KafkaOptions { secure: true, ..KafkaOptions::default() }))
+    else {
+        return;
     };
     assert_eq!(broker.user(), Some(("torg", "torg-test")));
     let folder = broker.tls().unwrap().ca.parent().unwrap().to_path_buf();

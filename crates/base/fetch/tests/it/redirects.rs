@@ -1,6 +1,6 @@
 //! Every redirect is a new URL.
 
-use fetch::{Rules, Why};
+use fetch::{Cause, Rules};
 use tokio::io::AsyncWriteExt;
 
 use crate::world::{World, answer, moved, whole};
@@ -56,7 +56,7 @@ async fn a_chain_of_redirects_ends() {
         pipe.write_all(&moved(&format!("/{}", step + 1))).await.unwrap();
     });
     let error = world.get("http://example.com/0").await.unwrap_err();
-    assert_eq!(error.why, Why::TooManyRedirects(Rules::default().redirects_max));
+    assert_eq!(error.cause, Cause::TooManyRedirects(Rules::default().redirects_max));
     assert_eq!(world.dialled().len(), 1 + Rules::default().redirects_max as usize);
     assert!(!error.is_passing());
 }
@@ -78,5 +78,5 @@ async fn a_redirect_out_of_the_allowed_hosts_is_refused() {
     world.name("other.org", &[&["93.184.216.35"]]).says("93.184.216.34:80", moved("http://other.org/"));
     let rules = Rules { allow_hosts: vec!["example.com".to_owned()], ..Rules::default() };
     let error = whole(&world.client(rules), &fetch::Request::get("http://example.com/")).await.unwrap_err();
-    assert_eq!(error.why, Why::HostDenied("other.org".to_owned()));
+    assert_eq!(error.cause, Cause::HostDenied("other.org".to_owned()));
 }

@@ -1,15 +1,11 @@
 //! The PostgreSQL engine when things go wrong: servers that crash, connections that break at the worst moment, and
 //! addresses that cannot work.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
-
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Load, databases, open, open_with, options, try_open};
+use crate::support::{Load, databases, open, open_with, options, try_open};
 use store::conformance::{ENTRIES, OFFERS};
 use store::{Batch, Error, Read, Store, StoreOptions};
 use testkit::{Postgres, PostgresOptions};
@@ -27,10 +23,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_crashes_under_load_loses_nothing_and_applies_nothing_twice() {
     const CRASHES: usize = 5;
-    let server = match Postgres::start() {
-        Ok(server) => Arc::new(server),
-        Err(missing) => return testkit::skip(missing.what, missing.why),
-    };
+    let Some(server) = testkit::or_skip(Postgres::start()).map(Arc::new) else { return };
     let store = open(&server.url()).await;
     let mut load = Load::start(&store, 16);
     for _ in 0..CRASHES {
@@ -192,10 +185,7 @@ async fn every_unknown_outcome_is_resolved_exactly() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_stays_away_is_reported_and_the_store_recovers_by_itself() {
-    let server = match Postgres::start() {
-        Ok(server) => server,
-        Err(missing) => return testkit::skip(missing.what, missing.why),
-    };
+    let Some(server) = testkit::or_skip(Postgres::start()) else { return };
     let mut options = options();
     options.postgres.patience = Duration::from_millis(300);
     let store = open_with(&server.url(), &options).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use fetch::{Fetched, Kind, Limits, Request, Rules, Why};
+use fetch::{Cause, Fetched, Kind, Limits, Request, Rules};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,7 +47,7 @@ async fn an_endless_stream_is_cut_at_the_limit() {
     let limits = Limits { bytes_max: 1 << 20, ..Limits::default() };
     let client = world.client(Rules { limits, ..Rules::default() });
     let error = whole(&client, &Request::get(URL)).await.unwrap_err();
-    assert_eq!(error.why, Why::TooLarge(1 << 20));
+    assert_eq!(error.cause, Cause::TooLarge(1 << 20));
     let slack = 256 * 1024;
     assert!(sent.load(Ordering::Relaxed) <= (1 << 20) + slack, "what was read ahead is bounded too");
 }
@@ -90,7 +90,7 @@ async fn a_gzip_bomb_is_refused_by_its_ratio_and_by_its_size() {
     let world = world();
     world.says(SERVER, bomb);
     let error = world.get(URL).await.unwrap_err();
-    assert_eq!(error.why, Why::Ratio(100));
+    assert_eq!(error.cause, Cause::Ratio(100));
     let limits = Limits { ratio_max: u64::MAX, unpacked_bytes_max: 2 << 20, ..Limits::default() };
     let client = world.client(Rules { limits, ..Rules::default() });
     let Fetched::Found(mut download) = client.send(&Request::get(URL)).await.unwrap() else {
@@ -103,9 +103,9 @@ async fn a_gzip_bomb_is_refused_by_its_ratio_and_by_its_size() {
             Err(error) => break error,
         }
     };
-    assert_eq!(error.why, Why::TooLargeUnpacked(2 << 20));
+    assert_eq!(error.cause, Cause::TooLargeUnpacked(2 << 20));
     assert!(largest <= 1100 * 1024, "a piece of {largest} bytes");
-    assert_eq!(download.body.chunk().await.unwrap_err().why, error.why, "an error stays");
+    assert_eq!(download.body.chunk().await.unwrap_err().cause, error.cause, "an error stays");
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,7 +134,7 @@ async fn a_slow_drip_is_given_up() {
         }
     });
     let error = world.get(URL).await.unwrap_err();
-    assert!(matches!(error.why, Why::TooSlow { bytes: 1..20, .. }), "{error}");
+    assert!(matches!(error.cause, Cause::TooSlow { bytes: 1..20, .. }), "{error}");
     assert!(error.is_passing());
 }
 
@@ -146,7 +146,7 @@ async fn a_silent_server_is_given_up_at_each_step() {
         drop(pipe);
     });
     let error = world.get(URL).await.unwrap_err();
-    assert_eq!(error.why, Why::TooLong { what: "to answer", max: Limits::default().first_byte_time_max });
+    assert_eq!(error.cause, Cause::TooLong { what: "to answer", max: Limits::default().first_byte_time_max });
     world.server(SERVER, |_, mut pipe| async move {
         pipe.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
         std::future::pending::<()>().await;
@@ -162,7 +162,7 @@ async fn a_silent_server_is_given_up_at_each_step() {
         }
     });
     let error = world.get(URL).await.unwrap_err();
-    assert_eq!(error.why, Why::TooLong { what: "in total", max: Limits::default().total_time_max });
+    assert_eq!(error.cause, Cause::TooLong { what: "in total", max: Limits::default().total_time_max });
     assert!(error.is_passing());
 }
 
@@ -223,7 +223,7 @@ async fn the_kind_is_told_from_the_bytes_whatever_the_server_says() {
     );
     let request = Request::get(URL).accept(&[Kind::Jpeg, Kind::Png]);
     let error = world.client(Rules::default()).send(&request).await.unwrap_err();
-    assert!(matches!(error.why, Why::WrongKind { found: Kind::Html, .. }), "{error}");
+    assert!(matches!(error.cause, Cause::WrongKind { found: Kind::Html, .. }), "{error}");
     assert!(error.to_string().contains("a web page, not JPEG or PNG"), "{error}");
 }
 
@@ -246,7 +246,7 @@ async fn statuses_say_whether_they_may_pass() {
         world.says(SERVER, answer(&format!("{status} Told\r\nRetry-After: 7"), b""));
         let error = world.get(URL).await.unwrap_err();
         assert_eq!((error.code(), error.is_passing()), ("status", is_passing), "{status}");
-        assert!(matches!(error.why, Why::Status { retry_after: Some(Duration { .. }), .. }));
+        assert!(matches!(error.cause, Cause::Status { retry_after: Some(Duration { .. }), .. }));
     }
 }
 

@@ -77,7 +77,11 @@ fn writes_until_it_is_killed_when_it_is_started_by_the_other_tests() {
 fn start_writer(url: &str, life: u32) -> Child {
     let this = std::env::current_exe().expect("the test knows itself");
     Command::new(this)
-        .args(["--exact", "writes_until_it_is_killed_when_it_is_started_by_the_other_tests", "--nocapture"])
+        .args([
+            "--exact",
+            "kill::writes_until_it_is_killed_when_it_is_started_by_the_other_tests",
+            "--nocapture",
+        ])
         .env(WRITE_TO, url)
         .env(LIFE, life.to_string())
         .stdout(Stdio::piped())

@@ -1,12 +1,8 @@
 //! What the PostgreSQL engine locks: a row that is only checked stops those who write it, and nobody else.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{databases, open_with, options};
+use crate::support::{databases, open_with, options};
 use store::conformance::{ENTRIES, OFFERS};
 use store::{Batch, Key, Outcome, Read, Store};
 use tokio::task::JoinHandle;
