@@ -16,28 +16,28 @@ impl<P: Ord> Backoff<P> {
         Self(BTreeMap::new())
     }
 
-    pub(super) fn is_backing_off(&self, place: &P, now: Instant) -> bool {
-        self.0.get(place).is_some_and(|(_, until)| now < *until)
+    pub(super) fn is_backing_off(&self, target: &P, now: Instant) -> bool {
+        self.0.get(target).is_some_and(|(_, until)| now < *until)
     }
 
     /// Failures in a row.
-    pub(super) fn failures(&self, place: &P) -> u32 {
-        self.0.get(place).map_or(0, |(failures, _)| *failures)
+    pub(super) fn failures(&self, target: &P) -> u32 {
+        self.0.get(target).map_or(0, |(failures, _)| *failures)
     }
 
     /// Counts a failure and returns the failures in a row, which the pause may depend on.
-    pub(super) fn failed(&mut self, place: P, pause: impl FnOnce(u32) -> Duration) -> u32 {
-        let failures = self.failures(&place).saturating_add(1);
-        self.0.insert(place, (failures, Instant::now() + pause(failures)));
+    pub(super) fn failed(&mut self, target: P, pause: impl FnOnce(u32) -> Duration) -> u32 {
+        let failures = self.failures(&target).saturating_add(1);
+        self.0.insert(target, (failures, Instant::now() + pause(failures)));
         failures
     }
 
-    pub(super) fn clear(&mut self, place: &P) {
-        self.0.remove(place);
+    pub(super) fn clear(&mut self, target: &P) {
+        self.0.remove(target);
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&P) -> bool) {
-        self.0.retain(|place, _| keep(place));
+        self.0.retain(|target, _| keep(target));
     }
 
     /// The first end of a pause that is not over.
@@ -65,7 +65,7 @@ mod tests {
         }
         assert_eq!(lengths, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
         assert!(backoff.is_backing_off(&7, Instant::now()));
-        assert!(!backoff.is_backing_off(&8, Instant::now()), "another place is not meant");
+        assert!(!backoff.is_backing_off(&8, Instant::now()), "another target is not meant");
         backoff.clear(&7);
         assert!(!backoff.is_backing_off(&7, Instant::now()));
         assert_eq!(backoff.failed(7, error_backoff), 1);

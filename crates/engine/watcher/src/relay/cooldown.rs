@@ -29,8 +29,8 @@ impl Cooldowns {
 
     /// Notes that a shard has something to do; `false` if it does not wait.
     pub(super) fn want(&mut self, shard: u32) -> bool {
-        let cooldowns = self.wanted.get_mut(&shard);
-        cooldowns.map(|wanted| *wanted = true).is_some()
+        let waits = self.wanted.get_mut(&shard);
+        waits.map(|wanted| *wanted = true).is_some()
     }
 
     /// The shards whose cooldown is over and which have something to do.

@@ -169,8 +169,8 @@ impl<E: Entity> Exporter<E> {
     }
 
     fn on_hints(&mut self, hint: Option<Hint>, hints: &mut Hints) {
-        let mut heard = hint;
-        while let Some(hint) = heard {
+        let mut next = hint;
+        while let Some(hint) = next {
             match hint {
                 Hint::Put(key) if key.table().name == OUTBOX.def().name => {
                     self.want(key.shard());
@@ -186,7 +186,7 @@ impl<E: Entity> Exporter<E> {
                 Hint::Put(_) | Hint::Changed { .. } => {}
                 Hint::Anything => self.want_all(),
             }
-            heard = hints.next().now_or_never().flatten();
+            next = hints.next().now_or_never().flatten();
         }
     }
 

@@ -166,9 +166,9 @@ async fn what_cannot_work_is_refused_when_the_watcher_is_opened() {
     };
     let twice = vec![visiting("price", "price"), visiting("price", "title")];
     let error = attempt(Config::default(), twice).await.unwrap();
-    assert_eq!(error, "two stages are called \"price\": give one of them another id");
+    assert_eq!(error, "two stages have the id \"price\": give one of them another id");
     let error = attempt(Config::default(), vec![visiting("", "price")]).await.unwrap();
-    assert!(error.contains("an id must have from 1 to 64 bytes"), "{error}");
+    assert!(error.contains("an id must have 1 to 64 bytes"), "{error}");
     let error = attempt(Config { shards: 0, ..Config::default() }, vec![]).await.unwrap();
     assert_eq!(error, "shards must be from 1 to 65536, not 0");
     assert_eq!(attempt(Config { shards: 8, ..Config::default() }, vec![]).await, None);

@@ -139,8 +139,8 @@ impl<E: Entity> Dispatcher<E> {
     }
 
     fn on_hints(&mut self, hint: Option<Hint>, hints: &mut Hints) {
-        let mut any_delivered = hint;
-        while let Some(hint) = any_delivered {
+        let mut next = hint;
+        while let Some(hint) = next {
             match hint {
                 Hint::Put(key) if key.table().name == SAVED.def().name => {
                     if let Ok((shard, kind, stage, ..)) = SAVED.parts(&key)
@@ -153,7 +153,7 @@ impl<E: Entity> Dispatcher<E> {
                 Hint::Put(_) | Hint::Changed { .. } => {}
                 Hint::Anything => self.want_all(),
             }
-            any_delivered = hints.next().now_or_never().flatten();
+            next = hints.next().now_or_never().flatten();
         }
     }
 

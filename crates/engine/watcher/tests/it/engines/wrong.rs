@@ -23,7 +23,7 @@ async fn refusal(store: &Store, config: Config, stages: Stages) -> String {
 pub(crate) async fn what_cannot_work_is_refused_when_the_watcher_is_opened(place: Place) {
     let store = place.open().await;
     let error = refusal(&store, config(), vec![idle("same"), idle("same")]).await;
-    assert_eq!(error, "two stages are called \"same\": give one of them another id");
+    assert_eq!(error, "two stages have the id \"same\": give one of them another id");
     let error = refusal(&store, Config { shards: 0, ..config() }, vec![]).await;
     assert!(error.contains("shards must be from 1"), "{error}");
     let stages = StageLimits { calls_max: 0, ..config().stages };
@@ -84,7 +84,7 @@ pub(crate) async fn what_cannot_be_kept_is_refused_at_once(place: Place) {
     let foreign = refused(watcher.save(&mut batch, before.as_ref(), &Thing::new("b", 1)).await);
     assert_eq!(foreign, "an entity cannot change its id");
     let large = Thing { title: "x".repeat(600_000), ..Thing::new("a", 1) };
-    assert!(refused(watcher.save(&mut batch, before.as_ref(), &large).await).contains("at most"));
+    assert!(refused(watcher.save(&mut batch, before.as_ref(), &large).await).contains("the limit is"));
     let id = "a".to_owned();
     let state = watcher.set_state(&mut batch, &id, "idle", 0, vec![0; 300_000]).await;
     assert!(state.unwrap_err().to_string().contains("a state of 300000 bytes cannot be kept"));
