@@ -42,9 +42,9 @@ fn manager(store: &Store, instance: &str) -> LeaseManager {
 }
 
 /// One round of all processes: each beats, and gives away what it has too many.
-async fn round(keepers: &mut [LeaseManager]) {
+async fn round(managers: &mut [LeaseManager]) {
     tokio::time::advance(LEASE_TIME / BEATS).await;
-    for manager in keepers {
+    for manager in managers {
         manager.tick().await.unwrap();
         for shard in manager.leaving().collect::<Vec<_>>() {
             manager.release(&[shard]).await.unwrap();
@@ -52,19 +52,19 @@ async fn round(keepers: &mut [LeaseManager]) {
     }
 }
 
-async fn rounds(keepers: &mut [LeaseManager], count: usize) {
+async fn rounds(managers: &mut [LeaseManager], count: usize) {
     for _ in 0..count {
-        round(keepers).await;
+        round(managers).await;
     }
 }
 
-fn served(keepers: &[LeaseManager]) -> Vec<usize> {
-    let mut all: Vec<u32> = keepers.iter().flat_map(LeaseManager::serving).collect();
+fn served(managers: &[LeaseManager]) -> Vec<usize> {
+    let mut all: Vec<u32> = managers.iter().flat_map(LeaseManager::serving).collect();
     let total = all.len();
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), total, "no shard is served twice");
-    keepers.iter().map(|manager| manager.serving().count()).collect()
+    managers.iter().map(|manager| manager.serving().count()).collect()
 }
 
 async fn write(store: &Store, fence: &Fence) -> bool {
@@ -77,58 +77,58 @@ async fn write(store: &Store, fence: &Fence) -> bool {
 #[tokio::test(start_paused = true)]
 async fn one_process_serves_all_shards_and_several_share_them_fairly() {
     let store = memory();
-    let mut keepers = vec![manager(&store, "a")];
-    rounds(&mut keepers, 1).await;
-    assert_eq!(served(&keepers), [10]);
-    keepers.push(manager(&store, "b"));
-    rounds(&mut keepers, 3).await;
-    assert_eq!(served(&keepers), [5, 5]);
-    keepers.push(manager(&store, "c"));
-    rounds(&mut keepers, 3).await;
-    assert_eq!(served(&keepers), [4, 3, 3]);
+    let mut managers = vec![manager(&store, "a")];
+    rounds(&mut managers, 1).await;
+    assert_eq!(served(&managers), [10]);
+    managers.push(manager(&store, "b"));
+    rounds(&mut managers, 3).await;
+    assert_eq!(served(&managers), [5, 5]);
+    managers.push(manager(&store, "c"));
+    rounds(&mut managers, 3).await;
+    assert_eq!(served(&managers), [4, 3, 3]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn shards_of_a_process_that_died_move_after_a_lease_time_and_not_before() {
     let store = memory();
-    let mut keepers = vec![manager(&store, "a"), manager(&store, "b")];
-    rounds(&mut keepers, 3).await;
-    let dead = keepers.pop().unwrap();
-    rounds(&mut keepers, BEATS as usize).await;
-    assert_eq!(served(&keepers), [5], "it may only be slow");
-    rounds(&mut keepers, 1).await;
-    assert_eq!(served(&keepers), [10]);
+    let mut managers = vec![manager(&store, "a"), manager(&store, "b")];
+    rounds(&mut managers, 3).await;
+    let dead = managers.pop().unwrap();
+    rounds(&mut managers, BEATS as usize).await;
+    assert_eq!(served(&managers), [5], "it may only be slow");
+    rounds(&mut managers, 1).await;
+    assert_eq!(served(&managers), [10]);
     drop(dead);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_resigns_leaves_its_shards_to_the_next_round() {
     let store = memory();
-    let mut keepers = vec![manager(&store, "a"), manager(&store, "b")];
-    rounds(&mut keepers, 3).await;
-    keepers.pop().unwrap().release_all().await.unwrap();
-    rounds(&mut keepers, 1).await;
-    assert_eq!(served(&keepers), [10]);
+    let mut managers = vec![manager(&store, "a"), manager(&store, "b")];
+    rounds(&mut managers, 3).await;
+    managers.pop().unwrap().release_all().await.unwrap();
+    rounds(&mut managers, 1).await;
+    assert_eq!(served(&managers), [10]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_owner_that_was_away_too_long_cannot_write_and_starts_again_with_nothing() {
     let store = memory();
-    let mut keepers = vec![manager(&store, "a"), manager(&store, "b")];
-    rounds(&mut keepers, 3).await;
-    let mut stale = keepers.pop().unwrap();
+    let mut managers = vec![manager(&store, "a"), manager(&store, "b")];
+    rounds(&mut managers, 3).await;
+    let mut stale = managers.pop().unwrap();
     let shard = stale.serving().next().unwrap();
     let fence = stale.fence(shard).unwrap();
     assert!(write(&store, &fence).await);
-    rounds(&mut keepers, 5).await;
-    assert_eq!(served(&keepers), [10]);
+    rounds(&mut managers, 5).await;
+    assert_eq!(served(&managers), [10]);
     assert_eq!(stale.serving().count(), 0, "it does not trust its leases any more");
     assert!(!write(&store, &fence).await, "and what it had on its way is refused");
     stale.tick().await.unwrap();
     assert_eq!((stale.serving().count(), stale.fence(shard)), (0, None));
-    keepers.push(stale);
-    rounds(&mut keepers, 4).await;
-    assert_eq!(served(&keepers), [5, 5], "later it gets its share again");
+    managers.push(stale);
+    rounds(&mut managers, 4).await;
+    assert_eq!(served(&managers), [5, 5], "later it gets its share again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,8 +174,8 @@ async fn a_process_that_was_buried_and_comes_back_is_not_buried_again_by_one_who
     }
     a.live_instances().await.unwrap();
     tokio::time::advance(LEASE_TIME / 2).await;
-    a.beat().await.unwrap();
-    b.beat().await.unwrap();
+    a.heartbeat().await.unwrap();
+    b.heartbeat().await.unwrap();
     tokio::time::advance(LEASE_TIME / 2).await;
     b.tick().await.unwrap();
     c.tick().await.unwrap();
@@ -198,7 +198,7 @@ async fn one_who_looks_slowly_does_not_bury_those_who_beat_meanwhile() {
     let beats = async {
         loop {
             tokio::time::sleep(LEASE_TIME / BEATS).await;
-            b.beat().await.unwrap();
+            b.heartbeat().await.unwrap();
         }
     };
     tokio::select! {

@@ -42,8 +42,8 @@ fn names(items: &[Item]) -> Vec<&str> {
 #[test]
 fn shards_take_turns_however_much_one_of_them_has() {
     let mut queues = queues(2);
-    queues.scanned(queue(0), decode_entity(&[(1, "a1"), (2, "a2"), (3, "a3")], None));
-    queues.scanned(queue(1), decode_entity(&[(9, "b1")], None));
+    queues.scanned(queue(0), found(&[(1, "a1"), (2, "a2"), (3, "a3")], None));
+    queues.scanned(queue(1), found(&[(9, "b1")], None));
     assert_eq!(take(&mut queues, 2), ["a1", "b1"]);
     assert_eq!(take(&mut queues, 9), ["a2", "a3"]);
     assert!(!queues.has_due(0, Line::Fresh));
@@ -53,7 +53,7 @@ fn shards_take_turns_however_much_one_of_them_has() {
 fn an_entity_that_is_busy_holds_up_nobody_and_is_taken_when_it_is_free() {
     let mut queues = queues(1);
     let but_a = |_: u32, entity: &Arc<str>| if &**entity == "a" { Fit::Busy } else { Fit::Free };
-    queues.scanned(queue(0), decode_entity(&[(1, "a"), (2, "b")], None));
+    queues.scanned(queue(0), found(&[(1, "a"), (2, "b")], None));
     assert_eq!(names(&queues.take(0, Line::Fresh, 9, but_a)), ["b"]);
     assert!(queues.take(0, Line::Fresh, 9, but_a).is_empty());
     assert_eq!(take(&mut queues, 9), ["a"]);
@@ -67,7 +67,7 @@ fn a_queue_is_looked_into_when_its_first_row_is_due_and_not_before() {
     add(&mut queues, 0, 70, "b", 5);
     assert_eq!((queues.next_time(at(5)), queues.next_scans(at(49), 9)), (Some(at(50)), vec![]));
     assert_eq!(queues.next_scans(at(50), 9), [queue(0)]);
-    queues.scanned(queue(0), decode_entity(&[(50, "a")], Some(70)));
+    queues.scanned(queue(0), found(&[(50, "a")], Some(70)));
     assert_eq!(queues.next_scans(at(99), 9), [], "one row is at hand");
     assert_eq!(queues.next_time(at(99)), None, "so nothing has to be done before it is taken");
     take(&mut queues, 1);
@@ -77,7 +77,7 @@ fn a_queue_is_looked_into_when_its_first_row_is_due_and_not_before() {
 #[test]
 fn a_row_that_is_earlier_than_what_is_at_hand_is_not_overlooked() {
     let mut queues = queues(1);
-    queues.scanned(queue(0), decode_entity(&[(10, "a"), (20, "b")], Some(30)));
+    queues.scanned(queue(0), found(&[(10, "a"), (20, "b")], Some(30)));
     add(&mut queues, 0, 15, "c", 25);
     add(&mut queues, 0, 15, "c", 25);
     assert_eq!(take(&mut queues, 9), ["a", "c", "b"], "and nothing had to be looked for");
@@ -89,7 +89,7 @@ fn a_row_that_is_earlier_than_what_is_at_hand_is_not_overlooked() {
 #[test]
 fn what_a_sweep_finds_is_looked_for_if_it_is_not_known() {
     let mut queues = queues(1);
-    queues.scanned(queue(0), decode_entity(&[], Some(50)));
+    queues.scanned(queue(0), found(&[], Some(50)));
     queues.swept(queue(0), Some(at(50)));
     queues.swept(queue(0), None);
     assert_eq!(queues.next_time(at(10)), Some(at(50)), "that was known");
@@ -119,18 +119,18 @@ fn what_is_at_hand_is_bounded_however_much_is_added() {
 #[test]
 fn one_that_must_be_alone_is_taken_alone() {
     let mut queues = queues(2);
-    queues.scanned(queue(0), decode_entity(&[(1, "a"), (2, "odd"), (3, "b")], None));
+    queues.scanned(queue(0), found(&[(1, "a"), (2, "odd"), (3, "b")], None));
     let fit = |_: u32, entity: &Arc<str>| if &**entity == "odd" { Fit::Alone } else { Fit::Free };
     assert_eq!(names(&queues.take(0, Line::Fresh, 9, fit)), ["a", "b"]);
     assert_eq!(names(&queues.take(0, Line::Fresh, 9, fit)), ["odd"]);
-    queues.scanned(queue(1), decode_entity(&[(1, "odd"), (3, "b")], None));
+    queues.scanned(queue(1), found(&[(1, "odd"), (3, "b")], None));
     assert_eq!(names(&queues.take(0, Line::Fresh, 9, fit)), ["odd"]);
 }
 
 #[test]
 fn one_that_was_put_back_lets_others_go_first() {
     let mut queues = queues(1);
-    queues.scanned(queue(0), decode_entity(&[(1, "a"), (2, "b")], None));
+    queues.scanned(queue(0), found(&[(1, "a"), (2, "b")], None));
     let item = queues.take(0, Line::Fresh, 1, |_, _| Fit::Free).remove(0);
     queues.put_back(queue(0), item);
     assert_eq!(take(&mut queues, 9), ["b", "a"]);
@@ -150,13 +150,13 @@ fn timers_of_a_new_shard_and_of_a_stage_that_was_away_are_late() {
 #[test]
 fn shards_that_are_gone_are_forgotten() {
     let mut queues = queues(3);
-    queues.scanned(queue(0), decode_entity(&[(1, "a")], None));
+    queues.scanned(queue(0), found(&[(1, "a")], None));
     add(&mut queues, 1, 7, "b", 0);
     queues.rescan(queue(2));
     queues.serve(&BTreeSet::new(), at(0));
     assert!(!queues.has_due(0, Line::Fresh));
     assert_eq!((queues.next_time(at(0)), queues.next_scans(at(99), 9)), (None, vec![]));
-    queues.scanned(queue(0), decode_entity(&[(1, "a")], None));
+    queues.scanned(queue(0), found(&[(1, "a")], None));
     assert!(!queues.has_due(0, Line::Fresh), "an answer that comes too late is ignored");
 }
 

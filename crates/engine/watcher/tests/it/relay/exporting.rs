@@ -7,7 +7,7 @@ use store::Read;
 use topics::{TopicSpec, Topics};
 
 use crate::common::{Thing, memory};
-use crate::relay::place::{AtWork, Listener, Manner, QueueCounts, Written, count, set};
+use crate::relay::place::{AtWork, Counted, Listener, Manner, Written, count, set};
 use crate::relay::{SECOND, TOPIC, exported, save};
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +30,7 @@ async fn a_backlog_of_large_entities_reaches_the_topic() {
 
 #[tokio::test(start_paused = true)]
 async fn a_topic_that_fails_is_tried_with_growing_pauses_and_gets_everything_in_the_end() {
-    let (store, log) = (memory(), QueueCounts::new());
+    let (store, log) = (memory(), Counted::new());
     let topics = Topics::in_store(&log.store());
     topics.create(&TopicSpec::new(TOPIC, 4)).await.unwrap();
     let at_work = AtWork::start_with(&store, topics, 1, Vec::new(), "one").await;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use watcher::{Answer, Saved, Stage, StageError, Subject};
 
 use crate::common::{Thing, memory};
-use crate::relay::place::{AtWork, Listener, Manner, QueueCounts, Written, count};
+use crate::relay::place::{AtWork, Counted, Listener, Manner, Written, count};
 use crate::relay::{SECOND, exported, save};
 use crate::waiting::owners;
 
@@ -135,7 +135,7 @@ async fn a_stage_that_is_down_is_not_told_until_it_is_back() {
 
 #[tokio::test(start_paused = true)]
 async fn looking_for_changes_of_which_nobody_has_heard_costs_one_read_of_a_shard_now_and_then() {
-    let engine = QueueCounts::new();
+    let engine = Counted::new();
     let store = engine.store();
     let ids = ["a", "b", "c", "d", "e"];
     let stages = ids.into_iter().map(|id| Listener::new(id, Manner::Hears) as _).collect();
@@ -168,7 +168,7 @@ async fn a_long_backlog_of_one_stage_does_not_hide_the_changes_of_others() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_heard_is_not_heard_again_because_the_store_fails_for_a_while() {
-    let (engine, stage) = (QueueCounts::new(), Listener::new("slow", Manner::Takes(SECOND)));
+    let (engine, stage) = (Counted::new(), Listener::new("slow", Manner::Takes(SECOND)));
     let store = engine.store();
     changes_by(&store, "slow", 1, 3).await;
     let at_work = AtWork::start(&store, 1, vec![Arc::clone(&stage) as _]).await;

@@ -24,14 +24,14 @@ use crate::relay::TOPIC;
 
 /// An engine in memory that counts what is asked of it, and takes no commits while it is broken.
 #[derive(Clone)]
-pub(crate) struct QueueCounts {
+pub(crate) struct Counted {
     memory: Memory,
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) refused: Arc<AtomicUsize>,
     scans: Arc<Mutex<BTreeMap<&'static str, usize>>>,
 }
 
-impl QueueCounts {
+impl Counted {
     pub(crate) fn new() -> Self {
         let tables = watcher::tables().into_iter().chain(topics::tables());
         let memory = Memory::new(Schema::new(1, tables).unwrap());
@@ -48,7 +48,7 @@ impl QueueCounts {
 }
 
 #[async_trait]
-impl Read for QueueCounts {
+impl Read for Counted {
     async fn get(&self, keys: &[Key]) -> store::Result<Vec<Option<Row>>> {
         self.memory.get(keys).await
     }
@@ -60,7 +60,7 @@ impl Read for QueueCounts {
 }
 
 #[async_trait]
-impl Engine for QueueCounts {
+impl Engine for Counted {
     fn name(&self) -> &'static str {
         "counted memory"
     }
