@@ -8,7 +8,7 @@ use offers::{Call, Error, OfferId, Offers, Opinions, Request, StoredOffer};
 use remote_stages::Workshop;
 use std::sync::Arc;
 use tokio::sync::watch;
-use watcher::{Fields, Found};
+use watcher::{Fields, Versioned};
 use wire::torg::offers::v1::{Author, Offer};
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
@@ -91,7 +91,7 @@ impl Market {
         intent: Intent,
         id: OfferId,
         fields: &Fields,
-    ) -> Result<Found<StoredOffer>, Refusal> {
+    ) -> Result<Versioned<StoredOffer>, Refusal> {
         match self.offers.find(id, fields).await {
             Ok(found) => {
                 caller::may(caller, intent, id, &found.entity.offer)?;

@@ -10,7 +10,7 @@ use access::{Action, Caller};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
 use remote_stages::{RegistryError, Workshop};
 use watcher::limits::DEPTH_COUNTED_MAX;
-use watcher::{Lane, OtherLimits};
+use watcher::{Lane, LimitOverrides};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::waiting::Lane as LaneShown;
 
@@ -98,7 +98,7 @@ impl StagesRpc {
             let shown = shown::lane(lane);
             if [shown, LaneShown::LANE_UNSPECIFIED].contains(&wanted) {
                 let ahead =
-                    self.0.offers().watcher().ahead(id, lane, limit).await.map_err(offers::Error::from)?;
+                    self.0.offers().watcher().upcoming(id, lane, limit).await.map_err(offers::Error::from)?;
                 waiting.extend(ahead.into_iter().map(|ahead| shown::waiting(shown, ahead)));
             }
         }
@@ -203,7 +203,7 @@ impl StagesRpc {
         may_administer(caller)?;
         let id = self.known(&request.id)?;
         let proto::SetStageLimitsRequest { rate, calls_max, batch_max, .. } = request;
-        let ordered = OtherLimits { rate, calls_max, batch_max };
+        let ordered = LimitOverrides { rate, calls_max, batch_max };
         let watcher = self.0.offers().watcher();
         let in_force = watcher.set_limits(id, ordered).await.map_err(offers::Error::from)?;
         let limits = Some(shown::limits(&in_force)).into();

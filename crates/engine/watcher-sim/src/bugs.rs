@@ -41,26 +41,23 @@ pub fn breaks(bug: Bug) -> &'static str {
     }
 }
 
-/// The bug of that name.
 #[must_use]
 pub fn bug_named(name: &str) -> Option<Bug> {
     Bug::ALL.iter().copied().find(|bug| format!("{bug:?}").eq_ignore_ascii_case(name))
 }
 
-/// How a hunt ended.
 #[derive(Clone, Debug)]
 pub struct Hunted {
-    /// The bug.
     pub bug: Bug,
-    /// The seed at which the invariant that it breaks has caught it.
+    /// The seed at which the expected invariant caught it.
     pub seed: Option<u64>,
     /// Seeds that were tried.
     pub tried: u64,
-    /// Other invariants that noticed it, at that seed and before.
+    /// Other invariants that noticed it, at that seed or before.
     pub also: Vec<&'static str>,
 }
 
-/// Plants a bug and tries seeds from the first on, at most so many, until the invariant that it breaks has caught it.
+/// Plants a bug and tries at most `seeds` seeds until the expected invariant catches it.
 #[must_use]
 pub fn hunt(bug: Bug, first: u64, seeds: u64, seconds: Option<u64>) -> Hunted {
     let wanted = breaks(bug);

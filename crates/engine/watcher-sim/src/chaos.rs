@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::dice::Dice;
 use crate::instance::{Ground, Instance};
 
-/// Keeps one place for a process filled until things calm down; the process that lives then is left running.
+/// Keeps one place for a process filled until things calm down; the last process keeps running.
 pub(crate) async fn fill_place(ground: Ground, place: usize) -> Instance {
     let dice = Dice::of(ground.scenario.seed, &format!("fate {place}"));
     let until = Instant::now() + ground.scenario.chaos;
@@ -44,7 +44,8 @@ async fn fate(ground: &Ground, instance: &Instance, dice: &Dice, until: Instant,
                 let time = dice.ms(lease_ms / 4..3 * lease_ms);
                 ground.world.fault("stall", &instance.name, format_args!(" of {time:?}"));
                 let gate = instance.gate.clone();
-                // It ends even if the process does not live to see it: what is on its way arrives then.
+                // A stall ends even if the process does not live to see it: what is on its way
+                // arrives then.
                 let stalled = tokio::spawn(async move { gate.stall(time).await });
                 if dice.thousandths(600) {
                     let _ = stalled.await;

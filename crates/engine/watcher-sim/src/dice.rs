@@ -1,19 +1,20 @@
-//! Chance: every actor has dice of its own, so that one that asks more often does not change what happens to the others.
+//! Randomness: every actor has its own generator, so that one that draws more often does not change
+//! what happens to the others.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
+
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The seed of one actor.
 pub(crate) fn seed_of(seed: u64, actor: &str) -> u64 {
     xxh3_64_with_seed(actor.as_bytes(), seed)
 }
 
-/// One actor's dice.
 pub(crate) struct Dice(Mutex<StdRng>);
 
 impl Dice {
@@ -22,7 +23,7 @@ impl Dice {
     }
 
     fn rng(&self) -> MutexGuard<'_, StdRng> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     pub(crate) fn within(&self, range: Range<u64>) -> u64 {
@@ -33,7 +34,6 @@ impl Dice {
         self.rng().random_range(range)
     }
 
-    /// True in so many of a thousand cases.
     pub(crate) fn thousandths(&self, chance: u64) -> bool {
         self.within(0..1000) < chance
     }

@@ -1,26 +1,29 @@
-//! The store's engine as one process has it: the memory that all share, behind that process's gate, under the eyes of the world.
+//! The store's engine of one process: the shared memory behind the gate of that process, observed
+//! by the world.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use store::engine::{ApplyError, Engine, Group, HintSender, Read, Verdict};
 use store::{Batch, BatchId, Error, Hint, Key, Memory, Page, Result, Row, Scan, Schema, Write};
 use watcher::planted::{Bug, is_planted};
 
+use crate::damage;
 use crate::dice::Dice;
 use crate::gate::Gate;
 use crate::world::{Actor, World};
 
-/// A memory whose every applied batch is shown to the world at the moment when it is applied.
+/// A memory that shows the world every applied batch.
 #[derive(Clone)]
 pub(crate) struct Observed {
     memory: Memory,
     world: World,
     actor: Arc<Actor>,
     gate: Gate,
-    board: Switchboard,
+    switchboard: Switchboard,
     lanes: usize,
 }
 
@@ -30,13 +33,13 @@ impl Observed {
         world: World,
         actor: Arc<Actor>,
         gate: Gate,
-        board: Switchboard,
+        switchboard: Switchboard,
         lanes: usize,
     ) -> Self {
-        Self { memory, world, actor, gate, board, lanes }
+        Self { memory, world, actor, gate, switchboard, lanes }
     }
 
-    /// Every call comes through here. Whoever calls without end and lets no time pass is held up for ever.
+    /// Every call comes through here. An endless loop that lets no time pass hangs here.
     async fn enter(&self) {
         if self.world.is_spinning(&self.actor) {
             std::future::pending::<()>().await;
@@ -56,7 +59,7 @@ impl Read for Observed {
 
     async fn scan(&self, scan: &Scan) -> Result<Page> {
         self.enter().await;
-        let page = self.memory.scan(scan).await;
+        let page = self.memory.scan(&damage::damaged_scan(scan)).await;
         self.gate.pass().await;
         page
     }
@@ -79,6 +82,7 @@ impl Engine for Observed {
 
     async fn apply(&self, group: &Group) -> Result<Vec<Verdict>, ApplyError> {
         self.enter().await;
+        let group = &damage::damaged(group);
         let verdicts = self.memory.apply(group).await?;
         for (batch, verdict) in group.batches.iter().zip(&verdicts) {
             match verdict {
@@ -86,7 +90,7 @@ impl Engine for Observed {
                 Verdict::Conflict(keys) => self.world.refused(&self.actor, keys),
             }
         }
-        self.board.announce(&self.actor.name, group);
+        self.switchboard.announce(&self.actor.name, group);
         self.gate.pass().await;
         Ok(verdicts)
     }
@@ -106,7 +110,7 @@ impl Engine for Observed {
     }
 
     fn send_hints_to(&self, hints: HintSender) {
-        self.board.add(&self.actor.name, hints);
+        self.switchboard.add(&self.actor.name, hints);
     }
 
     async fn verify(&self, found: &mut (dyn FnMut(Error) + Send)) -> Result<BTreeMap<&'static str, u64>> {
@@ -122,7 +126,7 @@ impl Engine for Observed {
 #[derive(Clone)]
 pub(crate) struct Switchboard {
     dice: Arc<Dice>,
-    /// So many of a thousand hints are lost.
+    /// Lost hints in thousandths.
     lost: Arc<AtomicU64>,
     listeners: Arc<Mutex<BTreeMap<String, HintSender>>>,
 }
@@ -134,17 +138,15 @@ impl Switchboard {
     }
 
     fn add(&self, actor: &str, hints: HintSender) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(actor.to_owned(), hints);
+        self.listeners.lock().insert(actor.to_owned(), hints);
     }
 
-    /// From now on every hint is lost.
     pub(crate) fn lose_all(&self) {
         self.lost.store(1000, Ordering::Relaxed);
     }
 
-    /// Nobody listens under this name any more.
     pub(crate) fn remove(&self, actor: &str) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(actor);
+        self.listeners.lock().remove(actor);
     }
 
     fn announce(&self, from: &str, group: &Group) {
@@ -152,7 +154,7 @@ impl Switchboard {
         let written = writes.filter(|(_, write)| !matches!(write, Write::Delete));
         let hints: BTreeSet<Hint> =
             written.map(|(key, _)| Hint::Changed { table: key.table().name, shard: key.shard() }).collect();
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let listeners = self.listeners.lock();
         for (_, hear) in listeners.iter().filter(|(name, _)| *name != from) {
             if !self.dice.thousandths(self.lost.load(Ordering::Relaxed)) {
                 hear.send(hints.iter().cloned().collect());

@@ -1,18 +1,21 @@
-//! A gate between a process and its store. While it is closed every call hangs, on its way there or on its way back.
+//! A gate between a process and its store. While it is closed every call hangs, on its way there or
+//! back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What comes through now may have been held up by a stall that ended so long ago: the store is slow, too.
+/// An answer may have been delayed by a stall that ended this long ago: the store is slow too.
 const JUST_NOW: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     state: Arc<Mutex<State>>,
-    /// It wakes those who wait in their order; a `watch` channel would wake them in any.
+    /// Wakes waiters in their order; a `watch` channel wakes them in any.
     opened: Arc<Notify>,
 }
 
@@ -25,10 +28,9 @@ struct State {
 
 impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
-    /// Waits until it is open.
     pub(crate) async fn pass(&self) {
         loop {
             let opened = self.opened.notified();
@@ -39,7 +41,6 @@ impl Gate {
         }
     }
 
-    /// Closes it for a while.
     pub(crate) async fn stall(&self, time: Duration) {
         let closed = Instant::now();
         self.state().is_closed = true;

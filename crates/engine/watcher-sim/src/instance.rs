@@ -1,7 +1,10 @@
-//! A process that runs the watcher: its own store over the shared memory, its own clock, its own stages, and its own bad luck.
+//! A process that runs the watcher: its own store over the shared memory, its own clock, stages and
+//! faults.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use store::{Faults, Faulty, Memory, Store, StoreOptions};
 use tokio::sync::watch;
@@ -18,9 +21,9 @@ use crate::tables::Role;
 use crate::thing::Thing;
 use crate::world::{Actor, World};
 
-/// The topic that hears of every change.
+/// Where every change is exported to.
 pub(crate) const TOPIC: &str = "things";
-/// A commit that waits longer than this for its turn is withdrawn.
+/// A commit that waits longer for its turn is withdrawn.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// What all processes share.
@@ -29,13 +32,12 @@ pub(crate) struct Ground {
     pub(crate) scenario: Scenario,
     pub(crate) world: World,
     pub(crate) memory: Memory,
-    pub(crate) board: Switchboard,
-    /// The engines of all that ever lived.
+    pub(crate) switchboard: Switchboard,
+    /// The engines of all processes that ever ran.
     pub(crate) engines: Arc<Mutex<Vec<Faulty<Observed>>>>,
 }
 
 impl Ground {
-    /// A store for somebody, who may stand behind a gate.
     pub(crate) fn store(&self, actor: &Arc<Actor>, gate: &Gate) -> Store {
         let Scenario { seed, faults, lanes, .. } = self.scenario;
         let observed = Observed::new(
@@ -43,27 +45,27 @@ impl Ground {
             self.world.clone(),
             Arc::clone(actor),
             gate.clone(),
-            self.board.clone(),
+            self.switchboard.clone(),
             lanes,
         );
         let faults = if self.world.is_calm() { Faults::default() } else { faults };
         let engine = Faulty::new(observed, seed_of(seed, &format!("{} faults", actor.name)), faults);
         let (world, name) = (self.world.clone(), actor.name.clone());
         engine.listen(move |fault| world.fault(&format!("store: {fault}"), &name, format_args!("")));
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.clone());
+        self.engines.lock().push(engine.clone());
         let id_seed = Some(seed_of(seed, &actor.name));
         let options = StoreOptions { id_seed, queue_timeout: QUEUE_TIMEOUT, ..StoreOptions::default() };
         Store::over(Arc::new(engine), &options)
     }
 
-    /// Somebody with a clock that goes wrong.
+    /// An actor whose clock has an error.
     pub(crate) fn actor(&self, name: &str, role: Role) -> Arc<Actor> {
         let Scenario { seed, skew_ms, .. } = self.scenario;
         let skew = Dice::of(seed, &format!("{name} clock")).number(-skew_ms..skew_ms + 1);
         Arc::new(Actor { name: name.to_owned(), role, clock: self.world.clock(skew) })
     }
 
-    /// A watcher for somebody, as soon as the store lets it be opened.
+    /// Opens a watcher, as soon as the store allows it.
     pub(crate) async fn watcher(&self, actor: &Actor, store: &Store, gate: &Gate) -> Watcher<Thing> {
         let Scenario { seed, config, .. } = &self.scenario;
         let topics = Topics::in_store(store);
@@ -83,16 +85,14 @@ impl Ground {
         }
     }
 
-    /// Nobody suffers from faults any more.
     pub(crate) fn end_faults(&self) {
         self.world.calm();
-        for engine in self.engines.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for engine in self.engines.lock().iter() {
             engine.set_faults(Faults::default());
         }
     }
 }
 
-/// A running process.
 pub(crate) struct Instance {
     pub(crate) name: String,
     pub(crate) gate: Gate,
@@ -128,7 +128,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.task.abort();
-        self.ground.board.remove(&self.name);
+        self.ground.switchboard.remove(&self.name);
     }
 }
 

@@ -1,4 +1,4 @@
-//! `sim`: runs many simulations, one of them again, or hunts for planted bugs.
+//! `watcher-sim`: runs many simulations, repeats one of them, or hunts for planted bugs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,26 +11,27 @@ use tokio::time::Instant;
 use watcher::planted::Bug;
 use watcher_sim::{Hunted, Options, Outcome, breaks, bug_named, hunt, simulate};
 
-/// A planted bug must be caught within so many seeds.
+/// A planted bug must be caught within this many seeds.
 const HUNT_SEEDS_MAX: u64 = 50;
 
 /// Simulates the watcher.
 #[derive(Parser)]
-#[command(name = "sim", version)]
+#[command(name = "watcher-sim", version)]
 struct Arguments {
     /// How many seeds to simulate.
     #[arg(long, default_value_t = 100)]
     seeds: u64,
-    /// The first of them.
+    /// The first seed.
     #[arg(long, default_value_t = 1)]
     first: u64,
-    /// Simulates this seed alone.
+    /// Simulates only this seed.
     #[arg(long)]
     seed: Option<u64>,
     /// Writes everything that happens to this file; only with --seed.
     #[arg(long, requires = "seed")]
     trace: Option<PathBuf>,
-    /// How long things go wrong in each simulation, in simulated seconds; without it the seed decides.
+    /// How long things go wrong in each simulation, in simulated seconds; by default the seed
+    /// decides.
     #[arg(long)]
     seconds: Option<u64>,
     /// Simulates every seed twice and compares the traces.
@@ -39,7 +40,7 @@ struct Arguments {
     /// Plants a bug.
     #[arg(long, value_parser = parse_bug)]
     bug: Option<Bug>,
-    /// Plants every bug, one after the other, and tells which invariant catches it.
+    /// Plants every bug, one after the other, and prints which invariant catches it.
     #[arg(long)]
     bugs: bool,
 }
@@ -55,7 +56,6 @@ fn main() -> Result<ExitCode> {
     Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What many simulations came to.
 #[derive(Default)]
 struct Sums {
     seeds: u64,

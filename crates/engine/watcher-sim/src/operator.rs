@@ -1,10 +1,11 @@
-//! Operators: they pause and resume stages, change limits, release what is parked, order re-crawls, and ask why things wait.
+//! Operators: they pause and resume stages, change limits, release what is parked, order re-crawls,
+//! and ask why things wait.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use watcher::insight::Entry;
-use watcher::{Error, OtherLimits, Result, Waits, Watcher, shard_of};
+use watcher::{Error, LimitOverrides, Result, Waits, Watcher, shard_of};
 
 use crate::dice::Dice;
 use crate::gate::Gate;
@@ -14,21 +15,20 @@ use crate::stages::Kind;
 use crate::tables::Role;
 use crate::thing::Thing;
 
-/// What operators look at themselves.
+/// The invariant that operators check themselves.
 pub(crate) const ANSWERED: &str = "what operators order and ask is answered";
-/// How long they go on when faults have stopped.
+/// How long they go on after faults have stopped.
 const AFTER_CHAOS: Duration = Duration::from_secs(25);
 
-/// What an operator wants.
 #[derive(Clone, Debug)]
 enum Order {
     Pause(Kind),
     Resume(Kind),
-    Limits(Kind, OtherLimits),
+    Limits(Kind, LimitOverrides),
     Release(Kind),
     /// A visit of an entity.
     Visit(Kind, String),
-    /// At most so many entities in a second.
+    /// At most this many entities a second.
     Crawl(Option<u32>),
     /// Two at the same moment.
     CrawlTwice,
@@ -39,13 +39,12 @@ enum Order {
     Report(Kind),
 }
 
-/// One operator.
 pub(crate) struct Operator {
     name: String,
     ground: Ground,
     watcher: Watcher<Thing>,
     dice: Dice,
-    /// The stage that it has paused last.
+    /// The stage that it paused last.
     paused: Option<Kind>,
 }
 
@@ -58,11 +57,10 @@ impl Operator {
         Self { name: name.to_owned(), ground, watcher, dice, paused: None }
     }
 
-    /// Gives orders for a while.
     pub(crate) async fn run(mut self) {
         let until = Instant::now() + self.ground.scenario.chaos + AFTER_CHAOS;
         while Instant::now() < until {
-            let order = self.wish();
+            let order = self.draw();
             match order {
                 Order::Pause(kind) => self.paused = Some(kind),
                 Order::Resume(kind) => self.paused = self.paused.filter(|paused| *paused != kind),
@@ -74,18 +72,18 @@ impl Operator {
         }
     }
 
-    /// Takes back whatever keeps something from being done. Nothing fails any more.
+    /// Takes back every order that keeps something from being done, once nothing fails any more.
     pub(crate) async fn settle(self) {
         for kind in Kind::ALL {
             self.give(&Order::Resume(kind)).await;
-            self.give(&Order::Limits(kind, OtherLimits::default())).await;
+            self.give(&Order::Limits(kind, LimitOverrides::default())).await;
         }
         if self.is_crawl_under_way() {
             self.give(&Order::ResumeCrawl(None)).await;
         }
     }
 
-    fn wish(&self) -> Order {
+    fn draw(&self) -> Order {
         let kind = *self.dice.one_of(&Kind::ALL);
         let id = format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64 + 1));
         match self.dice.within(0..28) {
@@ -100,7 +98,7 @@ impl Operator {
             20 => Order::CancelCrawl,
             21 => Order::Report(kind),
             22..24 => Order::Explain(id),
-            // What is paused is to be tempted.
+            // Tempts the paused stage.
             _ => Order::Visit(self.paused.unwrap_or(kind), id),
         }
     }
@@ -109,9 +107,9 @@ impl Operator {
         *self.dice.one_of(&[None, None, Some(1), Some(2), Some(5)])
     }
 
-    fn limits(&self) -> OtherLimits {
+    fn limits(&self) -> LimitOverrides {
         let some = |most: u64| self.dice.thousandths(500).then(|| self.dice.within(1..most) as u32);
-        OtherLimits { rate: some(50).map(f64::from), calls_max: some(4), batch_max: some(6) }
+        LimitOverrides { rate: some(50).map(f64::from), calls_max: some(4), batch_max: some(6) }
     }
 
     async fn give(&self, order: &Order) {
@@ -143,7 +141,7 @@ impl Operator {
         Ok(())
     }
 
-    /// What is explained is so, where nothing changed meanwhile.
+    /// An explanation is right where nothing changed meanwhile.
     async fn explain(&self, id: &String) -> Result<()> {
         let shard = shard_of(id, self.ground.scenario.config.shards);
         let before = self.ground.world.entries(shard, id);
@@ -178,7 +176,7 @@ impl Operator {
             _ => vec![watcher.cancel_recrawl().await],
         };
         let after = self.crawl_under_way();
-        // What others did meanwhile may be the reason for any answer.
+        // A concurrent change may be the reason for any answer.
         let was_same = before == after;
         let is_start = matches!(order, Order::Crawl(_) | Order::CrawlTwice);
         let must_refuse = was_same && is_start == before.1;

@@ -1,4 +1,4 @@
-//! Writers from outside: they save, remove and make things, set states, and ask for visits.
+//! Writers from outside: they save, remove and create things, set states, and request visits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::{Batch, Store};
 use tokio::time::{Instant, sleep};
-use watcher::{Found, Result, Watcher};
+use watcher::{Result, Versioned, Watcher};
 
 use crate::dice::Dice;
 use crate::gate::Gate;
@@ -15,12 +15,11 @@ use crate::stages::Kind;
 use crate::tables::Role;
 use crate::thing::{FIELDS, PRICE, SOURCE, TEXT, Thing};
 
-/// How often an operation is tried again.
+/// Attempts at an operation.
 const TRIES_MAX: usize = 20;
 
-/// What a writer wants.
 #[derive(Clone, Debug)]
-enum Wish {
+enum Operation {
     /// Without a field nothing changes that a stage reads.
     Save {
         field: Option<usize>,
@@ -36,7 +35,6 @@ enum Wish {
     },
 }
 
-/// One writer.
 pub(crate) struct Writer {
     name: String,
     ground: Ground,
@@ -62,8 +60,8 @@ impl Writer {
         while Instant::now() < until {
             let id = format!("e{}", self.dice.within(0..self.ground.scenario.entities as u64));
             match self.disturbance() {
-                Some((id, wish)) => self.fulfil(&id, &wish).await,
-                None => self.fulfil(&id, &self.wish()).await,
+                Some((id, operation)) => self.fulfil(&id, &operation).await,
+                None => self.fulfil(&id, &self.draw()).await,
             }
             sleep(self.dice.ms(1..self.ground.scenario.writer_pause.as_millis() as u64 + 2)).await;
         }
@@ -73,13 +71,13 @@ impl Writer {
     pub(crate) async fn last_words(self) {
         for entity in 0..self.ground.scenario.entities {
             let field = *self.dice.one_of(&[Some(SOURCE), Some(TEXT), Some(PRICE), None]);
-            self.fulfil(&format!("e{entity}"), &Wish::Save { field, value: 1000 }).await;
+            self.fulfil(&format!("e{entity}"), &Operation::Save { field, value: 1000 }).await;
             sleep(self.dice.ms(1..3000)).await;
         }
     }
 
     /// Now and then, something that concerns a visit under way.
-    fn disturbance(&self) -> Option<(String, Wish)> {
+    fn disturbance(&self) -> Option<(String, Operation)> {
         let visits = self.ground.world.visits();
         if visits.is_empty() || !self.dice.thousandths(300) {
             return None;
@@ -87,32 +85,34 @@ impl Writer {
         let (id, stage) = self.dice.one_of(&visits).clone();
         let stage = Kind::of(stage)?;
         let state = self.dice.within(200..300).to_string();
-        let wish =
-            if self.dice.thousandths(500) { Wish::Visit { stage } } else { Wish::SetState { stage, state } };
-        Some((id, wish))
+        let operation = if self.dice.thousandths(500) {
+            Operation::Visit { stage }
+        } else {
+            Operation::SetState { stage, state }
+        };
+        Some((id, operation))
     }
 
-    fn wish(&self) -> Wish {
+    fn draw(&self) -> Operation {
         match self.dice.within(0..20) {
-            0 | 1 => Wish::Remove,
+            0 | 1 => Operation::Remove,
             2 | 3 => {
                 let stage = *self.dice.one_of(&[Kind::Count, Kind::Proud, Kind::Timer]);
-                Wish::SetState { stage, state: self.dice.within(100..200).to_string() }
+                Operation::SetState { stage, state: self.dice.within(100..200).to_string() }
             }
-            4 | 5 => Wish::Visit { stage: *self.dice.one_of(&Kind::ALL) },
-            _ => Wish::Save {
+            4 | 5 => Operation::Visit { stage: *self.dice.one_of(&Kind::ALL) },
+            _ => Operation::Save {
                 field: Some(*self.dice.one_of(&[SOURCE, SOURCE, TEXT, PRICE])),
                 value: self.dice.number(0..100),
             },
         }
     }
 
-    /// Tries until it works, or for long enough.
-    async fn fulfil(&self, id: &String, wish: &Wish) {
+    async fn fulfil(&self, id: &String, operation: &Operation) {
         let op = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
-        self.ground.world.event(format_args!("{} op {op} wants {wish:?} of {id}", self.name));
+        self.ground.world.event(format_args!("{} op {op} wants {operation:?} of {id}", self.name));
         for _ in 0..TRIES_MAX {
-            match self.attempt(id, wish, op).await {
+            match self.attempt(id, operation, op).await {
                 Ok(true) => {
                     self.ground.world.event(format_args!("{} op {op} is done", self.name));
                     return;
@@ -127,27 +127,27 @@ impl Writer {
         self.ground.world.event(format_args!("{} gives up op {op}", self.name));
     }
 
-    async fn attempt(&self, id: &String, wish: &Wish, op: u64) -> Result<bool> {
+    async fn attempt(&self, id: &String, operation: &Operation, op: u64) -> Result<bool> {
         let mut batch = Batch::new();
         let before = self.watcher.load(id).await?;
-        match wish {
-            Wish::Save { field, value } => {
+        match operation {
+            Operation::Save { field, value } => {
                 let new = || Thing { id: id.clone(), op, values: [0; FIELDS.len()] };
                 let thing = before.as_ref().map_or_else(new, |found| found.entity.clone());
                 let thing = field.map_or(thing.clone(), |field| thing.with(field, *value));
                 let thing = Thing { op, ..thing };
                 self.watcher.save(&mut batch, before.as_ref(), &thing).await?;
             }
-            Wish::Remove => {
+            Operation::Remove => {
                 let Some(found) = &before else { return Ok(true) };
                 self.watcher.remove(&mut batch, found).await?;
             }
-            Wish::SetState { stage, state } => {
+            Operation::SetState { stage, state } => {
                 if !self.set_state(&mut batch, before.as_ref(), *stage, state).await? {
                     return Ok(true);
                 }
             }
-            Wish::Visit { stage } => {
+            Operation::Visit { stage } => {
                 self.watcher.request_visit(id, stage.id()).await?;
                 return Ok(true);
             }
@@ -159,7 +159,7 @@ impl Writer {
     async fn set_state(
         &self,
         batch: &mut Batch,
-        before: Option<&Found<Thing>>,
+        before: Option<&Versioned<Thing>>,
         stage: Kind,
         state: &str,
     ) -> Result<bool> {

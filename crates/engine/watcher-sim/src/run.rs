@@ -24,30 +24,26 @@ use crate::world::{Violation, World};
 
 /// Partitions of the topic.
 const PARTITIONS: u32 = 2;
-/// How long a process may take to end in order when nothing is wrong.
+/// How long a process may take to stop when nothing is wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What to simulate.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Everything that happens follows from it.
+    /// Everything else follows from it.
     pub seed: u64,
-    /// How long things go wrong; `None`: as long as the seed says.
+    /// How long things go wrong; `None`: as the seed says.
     pub seconds: Option<u64>,
-    /// A bug to plant.
     pub bug: Option<Bug>,
     /// Whether to keep every line of the trace.
     pub keep_trace: bool,
-    /// The name of the invariant whose violation ends the simulation; `None`: of any.
+    /// Only a violation of this invariant ends the simulation; `None`: of any.
     pub looking_for: Option<&'static str>,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The seed.
     pub seed: u64,
-    /// What was violated, in this order. Usually nothing.
+    /// In this order.
     pub violations: Vec<Violation>,
     /// The last lines of the trace.
     pub last: Vec<String>,
@@ -61,11 +57,10 @@ pub struct Outcome {
     pub commits: u64,
     /// Calls of stages.
     pub calls: u64,
-    /// Faults by their kind.
+    /// By kind.
     pub faults: BTreeMap<String, u64>,
-    /// How often each invariant was looked at.
+    /// How often each invariant was checked.
     pub checks: BTreeMap<&'static str, u64>,
-    /// How much time passed for those who took part.
     pub simulated: Duration,
 }
 
@@ -91,7 +86,7 @@ pub fn simulate(options: &Options) -> Outcome {
 }
 
 thread_local! {
-    /// Panics of the watcher and the simulator themselves; those of stages do not count.
+    /// Panics of the watcher and the simulator; those of stages do not count.
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -139,9 +134,9 @@ async fn play(options: &Options) -> Outcome {
 fn ground(scenario: Scenario, world: &World) -> Ground {
     let tables = watcher::tables().into_iter().chain(topics::tables());
     let schema = Schema::new(1, tables).expect("the tables of the watcher and the topics fit together");
-    let board = Switchboard::new(scenario.seed, scenario.hints_lost);
+    let switchboard = Switchboard::new(scenario.seed, scenario.hints_lost);
     let (memory, engines) = (Memory::new(schema), Arc::new(Mutex::default()));
-    Ground { scenario, world: world.clone(), memory, board, engines }
+    Ground { scenario, world: world.clone(), memory, switchboard, engines }
 }
 
 async fn everything(ground: &Ground) {
@@ -169,7 +164,7 @@ async fn everything(ground: &Ground) {
         instances.extend(place.await);
     }
     sleep(ground.scenario.calm).await;
-    ground.board.lose_all();
+    ground.switchboard.lose_all();
     Writer::new(ground.clone(), "last".to_owned(), ops).await.last_words().await;
     sleep(ground.scenario.quiet).await;
     ground.world.ended(&exported(&topics).await);
@@ -193,7 +188,7 @@ async fn topic(ground: &Ground) -> Topics {
     topics
 }
 
-/// Everything that the topic holds: entities and versions.
+/// The entities and versions in the topic.
 async fn exported(topics: &Topics) -> Vec<(String, u64)> {
     let mut exported = Vec::new();
     for partition in 0..PARTITIONS {

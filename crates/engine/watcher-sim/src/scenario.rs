@@ -7,46 +7,43 @@ use watcher::{Budget, Config, StageLimits};
 
 use crate::dice::Dice;
 
-/// One simulation.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub(crate) seed: u64,
     /// Processes that run the watcher at the same time.
     pub(crate) instances: usize,
-    /// Writers from outside.
     pub(crate) writers: usize,
-    /// Operators.
     pub(crate) operators: usize,
     pub(crate) entities: usize,
     /// How long things go wrong.
     pub(crate) chaos: Duration,
-    /// How long they then go well, before everything is changed once more,
+    /// How long they then go well, before everything is changed once more.
     pub(crate) calm: Duration,
-    /// and how long after that it is asked what is left undone.
+    /// How long after that the invariants check what is left undone.
     pub(crate) quiet: Duration,
     pub(crate) config: Config,
-    /// What the stores suffer while things go wrong.
+    /// The faults of the stores while things go wrong.
     pub(crate) faults: Faults,
-    /// Groups that one process commits at the same time.
+    /// Concurrent group commits of one process.
     pub(crate) lanes: usize,
-    /// So many of a thousand hints between processes are lost.
+    /// Hints between processes that are lost, in thousandths.
     pub(crate) hints_lost: u64,
     /// The longest pause of a writer.
     pub(crate) writer_pause: Duration,
     /// The longest pause of an operator.
     pub(crate) operator_pause: Duration,
-    /// How far clocks are ahead or behind at most.
+    /// The largest error of a clock.
     pub(crate) skew_ms: i64,
-    /// So many of a thousand calls of a stage that may fail go wrong in one way or another.
+    /// Calls of unreliable stages that go wrong, in thousandths.
     pub(crate) shakiness: u64,
-    /// So many of a thousand errors of the shaky stage last.
+    /// Errors of the shaky stage that are lasting, in thousandths.
     pub(crate) lasting: u64,
-    /// How long a call takes at most, usually.
+    /// How long a call usually takes at most.
     pub(crate) call: Duration,
 }
 
 impl Scenario {
-    /// The scenario of a seed. `seconds` is how long things go wrong, if it is not for the seed to say.
+    /// `seconds` overrides how long things go wrong.
     #[must_use]
     pub fn of(seed: u64, seconds: Option<u64>) -> Self {
         let dice = Dice::of(seed, "scenario");
@@ -97,7 +94,6 @@ fn config(dice: &Dice, lease_time: Duration, pause_max: Duration) -> Config {
     Config { shards: dice.within(1..7) as u32, spread, lease_time, budget, stages, ..Config::default() }
 }
 
-/// Some faults, each rare or frequent.
 fn faults(dice: &Dice) -> Faults {
     let rate = |most: u64| dice.within(0..most) as u32;
     Faults {

@@ -1,41 +1,40 @@
-//! The stages: each does one thing that a watcher must cope with.
+//! The stages: each does one thing that the watcher must handle.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use watcher::{Answer, Clock, Fields, Interest, Saved, Stage, StageError, Subject, Wish, shard_of};
+use watcher::{Answer, Clock, Fields, Interest, Saved, Schedule, Stage, StageError, Subject, shard_of};
 
 use crate::dice::Dice;
 use crate::gate::Gate;
 use crate::scenario::Scenario;
 use crate::thing::{ASKED, COUNT, FIELDS, FOLLOW, PATCH, PRICE, PROUD, SHAKY, SOURCE, TEXT, Thing};
-use crate::world::{Actor, Call, Told, What, World};
+use crate::world::{Actor, Call, SavedCall, What, World};
 
-/// What a stage does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Changes a field when another changes.
     Follow,
-    /// Is asked, and says anything.
+    /// Is asked, and answers anything.
     Asked,
-    /// Asks for later visits.
+    /// Requests later visits.
     Timer,
     /// Counts its visits in its state.
     Count,
-    /// Wants the price to be even,
+    /// Wants the price to be even.
     Even,
-    /// or odd.
+    /// Wants the price to be odd.
     Odd,
-    /// Fails in passing, or for good.
+    /// Fails with passing and lasting errors.
     Shaky,
-    /// Hangs, now and then.
+    /// Hangs now and then.
     Hanging,
-    /// Panics, now and then.
+    /// Panics now and then.
     Panicky,
     /// Answers slowly with a patch.
     Patch,
-    /// Wants to hear of its changes.
+    /// Implements `on_saved`.
     Proud,
 }
 
@@ -93,7 +92,7 @@ impl Kind {
     }
 }
 
-/// A stage as one process has it.
+/// A stage in one process.
 pub(crate) struct Performer {
     kind: Kind,
     instance: String,
@@ -107,7 +106,6 @@ pub(crate) struct Performer {
     call: Duration,
 }
 
-/// All stages of one process.
 pub(crate) fn stages(
     scenario: &Scenario,
     world: &World,
@@ -131,7 +129,7 @@ pub(crate) fn stages(
 
 impl Performer {
     fn call(&self, what: What, subject: &Subject<Thing>) -> Call {
-        // Between the look at the clock, right after everything was read, and the call there may be other work.
+        // Other work may come between the read, when the time was taken, and the call.
         let delay = self.gate.delay() + self.clock.now().since(subject.now);
         Call {
             instance: self.instance.clone(),
@@ -148,7 +146,7 @@ impl Performer {
         }
     }
 
-    /// Whether something goes wrong now, with the shaky stage twice as often as with others.
+    /// Whether something goes wrong now, twice as often with the shaky stage.
     fn is_bad_day(&self) -> bool {
         let chance = if self.kind == Kind::Shaky { 2 * self.shakiness } else { self.shakiness };
         self.dice.thousandths(chance) && !self.world.is_calm()
@@ -199,23 +197,23 @@ impl Stage<Thing> for Performer {
         self.kind.interest()
     }
 
-    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<Thing>) -> Result<Schedule, StageError> {
         let ticket = self.world.call(self.call(What::Ask, subject));
         self.work().await;
         let price = subject.entity.values[PRICE];
-        let wish = match self.kind {
-            Kind::Even if price % 2 == 0 => Wish::No,
-            Kind::Odd if price % 2 != 0 || self.world.is_calm() => Wish::No,
-            Kind::Even | Kind::Odd => Wish::Now,
+        let schedule = match self.kind {
+            Kind::Even if price % 2 == 0 => Schedule::No,
+            Kind::Odd if price % 2 != 0 || self.world.is_calm() => Schedule::No,
+            Kind::Even | Kind::Odd => Schedule::Now,
             _ if self.is_bad_day() => return Err(StageError::Passing("who knows".to_owned())),
             _ => match self.dice.within(0..3) {
-                0 => Wish::No,
-                1 => Wish::Now,
-                _ => Wish::At(subject.now + self.dice.ms(0..5000)),
+                0 => Schedule::No,
+                1 => Schedule::Now,
+                _ => Schedule::At(subject.now + self.dice.ms(0..5000)),
             },
         };
-        ticket.wish(wish);
-        Ok(wish)
+        ticket.schedule(schedule);
+        Ok(schedule)
     }
 
     async fn process(&self, subject: &Subject<Thing>) -> Result<Answer<Thing>, StageError> {
@@ -234,7 +232,7 @@ impl Stage<Thing> for Performer {
             Kind::Panicky if self.is_bad_day() => {
                 self.world.fault("stage panics", &self.instance, format_args!(""));
                 drop(ticket);
-                // A panic that nobody prints.
+                // A panic that prints nothing.
                 std::panic::resume_unwind(Box::new("a simulated panic"));
             }
             _ => Ok(self.answer(subject)),
@@ -258,8 +256,9 @@ impl Stage<Thing> for Performer {
             _ => Err(StageError::Passing("busy".to_owned())),
         };
         let heard = !matches!(answer, Err(StageError::Passing(_)));
-        let told = Told { stage: self.kind.id(), entity: &saved.entity.id, version: saved.version, heard };
-        self.world.told(&self.instance, &told);
+        let saved =
+            SavedCall { stage: self.kind.id(), entity: &saved.entity.id, version: saved.version, heard };
+        self.world.saved(&self.instance, &saved);
         answer
     }
 }

@@ -1,15 +1,14 @@
-//! What the store holds, as the invariants see it, and what one commit did to it.
+//! What the store holds, as the invariants see it, and the effect of one commit.
 
 use std::collections::BTreeMap;
 
 use buffa::Message;
 use bytes::Bytes;
 use store::{Batch, Key, Write};
-use watcher::insight::{self, CrawlOrder, CrawlProgress, Entry, Head, Lease, Place, Settings};
+use watcher::insight::{self, CrawlOrder, CrawlProgress, Entry, Head, Lease, RowKey, Settings};
 
 use crate::thing::KIND;
 
-/// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) version: u64,
@@ -17,13 +16,12 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// The value as a message. The watcher writes nothing else, so what cannot be read is as good as empty.
+    /// The value as a message. The watcher writes only readable ones.
     pub(crate) fn read<M: Message + Default>(&self) -> M {
         M::decode_from_slice(&self.value).unwrap_or_default()
     }
 }
 
-/// All rows.
 #[derive(Default)]
 pub(crate) struct Tables {
     rows: BTreeMap<Key, Stored>,
@@ -33,7 +31,6 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// The number of commits so far.
     pub(crate) fn commits(&self) -> u64 {
         self.commits
     }
@@ -42,12 +39,12 @@ impl Tables {
         self.rows.get(key)
     }
 
-    /// All rows of the watcher, with what their keys stand for.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Place, &Stored)> {
-        self.rows.iter().filter_map(|(key, row)| Some((insight::place_of(key).ok().flatten()?, row)))
+    /// All rows of the watcher with their keys.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (RowKey, &Stored)> {
+        self.rows.iter().filter_map(|(key, row)| Some((insight::row_key_of(key).ok().flatten()?, row)))
     }
 
-    /// Writes a batch whose checks hold, and tells what that changed.
+    /// Applies a batch whose checks hold; returns what changed.
     pub(crate) fn apply(&mut self, batch: &Batch) -> Vec<Change> {
         self.commits += 1;
         let mut changes: Vec<Change> = Vec::new();
@@ -65,25 +62,25 @@ impl Tables {
                 earlier.after = after;
                 continue;
             }
-            let place = insight::place_of(key).ok().flatten();
+            let place = insight::row_key_of(key).ok().flatten();
             changes.push(Change { key: key.clone(), place, before, after, written_before });
         }
         changes
     }
 
-    /// The last re-crawl that was ordered; the default if there was none.
+    /// The last re-crawl; the default if there was none.
     pub(crate) fn crawl(&self) -> CrawlOrder {
         let settings = self.get(&insight::settings_key(KIND)).map(Stored::read::<Settings>);
         settings.and_then(|settings| settings.crawl.into_option()).unwrap_or_default()
     }
 
-    /// How far it has come in a shard; the default if it has not begun there.
+    /// Its progress in a shard; the default if it has not begun there.
     pub(crate) fn crawled(&self, shard: u32) -> CrawlProgress {
         let progress = self.get(&insight::crawl_key(shard, KIND)).map(Stored::read::<CrawlProgress>);
         progress.filter(|progress| progress.run == self.crawl().run).unwrap_or_default()
     }
 
-    /// The number of the commit that wrote or deleted a row last; zero if none did.
+    /// The commit that wrote or deleted a row last; zero if there is none.
     pub(crate) fn written(&self, key: &Key) -> u64 {
         self.written.get(key).copied().unwrap_or(0)
     }
@@ -93,8 +90,8 @@ impl Tables {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) key: Key,
-    /// What it stands for; `None` for rows that are not the watcher's.
-    pub(crate) place: Option<Place>,
+    /// `None` for rows of other tables.
+    pub(crate) place: Option<RowKey>,
     pub(crate) before: Option<Stored>,
     pub(crate) after: Option<Stored>,
     /// The commit that wrote the row before.
@@ -102,33 +99,31 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Whether the row was made, deleted, or changed its content.
+    /// Whether the row was created, deleted, or changed its content.
     pub(crate) fn is_real(&self) -> bool {
         self.before != self.after
     }
 }
 
-/// Who commits and calls stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A process that runs the watcher.
+    /// Runs the watcher.
     Instance,
-    /// Somebody who writes from outside.
+    /// Writes from outside.
     Outside,
 }
 
 /// A batch that was just applied.
 pub(crate) struct Commit<'a> {
-    /// Who sent it.
     pub(crate) actor: &'a str,
     pub(crate) role: Role,
-    /// What the sender's clock says, in milliseconds since 1970.
+    /// The sender's clock, in milliseconds since 1970.
     pub(crate) clock_ms: i64,
-    /// Simulated time, in milliseconds.
+    /// Simulated milliseconds.
     pub(crate) now_ms: u64,
     pub(crate) batch: &'a Batch,
     pub(crate) changes: &'a [Change],
-    /// All rows, after it.
+    /// All rows after it.
     pub(crate) tables: &'a Tables,
 }
 
@@ -137,7 +132,6 @@ impl Commit<'_> {
         self.changes.iter().find(|change| change.key == *key)
     }
 
-    /// A row before the commit.
     pub(crate) fn before(&self, key: &Key) -> Option<&Stored> {
         self.change(key).map_or_else(|| self.tables.get(key), |change| change.before.as_ref())
     }
@@ -147,25 +141,25 @@ impl Commit<'_> {
         self.change(key).map_or_else(|| self.tables.written(key), |change| change.written_before)
     }
 
-    /// The rows of one sort of place that it wrote or deleted.
+    /// The rows of one kind that it wrote or deleted.
     pub(crate) fn places<'a, T>(
         &'a self,
-        select: impl Fn(&'a Place) -> Option<T> + 'a,
+        select: impl Fn(&'a RowKey) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (T, &'a Change)> {
         self.changes.iter().filter_map(move |change| Some((select(change.place.as_ref()?)?, change)))
     }
 }
 
-/// The entry of the system stage or of another, in a row of its table.
-pub(crate) fn entry_in(place: &Place, row: &Stored) -> Option<Entry> {
+/// The entry of any stage, the system stage included.
+pub(crate) fn entry_in(place: &RowKey, row: &Stored) -> Option<Entry> {
     match place {
-        Place::Entry { .. } => Some(row.read()),
-        Place::Head { .. } => row.read::<Head>().entry.as_option().cloned(),
+        RowKey::Entry { .. } => Some(row.read()),
+        RowKey::Head { .. } => row.read::<Head>().entry.as_option().cloned(),
         _ => None,
     }
 }
 
-/// Who serves a shard, and in which epoch.
+/// The owner and the epoch.
 pub(crate) fn lease_of(row: Option<&Stored>) -> (String, u64) {
     row.map_or_else(Default::default, |row| (row.read::<Lease>().owner, row.version))
 }

@@ -1,4 +1,4 @@
-//! The entity that evolves: a thing with a few numbers.
+//! The entity: a thing with a few numbers.
 
 use bytes::Bytes;
 use watcher::{Entity, Fields};
@@ -16,7 +16,6 @@ pub(crate) const SHAKY: usize = 6;
 pub(crate) const PATCH: usize = 7;
 pub(crate) const PROUD: usize = 8;
 
-/// The kind of all entities.
 pub(crate) const KIND: &str = "thing";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    /// The same with another value in one field.
     pub(crate) fn with(&self, field: usize, value: i64) -> Self {
         let mut thing = self.clone();
         thing.values[field] = value;

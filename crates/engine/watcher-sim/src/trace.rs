@@ -6,17 +6,16 @@ use std::fmt;
 use store::{Batch, Write};
 use xxhash_rust::xxh3::Xxh3;
 
-/// So many of the last lines are kept, to be shown with a failure.
+/// The lines that are shown with a failure.
 const LAST_LINES: usize = 300;
 
-/// What has happened so far.
 pub(crate) struct Trace {
     hash: Xxh3,
     events: u64,
     last: VecDeque<String>,
-    /// Every line, if somebody wants to read them.
+    /// Every line, if they are kept.
     all: Option<Vec<String>>,
-    /// After the end nothing is noted any more.
+    /// Nothing is recorded after the end.
     ended: bool,
 }
 
@@ -64,7 +63,6 @@ impl Trace {
     }
 }
 
-/// A batch in one line.
 pub(crate) struct Shown<'a>(pub(crate) &'a Batch);
 
 impl fmt::Display for Shown<'_> {

@@ -1,16 +1,18 @@
-//! The world: what really happens, seen by nobody who takes part. Everything is told to it, and it asks the invariants.
+//! The world: sees everything that happens and asks the invariants.
 
 mod views;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use store::Batch;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use watcher::{Answer, Clock, StageError, Time, Wish};
+use watcher::{Answer, Clock, Schedule, StageError, Time};
 
 use crate::invariants::{End, Invariant, Seen, all_invariants};
 use crate::scenario::Scenario;
@@ -18,39 +20,34 @@ use crate::tables::{Commit, Role, Tables};
 use crate::thing::Thing;
 use crate::trace::{Shown, Trace};
 
-/// The clocks of a world begin near this time.
+/// The clocks of a world start near this time.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
-/// More calls of the store than this in one millisecond have no end.
+/// A process with more store calls than this in one millisecond is in an endless loop.
 const CALLS_IN_A_MS_MAX: u64 = 50_000;
 
-/// Something that must never happen, and did.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The name of the invariant.
     pub invariant: &'static str,
-    /// What was seen.
     pub seen: String,
-    /// When, in simulated milliseconds.
+    /// In simulated milliseconds.
     pub at_ms: u64,
 }
 
-/// Who commits.
 pub(crate) struct Actor {
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) clock: Clock,
 }
 
-/// How a stage is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Whether it wants to visit.
+    /// A question.
     Ask,
     Visit,
 }
 
-/// A call of a stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) instance: String,
@@ -60,29 +57,29 @@ pub(crate) struct Call {
     pub(crate) thing: Thing,
     pub(crate) version: u64,
     pub(crate) state: Bytes,
-    /// What the caller's clock says.
+    /// By the caller's clock.
     pub(crate) now: Time,
-    /// Simulated time at its begin, in milliseconds.
+    /// Simulated milliseconds.
     pub(crate) began_ms: u64,
-    /// How old what the caller has read may be, in milliseconds.
+    /// How old the rows that the caller read may be, in milliseconds.
     pub(crate) delay_ms: u64,
-    /// The number of commits at its begin.
+    /// The number of commits when it began.
     pub(crate) commits: u64,
 }
 
-/// What a visit answered; `None` if the call was given up, or panicked.
+/// The answer of a visit; `None` if the call timed out or panicked.
 pub(crate) type Returned = Option<Result<Answer<Thing>, StageError>>;
 
-/// A stage was told of its change.
-pub(crate) struct Told<'a> {
+/// A call of `on_saved`.
+pub(crate) struct SavedCall<'a> {
     pub(crate) stage: &'static str,
     pub(crate) entity: &'a str,
     pub(crate) version: u64,
-    /// Whether it need not be told again.
+    /// Whether it is not repeated.
     pub(crate) heard: bool,
 }
 
-/// What really happens. Cheap to clone; all clones are one world.
+/// Cheap to clone; all clones are one world.
 #[derive(Clone)]
 pub(crate) struct World {
     began: Instant,
@@ -94,17 +91,17 @@ struct Inner {
     trace: Trace,
     tables: Tables,
     invariants: Vec<Box<dyn Invariant>>,
-    /// How often each invariant was asked.
+    /// How often each invariant was checked.
     checks: BTreeMap<&'static str, u64>,
     violations: Vec<Violation>,
-    /// Other violations than of this invariant do not end the world.
+    /// Violations of other invariants do not end the world.
     looking_for: Option<&'static str>,
     faults: BTreeMap<String, u64>,
     calls: u64,
     /// Visits under way: entity and stage.
     visits: Vec<(String, &'static str)>,
     calm: bool,
-    /// Calls of the store in this simulated millisecond.
+    /// The current millisecond and its store calls.
     busy: (u64, u64),
 }
 
@@ -128,33 +125,32 @@ impl World {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
-    /// Simulated time, in milliseconds.
+    /// Simulated milliseconds.
     pub(crate) fn now_ms(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
     }
 
-    /// A clock that is so many milliseconds ahead.
+    /// A clock with this error.
     pub(crate) fn clock(&self, ahead_ms: i64) -> Clock {
         let began = self.began;
         Clock::new(move || Time::from_ms(START_MS + ahead_ms) + began.elapsed())
     }
 
-    /// Notes something that has no rule.
+    /// Records an event that no invariant checks.
     pub(crate) fn event(&self, event: fmt::Arguments<'_>) {
         self.inner().trace.note(self.now_ms(), event);
     }
 
-    /// Notes a fault.
     pub(crate) fn fault(&self, kind: &str, who: &str, what: fmt::Arguments<'_>) {
         let mut inner = self.inner();
         *inner.faults.entry(kind.to_owned()).or_default() += 1;
         inner.trace.note(self.now_ms(), format_args!("{who} suffers: {kind}{what}"));
     }
 
-    /// From now on nothing fails any more.
+    /// From now on nothing fails.
     pub(crate) fn calm(&self) {
         self.inner().calm = true;
         self.event(format_args!("calm"));
@@ -164,7 +160,6 @@ impl World {
         self.inner().calm
     }
 
-    /// A batch has just been applied.
     pub(crate) fn committed(&self, actor: &Actor, batch: &Batch) {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
@@ -185,12 +180,11 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// A batch was refused.
     pub(crate) fn refused(&self, actor: &Actor, keys: &[store::Key]) {
         self.event(format_args!("{} is refused: {keys:?}", actor.name));
     }
 
-    /// A stage is being called. The call ends when what this returns is finished or dropped.
+    /// A stage is called. The call ends when the ticket is finished or dropped.
     pub(crate) fn call(&self, mut call: Call) -> Ticket {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
@@ -212,7 +206,7 @@ impl World {
         Ticket { world: self.clone(), call: Some(call) }
     }
 
-    /// The visits that are under way: entity and stage.
+    /// Visits under way: entity and stage.
     pub(crate) fn visits(&self) -> Vec<(String, &'static str)> {
         self.inner().visits.clone()
     }
@@ -228,26 +222,24 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// A stage was asked, and says whether it wants the entity.
-    fn wished(&self, call: &Call, wish: Wish) {
+    fn wished(&self, call: &Call, schedule: Schedule) {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
         let Inner { invariants, tables, .. } = &mut *inner;
-        let seen = look(invariants, |invariant| invariant.at_wish(call, wish, tables));
+        let seen = look(invariants, |invariant| invariant.at_schedule(call, schedule, tables));
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// A stage was told of its change.
-    pub(crate) fn told(&self, instance: &str, told: &Told<'_>) {
+    pub(crate) fn saved(&self, instance: &str, saved: &SavedCall<'_>) {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
-        let Told { stage, entity, version, heard } = told;
+        let SavedCall { stage, entity, version, heard } = saved;
         inner.trace.note(now_ms, format_args!("{instance} tells {stage} {entity} v{version}: heard {heard}"));
-        let seen = look(&mut inner.invariants, |invariant| invariant.at_told(told));
+        let seen = look(&mut inner.invariants, |invariant| invariant.at_saved(saved));
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// Nothing will happen any more.
+    /// The end of the simulation.
     pub(crate) fn ended(&self, exported: &[(String, u64)]) {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
@@ -266,7 +258,7 @@ impl World {
         self.judge(&mut inner, now_ms, seen);
     }
 
-    /// Whether so much is asked of the store in one millisecond that it will never end.
+    /// Whether a process calls the store in an endless loop.
     pub(crate) fn is_spinning(&self, actor: &Actor) -> bool {
         let now_ms = self.now_ms();
         let mut inner = self.inner();
@@ -280,13 +272,13 @@ impl World {
         is_spinning
     }
 
-    /// Somebody who takes part has looked at something himself.
+    /// An actor has checked an invariant itself.
     pub(crate) fn looked_at(&self, invariant: &'static str, seen: Seen) {
         let now_ms = self.now_ms();
         self.judge(&mut self.inner(), now_ms, vec![(invariant, seen)]);
     }
 
-    /// Something that no invariant looks at went wrong.
+    /// A failure that no invariant covers.
     pub(crate) fn broken(&self, invariant: &'static str, what: String) {
         let now_ms = self.now_ms();
         self.judge(&mut self.inner(), now_ms, vec![(invariant, Err(what))]);
@@ -314,7 +306,6 @@ impl World {
         let _ = self.failed.subscribe().wait_for(|failed| *failed).await;
     }
 
-    /// What was seen of it.
     pub(crate) fn summary(&self) -> Summary {
         let mut inner = self.inner();
         Summary {
@@ -362,10 +353,10 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// The stage was asked, and said this.
-    pub(crate) fn wish(self, wish: Wish) {
+    /// The stage answered a question.
+    pub(crate) fn schedule(self, schedule: Schedule) {
         if let Some(call) = &self.call {
-            self.world.wished(call, wish);
+            self.world.wished(call, schedule);
         }
     }
 

@@ -1,206 +1,213 @@
-//! What becomes of a stage's answer: whether it can be saved, what goes into the batch, and whether it still holds when something changed meanwhile.
+//! The answer of a stage: whether it can be saved, what goes into the batch, and whether it still
+//! holds when something changed meanwhile.
+
+use std::borrow::Cow;
 
 use store::Batch;
 
 use crate::Result;
-use crate::change::{Event, Standing, Versioned};
-use crate::entity::Entity;
+use crate::change::{EnqueueState, Event, Stored, replace};
+use crate::entity::{Entity, Prepared};
 use crate::fields::Fields;
 use crate::limits::{
     ENTITY_BYTES_MAX, ERROR_BYTES_MAX, STATE_BYTES_MAX, TIMER_AHEAD_MAX, TIMER_BEHIND_MAX, TIMER_STEP_MIN,
 };
-use crate::queue::{Lane, Wanted, leave, offer, park};
+use crate::queue::{Lane, VisitRequest, dequeue, enqueue, park};
 use crate::rows::{Ended, Entry, Last, Why, encode};
-use crate::stage::{Answer, Change, NewState, Stage, StageError};
+use crate::rules::Rules;
+use crate::stage::{Answer, Change, NewState, Stage, StageError, Subject};
 use crate::tables::STATES;
-use crate::visit::{Before, Due, End};
-use crate::watcher::{Found, Watcher};
+use crate::visit::{Due, End, VisitInput};
+use crate::watcher::Watcher;
+use clock::Time;
+
+/// An answer that can be saved, with the change of the entity that it makes.
+pub(crate) struct CheckedAnswer<E: Entity> {
+    /// `None` if no field differs.
+    pub(crate) change: Option<Prepared<'static, E>>,
+    /// The fields that a patch sets, none for an untouched entity; `None` for a replacement.
+    pub(crate) patched: Option<Fields>,
+    pub(crate) state: NewState,
+    pub(crate) next: Option<Time>,
+}
 
 impl<E: Entity> Watcher<E> {
-    /// Whether an answer can be saved at all; if not, what the stage did wrong.
-    pub(crate) fn sound(&self, found: &Found<E>, answer: Answer<E>) -> Result<Answer<E>, StageError> {
+    /// Checks whether an answer can be saved; the error says what the stage did wrong.
+    pub(crate) fn check(
+        &self,
+        subject: &Subject<E>,
+        answer: Answer<E>,
+    ) -> Result<CheckedAnswer<E>, StageError> {
         let wrong = |what: String| Err(StageError::Lasting(what));
-        let Found { entity: seen, version, .. } = found;
-        if let Some(made_from) = answer.made_from
-            && made_from != *version
+        let (seen, version) = (&subject.entity, subject.version);
+        let Answer { change, state, next, made_from } = answer;
+        if let Some(made_from) = made_from
+            && made_from != version
         {
             return wrong(format!(
                 "it was shown version {version} and answered with one made from version {made_from}"
             ));
         }
-        if let Change::Replace(entity) | Change::Patch { values: entity, .. } = &answer.change
+        if let Change::Replace(entity) | Change::Patch { values: entity, .. } = &change
             && entity.id() != seen.id()
         {
             return wrong(format!("it was shown {} and answered with {}", seen.id(), entity.id()));
         }
-        if let Some((after, _)) = changed(seen, &answer) {
-            let bytes = after.encode().len();
-            if bytes > ENTITY_BYTES_MAX {
-                return wrong(format!("its entity has {bytes} bytes, at most {ENTITY_BYTES_MAX} can be"));
+        let (after, patched) = match change {
+            Change::Untouched => (None, Some(Fields::none())),
+            Change::Replace(after) => (Some(after), None),
+            Change::Patch { fields, values } => {
+                let mut after = seen.clone();
+                after.take_fields(&fields, &values);
+                (Some(after), Some(fields))
             }
+        };
+        let change = after.map(|after| Prepared::between(Some(seen), Cow::Owned(after)));
+        let change = change.filter(|change| !change.fields.is_empty());
+        if let Some(bytes) = change.as_ref().map(|change| change.bytes.len())
+            && bytes > ENTITY_BYTES_MAX
+        {
+            return wrong(format!("its entity has {bytes} bytes, the limit is {ENTITY_BYTES_MAX}"));
         }
-        if let NewState::Set(state) = &answer.state
+        if let NewState::Set(state) = &state
             && state.len() > STATE_BYTES_MAX
         {
-            return wrong(format!("its state has {} bytes, at most {STATE_BYTES_MAX} can be", state.len()));
+            return wrong(format!("its state has {} bytes, the limit is {STATE_BYTES_MAX}", state.len()));
         }
         let now = self.now();
-        match answer.next {
+        match next {
             Some(next) if now.since(next) > TIMER_BEHIND_MAX => {
                 wrong(format!("it asked for a visit at {next}, {} s ago", now.since(next).as_secs()))
             }
             Some(next) if next.since(now) > TIMER_AHEAD_MAX => {
                 wrong(format!("it asked for a visit at {next}, more than 100 years ahead"))
             }
-            _ => Ok(answer),
+            _ => Ok(CheckedAnswer { change, patched, state, next }),
         }
     }
 
-    /// Adds to a batch what a stage answered. `standing` is where the entity stands, if that is known.
+    /// Adds an answer to a batch. `queue` is the queue state of the entity, if it is known.
+    #[allow(clippy::too_many_arguments, reason = "each of them is another row of the batch")]
     pub(crate) async fn add_answer(
         &self,
         batch: &mut Batch,
+        rules: &Rules<E>,
         stage: &str,
         due: &Due,
-        before: &Before<E>,
-        answer: &Answer<E>,
-        standing: Option<Standing<'_>>,
+        input: &VisitInput<E>,
+        answer: &CheckedAnswer<E>,
+        queue: Option<EnqueueState>,
     ) -> Result<End> {
-        let (which, now) = (due.which(E::KIND), self.now());
-        let Before { found, entry, state } = before;
-        let key = E::key(due.shard, &found.entity.id());
-        batch.check(key.clone(), found.version);
+        let (entity, now) = (due.entity(E::KIND), self.now());
+        let VisitInput { subject, entry, state_version } = input;
+        batch.check(E::key(due.shard, &subject.entity.id()), subject.version);
 
-        let state_of = if planted!(ForeignState) { "another" } else { stage };
-        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, state_of));
-        if !planted!(NoStateCheck) {
-            batch.check(state_key.clone(), state.version);
-        }
-        let new_state = match &answer.state {
-            NewState::Set(new) if *new != state.content => {
-                // An empty state is kept as a row once there was one: its version must not start anew.
-                // The entry goes on from those of an entity of the same id that was removed, so a state that is made does too.
-                let next = if state.version == 0 { entry.version + 1 } else { state.version + 1 };
-                batch.put(state_key, next, new.clone());
+        let state_key = STATES.key((due.shard, E::KIND, &*due.entity, stage));
+        batch.check(state_key.clone(), *state_version);
+        let state = match &answer.state {
+            NewState::Set(new) if *new != subject.state => {
+                // An empty state keeps its row once there is one: its version must not start over.
+                // A new state continues from the entry, and so from those of a removed entity.
+                let before = if *state_version == 0 { entry.version } else { *state_version };
+                batch.put(state_key, before + 1, new.clone());
                 new.clone()
             }
-            _ => state.content.clone(),
+            _ => subject.state.clone(),
         };
 
-        let (mut ended, mut fight) = (Ended::ENDED_UNTOUCHED, None);
-        if let Some((after, fields)) = changed(&found.entity, answer) {
-            ended = Ended::ENDED_CHANGED;
-            let (entity, version) =
-                (after.encode(), found.version + if planted!(VersionJump) { 2 } else { 1 });
-            batch.put(key, version, entity.clone());
-            self.follow_up(batch, which, Some(&found.entity), Some(&after), (version, Some(stage), now));
-            let standing = match standing {
-                Some(standing) => standing,
-                None => self.standing(which, Some(stage), &fields).await?,
+        let mut fight = None;
+        if let Some(change) = &answer.change {
+            let queue = match queue {
+                Some(queue) => queue,
+                None => self.enqueue_state(rules, entity, Some(stage), &change.fields).await?,
             };
-            let (entity, author) = (Some(entity), Some(stage));
-            let (state, signature) = (new_state, String::new());
-            let event = Event { entity, version, changed: fields, author, state, signature, now };
-            fight = self.record(batch, which, &event, standing, &after);
+            let event = Event {
+                entity: Some(&change.bytes),
+                version: subject.version + 1,
+                changed: &change.fields,
+                stage: Some(stage),
+                state,
+                author: String::new(),
+                now,
+            };
+            fight = self.add_change(batch, rules, entity, &event, (Some(&subject.entity), change), queue);
         }
 
+        let changed = answer.change.is_some();
+        let ended = if changed { Ended::ENDED_CHANGED } else { Ended::ENDED_UNTOUCHED };
         let mut content = entry.content.clone();
-        leave(batch, &which.in_stage(stage), &mut content);
+        dequeue(batch, &entity.in_stage(stage), &mut content);
         content.attempts = 0;
         content.error.clear();
-        content.last = Some(last(now.as_ms(), ended, found.version)).into();
+        content.last = Some(last(now, ended, subject.version)).into();
         if let Some(next) = answer.next.filter(|_| !planted!(LostTimer)) {
-            // A stage cannot get around what puts it off by asking for the next visit itself.
-            let put_off = fight.as_ref().map_or(TIMER_STEP_MIN, |fight| fight.delay);
-            let wanted = Wanted { visit: next.max(now + put_off), lane: Lane::Timer, why: Why::WHY_TIMER };
-            offer(batch, &which.in_stage(stage), &mut content, wanted, now);
+            // A stage cannot avoid the delay of a fight by asking for the next visit itself.
+            let delay = fight.as_ref().map_or(TIMER_STEP_MIN, |fight| fight.delay);
+            let request =
+                VisitRequest { visit: next.max(now + delay), lane: Lane::Timer, why: Why::WHY_TIMER };
+            enqueue(batch, &entity.in_stage(stage), &mut content, request, now);
         }
-        let key = which.entry_key(stage);
-        if !planted!(NoEntryCheck) {
-            batch.check(key.clone(), entry.version);
-        }
-        batch.put(key, entry.version + 1, encode(&content));
-        Ok(End::Saved { changed: ended == Ended::ENDED_CHANGED, fight })
+        replace(batch, entity.entry_key(stage), entry.version, encode(&content));
+        Ok(End::Saved { changed, fight })
     }
 
-    /// Adds to a batch that an attempt at a version of an entity failed; says whether the entity is parked now.
+    /// Adds a failed attempt at a version of an entity to a batch; says whether it is parked now.
     pub(crate) fn add_failure(
         &self,
         batch: &mut Batch,
         stage: &str,
         due: &Due,
         seen_version: u64,
-        entry: Versioned<Entry>,
+        entry: Stored<Entry>,
         error: &StageError,
     ) -> bool {
-        let (which, now, limits) = (due.which(E::KIND), self.now(), self.limits_of(stage));
-        let Versioned { version, content: mut entry } = entry;
-        leave(batch, &which.in_stage(stage), &mut entry);
+        let (entity, now, limits) = (due.entity(E::KIND), self.now(), self.limits_of(stage));
+        let Stored { version, content: mut entry } = entry;
+        dequeue(batch, &entity.in_stage(stage), &mut entry);
         entry.attempts = entry.attempts.saturating_add(1);
-        entry.error = if planted!(SilentParking) { String::new() } else { shortened(&error.to_string()) };
-        entry.last = Some(last(now.as_ms(), Ended::ENDED_FAILED, seen_version)).into();
+        entry.error = truncate(&error.to_string(), ERROR_BYTES_MAX);
+        entry.last = Some(last(now, Ended::ENDED_FAILED, seen_version)).into();
         if matches!(error, StageError::Lasting(_)) || entry.attempts >= limits.attempts_max {
-            park(batch, &which.in_stage(stage), &mut entry, now);
+            park(batch, &entity.in_stage(stage), &mut entry, now);
         } else {
             let pause = limits.pause_after(entry.attempts);
             let visit = now + pause / 2 + self.random_part(pause / 2);
-            let wanted = Wanted { visit, lane: Lane::Timer, why: Why::WHY_RETRY };
-            offer(batch, &which.in_stage(stage), &mut entry, wanted, now);
+            let request = VisitRequest { visit, lane: Lane::Timer, why: Why::WHY_RETRY };
+            enqueue(batch, &entity.in_stage(stage), &mut entry, request, now);
         }
-        let key = which.entry_key(stage);
-        batch.check(key.clone(), version).put(key, version + 1, encode(&entry));
+        replace(batch, entity.entry_key(stage), version, encode(&entry));
         entry.parked
     }
 }
 
-fn last(at_ms: i64, ended: Ended, version: u64) -> Last {
-    Last { at_ms, ended: ended.into(), version, ..Last::default() }
+fn last(at: Time, ended: Ended, version: u64) -> Last {
+    Last { at_ms: at.as_ms(), ended: ended.into(), version, ..Last::default() }
 }
 
-/// The entity after an answer, and the fields that changed; `None` if nothing did.
-pub(crate) fn changed<E: Entity>(entity: &E, answer: &Answer<E>) -> Option<(E, Fields)> {
-    let after = match &answer.change {
-        Change::Untouched => return None,
-        Change::Replace(after) => after.clone(),
-        Change::Patch { fields, values } => {
-            let mut after = entity.clone();
-            after.take_fields(fields, values);
-            after
-        }
-    };
-    let fields = E::changed_fields(entity, &after);
-    (!fields.is_empty()).then_some((after, fields))
-}
-
-/// Whether an answer that was given to `seen` holds for what is there now.
-pub(crate) fn fits<E: Entity>(
+/// Whether an answer to `seen` holds for `newer`; `tried` is what the last attempt was based on.
+pub(crate) fn can_rebase<E: Entity>(
     stage: &dyn Stage<E>,
-    answer: &Result<Answer<E>, StageError>,
-    seen: &E,
-    before: &Before<E>,
-    after: &Before<E>,
+    answer: &Result<CheckedAnswer<E>, StageError>,
+    seen: &VisitInput<E>,
+    tried: &VisitInput<E>,
+    newer: &VisitInput<E>,
 ) -> bool {
     if planted!(AlwaysFits) {
         return true;
     }
-    // Whoever rewrote the entry wants another visit: this one must not take its place.
-    if after.entry.version != before.entry.version || after.state.version != before.state.version {
+    // A rewritten entry is a request for another visit, which this one must not replace.
+    if newer.entry.version != tried.entry.version || newer.state_version != tried.state_version {
         return false;
     }
-    if after.found.version == before.found.version {
+    if newer.subject.version == tried.subject.version {
         return true;
     }
-    let none = Fields::none();
-    let fields = match answer {
-        Ok(Answer { change: Change::Patch { fields, .. }, .. }) => fields,
-        Ok(Answer { change: Change::Untouched, .. }) => &none,
-        Ok(Answer { change: Change::Replace(_), .. }) | Err(_) => return false,
-    };
-    let elsewhere = E::changed_fields(seen, &after.found.entity);
-    !elsewhere.overlaps(fields) && !elsewhere.overlaps(&stage.interest().inputs)
+    let Ok(CheckedAnswer { patched: Some(patched), .. }) = answer else { return false };
+    let elsewhere = E::changed_fields(&seen.subject.entity, &newer.subject.entity);
+    !elsewhere.overlaps(patched) && !elsewhere.overlaps(&stage.interest().inputs)
 }
 
-/// As much of a text as is kept.
-pub(crate) fn shortened(text: &str) -> String {
-    text::head_bytes(text, ERROR_BYTES_MAX).to_owned()
+/// The beginning of a text.
+pub(crate) fn truncate(text: &str, bytes_max: usize) -> String {
+    text::head_bytes(text, bytes_max).to_owned()
 }

@@ -1,4 +1,5 @@
-//! The budget of changes: stages that keep changing an entity because of each other are slowed down and named.
+//! The budget of changes: stages that keep changing an entity because of each other are slowed
+//! down.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,14 +8,14 @@ use crate::config::Budget;
 use crate::fields::Fields;
 use crate::limits::AUTHORS_MAX;
 use crate::rows::{Author as AuthorRow, Head};
-use crate::time::Time;
+use clock::Time;
 
 /// A stage that keeps changing an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// The stage. The last of many stands for all that are not named.
+    /// The last of many stands for all that are not named.
     pub stage: String,
-    /// Its changes since [`Budget::window`] began.
+    /// Since [`Budget::window`] began.
     pub changes: u32,
     /// The names of the fields that it changed (`*`: all).
     pub fields: Vec<String>,
@@ -23,25 +24,23 @@ pub struct Author {
 /// Stages that change one entity again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fight {
-    /// The stages.
     pub stages: Vec<Author>,
-    /// How long visits are put off now.
+    /// How long visits are delayed now.
     pub delay: Duration,
 }
 
-/// The visits of an entity are slowed down, because stages fight over it.
+/// The visits of an entity are delayed, because stages fight over it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slowed {
-    /// The stages that fight.
     pub stages: Vec<Author>,
-    /// How long the last change beyond the budget has put off visits; one more puts them off for longer.
+    /// The delay of the last change beyond the budget; the next one is longer.
     pub delay: Duration,
-    /// Until when visits are put off that come of changes by stages (those that come of a change from outside are not); `None` if that
-    /// time has passed, but the next change by a stage will put them off again.
+    /// The end of the delay of visits that follow changes by stages; `None` if it is over, but the
+    /// next change by a stage is delayed again.
     pub until: Option<Time>,
 }
 
-/// Notes that a stage changed an entity; if that is one change too many, how its stages fight.
+/// Notes that a stage changed an entity; returns the fight if that is one change too many.
 pub(crate) fn note_change(
     head: &mut Head,
     budget: &Budget,
@@ -50,7 +49,7 @@ pub(crate) fn note_change(
     now: Time,
 ) -> Option<Fight> {
     if now.since(Time::from_ms(head.window_ms)) >= budget.window {
-        // A whole window within the budget, so peace is restored.
+        // A whole window within the budget ends the fight.
         if total(head) <= budget.changes {
             head.slowed = 0;
         }
@@ -68,7 +67,7 @@ pub(crate) fn note_change(
     Some(Fight { stages: authors(head), delay })
 }
 
-/// How an entity is slowed down; `None` if it is not, or no longer.
+/// `None` if the entity is not delayed.
 pub(crate) fn slowed(head: &Head, budget: &Budget, now: Time) -> Option<Slowed> {
     let until = Some(Time::from_ms(head.put_off_ms)).filter(|until| *until > now);
     let is_over = now < Time::from_ms(head.window_ms) + budget.window && total(head) > budget.changes;
@@ -76,7 +75,7 @@ pub(crate) fn slowed(head: &Head, budget: &Budget, now: Time) -> Option<Slowed> 
     (is_over || until.is_some()).then(|| Slowed { stages: authors(head), delay, until })
 }
 
-/// The delay after the budget was exceeded so many times before.
+/// The delay after this many changes beyond the budget.
 fn delay_after(slowed: u32, budget: &Budget) -> Duration {
     budget.delay.saturating_mul(1 << slowed.min(20)).min(budget.delay_max)
 }
@@ -212,7 +211,7 @@ mod tests {
         assert_eq!((later.delay, later.until), (fight.delay, None), "the next change puts them off again");
         assert!(slowed(&head, &BUDGET, at(59)).is_some());
         assert_eq!(slowed(&head, &BUDGET, at(60)), None, "the window has passed");
-        // Visits can be put off beyond the window.
+        // Visits can be delayed beyond the window.
         (55..59).for_each(|s| assert!(change(&mut head, s).is_some()));
         assert_eq!(slowed(&head, &BUDGET, at(67)).unwrap().until, Some(at(68)));
         assert_eq!(slowed(&head, &BUDGET, at(68)), None);

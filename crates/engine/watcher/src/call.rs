@@ -1,4 +1,4 @@
-//! Calls of stages, which may panic or hang.
+//! Calls of stages, which may panic, hang or give the wrong number of answers.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -8,20 +8,25 @@ use futures::FutureExt;
 
 use crate::stage::StageError;
 
-/// What a call comes to; a panic is a failure that may pass.
+/// Catches a panic, which is a failure that may pass.
 pub(crate) async fn caught<T>(call: impl Future<Output = T>) -> Result<T, StageError> {
     let panicked =
         |panic: Box<dyn Any + Send>| StageError::Passing(format!("it panicked: {}", text_of(&*panic)));
     AssertUnwindSafe(call).catch_unwind().await.map_err(panicked)
 }
 
-/// The same for a call that may take only so much time.
+/// A call about several entities that must give one answer for each within a time.
 pub(crate) async fn caught_within<T>(
     timeout: Duration,
-    call: impl Future<Output = T>,
-) -> Result<T, StageError> {
+    count: usize,
+    call: impl Future<Output = Vec<T>>,
+) -> Result<Vec<T>, StageError> {
     let late = |_| StageError::Passing(format!("it did not answer within {timeout:?}"));
-    tokio::time::timeout(timeout, caught(call)).await.map_err(late)?
+    let answers = tokio::time::timeout(timeout, caught(call)).await.map_err(late)??;
+    if answers.len() == count {
+        return Ok(answers);
+    }
+    Err(StageError::Passing(format!("it gave {} answers to {count} questions", answers.len())))
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> &str {

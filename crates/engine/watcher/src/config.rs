@@ -1,4 +1,4 @@
-//! How a watcher works.
+//! The configuration of a watcher.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,67 +6,64 @@ use std::time::Duration;
 use crate::limits::{BATCH_MAX, CALLS_MAX, DURATION_MAX, LEASE_TIME_MIN, SHARDS_MAX};
 use crate::{Error, Result};
 
-/// How a watcher works. Every value has a default that is right for a start.
+/// Every value has a usable default.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Shards of this kind of entities. Chosen once: a store keeps the number that it was first used with and refuses another.
+    /// Shards of this kind of entities. Fixed by the first use of a store, which refuses another
+    /// number.
     pub shards: u32,
-    /// When several stages are to visit an entity because of one change, each visit is put off by a random part of this, so that they do
-    /// not meet. Zero: not at all.
+    /// When several stages are to visit an entity because of one change, each visit is delayed by a
+    /// random part of this, so that they do not collide. Zero: no delay.
     pub spread: Duration,
-    /// How long a process that is silent keeps its shards.
+    /// How long a silent process keeps its shards.
     pub lease_time: Duration,
-    /// How many changes stages may make to one entity.
     pub budget: Budget,
-    /// What stages may do that have no limits of their own.
+    /// The limits of stages that have none of their own.
     pub stages: StageLimits,
-    /// The limits of single stages, by their ids.
+    /// The limits of single stages, by id.
     pub limits: BTreeMap<String, StageLimits>,
 }
 
-/// How many changes stages may make to one entity in a while. Beyond that they are taken to fight over it, and their visits are put off for
-/// longer and longer.
+/// How many changes stages may make to one entity in a time. Beyond that they count as fighting
+/// over it, and their visits are delayed more and more.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// So many changes,
     pub changes: u32,
-    /// in so much time.
     pub window: Duration,
     /// The first delay; it doubles with every further change.
     pub delay: Duration,
-    /// The longest delay.
     pub delay_max: Duration,
 }
 
-/// What one stage may do, and what happens when it fails. Calls and rates are meant for all processes together: each has the part that
-/// its shards are of all.
+/// What one stage may do, and what happens when it fails. Calls and rates are for all processes
+/// together: each gets a part in proportion to its shards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageLimits {
-    /// Visits in a second; `None`: as many as can be made.
+    /// Visits a second; `None`: no limit.
     pub rate: Option<f64>,
-    /// Calls at the same time; every process may make one at least.
+    /// Concurrent calls; every process may make at least one.
     pub calls_max: usize,
     /// Entities in one call.
     pub batch_max: usize,
-    /// How long one call may take.
+    /// The longest time of one call.
     pub timeout: Duration,
     /// Attempts at a visit before it is parked.
     pub attempts_max: u32,
-    /// The pause after the first failed attempt; it doubles with every further one, and a random half of it is left out.
+    /// The pause after the first failed attempt; it doubles with every further one. A random half
+    /// of it is left out.
     pub pause: Duration,
-    /// The longest pause.
     pub pause_max: Duration,
-    /// Visits in a second of timers that came due while nobody could serve them: their shard had no owner, or the stage was paused or
-    /// down. `None`: as many as can be made.
+    /// Visits a second of timers that came due while they could not be served: the shard had no
+    /// owner, or the stage was paused or down. `None`: no limit.
     pub catch_up: Option<f64>,
-    /// The part of the visits that timers get beside fresh work that never ends.
+    /// The share of visits that timers get while there is always fresh work.
     pub timer_share: f64,
-    /// The part of the visits that the background gets, and timers that are late.
+    /// The share of visits that the background and late timers get.
     pub background_share: f64,
 }
 
 impl StageLimits {
-    /// What is wrong with these limits.
+    /// Checks the limits; the error says what is wrong.
     pub fn validate(&self) -> Result<(), String> {
         let Self { calls_max, batch_max, timeout, attempts_max, .. } = *self;
         for (name, per_second) in [("rate", self.rate), ("catch_up", self.catch_up)] {
@@ -98,7 +95,7 @@ impl StageLimits {
         Ok(())
     }
 
-    /// The pause after so many failed attempts, before chance shortens it.
+    /// The pause after this many failed attempts, before it is randomized.
     pub(crate) fn pause_after(&self, attempts: u32) -> Duration {
         self.pause.saturating_mul(1 << attempts.saturating_sub(1).min(20)).min(self.pause_max)
     }
@@ -158,16 +155,6 @@ impl Config {
         if let Err(what) = self.stages.validate() {
             return wrong(format!("the limits of all stages: {what}"));
         }
-        for (stage, limits) in &self.limits {
-            if let Err(what) = limits.validate() {
-                return wrong(format!("the limits of stage {stage:?}: {what}"));
-            }
-        }
         Ok(())
-    }
-
-    /// The limits of a stage.
-    pub(crate) fn limits_of(&self, stage: &str) -> &StageLimits {
-        self.limits.get(stage).unwrap_or(&self.stages)
     }
 }

@@ -1,54 +1,49 @@
-//! What people order for stages: to pause, to go on, to keep other limits, to try again what was parked. Orders are kept in the store
-//! and hold for all processes, also after a restart.
+//! The orders of operators: pause and resume stages, override limits, release what is parked.
+//! Orders are stored and hold for all processes, also after a restart.
 
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
 use store::{Batch, Read};
 
-use crate::change::{SYSTEM, Versioned};
+use crate::change::{SYSTEM, Stored, replace};
 use crate::config::StageLimits;
 use crate::entity::Entity;
 use crate::limits::{REASON_BYTES_MAX, RELEASES_AT_ONCE_MAX};
 use crate::queue::PARKED;
 use crate::rows::{Control as Row, decode, encode};
 use crate::tables::{CONTROLS, QUEUES};
-use crate::time::Time;
-use crate::visit::id_of;
-use crate::watcher::{Watcher, versioned};
+use crate::visit::parse_id;
+use crate::watcher::Watcher;
 use crate::{Error, Result};
+use clock::Time;
 
-/// What was ordered for a stage.
+/// The orders for one stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
-    /// Whether the stage is paused.
     pub paused: Option<Pause>,
-    /// Limits in place of the configured ones.
-    pub limits: OtherLimits,
+    pub limits: LimitOverrides,
 }
 
-/// A stage is paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Since when.
     pub since: Time,
-    /// Why, in the words of whoever ordered it.
+    /// As the operator gave it.
     pub reason: String,
 }
 
-/// Limits in place of the configured ones; `None`: as configured.
+/// Limits that replace the configured ones; `None`: as configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OtherLimits {
-    /// Visits in a second.
+pub struct LimitOverrides {
+    /// Visits a second.
     pub rate: Option<f64>,
-    /// Calls at the same time.
+    /// Concurrent calls.
     pub calls_max: Option<u32>,
     /// Entities in one call.
     pub batch_max: Option<u32>,
 }
 
-impl OtherLimits {
-    /// These limits in place of the configured ones.
+impl LimitOverrides {
     pub(crate) fn apply_to(&self, configured: StageLimits) -> StageLimits {
         StageLimits {
             rate: self.rate.or(configured.rate),
@@ -60,8 +55,9 @@ impl OtherLimits {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Has a stage visit nothing until it is [resumed](Self::resume_stage). Calls that are under way end as usual; what comes due waits.
-    /// It goes on being asked which changed entities it wants, so that only those wait for it, and it goes on hearing what was saved.
+    /// Pauses a stage until it is [resumed](Self::resume_stage). Calls under way end as usual; what
+    /// comes due waits. The stage is still asked which changed entities it wants, so that only
+    /// those wait, and still receives its saved changes.
     pub async fn pause_stage(&self, stage: &str, reason: &str) -> Result<()> {
         if reason.len() > REASON_BYTES_MAX {
             let what = format!(
@@ -81,7 +77,8 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has a stage go on that was paused. Timers that came due meanwhile are spread by [`StageLimits::catch_up`].
+    /// Resumes a paused stage. Timers that came due meanwhile are spread by
+    /// [`StageLimits::catch_up`].
     pub async fn resume_stage(&self, stage: &str) -> Result<()> {
         self.change_control(stage, |row| {
             (row.paused, row.paused_ms) = (false, 0);
@@ -90,9 +87,9 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has a stage keep other limits than the configured ones. Returns those that it keeps then.
-    pub async fn set_limits(&self, stage: &str, limits: OtherLimits) -> Result<StageLimits> {
-        let in_force = limits.apply_to(*self.limits_of(self.require_stage(stage)?));
+    /// Overrides the configured limits of a stage; returns the limits in force.
+    pub async fn set_limits(&self, stage: &str, limits: LimitOverrides) -> Result<StageLimits> {
+        let in_force = limits.apply_to(self.limits_of(self.require_stage(stage)?));
         if let Err(what) = in_force.validate() {
             return Err(Error::Invalid { what: format!("the limits of stage {stage:?}: {what}") });
         }
@@ -105,21 +102,22 @@ impl<E: Entity> Watcher<E> {
         Ok(in_force)
     }
 
-    /// Has a stage try again everything that it has parked. Returns how many entities that were. Rows that cannot be read are passed over
-    /// with a line in the log.
+    /// Has a stage try again everything that it parked; returns the number of entities. Rows that
+    /// cannot be read are logged and skipped.
     pub async fn release(&self, stage: &str) -> Result<u64> {
         self.release_parked(self.require_stage(stage)?).await
     }
 
-    /// Has stages asked again about all entities that are parked because they could not be read when stages were to be asked about them
-    /// ([`Explanation::asking`](crate::Explanation::asking) says so of each, [`unasked`](Self::unasked) counts them). Returns how many that were.
+    /// Has stages asked again about all entities that were parked because they could not be read
+    /// ([`Explanation::asking`](crate::Explanation::asking) tells for one,
+    /// [`unasked`](Self::unasked) counts them). Returns their number.
     pub async fn release_unasked(&self) -> Result<u64> {
         self.release_parked(SYSTEM).await
     }
 
     async fn release_parked(&self, stage: &str) -> Result<u64> {
         let mut released = 0;
-        for shard in 0..self.rules().config.shards {
+        for shard in 0..self.config().shards {
             let mut scan = QUEUES.prefix((shard, E::KIND, PARKED, stage)).limit(RELEASES_AT_ONCE_MAX);
             loop {
                 let page = self.store().scan(&scan).await?;
@@ -139,7 +137,7 @@ impl<E: Entity> Watcher<E> {
     }
 
     async fn release_one(&self, entity: &str, stage: &str) -> Result<bool> {
-        let released = match id_of::<E>(entity) {
+        let released = match parse_id::<E>(entity) {
             _ if stage == SYSTEM => self.ask_again(entity).await,
             Ok(id) => self.request_visit(&id, stage).await,
             Err(error) => Err(error),
@@ -153,20 +151,19 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
-    /// What was ordered for a stage.
     pub async fn control(&self, stage: &str) -> Result<Control> {
         let stage = self.require_stage(stage)?;
         Ok(self.controls().await?.remove(stage).unwrap_or_default())
     }
 
-    /// What was ordered for all stages for which anything was.
+    /// The orders for all stages that have any.
     pub async fn controls(&self) -> Result<BTreeMap<String, Control>> {
         let mut controls = BTreeMap::new();
         for row in self.rows(&CONTROLS.prefix((0, E::KIND))).await? {
             let (_, _, stage) = CONTROLS.parts(&row.key)?;
             let row: Row = decode(&row)?;
             let pause = Pause { since: Time::from_ms(row.paused_ms), reason: row.reason };
-            let limits = OtherLimits {
+            let limits = LimitOverrides {
                 rate: (row.rate > 0.0).then_some(row.rate),
                 calls_max: (row.calls_max > 0).then_some(row.calls_max),
                 batch_max: (row.batch_max > 0).then_some(row.batch_max),
@@ -179,11 +176,11 @@ impl<E: Entity> Watcher<E> {
     async fn change_control(&self, stage: &str, change: impl Fn(&mut Row)) -> Result<()> {
         let key = CONTROLS.key((0, E::KIND, self.require_stage(stage)?));
         loop {
-            let Versioned { version, content: mut row } =
-                versioned::<Row>(self.store().get_one(&key).await?)?;
+            let Stored { version, content: mut row } =
+                Stored::<Row>::read(self.store().get_one(&key).await?)?;
             change(&mut row);
             let mut batch = Batch::new();
-            batch.check(key.clone(), version).put(key.clone(), version + 1, encode(&row));
+            replace(&mut batch, key.clone(), version, encode(&row));
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(());
             }

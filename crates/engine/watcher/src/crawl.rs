@@ -1,7 +1,8 @@
-//! The re-crawl: asks every stage about every entity, and queues what they want in the background lane.
+//! The re-crawl: asks every stage about every entity, and enqueues what they want in the background
+//! lane.
 //!
-//! It is ordered once, for all processes ([`Watcher::start_recrawl`]); each of them crawls through its own shards, and keeps in the store how far it has
-//! come. Whoever takes over a shard goes on from there.
+//! It is ordered once for all processes ([`Watcher::start_recrawl`]). Each process crawls through
+//! its own shards and stores its progress; a new owner of a shard continues from there.
 
 mod crawler;
 
@@ -9,45 +10,42 @@ use store::{Batch, Key, Read};
 
 pub(crate) use crawler::Crawler;
 
-use crate::change::Versioned;
+use crate::change::{Stored, replace};
 use crate::entity::Entity;
 use crate::rows::{CrawlOrder, CrawlProgress, Settings, encode};
 use crate::tables::{CRAWLS, SETTINGS};
-use crate::time::Time;
-use crate::watcher::{Watcher, versioned};
+use crate::watcher::Watcher;
 use crate::{Error, Result};
+use clock::Time;
 
-/// A re-crawl, as far as it has come.
+/// The progress of a re-crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recrawl {
-    /// When it was started.
     pub started: Time,
-    /// Entities in a second over all processes; `None`: as many as can be.
+    /// Entities a second over all processes; `None`: no limit.
     pub per_second: Option<u32>,
-    /// Whether it is paused.
     pub paused: bool,
-    /// Whether it was cancelled before it came to its end.
+    /// Cancelled before its end.
     pub cancelled: bool,
-    /// Whether it has come to its end.
     pub done: bool,
-    /// Shards that it has been through, of so many.
+    /// Out of `shards`.
     pub shards_done: u32,
-    /// All shards.
     pub shards: u32,
     /// Entities that stages were asked about.
     pub seen: u64,
-    /// Visits that were queued because of it.
+    /// Visits that it enqueued.
     pub queued: u64,
     /// Entities that could not be read.
     pub damaged: u64,
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Has every stage asked about every entity, at most so many in a second. [`Conflict`](Error::Conflict) while another re-crawl is under way,
+    /// Has every stage asked about every entity, at most `per_second` a second.
+    /// [`Conflict`](Error::Conflict) while another re-crawl is under way,
     /// [`Invalid`](Error::Invalid) for a speed of zero.
     pub async fn start_recrawl(&self, per_second: Option<u32>) -> Result<()> {
         require_speed(per_second)?;
-        // Before the look whether one is under way: whoever starts one after that look has changed this number.
+        // Read before the check below: another start after that check changes this number.
         let before = self.settings().await?.content.crawl.as_option().map_or(0, |order| order.run);
         if let Some(under_way) = self.recrawl().await?
             && !under_way.done
@@ -65,7 +63,7 @@ impl<E: Entity> Watcher<E> {
         }
         let (started_ms, per_second) = (self.now().as_ms(), per_second.unwrap_or_default());
         self.change_order(|order| {
-            // Somebody else may have started one meanwhile.
+            // Another process may have started one meanwhile.
             if order.run != before {
                 return Err("another re-crawl was started at the same moment: cancel it first");
             }
@@ -75,28 +73,28 @@ impl<E: Entity> Watcher<E> {
         .await
     }
 
-    /// Has the re-crawl rest. [`Conflict`](Error::Conflict) if none is under way, as for the other orders for it.
+    /// [`Conflict`](Error::Conflict) if no re-crawl is under way, as for the other calls.
     pub async fn pause_recrawl(&self) -> Result<()> {
         self.change_under_way(|order| order.paused = true).await
     }
 
-    /// Has the re-crawl go on, at most so many entities in a second from now on. [`Invalid`](Error::Invalid) for a speed of zero.
+    /// Resumes the re-crawl with this speed. [`Invalid`](Error::Invalid) for a speed of zero.
     pub async fn resume_recrawl(&self, per_second: Option<u32>) -> Result<()> {
         require_speed(per_second)?;
         let per_second = per_second.unwrap_or_default();
         self.change_under_way(|order| (order.paused, order.per_second) = (false, per_second)).await
     }
 
-    /// Ends the re-crawl where it is. What it has queued stays queued.
+    /// Ends the re-crawl. What it has enqueued stays.
     pub async fn cancel_recrawl(&self) -> Result<()> {
         self.change_under_way(|order| order.cancelled = true).await
     }
 
-    /// How far the last re-crawl has come; `None` if there never was one.
+    /// The last re-crawl; `None` if there never was one.
     pub async fn recrawl(&self) -> Result<Option<Recrawl>> {
         let settings = self.settings().await?.content;
         let Some(order) = settings.crawl.into_option() else { return Ok(None) };
-        let shards = self.rules().config.shards;
+        let shards = self.config().shards;
         let mut crawl = Recrawl {
             started: Time::from_ms(order.started_ms),
             per_second: (order.per_second > 0).then_some(order.per_second),
@@ -112,7 +110,7 @@ impl<E: Entity> Watcher<E> {
         let keys: Vec<Key> = (0..shards).map(|shard| CRAWLS.key((shard, E::KIND))).collect();
         for keys in keys.chunks(crate::limits::LEASES_IN_A_READ_MAX) {
             for row in self.store().get(keys).await? {
-                let progress = versioned::<CrawlProgress>(row)?.content;
+                let progress = Stored::<CrawlProgress>::read(row)?.content;
                 if progress.run == order.run {
                     crawl.shards_done += u32::from(progress.done);
                     crawl.seen += progress.seen;
@@ -122,14 +120,14 @@ impl<E: Entity> Watcher<E> {
             }
         }
         crawl.done = crawl.shards_done == shards;
-        // It may have come to its end when the order was on its way.
+        // It may have ended while the order was under way.
         crawl.paused &= !crawl.done;
         crawl.cancelled &= !crawl.done;
         Ok(Some(crawl))
     }
 
-    async fn settings(&self) -> Result<Versioned<Settings>> {
-        versioned(self.store().get_one(&SETTINGS.key((0, E::KIND))).await?)
+    pub(crate) async fn settings(&self) -> Result<Stored<Settings>> {
+        Stored::read(self.store().get_one(&SETTINGS.key((0, E::KIND))).await?)
     }
 
     async fn change_under_way(&self, change: impl Fn(&mut CrawlOrder)) -> Result<()> {
@@ -152,12 +150,12 @@ impl<E: Entity> Watcher<E> {
         change: impl Fn(&mut CrawlOrder) -> std::result::Result<(), &'static str>,
     ) -> Result<()> {
         loop {
-            let Versioned { version, content: mut settings } = self.settings().await?;
+            let Stored { version, content: mut settings } = self.settings().await?;
             let mut order = settings.crawl.take().unwrap_or_default();
             change(&mut order).map_err(|what| Error::Conflict { what: what.to_owned() })?;
             settings.crawl = Some(order).into();
-            let (key, mut batch) = (SETTINGS.key((0, E::KIND)), Batch::new());
-            batch.check(key.clone(), version).put(key, version + 1, encode(&settings));
+            let mut batch = Batch::new();
+            replace(&mut batch, SETTINGS.key((0, E::KIND)), version, encode(&settings));
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(());
             }

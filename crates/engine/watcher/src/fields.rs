@@ -15,19 +15,16 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// No field.
     #[must_use]
     pub const fn none() -> Self {
         Self { paths: BTreeSet::new(), all: false }
     }
 
-    /// Every field.
     #[must_use]
     pub const fn all() -> Self {
         Self { paths: BTreeSet::new(), all: true }
     }
 
-    /// The fields of these paths.
     pub fn of<P: Into<String>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut fields = Self::none();
         fields.extend(paths);
@@ -47,7 +44,6 @@ impl Fields {
         }
     }
 
-    /// Adds all fields of another set.
     pub fn extend_from(&mut self, other: &Self) {
         if other.all {
             *self = Self::all();
@@ -56,13 +52,11 @@ impl Fields {
         }
     }
 
-    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.all && self.paths.is_empty()
     }
 
-    /// Whether it is every field.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.all
@@ -73,7 +67,7 @@ impl Fields {
         self.paths.iter().map(String::as_str)
     }
 
-    /// Whether some field is in both sets, or inside a field of the other.
+    /// Whether a field is in both sets, or inside a field of the other.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         if self.is_empty() || other.is_empty() {

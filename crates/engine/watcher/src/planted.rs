@@ -1,15 +1,14 @@
-//! Bugs that simulations plant, to see that they would be noticed. They exist only with the feature `simulation`.
+//! Bugs that simulations plant to prove that the invariants catch them. They exist only with the
+//! feature `simulation`; those that show at the store are in the simulator's `damage.rs`.
 
 use std::cell::Cell;
 
 macro_rules! bugs {
     ($($(#[$doc:meta])+ $bug:ident,)+) => {
-        /// A bug.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Bug { $($(#[$doc])+ $bug,)+ }
 
         impl Bug {
-            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$bug,)+];
         }
     };
@@ -20,7 +19,7 @@ bugs! {
     NoFence,
     /// A shard changes hands without a new epoch.
     SameEpoch,
-    /// A process is taken to be dead as soon as somebody looks twice.
+    /// A process counts as dead as soon as it is seen twice.
     EagerBurial,
     /// A process that ends keeps its shards.
     NoHandOver,
@@ -30,61 +29,61 @@ bugs! {
     Overlooked,
     /// The entries of an entity stay when it is removed.
     Leftovers,
-    /// An entry leaves its queue, its queue row stays.
+    /// An entry leaves its queue, but its queue row stays.
     QueueRowStays,
-    /// A change does not get into the outbox.
+    /// A change is not written to the outbox.
     NoOutbox,
     /// An entity's version grows by two.
     VersionJump,
-    /// An answer is saved although somebody asked for another visit meanwhile.
+    /// An answer is saved although another visit was requested meanwhile.
     NoEntryCheck,
-    /// An answer is saved on whatever has become of the entity.
+    /// An answer is saved whatever has become of the entity.
     AlwaysFits,
-    /// An answer takes the place of a state that was set meanwhile.
+    /// An answer replaces a state that was set meanwhile.
     NoStateCheck,
     /// A state is written under the name of another stage.
     ForeignState,
     /// A visit is made before its time.
     EarlyVisit,
-    /// The visit that a stage asked for is not queued.
+    /// The visit that a stage requested is not queued.
     LostTimer,
-    /// Nobody looks into the queues unless there is a hint.
+    /// Queues are scanned only after a hint.
     NoLook,
     /// Two visits of one entity at a time.
     BusyIgnored,
     /// An entry is parked without a reason.
     SilentParking,
-    /// Changes leave for the topic newest first.
+    /// Changes are exported newest first.
     NewestFirst,
-    /// A change that was written late does not hold up the ones that follow it.
+    /// A change that was written late does not delay the ones that follow it.
     LeftBehind,
-    /// A change counts as exported although the topic has refused it.
+    /// A change counts as exported although the topic refused it.
     ExportUnconfirmed,
-    /// Nobody looks into the outbox unless there is a hint.
+    /// The outbox is scanned only after a hint.
     RelayNeverLooks,
-    /// A stage that failed to hear of its change is not told again.
+    /// A failed `on_saved` is not repeated.
     Untold,
-    /// A stage that is paused is visited all the same.
+    /// A paused stage is visited.
     PauseIgnored,
-    /// What was ordered for stages is read at the start and after hints only.
+    /// Orders are read at the start and after hints only.
     OrdersUnread,
     /// A re-crawl begins although another is under way.
     SecondCrawl,
     /// Every step of a re-crawl begins from the start.
     CrawlAnew,
-    /// A re-crawl passes by the last entities of a shard.
+    /// A re-crawl skips the last entities of a shard.
     CrawlSkips,
-    /// What stages want of an entity that changed while they were asked is forgotten.
+    /// The requests of stages for an entity that changed while they were asked are lost.
     CrawlLoses,
-    /// What stages want when a re-crawl asks them is not queued.
+    /// The requests of stages in a re-crawl are not queued.
     CrawlForgets,
-    /// After an error a process does not crawl any more.
+    /// A process stops crawling after an error.
     CrawlGivesUp,
-    /// A visit of the background takes the place of whatever an entity waits for.
+    /// A background visit replaces whatever an entity waits for.
     BackgroundFirst,
     /// An entity that does not exist cannot be explained.
     Unexplained,
-    /// The store forgets that it has applied a commit. It is the simulator's engine that has this bug.
+    /// The store forgets that it applied a commit. The simulator's engine has this bug.
     ForgottenCommit,
 }
 
@@ -92,7 +91,7 @@ thread_local! {
     static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
 }
 
-/// Plants a bug into everything that runs on this thread from now on, or mends it.
+/// Plants a bug into everything that runs on this thread from now on, or removes it.
 pub fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
 }
@@ -101,18 +100,16 @@ thread_local! {
     static IN_ONE_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has everything of a watcher that runs on this thread from now on share one task, so that it goes the same way every time.
+/// Makes everything of a watcher on this thread share one task, so that it is deterministic.
 pub fn share_one_task() {
     IN_ONE_TASK.set(true);
 }
 
-/// Whether a watcher shares one task here.
 #[must_use]
 pub fn is_in_one_task() -> bool {
     IN_ONE_TASK.get()
 }
 
-/// Whether this bug is planted here.
 #[must_use]
 pub fn is_planted(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)

@@ -1,4 +1,4 @@
-//! The values of the watcher's rows, generated from `proto/torg/watcher/v1/rows.proto`.
+//! The messages in the watcher's rows, generated from `proto/torg/watcher/v1/rows.proto`.
 
 #[allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
 pub(crate) mod generated {
@@ -13,13 +13,11 @@ use store::Row;
 
 use crate::{Error, Result};
 
-/// Reads the value of a row.
 pub(crate) fn decode<M: Message + Default>(row: &Row) -> Result<M> {
     M::decode_from_slice(&row.value)
         .map_err(|error| Error::Damaged { place: row.key.to_string(), detail: error.to_string() })
 }
 
-/// The value of a row.
 pub(crate) fn encode(message: &impl Message) -> Bytes {
     message.encode_to_vec().into()
 }

@@ -1,39 +1,40 @@
-//! The watcher's tables. All keys of an entity start with its shard; kinds of entities stand beside each other.
+//! The watcher's tables. All keys of an entity start with its shard, then the kind.
 
 use store::{Table, TableDef};
 
 /// Entities that have no table of their own.
 pub(crate) static ENTITIES: Table<(u32, String, String)> =
     Table::versioned("watcher_entities", &["shard", "kind", "entity"]).large();
-/// What is known of each entity as a whole: [`Head`](crate::rows::Head).
+/// The [`Head`](crate::rows::Head) of each entity.
 pub(crate) static HEADS: Table<(u32, String, String)> =
     Table::versioned("watcher_heads", &["shard", "kind", "entity"]);
-/// Where each entity stands with each stage: [`Entry`](crate::rows::Entry).
+/// The [`Entry`](crate::rows::Entry) of each entity in each stage.
 pub(crate) static ENTRIES: Table<(u32, String, String, String)> =
     Table::versioned("watcher_entries", &["shard", "kind", "entity", "stage"]);
-/// The queues: one row for each entry or head that waits, oldest visit first. The system stage has the empty name.
+/// One row for each entry or head that waits, the oldest visit first. The system stage has the
+/// empty name.
 pub(crate) static QUEUES: Table<(u32, String, u32, String, i64, String)> =
     Table::plain("watcher_queues", &["shard", "kind", "lane", "stage", "visit", "entity"]).queue();
 /// The private states of stages.
 pub(crate) static STATES: Table<(u32, String, String, String)> =
     Table::versioned("watcher_states", &["shard", "kind", "entity", "stage"]);
-/// Changes on their way to the topic, in order for each entity.
+/// Changes that are not exported yet, in order for each entity.
 pub(crate) static OUTBOX: Table<(u32, String, i64, String, i64)> =
     Table::plain("watcher_outbox", &["shard", "kind", "at", "entity", "entity_version"]).queue();
-/// Changes of which the stage that made them has yet to hear, in order for each entity.
+/// Changes that are to be delivered to `on_saved`, in order for each entity.
 pub(crate) static SAVED: Table<(u32, String, String, i64, String, i64)> =
     Table::plain("watcher_saved", &["shard", "kind", "stage", "at", "entity", "entity_version"]).queue();
-/// Who serves each shard: [`Lease`](crate::rows::Lease). The version is the epoch.
+/// The owner of each shard: [`Lease`](crate::rows::Lease). The version is the epoch.
 pub(crate) static LEASES: Table<(u32, String)> = Table::versioned("watcher_leases", &["shard", "kind"]);
 /// Running processes, all in shard zero: [`Instance`](crate::rows::Instance).
 pub(crate) static INSTANCES: Table<(u32, String, String)> =
     Table::versioned("watcher_instances", &["shard", "kind", "instance"]);
-/// What is fixed or ordered for each kind, all in shard zero: [`Settings`](crate::rows::Settings).
+/// The settings of each kind, all in shard zero: [`Settings`](crate::rows::Settings).
 pub(crate) static SETTINGS: Table<(u32, String)> = Table::versioned("watcher_settings", &["shard", "kind"]);
-/// What was ordered for each stage, all in shard zero: [`Control`](crate::rows::Control).
+/// The orders for each stage, all in shard zero: [`Control`](crate::rows::Control).
 pub(crate) static CONTROLS: Table<(u32, String, String)> =
     Table::versioned("watcher_controls", &["shard", "kind", "stage"]);
-/// How far the re-crawl has come in each shard: [`CrawlProgress`](crate::rows::CrawlProgress).
+/// The progress of the re-crawl in each shard: [`CrawlProgress`](crate::rows::CrawlProgress).
 pub(crate) static CRAWLS: Table<(u32, String)> = Table::versioned("watcher_crawls", &["shard", "kind"]);
 
 /// The tables that a store must be opened with.

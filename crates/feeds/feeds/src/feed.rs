@@ -7,7 +7,7 @@ use buffa::Message as _;
 use bytes::Bytes;
 use offers::autoload::FeedName;
 use store::{Batch, Key, Scan};
-use watcher::{Entity, Evolved, Fields, shard_of};
+use watcher::{Entity, ChangeContext, Fields, shard_of};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 
@@ -150,7 +150,7 @@ impl Entity for StoredFeed {
     }
 
     /// A load is known from the moment when it is queued; a seller's feeds are found by the seller.
-    fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
+    fn derived_rows(change: &ChangeContext<'_, Self>, batch: &mut Batch) {
         let Some(one) = change.after.or(change.before) else { return };
         let shard = shard_of(&one.0.seller, change.shards);
         let name = NAMES.key((shard, &*one.0.seller, &*one.0.namespace));

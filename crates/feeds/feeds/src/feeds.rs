@@ -11,7 +11,7 @@ use offers::{Offers, time};
 use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
-use watcher::{Fields, Found, Time, Watcher, shard_of};
+use watcher::{Fields, Versioned, Time, Watcher, shard_of};
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 
@@ -322,12 +322,12 @@ impl Feeds {
         Err(Error::Contended)
     }
 
-    pub(crate) async fn find(&self, name: &FeedName) -> Result<Found<StoredFeed>> {
+    pub(crate) async fn find(&self, name: &FeedName) -> Result<Versioned<StoredFeed>> {
         let missing = || Error::NotFound { seller: name.seller.clone(), namespace: name.namespace.clone() };
         self.load_feed(name).await?.ok_or_else(missing)
     }
 
-    async fn load_feed(&self, name: &FeedName) -> Result<Option<Found<StoredFeed>>> {
+    async fn load_feed(&self, name: &FeedName) -> Result<Option<Versioned<StoredFeed>>> {
         Ok(self.parts.watcher.load_to_change(&FeedId(name.clone()), &Fields::all()).await?)
     }
 

@@ -4,7 +4,7 @@
 //! the watcher lets go of it. Between the two it waits in the same queue as those that are due, so that a crash leaves nothing behind.
 
 use store::{Batch, Read};
-use watcher::{Entity, Fields, Found};
+use watcher::{Entity, Fields, Versioned};
 use wire::torg::offers::v1::{Author, Status, author};
 
 use crate::call::Call;
@@ -70,7 +70,7 @@ impl Offers {
     }
 
     /// Moves the row of an offer to the archive. In conflict nothing happens: it stays in the queue.
-    async fn let_go(&self, found: &Found<StoredOffer>) -> Result<bool> {
+    async fn let_go(&self, found: &Versioned<StoredOffer>) -> Result<bool> {
         let mut batch = Batch::new();
         let version = self.watcher().remove(&mut batch, found).await?;
         let id = found.entity.id;

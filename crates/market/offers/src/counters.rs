@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use store::limits::ADD_MAX;
 use store::{Batch, Read};
-use watcher::{Evolved, shard_of};
+use watcher::{ChangeContext, shard_of};
 use wire::torg::offers::v1::Money;
 
 use crate::entity::StoredOffer;
@@ -21,7 +21,7 @@ pub(crate) const EARNED: &str = "earned:";
 pub(crate) const COUNT_REPAIR_PART: u32 = 0;
 
 /// Counts a change.
-pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
     if let (Some(before), Some(after)) = (change.before, change.after)
         && (before.status(), &before.offer.seller, is_sold_counted(before))
             == (after.status(), &after.offer.seller, is_sold_counted(after))

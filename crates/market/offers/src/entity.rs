@@ -3,7 +3,7 @@
 use buffa::Message;
 use bytes::Bytes;
 use store::{Batch, Key, Scan};
-use watcher::{Entity, Evolved, Fields, shard_of};
+use watcher::{Entity, ChangeContext, Fields, shard_of};
 use wire::torg::offers::v1::{Offer, Status};
 
 use crate::autoload::troubles;
@@ -61,7 +61,7 @@ impl Entity for StoredOffer {
     }
 
     /// Once an offer is archived, its row moves to the archive; its lists, counts and history are what they were.
-    fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
+    fn derived_rows(change: &ChangeContext<'_, Self>, batch: &mut Batch) {
         let leaving = |offer: Option<&Self>| offer.map(|offer| leaving(offer, change)).unwrap_or_default();
         lists::replace(batch, leaving(change.before), leaving(change.after));
         if is_move_to_archive(change) {
@@ -79,7 +79,7 @@ impl Entity for StoredOffer {
         history::follow(change, batch);
     }
 
-    fn signature(&self) -> String {
+    fn author(&self) -> String {
         let keeping = self.offer.keeping.as_option();
         keeping.and_then(|keeping| keeping.author.as_option()).map(history::signature).unwrap_or_default()
     }
@@ -98,12 +98,12 @@ impl Entity for StoredOffer {
 }
 
 /// Whether an offer that is archived leaves the active tables.
-fn is_move_to_archive(change: &Evolved<'_, StoredOffer>) -> bool {
+fn is_move_to_archive(change: &ChangeContext<'_, StoredOffer>) -> bool {
     change.after.is_none() && change.before.is_some_and(|before| before.status() == Status::Archived)
 }
 
 /// The row under which an offer waits to be archived, or to leave once it is.
-fn leaving(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> Vec<(Key, Bytes)> {
+fn leaving(offer: &StoredOffer, change: &ChangeContext<'_, StoredOffer>) -> Vec<(Key, Bytes)> {
     if !status::leaves(offer.status()) {
         return Vec::new();
     }
@@ -112,12 +112,12 @@ fn leaving(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> Vec<(Key, 
     vec![(key, Bytes::new())]
 }
 
-pub(crate) fn seller_shard(offer: &StoredOffer, change: &Evolved<'_, StoredOffer>) -> u32 {
+pub(crate) fn seller_shard(offer: &StoredOffer, change: &ChangeContext<'_, StoredOffer>) -> u32 {
     shard_of(&offer.offer.seller, change.shards)
 }
 
 /// An offer of a feed is known by its id there, one at a time: a change that takes an id which another offer has is in conflict.
-fn follow_external(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+fn follow_external(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
     let key = |offer: &StoredOffer| external_key(&offer.offer, seller_shard(offer, change));
     let (before, after) = (change.before.and_then(key), change.after.and_then(key));
     if before == after {

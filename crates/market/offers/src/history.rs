@@ -5,7 +5,7 @@ mod excerpt;
 use buffa::Message;
 use serde::Serialize;
 use store::{Batch, Read, Row};
-use watcher::Evolved;
+use watcher::ChangeContext;
 use wire::torg::offers::v1::history_entry::FieldChange;
 use wire::torg::offers::v1::{Author, HistoryEntry, Offer, author};
 
@@ -18,7 +18,7 @@ use crate::tables::HISTORY;
 use crate::{fields, time};
 
 /// Adds a change to the history of its offer.
-pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
     let Some(offer) = change.after.or(change.before) else { return };
     let nothing = Offer::default();
     let before = change.before.map_or(&nothing, |before| &before.offer);
@@ -57,7 +57,7 @@ impl Offers {
 }
 
 /// Who makes a change.
-pub(crate) fn author(change: &Evolved<'_, StoredOffer>) -> Author {
+pub(crate) fn author(change: &ChangeContext<'_, StoredOffer>) -> Author {
     if let Some(stage) = change.stage {
         return Author { kind: author::Kind::KIND_STAGE.into(), name: stage.to_owned(), ..Author::default() };
     }

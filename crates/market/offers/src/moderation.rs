@@ -11,7 +11,7 @@ use buffa::Message as _;
 use store::{Batch, Key, Outcome, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
-use watcher::{Fields, Found, Time};
+use watcher::{Fields, Versioned, Time};
 use wire::torg::offers::v1::{Author, Moderation, Opinion, Status, author, opinion};
 
 use crate::entity::StoredOffer;
@@ -179,7 +179,7 @@ impl Offers {
         &self,
         batch: &mut Batch,
         given: &Given,
-        found: &Found<StoredOffer>,
+        found: &Versioned<StoredOffer>,
     ) -> Result<()> {
         let offer = &found.entity.offer;
         let is_banned = found.entity.status() == Status::Banned;

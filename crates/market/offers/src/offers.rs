@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
 use buffa::Message;
 use catalog::Catalogue;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use store::{Batch, Key, Outcome, Read, Row, Store};
 use topics::Topics;
-use watcher::{Entity, Fields, Found, Time, Watcher, shard_of};
+use watcher::{Entity, Fields, Versioned, Time, Watcher, shard_of};
 use wire::torg::offers::v1::{Offer, Source, Status, source};
 
 use crate::call::{Call, Ticket, is_of_a_call};
@@ -32,8 +31,6 @@ pub struct Offers {
 
 struct Inner {
     parts: Parts,
-    /// At first that of the parts.
-    watcher: ArcSwap<Watcher<StoredOffer>>,
     random: Mutex<StdRng>,
 }
 
@@ -56,7 +53,7 @@ pub enum Target {
     /// By its id.
     Id(OfferId),
     /// As it was found.
-    Found(Box<Found<StoredOffer>>),
+    Found(Box<Versioned<StoredOffer>>),
 }
 
 impl From<OfferId> for Target {
@@ -65,8 +62,8 @@ impl From<OfferId> for Target {
     }
 }
 
-impl From<Found<StoredOffer>> for Target {
-    fn from(found: Found<StoredOffer>) -> Self {
+impl From<Versioned<StoredOffer>> for Target {
+    fn from(found: Versioned<StoredOffer>) -> Self {
         Self::Found(Box::new(found))
     }
 }
@@ -79,7 +76,7 @@ impl Target {
         }
     }
 
-    fn found(self) -> Option<Found<StoredOffer>> {
+    fn found(self) -> Option<Versioned<StoredOffer>> {
         match self {
             Self::Id(_) => None,
             Self::Found(found) => Some(*found),
@@ -91,9 +88,8 @@ impl Offers {
     /// Offers over a store; `seed` decides the ids of new ones, and must not be guessed by anybody.
     #[must_use]
     pub fn new(parts: Parts, seed: [u8; 32]) -> Self {
-        let (watcher, random) =
-            (ArcSwap::from_pointee(parts.watcher.clone()), Mutex::new(StdRng::from_seed(seed)));
-        Self { inner: Arc::new(Inner { parts, watcher, random }) }
+        let random = Mutex::new(StdRng::from_seed(seed));
+        Self { inner: Arc::new(Inner { parts, random }) }
     }
 
     /// Publishes an offer: gives it an id, a status and times. What a caller cannot set is overwritten.
@@ -185,7 +181,7 @@ impl Offers {
     }
 
     /// An offer of the active tables, of which these fields are to be changed.
-    pub async fn find(&self, id: OfferId, fields: &Fields) -> Result<Found<StoredOffer>> {
+    pub async fn find(&self, id: OfferId, fields: &Fields) -> Result<Versioned<StoredOffer>> {
         match self.watcher().load_to_change(&id, fields).await? {
             Some(found) => Ok(found),
             None => Err(self.why_not_active(id).await?),
@@ -277,7 +273,7 @@ impl Offers {
     pub(crate) async fn save(
         &self,
         mut batch: Batch,
-        found: &Found<StoredOffer>,
+        found: &Versioned<StoredOffer>,
         mut after: StoredOffer,
     ) -> Result<Option<Offer>> {
         after.offer.update_time = Some(time::from_time(self.now())).into();
@@ -345,12 +341,7 @@ impl Offers {
     /// What makes these offers evolve.
     #[must_use]
     pub fn watcher(&self) -> Watcher<StoredOffer> {
-        Watcher::clone(&self.inner.watcher.load())
-    }
-
-    /// Has offers evolve by other stages from now on: [`Watcher::with_stages`] of the one that there is.
-    pub fn set_watcher(&self, watcher: Watcher<StoredOffer>) {
-        self.inner.watcher.store(Arc::new(watcher));
+        self.inner.parts.watcher.clone()
     }
 
     /// Where they are kept.

@@ -14,7 +14,7 @@ use offers::fields::{self, BY_SELLERS};
 use offers::status::Mover;
 use offers::validation::violations;
 use offers::{Move, StoredOffer, time};
-use watcher::{Answer, Change, Fields, NewState, StageError, Subject, Time, Wish};
+use watcher::{Answer, Change, Fields, NewState, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Author, Offer, Status, author};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::__buffa::oneof::{answer, wish};
@@ -113,7 +113,7 @@ impl Reader {
         &self,
         subjects: &[Subject<StoredOffer>],
         wishes: Vec<proto::Wish>,
-    ) -> Vec<Result<Wish, StageError>> {
+    ) -> Vec<Result<Schedule, StageError>> {
         let wishes = by_id(&self.stage, subjects, wishes, |wish| &wish.id);
         wishes.into_iter().map(|wish| read_wish(wish.get()?)).collect()
     }
@@ -291,11 +291,11 @@ fn by_id<T>(
     found
 }
 
-fn read_wish(wish: proto::Wish) -> Result<Wish, StageError> {
+fn read_wish(wish: proto::Wish) -> Result<Schedule, StageError> {
     match wish.kind {
-        Some(wish::Kind::No(_)) => Ok(Wish::No),
-        Some(wish::Kind::Now(_)) => Ok(Wish::Now),
-        Some(wish::Kind::At(at)) => Ok(Wish::At(read_time(&at)?)),
+        Some(wish::Kind::No(_)) => Ok(Schedule::No),
+        Some(wish::Kind::Now(_)) => Ok(Schedule::Now),
+        Some(wish::Kind::At(at)) => Ok(Schedule::At(read_time(&at)?)),
         Some(wish::Kind::Failure(failure)) => Err(read_failure(&failure)),
         None => lasting("its wish says nothing: no, now or a time"),
     }

@@ -9,7 +9,7 @@ use catalog::Catalogue;
 use connectrpc::ConnectError;
 use futures::future::join_all;
 use offers::StoredOffer;
-use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Wish};
+use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Schedule};
 use wire::torg::stages::v1 as proto;
 
 use crate::answers::{Reader, read_failure, wrong_interest};
@@ -195,7 +195,7 @@ impl Stage<StoredOffer> for Plugin {
         join_all(portions.iter().map(|subjects| self.visit(subjects))).await.concat()
     }
 
-    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
+    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Schedule, StageError>> {
         let portions = requests::portions(subjects, bytes_of);
         join_all(portions.iter().map(|subjects| self.ask(subjects))).await.concat()
     }
@@ -219,7 +219,7 @@ impl Plugin {
         answers
     }
 
-    async fn ask(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
+    async fn ask(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Schedule, StageError>> {
         let Some(first) = subjects.first() else { return Vec::new() };
         let asked = self.endpoints.call(|client| {
             let request = proto::ShouldProcessRequest {

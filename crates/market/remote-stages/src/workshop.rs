@@ -10,7 +10,7 @@ use futures::future::join_all;
 use offers::{Offers, StoredOffer};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
-use watcher::{Counted, Stage, StageLimits, StageReport};
+use watcher::{QueueCounts, Stage, StageLimits, StageReport};
 
 use crate::counts::Counts;
 use crate::outside::Outside;
@@ -118,7 +118,7 @@ impl Workshop {
         age_max: Duration,
     ) -> watcher::Result<Vec<StageReport>> {
         let (watcher, mut reports) = (self.inner.offers.watcher(), Vec::with_capacity(stages.len()));
-        let faring = watcher.faring().await?;
+        let faring = watcher.stages_snapshot().await?;
         for stage in stages {
             let counted = self.counted_within(stage, counted_max, age_max).await?;
             reports.push(watcher.report_of(stage, counted, &faring)?);
@@ -136,7 +136,7 @@ impl Workshop {
         stage: &str,
         counted_max: u64,
         age_max: Duration,
-    ) -> watcher::Result<Counted> {
+    ) -> watcher::Result<QueueCounts> {
         if let Some(counted) = self.inner.counts.within(stage, age_max) {
             return Ok(counted);
         }
@@ -267,12 +267,9 @@ impl Workshop {
         let mut limits: BTreeMap<String, StageLimits> =
             built_in.iter().filter_map(|(stage, limits)| Some((stage.id().to_owned(), (*limits)?))).collect();
         limits.extend(benches.iter().map(|(id, bench)| (id.clone(), bench.known.outside.limits)));
-        match offers.watcher().with_stages(stages, limits) {
-            Ok(watcher) => offers.set_watcher(watcher),
-            Err(error) => {
-                tracing::error!(%error, "these stages cannot be set up; those that there were stay");
-                return;
-            }
+        if let Err(error) = offers.watcher().set_stages(stages, &limits) {
+            tracing::error!(%error, "these stages cannot be set up; those that there were stay");
+            return;
         }
         outside.store(Arc::new(benches));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use offers::status::Mover;
 use offers::{Move, StoredOffer, time};
-use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Author, Status, author};
 
 use crate::events::{EventKind, Events, OfferEvent};
@@ -65,12 +65,12 @@ impl Stage<StoredOffer> for Expiry {
     }
 
     /// Only when its time is over, or nearly over, is there anything to do.
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
-        let Some(end) = end_of_exposure(offer) else { return Wish::No };
-        Wish::At(self.warning(offer, end).unwrap_or(end))
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
+        let Some(end) = end_of_exposure(offer) else { return Schedule::No };
+        Schedule::At(self.warning(offer, end).unwrap_or(end))
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert!(matches!(again.change, Change::Untouched));
         assert_eq!(again.next, Some(Time::from_ms(1000)));
         let wish = Expiry::new(WARN_BEFORE).visit_after_change(&warned.entity, warned.now);
-        assert_eq!(wish, Wish::At(Time::from_ms(1000)));
+        assert_eq!(wish, Schedule::At(Time::from_ms(1000)));
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use offers::StoredOffer;
 use photos::{PhotoOrder, Photos};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Photo, Status};
 
 use crate::patch::patch;
@@ -50,18 +50,18 @@ impl Stage<StoredOffer> for OrderPhotos {
     }
 
     /// Photos that are not settled change once more.
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
         let is_gone = matches!(offer.status(), Status::STATUS_REMOVED | Status::STATUS_ARCHIVED);
-        if is_gone || !are_settled(&offer.offer.photos) { Wish::No } else { Wish::Now }
+        if is_gone || !are_settled(&offer.offer.photos) { Schedule::No } else { Schedule::Now }
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let offer = &subject.entity;
-        if self.visit_after_change(offer, subject.now) == Wish::No {
+        if self.visit_after_change(offer, subject.now) == Schedule::No {
             return Ok(Answer::untouched());
         }
         match self.wanted(&offer.offer.photos).await? {

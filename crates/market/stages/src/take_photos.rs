@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt, stream};
 use offers::{StoredOffer, time};
 use photos::{PhotoError, Photos, UrlError};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Photo, Problem, Status};
 
 use crate::limits::{PHOTOS_AT_ONCE, PHOTOS_BASE};
@@ -82,11 +82,11 @@ impl Stage<StoredOffer> for TakePhotos {
         Interest::visit_on(Fields::of(["photos", "status"]))
     }
 
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
-        if has_photos(offer) { Wish::Now } else { Wish::No }
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
+        if has_photos(offer) { Schedule::Now } else { Schedule::No }
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 

@@ -6,7 +6,7 @@ use buffa::Message as _;
 use bytes::Bytes;
 use planner::board::{TaskName, TaskState};
 use store::{Key, KeyValue, Read as _, Scan, Store};
-use watcher::{Entity, Fields, Found};
+use watcher::{Entity, Fields, Versioned};
 use wire::torg::tasks::v1::{Task, TaskAlert};
 
 use crate::error::{Error, Result};
@@ -155,7 +155,7 @@ pub(crate) fn read(row: &store::Row) -> Result<TaskEntity> {
 }
 
 /// What was stored before a change, for the watcher.
-pub(crate) fn found(entity: TaskEntity) -> Found<TaskEntity> {
+pub(crate) fn found(entity: TaskEntity) -> Versioned<TaskEntity> {
     let version = entity.state.version;
-    Found::known(entity, version)
+    Versioned::known(entity, version)
 }

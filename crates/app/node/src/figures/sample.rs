@@ -1,6 +1,6 @@
 //! What one look at everything came to.
 
-use watcher::Times;
+use watcher::Latencies;
 
 use super::names::Name;
 use super::shown::{Labels, Point};
@@ -28,7 +28,7 @@ pub enum Value {
     /// It only grows.
     Counter(f64),
     /// How often it was how long.
-    Times(Box<Times>),
+    Times(Box<Latencies>),
 }
 
 impl Sample {
@@ -54,7 +54,7 @@ impl Sample {
     }
 
     /// How long something took so far: `/metrics` has all of it, the figures have parts of it.
-    pub(super) fn times(&mut self, name: Name, labels: Labels, times: Times) {
+    pub(super) fn times(&mut self, name: Name, labels: Labels, times: Latencies) {
         self.measures.push(Measure { name, labels, value: Value::Times(Box::new(times)) });
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clock::Time;
-use watcher::{Control, Lane, Outage, StageStatus, Times};
+use watcher::{Control, Lane, Outage, StageStatus, Latencies};
 
 use super::limits::BEAT_HOLD;
 use super::looks::{Looks, Queue};
@@ -77,14 +77,14 @@ pub(super) fn tell(
             let sum = if known.is_empty() { f64::NAN } else { known.iter().sum() };
             sample.figure(*rate, label("stage", &id), sum);
         }
-        let mut lately = Times::default();
+        let mut lately = Latencies::default();
         for (process, status) in &statuses {
-            lately.add(&spans.lately(format!("{id}/{process}"), status.times, counted, BEAT_HOLD));
+            lately.add(&spans.lately(format!("{id}/{process}"), status.latencies, counted, BEAT_HOLD));
         }
         sample.figure(names::STAGE_P50, label("stage", &id), lately.quantile(0.5));
         sample.figure(names::STAGE_P95, label("stage", &id), lately.quantile(0.95));
         if let Some(status) = own.get(&id) {
-            sample.times(names::STAGE_TIMES, label("stage", &id), status.times);
+            sample.times(names::STAGE_TIMES, label("stage", &id), status.latencies);
         }
         let control = known.and_then(|(_, (_, controls))| controls.get(&id));
         let visits = own.get(&id).map_or(0, |status| status.counts.visits);

@@ -143,7 +143,7 @@ fn with_stages(feeds: &Feeds, client: Client) -> anyhow::Result<Feeds> {
     ];
     let download = Download::new(feeds.clone(), client);
     let stages: Vec<Arc<dyn Stage<StoredFeed>>> = vec![Arc::new(download), Arc::new(small), Arc::new(large)];
-    let watcher = feeds.watcher().with_stages(stages, limits.into()).context("cannot set up the feeds")?;
+    let watcher = feeds.watcher().with_stages(stages, &limits.into()).context("cannot set up the feeds")?;
     Ok(feeds.with_watcher(watcher))
 }
 

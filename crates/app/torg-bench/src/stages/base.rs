@@ -62,7 +62,7 @@ impl Base {
     pub(super) fn set_stages(&self, stages: Vec<Arc<dyn Stage<StoredOffer>>>) -> anyhow::Result<()> {
         let limits: BTreeMap<String, StageLimits> =
             stages.iter().map(|stage| (stage.id().to_owned(), self.limits)).collect();
-        self.offers.set_watcher(self.offers.watcher().with_stages(stages, limits)?);
+        self.offers.watcher().set_stages(stages, &limits)?;
         Ok(())
     }
 

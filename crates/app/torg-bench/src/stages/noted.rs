@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use offers::StoredOffer;
-use watcher::{Answer, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
 
 use super::base::number_of;
 use crate::observe::{Log, Times};
@@ -43,7 +43,7 @@ impl Stage<StoredOffer> for Noted {
         self.stage.interest()
     }
 
-    fn visit_after_change(&self, entity: &StoredOffer, now: Time) -> Wish {
+    fn visit_after_change(&self, entity: &StoredOffer, now: Time) -> Schedule {
         self.stage.visit_after_change(entity, now)
     }
 
@@ -59,7 +59,7 @@ impl Stage<StoredOffer> for Noted {
         self.stage.on_saved_many(saved).await
     }
 
-    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Wish, StageError>> {
+    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Schedule, StageError>> {
         self.stage.should_process_many(subjects).await
     }
 

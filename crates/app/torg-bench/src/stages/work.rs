@@ -8,7 +8,7 @@ use bytes::Bytes;
 use offers::StoredOffer;
 use serde::Serialize;
 use stagekit::{Description, Failure};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Wish};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Schedule};
 use wire::torg::offers::v1::{Offer, Price, price};
 
 /// It is asked, and looks, and does nothing.
@@ -62,8 +62,8 @@ impl Stage<StoredOffer> for Noop {
         NOOP
     }
 
-    async fn should_process(&self, _: &Subject<StoredOffer>) -> Result<Wish, StageError> {
-        Ok(Wish::Now)
+    async fn should_process(&self, _: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
+        Ok(Schedule::Now)
     }
 
     async fn process(&self, _: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
@@ -113,9 +113,9 @@ impl stagekit::Stage for Outside {
         Description::new(&self.id, "bench").asked()
     }
 
-    async fn should_process(&self, _: &stagekit::Subject) -> Result<stagekit::Wish, Failure> {
+    async fn should_process(&self, _: &stagekit::Subject) -> Result<stagekit::Schedule, Failure> {
         self.be_late().await;
-        Ok(stagekit::Wish::Now)
+        Ok(stagekit::Schedule::Now)
     }
 
     async fn process(&self, _: &stagekit::Subject) -> Result<stagekit::Answer, Failure> {

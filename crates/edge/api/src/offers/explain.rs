@@ -2,7 +2,7 @@
 
 use access::{Action, Caller, Owner};
 use offers::time::from_time;
-use watcher::{Blocked, LastVisit, Standing, Time, Waits, Why};
+use watcher::{Blocked, LastVisit, VisitStatus, Time, Waits, VisitReason};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::explain_offer_response::stage_standing as shown;
 use wire::torg::offers::v1::{ExplainOfferRequest, ExplainOfferResponse};
@@ -43,7 +43,7 @@ impl OfferCalls {
     }
 }
 
-fn standing(stage: &str, seen: &Standing) -> StageStanding {
+fn standing(stage: &str, seen: &VisitStatus) -> StageStanding {
     let failed = seen.failed.as_ref();
     let (waits, until) = waits(&seen.waits);
     StageStanding {
@@ -79,15 +79,15 @@ fn waits(waits: &Waits) -> (shown::Waits, Option<Time>) {
     }
 }
 
-fn why(why: Why) -> shown::Why {
+fn why(why: VisitReason) -> shown::Why {
     use shown::Why as Shown;
     match why {
-        Why::Change => Shown::WHY_CHANGE,
-        Why::Timer => Shown::WHY_TIMER,
-        Why::Unsure => Shown::WHY_UNSURE,
-        Why::Recrawl => Shown::WHY_RECRAWL,
-        Why::Retry => Shown::WHY_RETRY,
-        Why::Request => Shown::WHY_REQUEST,
+        VisitReason::Change => Shown::WHY_CHANGE,
+        VisitReason::Timer => Shown::WHY_TIMER,
+        VisitReason::Unsure => Shown::WHY_UNSURE,
+        VisitReason::Recrawl => Shown::WHY_RECRAWL,
+        VisitReason::Retry => Shown::WHY_RETRY,
+        VisitReason::Request => Shown::WHY_REQUEST,
     }
 }
 

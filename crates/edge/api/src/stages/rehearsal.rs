@@ -6,7 +6,7 @@ use access::Caller;
 use connectrpc::ErrorCode;
 use offers::{OfferId, StoredOffer};
 use remote_stages::Outside;
-use watcher::{Found, Rehearsed, Stage};
+use watcher::{Versioned, Rehearsed, Stage};
 use wire::torg::stages::v1 as proto;
 
 use super::shown::differences;
@@ -50,7 +50,7 @@ impl StagesRpc {
     }
 
     /// The offers that are named, or some from all over the base.
-    async fn sample(&self, request: &proto::DryRunRequest) -> Result<Vec<Found<StoredOffer>>, Refusal> {
+    async fn sample(&self, request: &proto::DryRunRequest) -> Result<Vec<Versioned<StoredOffer>>, Refusal> {
         let watcher = self.0.offers().watcher();
         if !request.offers.is_empty() {
             count("offers", request.offers.len(), REHEARSED_MAX)?;

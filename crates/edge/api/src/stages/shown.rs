@@ -6,7 +6,7 @@ use offers::fields::{self, Difference};
 use offers::time::from_time;
 use remote_stages::{Compared, Example, Origin, Standing, Workbench, Workshop};
 use watcher::{
-    Ahead, Depth, FailedVisit, Lane, OtherLimits, Parked, Recrawl, StageLimits, StageReport, StageStatus,
+    Upcoming, Depth, FailedVisit, Lane, LimitOverrides, Parked, Recrawl, StageLimits, StageReport, StageStatus,
 };
 use wire::torg::offers::v1::Offer;
 use wire::torg::stages::v1 as proto;
@@ -79,10 +79,10 @@ pub(super) fn limits(limits: &StageLimits) -> proto::StageLimits {
     proto::StageLimits { rate: limits.rate, calls_max, batch_max, ..proto::StageLimits::default() }
 }
 
-fn ordered_limits(ordered: OtherLimits) -> Option<proto::StageLimits> {
-    let OtherLimits { rate, calls_max, batch_max } = ordered;
+fn ordered_limits(ordered: LimitOverrides) -> Option<proto::StageLimits> {
+    let LimitOverrides { rate, calls_max, batch_max } = ordered;
     let shown = proto::StageLimits { rate, calls_max, batch_max, ..proto::StageLimits::default() };
-    (ordered != OtherLimits::default()).then_some(shown)
+    (ordered != LimitOverrides::default()).then_some(shown)
 }
 
 fn depth(report: &StageReport) -> proto::Depth {
@@ -179,8 +179,8 @@ pub(super) fn lane(lane: Lane) -> proto::waiting::Lane {
     }
 }
 
-pub(super) fn waiting(lane: proto::waiting::Lane, ahead: Ahead) -> proto::Waiting {
-    let Ahead { visit, entity } = ahead;
+pub(super) fn waiting(lane: proto::waiting::Lane, ahead: Upcoming) -> proto::Waiting {
+    let Upcoming { visit, entity } = ahead;
     proto::Waiting {
         id: entity,
         lane: lane.into(),

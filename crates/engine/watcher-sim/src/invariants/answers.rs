@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use watcher::insight::{Ended, Entry, Place};
+use watcher::insight::{Ended, Entry, RowKey};
 use watcher::{Answer, Change as Changed, Entity, NewState};
 
 use super::{Invariant, Seen, require};
@@ -22,7 +22,7 @@ pub(super) fn ended_visits<'a>(
     commit: &'a Commit<'a>,
 ) -> impl Iterator<Item = ((u32, &'a String, &'a String), Ended, &'a Change)> {
     let entries = commit.places(|place| match place {
-        Place::Entry { shard, entity, stage } => Some((*shard, entity, stage)),
+        RowKey::Entry { shard, entity, stage } => Some((*shard, entity, stage)),
         _ => None,
     });
     entries.filter(|_| commit.role == Role::Instance).filter_map(|(whose, change)| {

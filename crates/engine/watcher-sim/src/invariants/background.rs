@@ -1,4 +1,4 @@
-use watcher::insight::{BACKGROUND, Entry, Place};
+use watcher::insight::{BACKGROUND, Entry, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Stored};
@@ -13,7 +13,7 @@ impl Invariant for Background {
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
         let entries = commit.places(|place| match place {
-            Place::Entry { entity, stage, .. } => Some((entity, stage)),
+            RowKey::Entry { entity, stage, .. } => Some((entity, stage)),
             _ => None,
         });
         let queued = |row: &Option<Stored>| row.as_ref().map(Stored::read::<Entry>).filter(|e| e.queued);

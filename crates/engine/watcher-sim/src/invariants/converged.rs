@@ -1,5 +1,5 @@
 use watcher::Entity;
-use watcher::insight::{Entry, Place};
+use watcher::insight::{Entry, RowKey};
 
 use super::{End, Invariant, Seen, require};
 use crate::stages::Kind;
@@ -28,7 +28,7 @@ impl Invariant for Converged {
     fn at_end(&mut self, end: &End<'_>) -> Option<Seen> {
         let mut seen = Ok(());
         for (place, row) in end.tables.places() {
-            let (Place::Entity { shard, entity }, Ok(thing)) = (place, Thing::decode(&row.value)) else {
+            let (RowKey::Entity { shard, entity }, Ok(thing)) = (place, Thing::decode(&row.value)) else {
                 continue;
             };
             for (kind, is_content) in WISHES {

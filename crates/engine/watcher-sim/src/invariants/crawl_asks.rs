@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use watcher::Wish;
-use watcher::insight::{CrawlProgress, Entry, Head, Place};
+use watcher::Schedule;
+use watcher::insight::{CrawlProgress, Entry, Head, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::stages::Kind;
@@ -35,7 +35,7 @@ impl CrawlAsks {
 
     fn begin(&mut self, commit: &Commit<'_>) {
         let entity = |place| match place {
-            Place::Entity { shard, entity } => Some((shard, entity)),
+            RowKey::Entity { shard, entity } => Some((shard, entity)),
             _ => None,
         };
         let entities = || commit.tables.places().filter_map(|(place, _)| entity(place)).collect();
@@ -84,12 +84,12 @@ impl Invariant for CrawlAsks {
         let mut seen = None;
         for change in commit.changes {
             match &change.place {
-                Some(Place::Settings) => self.begin(commit),
-                Some(Place::Entity { shard, entity }) if change.after.is_none() => {
+                Some(RowKey::Settings) => self.begin(commit),
+                Some(RowKey::Entity { shard, entity }) if change.after.is_none() => {
                     let gone = (*shard, entity.clone());
                     self.runs.values_mut().for_each(|begun| _ = begun.entities.remove(&gone));
                 }
-                Some(Place::Crawl { shard }) => {
+                Some(RowKey::Crawl { shard }) => {
                     let progress: CrawlProgress = change.after.as_ref().map(Stored::read).unwrap_or_default();
                     // Nothing will come of the steps that others have begun.
                     self.wanted.retain(|_, call| call.shard != *shard || call.instance == commit.actor);
@@ -110,7 +110,7 @@ impl Invariant for CrawlAsks {
         None
     }
 
-    fn at_wish(&mut self, call: &Call, wish: Wish, tables: &Tables) -> Option<Seen> {
+    fn at_schedule(&mut self, call: &Call, schedule: Schedule, tables: &Tables) -> Option<Seen> {
         let head = tables.get(&head_key(call.shard, &call.thing.id)).map(Stored::read::<Head>);
         let may_be_system = head.is_some_and(|head| head.entry.as_option().is_some_and(|e| e.queued));
         let whose = (call.thing.id.clone(), call.stage);
@@ -119,7 +119,7 @@ impl Invariant for CrawlAsks {
         let progress = tables.crawled(call.shard);
         let is_behind = progress.run == tables.crawl().run
             && *entity_key(call.shard, &call.thing.id).bytes() <= *progress.cursor;
-        if wish == Wish::Now && is_last && !may_be_system && !is_behind {
+        if schedule == Schedule::Now && is_last && !may_be_system && !is_behind {
             self.wanted.insert(whose, call.clone());
         }
         None

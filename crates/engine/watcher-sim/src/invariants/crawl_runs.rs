@@ -1,4 +1,4 @@
-use watcher::insight::{CrawlProgress, Place, Settings};
+use watcher::insight::{CrawlProgress, RowKey, Settings};
 
 use super::{End, Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored};
@@ -36,7 +36,7 @@ impl Invariant for CrawlRuns {
     }
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
-        let orders = commit.places(|place| matches!(place, Place::Settings).then_some(()));
+        let orders = commit.places(|place| matches!(place, RowKey::Settings).then_some(()));
         orders.map(|((), change)| self.look(commit, change)).reduce(Seen::and)
     }
 }
@@ -52,7 +52,7 @@ impl Invariant for CrawlProgresses {
     }
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
-        let progresses = commit.places(|place| matches!(place, Place::Crawl { .. }).then_some(()));
+        let progresses = commit.places(|place| matches!(place, RowKey::Crawl { .. }).then_some(()));
         let look = |((), change): ((), &Change)| {
             let read =
                 |row: &Option<Stored>| row.as_ref().map(Stored::read::<CrawlProgress>).unwrap_or_default();

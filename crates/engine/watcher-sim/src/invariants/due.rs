@@ -1,4 +1,4 @@
-use watcher::insight::{PARKED, Place};
+use watcher::insight::{PARKED, RowKey};
 
 use super::{End, GRACE_MS, Invariant, Seen, require};
 use crate::world::START_MS;
@@ -14,7 +14,7 @@ impl Invariant for NothingDue {
     fn at_end(&mut self, end: &End<'_>) -> Option<Seen> {
         let late = START_MS + end.now_ms.saturating_sub(GRACE_MS).cast_signed();
         let mut rows = end.tables.places().filter_map(|(place, _)| match place {
-            Place::Queue { visit_ms, lane, .. } if visit_ms < late && lane != PARKED => Some(place),
+            RowKey::Queue { visit_ms, lane, .. } if visit_ms < late && lane != PARKED => Some(place),
             _ => None,
         });
         let left = rows.next();

@@ -1,10 +1,11 @@
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::fences::owned_shards;
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, lease_key, lease_of};
 
-/// Whoever writes as an owner is the owner at that moment: nothing of an old epoch gets through. Whenever a shard changes hands its epoch grows.
+/// An owner's write happens in its epoch: nothing of an old epoch gets through. The epoch of a
+/// shard grows with every change of its owner.
 pub(crate) struct Epochs;
 
 impl Invariant for Epochs {
@@ -20,7 +21,7 @@ impl Invariant for Epochs {
             })
         });
         let leases = commit.places(|place| match place {
-            Place::Lease { shard } => Some(*shard),
+            RowKey::Lease { shard } => Some(*shard),
             _ => None,
         });
         let changes = leases.map(|(shard, change)| {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use watcher::insight::{Head, Place};
+use watcher::insight::{Head, RowKey};
 
 use super::{End, Invariant, Seen, require};
 
@@ -25,13 +25,13 @@ impl Invariant for Exports {
         let mut waiting: BTreeMap<String, u64> = BTreeMap::new();
         for (place, row) in end.tables.places() {
             match place {
-                Place::Entity { entity, .. } => _ = last.insert(entity, row.version),
-                Place::Head { entity, .. } => {
+                RowKey::Entity { entity, .. } => _ = last.insert(entity, row.version),
+                RowKey::Head { entity, .. } => {
                     let removed = row.read::<Head>().removed_version;
                     let last = last.entry(entity).or_default();
                     *last = (*last).max(removed);
                 }
-                Place::Outbox { entity, version, .. } => {
+                RowKey::Outbox { entity, version, .. } => {
                     let first = waiting.entry(entity).or_insert(version);
                     *first = (*first).min(version);
                 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, lease_key};
@@ -16,15 +16,17 @@ pub(super) fn owned_shards(commit: &Commit<'_>) -> BTreeSet<u32> {
     let places = commit.changes.iter().filter_map(|change| change.place.as_ref());
     places
         .filter_map(|place| match place {
-            Place::Entity { shard, .. }
-            | Place::Head { shard, .. }
-            | Place::Entry { shard, .. }
-            | Place::Queue { shard, .. }
-            | Place::State { shard, .. }
-            | Place::Outbox { shard, .. }
-            | Place::Saved { shard, .. }
-            | Place::Crawl { shard } => Some(*shard),
-            Place::Lease { .. } | Place::Instance { .. } | Place::Settings | Place::Control { .. } => None,
+            RowKey::Entity { shard, .. }
+            | RowKey::Head { shard, .. }
+            | RowKey::Entry { shard, .. }
+            | RowKey::Queue { shard, .. }
+            | RowKey::State { shard, .. }
+            | RowKey::Outbox { shard, .. }
+            | RowKey::Saved { shard, .. }
+            | RowKey::Crawl { shard } => Some(*shard),
+            RowKey::Lease { .. } | RowKey::Instance { .. } | RowKey::Settings | RowKey::Control { .. } => {
+                None
+            }
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen};
 use crate::tables::{Tables, lease_of};
@@ -13,8 +13,8 @@ impl Invariant for HandOver {
 
     fn at_rest(&mut self, tables: &Tables) -> Option<Seen> {
         let mut left = tables.places().filter(|(place, row)| match place {
-            Place::Instance { .. } => true,
-            Place::Lease { .. } => !lease_of(Some(row)).0.is_empty(),
+            RowKey::Instance { .. } => true,
+            RowKey::Lease { .. } => !lease_of(Some(row)).0.is_empty(),
             _ => false,
         });
         Some(left.next().map_or(Ok(()), |(place, row)| Err(format!("{place:?} is still there: {row:?}"))))

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use watcher::insight::{self, Place};
+use watcher::insight::{self, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, lease_of};
 use crate::thing::KIND;
 
-/// A process is taken to be dead only after a lease time of silence, and only from the dead are shards taken.
+/// A process counts as dead only after a lease time of silence, and shards are taken only from the
+/// dead.
 pub(crate) struct Leases {
     lease_ms: u64,
     /// When each process was heard of last.
@@ -40,10 +41,10 @@ impl Invariant for Leases {
         let mut seen = None;
         for change in commit.changes {
             let this = match &change.place {
-                Some(Place::Instance { instance }) if change.is_real() => {
+                Some(RowKey::Instance { instance }) if change.is_real() => {
                     self.instance(commit, instance, change.after.is_some())
                 }
-                Some(Place::Lease { shard }) => {
+                Some(RowKey::Lease { shard }) => {
                     let (owner, _) = lease_of(change.before.as_ref());
                     let is_alive = commit.before(&insight::instance_key(KIND, &owner)).is_some();
                     require(owner == commit.actor || !is_alive, || {

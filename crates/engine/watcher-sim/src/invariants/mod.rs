@@ -1,4 +1,4 @@
-//! What must always hold. Each invariant is a file with a small struct that is told everything that happens and says what it has seen.
+//! What must always hold. Each invariant is a file with a small struct that is saved everything that happens and says what it has seen.
 //!
 //! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch (`watcher::planted`, `bugs.rs`).
 
@@ -13,6 +13,7 @@ mod exports;
 mod fences;
 mod hand_over;
 mod leases;
+mod on_saved;
 mod one_at_a_time;
 mod operations;
 mod outbox;
@@ -22,32 +23,31 @@ mod queue_rows;
 mod removals;
 mod states;
 mod timers;
-mod told;
 mod touches;
 mod versions;
 mod visit_times;
 
-use watcher::{Config, Wish};
+use watcher::{Config, Schedule};
 
 use crate::scenario::Scenario;
 use crate::tables::{Commit, Tables};
-use crate::world::{Call, Returned, Told};
+use crate::world::{Call, Returned, SavedCall};
 
 /// What is wrong, if something is.
 pub(crate) type Seen = Result<(), String>;
 
-/// What is due may wait so long before it counts as left undone, in milliseconds.
+/// How long something due may wait before it counts as left undone, in milliseconds.
 pub(crate) const GRACE_MS: u64 = 15_000;
 
 /// The end of a simulation.
 pub(crate) struct End<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) now_ms: u64,
-    /// What the topic holds: entities with their versions, in the order in which they were written.
+    /// The topic: entities with their versions, in the order in which they were written.
     pub(crate) exported: &'a [(String, u64)],
 }
 
-/// Something that must always hold. `None` says that there was nothing to look at.
+/// Something that must always hold. `None` means that there was nothing to check.
 pub(crate) trait Invariant: Send {
     /// What holds, in a few words.
     fn name(&self) -> &'static str;
@@ -67,13 +67,13 @@ pub(crate) trait Invariant: Send {
         None
     }
 
-    /// A stage was asked, and says whether it wants the entity.
-    fn at_wish(&mut self, _call: &Call, _wish: Wish, _tables: &Tables) -> Option<Seen> {
+    /// A stage answered a question.
+    fn at_schedule(&mut self, _call: &Call, _schedule: Schedule, _tables: &Tables) -> Option<Seen> {
         None
     }
 
-    /// A stage was told of its change.
-    fn at_told(&mut self, _told: &Told<'_>) -> Option<Seen> {
+    /// `on_saved` was called.
+    fn at_saved(&mut self, _call: &SavedCall<'_>) -> Option<Seen> {
         None
     }
 
@@ -88,7 +88,6 @@ pub(crate) trait Invariant: Send {
     }
 }
 
-/// All of them.
 pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
     let Config { shards, lease_time, .. } = scenario.config;
     vec![
@@ -99,7 +98,7 @@ pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
         Box::new(outbox::Outbox::default()),
         Box::new(outbox::Emptied),
         Box::new(exports::Exports),
-        Box::new(told::ToldInOrder::default()),
+        Box::new(on_saved::SavedInOrder::default()),
         Box::new(fences::Fences),
         Box::new(epochs::Epochs),
         Box::new(leases::Leases::new(lease_time)),
@@ -121,7 +120,6 @@ pub(crate) fn all_invariants(scenario: &Scenario) -> Vec<Box<dyn Invariant>> {
     ]
 }
 
-/// Wrong unless it holds.
 pub(crate) fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Seen {
     if holds { Ok(()) } else { Err(otherwise()) }
 }

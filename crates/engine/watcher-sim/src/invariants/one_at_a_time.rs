@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
 
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, Tables, lease_of};
 use crate::world::{Call, Returned, What};
 
-/// One entity is worked on by one stage at a time.
+/// One stage works on an entity at a time.
 ///
-/// A process never has two stages visit one entity at the same time (to ask several whether they want it is no visit), and gives no shard away while it calls a stage for an entity in it. One that
-/// has lost a shard without knowing may still call stages, which change nothing; whatever it saves is refused ([`super::epochs`]).
+/// A process never has two stages visit one entity at the same time (a question is no visit), and
+/// releases no shard while it calls a stage for an entity in it. A process that lost a shard
+/// without knowing may still call stages; whatever it saves is refused ([`super::epochs`]).
 #[derive(Default)]
 pub(crate) struct OneAtATime {
     /// Calls under way: process and entity -> shard and stage.
@@ -26,7 +27,7 @@ impl Invariant for OneAtATime {
             return None;
         }
         let given = commit.places(|place| match place {
-            Place::Lease { shard } => Some(*shard),
+            RowKey::Lease { shard } => Some(*shard),
             _ => None,
         });
         let given = given.filter(|(_, change)| lease_of(change.after.as_ref()).0.is_empty());

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
 use watcher::Entity;
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role};
 use crate::thing::Thing;
 
-/// What somebody outside saves is applied once, however often it is tried.
+/// An operation from outside is applied once, however often it is tried.
 #[derive(Default)]
 pub(crate) struct Operations {
     applied: BTreeSet<u64>,
@@ -22,7 +22,7 @@ impl Invariant for Operations {
         if commit.role != Role::Outside {
             return None;
         }
-        let saved = commit.places(|place| matches!(place, Place::Entity { .. }).then_some(()));
+        let saved = commit.places(|place| matches!(place, RowKey::Entity { .. }).then_some(()));
         let things = saved.filter_map(|((), change)| Thing::decode(&change.after.as_ref()?.value).ok());
         let ops: Vec<u64> = things.map(|thing| thing.op).collect();
         let again = ops.iter().find(|op| !self.applied.insert(**op));

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use watcher::insight::{Outgoing, Place};
+use watcher::insight::{Outgoing, RowKey};
 
 use super::{End, GRACE_MS, Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored};
 use crate::world::START_MS;
 
-/// Every change of an entity puts a row into the outbox, in the same commit, behind those of all earlier changes of that entity.
+/// Every change of an entity puts a row into the outbox, in the same commit, behind the rows of its
+/// earlier changes.
 #[derive(Default)]
 pub(crate) struct Outbox {
     /// The time of the last row of each entity.
@@ -17,7 +18,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     fn look(&mut self, commit: &Commit<'_>, entity: &str, change: &Change) -> Seen {
         let rows = commit.places(|place| match place {
-            Place::Outbox { at_ms, entity: of, version, .. } if of == entity => Some((*at_ms, *version)),
+            RowKey::Outbox { at_ms, entity: of, version, .. } if of == entity => Some((*at_ms, *version)),
             _ => None,
         });
         let mut rows = rows.filter(|(_, change)| change.after.is_some());
@@ -46,8 +47,8 @@ impl Invariant for Outbox {
     }
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
-        let entity = |place: &Place| match place {
-            Place::Entity { entity, .. } => Some(entity.clone()),
+        let entity = |place: &RowKey| match place {
+            RowKey::Entity { entity, .. } => Some(entity.clone()),
             _ => None,
         };
         let changed: Vec<_> = commit.places(entity).filter(|(_, change)| change.is_real()).collect();
@@ -55,7 +56,7 @@ impl Invariant for Outbox {
     }
 }
 
-/// When all is well the outbox is empty, and every stage has heard of its changes.
+/// At the end the outbox is empty, and every saved change is delivered.
 pub(crate) struct Emptied;
 
 impl Invariant for Emptied {
@@ -66,7 +67,7 @@ impl Invariant for Emptied {
     fn at_end(&mut self, end: &End<'_>) -> Option<Seen> {
         let late = START_MS + (end.now_ms.saturating_sub(GRACE_MS)).cast_signed();
         let mut rows = end.tables.places().filter(|(place, _)| match place {
-            Place::Outbox { at_ms, .. } | Place::Saved { at_ms, .. } => *at_ms < late,
+            RowKey::Outbox { at_ms, .. } | RowKey::Saved { at_ms, .. } => *at_ms < late,
             _ => false,
         });
         Some(rows.next().map_or(Ok(()), |(place, _)| Err(format!("{place:?} is still there"))))

@@ -1,4 +1,4 @@
-use watcher::insight::{Ended, Entry, Place};
+use watcher::insight::{Ended, Entry, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::tables::Commit;
@@ -12,7 +12,7 @@ impl Invariant for Parked {
     }
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
-        let entries = commit.places(|place| matches!(place, Place::Entry { .. }).then_some(()));
+        let entries = commit.places(|place| matches!(place, RowKey::Entry { .. }).then_some(()));
         let parked = entries.filter_map(|((), change)| {
             let entry: Entry = change.after.as_ref()?.read();
             entry.parked.then_some((&change.key, entry))

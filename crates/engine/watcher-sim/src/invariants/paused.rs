@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use watcher::insight::{Control, Place};
+use watcher::insight::{Control, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, Stored, Tables};
@@ -36,7 +36,7 @@ impl Invariant for Paused {
             self.began.entry(commit.actor.to_owned()).or_insert(commit.now_ms);
         }
         let controls = commit.places(|place| match place {
-            Place::Control { stage } => Some(stage),
+            RowKey::Control { stage } => Some(stage),
             _ => None,
         });
         for (stage, change) in controls {

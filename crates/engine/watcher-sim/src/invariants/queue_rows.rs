@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use watcher::insight::{Entry, PARKED, Place, SYSTEM};
+use watcher::insight::{Entry, PARKED, RowKey, SYSTEM};
 
 use super::{End, Invariant, Seen, require};
 use crate::tables::{Commit, Stored, entry_in, entry_key, head_key};
@@ -21,12 +21,12 @@ fn expected(entry: &Entry) -> Option<(u32, i64)> {
     (entry.queued || entry.parked).then_some((lane, entry.visit_ms))
 }
 
-fn whose(place: &Place) -> Option<Whose> {
+fn whose(place: &RowKey) -> Option<Whose> {
     match place {
-        Place::Queue { shard, stage, entity, .. } | Place::Entry { shard, entity, stage } => {
+        RowKey::Queue { shard, stage, entity, .. } | RowKey::Entry { shard, entity, stage } => {
             Some((*shard, entity.clone(), stage.clone()))
         }
-        Place::Head { shard, entity } => Some((*shard, entity.clone(), SYSTEM.to_owned())),
+        RowKey::Head { shard, entity } => Some((*shard, entity.clone(), SYSTEM.to_owned())),
         _ => None,
     }
 }
@@ -35,9 +35,9 @@ impl QueueRows {
     fn look<'a>(&self, whose: &Whose, row: impl FnOnce(&store::Key) -> Option<&'a Stored>) -> Seen {
         let (shard, entity, stage) = whose;
         let (key, place) = if stage == SYSTEM {
-            (head_key(*shard, entity), Place::Head { shard: *shard, entity: entity.clone() })
+            (head_key(*shard, entity), RowKey::Head { shard: *shard, entity: entity.clone() })
         } else {
-            let place = Place::Entry { shard: *shard, entity: entity.clone(), stage: stage.clone() };
+            let place = RowKey::Entry { shard: *shard, entity: entity.clone(), stage: stage.clone() };
             (entry_key(*shard, entity, stage), place)
         };
         let entry = row(&key).and_then(|row| entry_in(&place, row)).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Invariant for QueueRows {
         for change in commit.changes {
             let Some(place) = &change.place else { continue };
             touched.extend(whose(place));
-            if let (Place::Queue { lane, visit_ms, .. }, Some(whose)) = (place, whose(place)) {
+            if let (RowKey::Queue { lane, visit_ms, .. }, Some(whose)) = (place, whose(place)) {
                 let rows = self.rows.entry(whose).or_default();
                 if change.after.is_some() {
                     rows.insert((*lane, *visit_ms));

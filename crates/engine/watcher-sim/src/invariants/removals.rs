@@ -1,4 +1,4 @@
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen};
 use crate::tables::Commit;
@@ -13,12 +13,12 @@ impl Invariant for Removals {
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
         let mut removed = commit.places(|place| match place {
-            Place::Entity { entity, .. } => Some(entity),
+            RowKey::Entity { entity, .. } => Some(entity),
             _ => None,
         });
         let (removed, _) = removed.find(|(_, change)| change.after.is_none())?;
         let mut left = commit.tables.places().filter(|(place, _)| match place {
-            Place::Entry { entity, .. } | Place::Queue { entity, .. } => entity == removed,
+            RowKey::Entry { entity, .. } | RowKey::Queue { entity, .. } => entity == removed,
             _ => false,
         });
         Some(left.next().map_or(Ok(()), |(place, row)| Err(format!("{place:?} is left: {row:?}"))))

@@ -1,4 +1,4 @@
-use watcher::insight::Place;
+use watcher::insight::RowKey;
 
 use super::{Invariant, Seen, require};
 use crate::stages::Kind;
@@ -14,7 +14,7 @@ impl Invariant for States {
 
     fn at_commit(&mut self, commit: &Commit<'_>) -> Option<Seen> {
         let states = commit.places(|place| match place {
-            Place::State { shard, entity, stage } => Some((*shard, entity, stage)),
+            RowKey::State { shard, entity, stage } => Some((*shard, entity, stage)),
             _ => None,
         });
         let look = |((shard, entity, stage), _): ((u32, &String, &String), &Change)| {

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
-use watcher::insight::{Ended, Place};
+use watcher::insight::{Ended, RowKey};
 
 use super::answers::ended_visits;
 use super::{End, GRACE_MS, Invariant, Seen, require};
 use crate::tables::Commit;
 use crate::world::{Call, Returned, START_MS, What};
 
-/// A visit that a stage has asked for is made, unless the entity is gone: every timer has fired or is in the future.
+/// A visit that a stage requested is made, unless the entity is gone: every timer has fired or is
+/// in the future.
 #[derive(Default)]
 pub(crate) struct Timers {
     /// The visit that each process was asked for with the last answer.
@@ -31,7 +32,7 @@ impl Invariant for Timers {
             }
         }
         let removed = commit.places(|place| match place {
-            Place::Entity { entity, .. } => Some(entity.clone()),
+            RowKey::Entity { entity, .. } => Some(entity.clone()),
             _ => None,
         });
         for (entity, _) in removed.filter(|(_, change)| change.after.is_none()) {

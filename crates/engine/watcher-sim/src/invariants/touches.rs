@@ -5,10 +5,10 @@ use super::{Invariant, Seen, require};
 use crate::tables::{Change, Commit, Tables};
 use crate::world::{Call, What};
 
-/// A wish for a visit that comes during a visit is not lost: the visit under way does not take its place.
+/// A request during a visit is not lost: the visit under way does not replace it.
 #[derive(Default)]
 pub(crate) struct Touches {
-    /// How many commits there were when each process began its last visit of an entity with a stage.
+    /// The number of commits when each process began its last visit of an entity with a stage.
     began: BTreeMap<(String, String, String), u64>,
 }
 

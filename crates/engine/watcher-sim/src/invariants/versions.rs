@@ -1,4 +1,4 @@
-use watcher::insight::{Head, Place};
+use watcher::insight::{Head, RowKey};
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored, head_key};
@@ -21,7 +21,7 @@ fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
     let version = |row: &Option<Stored>| row.as_ref().map_or(0, |row| row.version);
     let (before, after) = (version(&change.before), version(&change.after));
     let expected = match change.place.as_ref()? {
-        Place::Entity { shard, entity } => {
+        RowKey::Entity { shard, entity } => {
             let key = head_key(*shard, entity);
             if change.after.is_none() {
                 let head: Head = commit.tables.get(&key)?.read();
@@ -31,22 +31,22 @@ fn look(commit: &Commit<'_>, change: &Change) -> Option<Seen> {
             let removed = commit.before(&key).map_or(0, |row| row.read::<Head>().removed_version);
             if before == 0 { removed + 1 } else { before + 1 }
         }
-        Place::Entry { shard, entity, .. } if before == 0 && change.after.is_some() => {
+        RowKey::Entry { shard, entity, .. } if before == 0 && change.after.is_some() => {
             let head = commit.before(&head_key(*shard, entity));
             head.map_or(0, |row| row.read::<Head>().entries_version) + 1
         }
-        Place::State { shard, entity, .. } if before == 0 && change.after.is_some() => {
+        RowKey::State { shard, entity, .. } if before == 0 && change.after.is_some() => {
             let head = commit.before(&head_key(*shard, entity));
             let removed = head.map_or(0, |row| row.read::<Head>().entries_version);
             let seen = || format!("{} became v{after}, and there was one of v{removed}", change.key);
             return Some(require(after > removed, seen));
         }
-        Place::Head { .. }
-        | Place::Entry { .. }
-        | Place::State { .. }
-        | Place::Settings
-        | Place::Control { .. }
-        | Place::Crawl { .. }
+        RowKey::Head { .. }
+        | RowKey::Entry { .. }
+        | RowKey::State { .. }
+        | RowKey::Settings
+        | RowKey::Control { .. }
+        | RowKey::Crawl { .. }
             if change.after.is_some() =>
         {
             before + 1

@@ -1,16 +1,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use watcher::insight::{Entry, Place, SYSTEM};
+use watcher::insight::{Entry, RowKey, SYSTEM};
 
 use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, Tables, entry_in};
 use crate::world::{Call, What};
 
-/// So many former times of an entry are remembered.
+/// How many former times of an entry are remembered.
 const REMEMBERED: usize = 100;
-/// The system stage reads first and asks one stage after the other: so old may be what it has read, in milliseconds.
+/// How old the rows of the system stage may be, in milliseconds: it reads first and then asks.
 const ASKING_MS: u64 = 120_000;
-/// And so long may a step of a re-crawl go on when there is nothing left to do in its shard, if its process is slow.
+/// How long a step of a re-crawl may go on in a slow process when its shard is done, in
+/// milliseconds.
 const CRAWLING_MS: u64 = 30_000;
 
 /// Entity and stage.
@@ -18,8 +19,8 @@ type Whose = (String, String);
 /// The visits that an entry has waited for, each with the time when that ended.
 type Past = VecDeque<(u64, Option<i64>)>;
 
-/// Nobody is visited before the time that the queue says, by the clock of whoever visits. Stages are asked when it is time for the system stage, or
-/// by a re-crawl.
+/// No visit is made before its queue time, by the clock of the visitor. Stages are asked when it is
+/// time for the system stage, or by a re-crawl.
 pub(crate) struct VisitTimes {
     shards: u32,
     /// The visit that each entry (entity, stage) has waited for, and until when, in simulated milliseconds.
@@ -40,10 +41,10 @@ fn due_ms(entry: Option<Entry>) -> Option<i64> {
     entry.filter(|entry| entry.queued).map(|entry| entry.visit_ms)
 }
 
-fn whose(place: &Place) -> Option<Whose> {
+fn whose(place: &RowKey) -> Option<Whose> {
     match place {
-        Place::Entry { entity, stage, .. } => Some((entity.clone(), stage.clone())),
-        Place::Head { entity, .. } => Some((entity.clone(), SYSTEM.to_owned())),
+        RowKey::Entry { entity, stage, .. } => Some((entity.clone(), stage.clone())),
+        RowKey::Head { entity, .. } => Some((entity.clone(), SYSTEM.to_owned())),
         _ => None,
     }
 }
@@ -55,7 +56,7 @@ impl VisitTimes {
 
     /// Notes in which shards the re-crawl has nothing to do any more.
     fn note_crawl(&mut self, commit: &Commit<'_>) {
-        let is_about_it = |place: &Place| matches!(place, Place::Settings | Place::Crawl { .. });
+        let is_about_it = |place: &RowKey| matches!(place, RowKey::Settings | RowKey::Crawl { .. });
         if !commit.changes.iter().filter_map(|change| change.place.as_ref()).any(is_about_it) {
             return;
         }

@@ -1,15 +1,15 @@
-//! What those who take part may see of the world beside what the watcher tells them.
+//! The parts of the world that actors may see.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use watcher::insight::{CrawlOrder, Entry, Place};
+use watcher::insight::{CrawlOrder, Entry, RowKey};
 
 use super::World;
 use crate::stages::Kind;
 use crate::tables::{Stored, entry_key};
 
 impl World {
-    /// Where an entity stands with all stages: the rows of its entries by the names of the stages.
+    /// The entries of an entity, by stage.
     pub(crate) fn entries(&self, shard: u32, entity: &str) -> BTreeMap<&'static str, Stored> {
         let inner = self.inner();
         let row =
@@ -20,8 +20,8 @@ impl World {
     /// Everything that a stage has parked: shards, entities and the versions of their entries.
     pub(crate) fn parked(&self, stage: &str) -> BTreeSet<(u32, String, u64)> {
         let inner = self.inner();
-        let parked = |(place, row): (Place, &Stored)| match place {
-            Place::Entry { shard, entity, stage: of } if of == stage && row.read::<Entry>().parked => {
+        let parked = |(place, row): (RowKey, &Stored)| match place {
+            RowKey::Entry { shard, entity, stage: of } if of == stage && row.read::<Entry>().parked => {
                 Some((shard, entity, row.version))
             }
             _ => None,
@@ -29,7 +29,7 @@ impl World {
         inner.tables.places().filter_map(parked).collect()
     }
 
-    /// The last re-crawl that was ordered, and whether it has come to its end in all of so many shards.
+    /// The last re-crawl, and whether it is done in all shards.
     pub(crate) fn crawl(&self, shards: u32) -> (CrawlOrder, bool) {
         let inner = self.inner();
         let is_done = (0..shards).all(|shard| inner.tables.crawled(shard).done);

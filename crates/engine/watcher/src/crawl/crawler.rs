@@ -1,4 +1,5 @@
-//! The crawler: goes through the entities of this process's shards, a few at a time, and keeps in the store how far it has come.
+//! The crawler: goes through the entities of this process's shards in small steps and stores its
+//! progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,36 +11,34 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::Result;
 use crate::ask::Cause;
-use crate::bucket::Bucket;
-use crate::change::{Versioned, Which};
+use crate::change::{EntityRef, Stored};
+use crate::enqueue::EnqueueRequest;
 use crate::entity::Entity;
-use crate::limits::{CRAWL_ROWS_MAX, FITS_MAX};
-use crate::queue::{Wanted, waiting};
+use crate::lease::Fence;
+use crate::limits::{CRAWL_ROWS_MAX, REBASES_MAX};
+use crate::queue::{VisitRequest, queued_visit};
 use crate::relay::Serving;
 use crate::rows::{CrawlOrder, CrawlProgress, Entry, encode};
-use crate::shards::Fence;
 use crate::stage::Subject;
 use crate::tables::{CRAWLS, SETTINGS, STATES};
-use crate::watcher::{Found, Watcher, found, versioned};
-use crate::wishes::Wishes;
+use crate::token_bucket::TokenBucket;
+use crate::watcher::{Versioned, Watcher, decode_entity};
 
-/// The pause before the crawler looks again whether there is something to do, should no hint come.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often the orders are read if no hint comes.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest rest after a step.
 const REST_MAX: Duration = Duration::from_secs(1);
 
-/// Crawls through the shards of this process.
 pub(crate) struct Crawler<E: Entity> {
     watcher: Watcher<E>,
     serving: watch::Receiver<Serving>,
-    bucket: Option<Bucket>,
+    bucket: Option<TokenBucket>,
 }
 
-/// What a step came to.
 enum Step {
-    /// Stages were asked about so many entities.
+    /// Stages were asked about this many entities.
     Asked(usize),
-    /// The shard was done before, or may not be ours any more: nothing has come of it.
+    /// The shard is done, or may not be ours any more: nothing was saved.
     Over,
 }
 
@@ -48,12 +47,11 @@ impl<E: Entity> Crawler<E> {
         Self { watcher, serving, bucket: None }
     }
 
-    /// Works until `stop` turns true.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut hints = self.watcher.store().hints();
         while !*stop.borrow() {
             let wait = match self.round(&stop).await {
-                Ok(0) => LOOK_EVERY,
+                Ok(0) => POLL_INTERVAL,
                 Ok(_) => continue,
                 Err(_) if planted!(CrawlGivesUp) => return,
                 Err(error) => {
@@ -72,7 +70,7 @@ impl<E: Entity> Crawler<E> {
         }
     }
 
-    /// One step in each shard that is not done; says how many entities stages were asked about.
+    /// One step in each shard that is not done; returns how many entities stages were asked about.
     async fn round(&mut self, stop: &watch::Receiver<bool>) -> Result<usize> {
         let Some(mut order) = self.order().await? else { return Ok(0) };
         let (serving, mut asked) = (self.serving.borrow_and_update().clone(), 0);
@@ -83,9 +81,8 @@ impl<E: Entity> Crawler<E> {
                 }
                 let Some(wait) = self.wait(&order, serving.len()) else { break };
                 let mut stop = stop.clone();
-                // Whoever is told to stop does not wait.
                 let _ = tokio::time::timeout(wait, stop.wait_for(|stop| *stop)).await;
-                // What was ordered may have changed.
+                // The order may have changed.
                 match self.order().await? {
                     Some(now) => order = now,
                     None => return Ok(asked),
@@ -93,7 +90,7 @@ impl<E: Entity> Crawler<E> {
             }
             let began = Instant::now();
             if let Step::Asked(count) = self.step(&order, *shard, fence).await? {
-                // It rests as long as it has worked: others have the machine too.
+                // It rests as long as it worked, to leave the machine to others.
                 tokio::time::sleep(began.elapsed().min(REST_MAX)).await;
                 asked += count;
                 if let Some(bucket) = &mut self.bucket {
@@ -104,7 +101,7 @@ impl<E: Entity> Crawler<E> {
         Ok(asked)
     }
 
-    /// What is ordered, if there is something to do.
+    /// The order, if there is something to do.
     async fn order(&self) -> Result<Option<CrawlOrder>> {
         let order = self.watcher.settings().await?.content.crawl.into_option();
         Ok(order.filter(|order| order.run > 0 && !order.paused && !order.cancelled))
@@ -116,23 +113,23 @@ impl<E: Entity> Crawler<E> {
             self.bucket = None;
             return None;
         }
-        let part = serving as f64 / f64::from(self.watcher.rules().config.shards);
+        let part = serving as f64 / f64::from(self.watcher.config().shards);
         let per_second = f64::from(order.per_second) * part;
-        let bucket = self.bucket.get_or_insert_with(|| Bucket::new(per_second));
+        let bucket = self.bucket.get_or_insert_with(|| TokenBucket::new(per_second));
         bucket.set_speed(per_second);
         let now = self.watcher.now();
-        // A step may take more than there is room for; the next one waits the longer.
+        // A step may take more than there is room for; the next one then waits longer.
         let (room, next) = bucket.room(now);
-        (room == 0).then(|| next.since(now).min(LOOK_EVERY))
+        (room == 0).then(|| next.since(now).min(POLL_INTERVAL))
     }
 
     /// Asks the stages about the next entities of a shard.
     async fn step(&self, order: &CrawlOrder, shard: u32, fence: &Fence) -> Result<Step> {
         let key = CRAWLS.key((shard, E::KIND));
-        let Versioned { version, content: mut progress } =
-            versioned::<CrawlProgress>(self.watcher.store().get_one(&key).await?)?;
+        let Stored { version, content: mut progress } =
+            Stored::<CrawlProgress>::read(self.watcher.store().get_one(&key).await?)?;
         if progress.run > order.run {
-            // What was ordered is known better by whoever had the shard before.
+            // An earlier owner of the shard has seen a newer order.
             return Ok(Step::Over);
         } else if progress.run < order.run || planted!(CrawlAnew) {
             progress = CrawlProgress { run: order.run, ..CrawlProgress::default() };
@@ -157,21 +154,22 @@ impl<E: Entity> Crawler<E> {
         if page.next.is_none() {
             (progress.done, progress.done_ms) = (true, self.watcher.now().as_ms());
         }
-        let kept = self.keep(fence, &passed, Versioned { version, content: progress }).await?;
+        let kept = self.save_step(fence, &passed, Stored { version, content: progress }).await?;
         Ok(if kept { Step::Asked(page.rows.len()) } else { Step::Over })
     }
 
     /// Asks all stages about some entities.
     async fn ask_about(&self, passed: &mut Passed<'_, E>) -> Result<()> {
         let now = self.watcher.now();
-        for (id, stage) in self.watcher.stages() {
+        let rules = self.watcher.rules();
+        for (id, rule) in &rules.stages {
             let rows = self.rows_of(passed, id).await?;
             let (mut about, mut subjects) = (Vec::new(), Vec::new());
             for ((row, found), (entry, state)) in passed.entities.iter().zip(rows) {
                 match entry {
-                    Ok(entry) if waiting(&entry).is_some_and(|waits| waits.visit <= now) => {}
+                    Ok(entry) if queued_visit(&entry).is_some_and(|waits| waits.visit <= now) => {}
                     Ok(_) => {
-                        let Found { entity, version, .. } = found.clone();
+                        let Versioned { entity, version, .. } = found.clone();
                         about.push(*row);
                         subjects.push(Subject { entity, version, state, now });
                     }
@@ -181,44 +179,45 @@ impl<E: Entity> Crawler<E> {
                     }
                 }
             }
-            let (answers, _) = self.watcher.ask(stage, &subjects, Cause::RECRAWL).await;
-            for (row, wish) in about.into_iter().zip(answers) {
-                let wishes = passed.wishes.entry(row.key.clone()).or_default();
-                wishes.extend(wish.map(|wish| (id.clone(), wish)));
+            let (answers, _) = self.watcher.ask(&rules, rule, &subjects, Cause::RECRAWL).await;
+            for (row, schedule) in about.into_iter().zip(answers) {
+                let requests = passed.requests.entry(row.key.clone()).or_default();
+                requests.extend(schedule.map(|schedule| (id.clone(), schedule)));
             }
         }
         Ok(())
     }
 
-    /// Where entities stand with a stage, if that can be read, and its states, in one read.
+    /// The entries and states of a stage, in one read.
     async fn rows_of(&self, passed: &Passed<'_, E>, stage: &str) -> Result<Vec<(Result<Entry>, Bytes)>> {
         let mut keys = Vec::with_capacity(2 * passed.entities.len());
         for (_, found) in &passed.entities {
             let id = found.entity.id().to_string();
-            let which = Which { shard: passed.shard, kind: E::KIND, entity: &id };
+            let which = EntityRef { shard: passed.shard, kind: E::KIND, entity: &id };
             keys.extend([which.entry_key(stage), STATES.key((passed.shard, E::KIND, &*id, stage))]);
         }
         let mut rows = self.watcher.store().get(&keys).await?.into_iter();
         let row_of = |_| {
-            let entry = versioned::<Entry>(rows.next().flatten()).map(|entry| entry.content);
+            let entry = Stored::<Entry>::read(rows.next().flatten()).map(|entry| entry.content);
             (entry, rows.next().flatten().map(|row| row.value).unwrap_or_default())
         };
         Ok(passed.entities.iter().map(row_of).collect())
     }
 
-    /// Queues what stages want and notes how far the crawl has come, in one commit; says whether that was made. If not, the shard may not be ours any more,
-    /// or others touch the entities all the time: the step is to be made again.
-    async fn keep(
+    /// Enqueues what stages want and stores the progress, in one commit; says whether it applied.
+    /// If not, the shard may not be ours any more, or the entities change all the time: the step
+    /// must be made again.
+    async fn save_step(
         &self,
         fence: &Fence,
         passed: &Passed<'_, E>,
-        progress: Versioned<CrawlProgress>,
+        progress: Stored<CrawlProgress>,
     ) -> Result<bool> {
         let key = CRAWLS.key((passed.shard, E::KIND));
-        for _ in 0..FITS_MAX {
+        for _ in 0..REBASES_MAX {
             let (mut batch, mut kept) = (Batch::new(), progress.content.clone());
             fence.guard(&mut batch);
-            kept.queued += self.queue_wishes_of(&mut batch, passed).await?;
+            kept.queued += self.enqueue_passed(&mut batch, passed).await?;
             batch.check(key.clone(), progress.version).put(key.clone(), progress.version + 1, encode(&kept));
             match self.watcher.store().commit(batch).await? {
                 Outcome::Applied => return Ok(true),
@@ -229,44 +228,45 @@ impl<E: Entity> Crawler<E> {
         Ok(false)
     }
 
-    /// Adds to a batch what stages want of some entities; says how many visits that are.
-    async fn queue_wishes_of(&self, batch: &mut Batch, passed: &Passed<'_, E>) -> Result<u64> {
-        let with_id = |(row, found): &(&'_ Row, Found<E>)| (row.key.clone(), found.entity.id().to_string());
+    /// Adds the visits that stages want to a batch; returns their number.
+    async fn enqueue_passed(&self, batch: &mut Batch, passed: &Passed<'_, E>) -> Result<u64> {
+        let with_id =
+            |(row, found): &(&'_ Row, Versioned<E>)| (row.key.clone(), found.entity.id().to_string());
         let ids: Vec<(Key, String)> = passed.entities.iter().map(with_id).collect();
         let mut wanted = Vec::new();
         for ((entity, id), (row, _)) in ids.iter().zip(&passed.entities) {
-            if let Some(wishes) = passed.wishes.get(entity)
-                && !wishes.is_empty()
+            if let Some(requests) = passed.requests.get(entity)
+                && !requests.is_empty()
                 && !planted!(CrawlForgets)
             {
-                let which = Which { shard: passed.shard, kind: E::KIND, entity: id };
-                wanted.push(Wishes {
-                    which,
-                    entity: entity.clone(),
-                    asked_about: row.version,
-                    wanted: wishes,
+                let which = EntityRef { shard: passed.shard, kind: E::KIND, entity: id };
+                wanted.push(EnqueueRequest {
+                    entity: which,
+                    row: entity.clone(),
+                    version: row.version,
+                    visits: requests,
                 });
             }
         }
-        self.watcher.add_wishes(batch, &wanted, false).await
+        self.watcher.enqueue_all(batch, &wanted, false).await
     }
 }
 
-/// Some entities of a shard, by their rows, and what stages want of them.
+/// The entities of a step, by their rows, and the visits that stages want of them.
 struct Passed<'a, E> {
     shard: u32,
-    entities: Vec<(&'a Row, Found<E>)>,
-    /// Those that cannot be read, or where they stand.
+    entities: Vec<(&'a Row, Versioned<E>)>,
+    /// Entities and entries that cannot be read.
     damaged: BTreeSet<Key>,
-    /// By the key of an entity's row: the visits that stages want.
-    wishes: BTreeMap<Key, BTreeMap<String, Wanted>>,
+    /// By the key of the entity's row.
+    requests: BTreeMap<Key, BTreeMap<String, VisitRequest>>,
 }
 
 impl<'a, E: Entity> Passed<'a, E> {
     fn of(shard: u32, rows: &'a [Row]) -> Self {
         let (mut entities, mut damaged) = (Vec::with_capacity(rows.len()), BTreeSet::new());
         for row in rows {
-            match found::<E>(row) {
+            match decode_entity::<E>(row) {
                 Ok(found) => entities.push((row, found)),
                 Err(error) => {
                     tracing::error!(kind = E::KIND, %error, "a re-crawl passes by an entity that cannot be read");
@@ -274,11 +274,11 @@ impl<'a, E: Entity> Passed<'a, E> {
                 }
             }
         }
-        Self { shard, entities, damaged, wishes: BTreeMap::new() }
+        Self { shard, entities, damaged, requests: BTreeMap::new() }
     }
 }
 
-/// Waits until something was ordered.
+/// Waits for a new order.
 async fn ordered(hints: &mut store::Hints) {
     while let Some(hint) = hints.next().await {
         if hint == Hint::Anything

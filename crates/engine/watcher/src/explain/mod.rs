@@ -1,48 +1,49 @@
-//! Why something waits: for one entity, where it stands with every stage; for one stage, what waits for it and how it fares.
+//! Why something waits: for one entity, its state in every queue; for one stage, what waits for it.
 //!
-//! `standing.rs` has what is said of an entity, `text.rs` says it in words, `report.rs` counts what waits for a stage, `cluster.rs` says who serves what.
+//! `entity.rs` has the explanation of an entity, `text.rs` its text, `report.rs` the report on a
+//! stage, `cluster.rs` the processes.
 
 mod cluster;
+mod entity;
 mod report;
-mod standing;
 mod text;
 
 use std::collections::BTreeMap;
 
-use store::{Key, Read};
+use store::Read;
 
 pub use cluster::{Cluster, Holder, ProcessSeen};
-pub use report::{Counted, Depth, Faring, StageReport};
-pub use standing::{Asking, Explanation, Failed, LastVisit, Standing, Waits, Why};
+pub use entity::{Asking, Explanation, Failed, LastVisit, VisitReason, VisitStatus, Waits};
+pub use report::{Depth, QueueCounts, StageReport, StagesSnapshot};
 
 use crate::Result;
-use crate::board::{SeenFight, StageStatus, from_row};
 use crate::budget::slowed;
-use crate::change::{SYSTEM, Which};
+use crate::change::{EntityRef, SYSTEM, Stored};
 use crate::entity::Entity;
-use crate::limits::LEASES_IN_A_READ_MAX;
-use crate::queue::{Lane, Wanted, waiting};
+use crate::queue::{Lane, VisitRequest, queued_visit};
 use crate::rows::{Entry, Head, Instance, Lease, decode};
 use crate::schedule::{Blocked, Line};
+use crate::status::{SeenFight, StageStatus, from_row};
 use crate::tables::{INSTANCES, LEASES};
-use crate::watcher::{Watcher, versioned};
+use crate::watcher::Watcher;
 
-/// What the process says that serves a shard.
+/// The process that serves a shard, and the status of its stages.
 struct Owner {
     name: String,
     said: BTreeMap<String, StageStatus>,
-    /// Whether it is this very process.
     is_here: bool,
     /// The stage that is visiting the entity; known of this process only.
     visitor: Option<String>,
 }
 
 impl<E: Entity> Watcher<E> {
-    /// Where an entity stands with every stage, and what stands in its way. Of an entity that does not exist the version is zero.
+    /// The state of an entity in every queue, and what blocks it. The version of an entity that
+    /// does not exist is zero.
     pub async fn explain(&self, id: &E::Id) -> Result<Explanation> {
         let text = id.to_string();
-        let which = Which { shard: self.shard(&text), kind: E::KIND, entity: &text };
-        let names: Vec<&String> = self.stages().keys().collect();
+        let which = self.entity_ref(&text);
+        let rules = self.rules();
+        let names: Vec<&String> = rules.stages.keys().collect();
         let mut keys = vec![E::key(which.shard, id), which.head_key(), LEASES.key((which.shard, E::KIND))];
         keys.extend(names.iter().map(|stage| which.entry_key(stage)));
         let mut rows = self.store().get(&keys).await?.into_iter();
@@ -50,83 +51,54 @@ impl<E: Entity> Watcher<E> {
         if planted!(Unexplained) && version == 0 {
             return Err(crate::Error::NotFound { what: "there is no such entity".to_owned() });
         }
-        let head = versioned::<Head>(rows.next().flatten())?.content;
-        let lease = versioned::<Lease>(rows.next().flatten())?.content;
+        let head = Stored::<Head>::read(rows.next().flatten())?.content;
+        let lease = Stored::<Lease>::read(rows.next().flatten())?.content;
         let owner = self.owner(lease.owner, which).await?;
         let mut stages = BTreeMap::new();
         for name in names {
-            let entry = versioned::<Entry>(rows.next().flatten())?.content;
-            stages.insert(name.clone(), standing::of(self.waits(name, &entry, owner.as_ref()), &entry));
+            let entry = Stored::<Entry>::read(rows.next().flatten())?.content;
+            stages.insert(name.clone(), entity::of(self.waits(name, &entry, owner.as_ref()), &entry));
         }
         let queued = head.entry.as_option().filter(|entry| entry.queued || entry.parked);
         let asking =
-            queued.map(|entry| standing::asking(self.waits(SYSTEM, entry, owner.as_ref()), entry, &head));
-        let slowed = slowed(&head, &self.rules().config.budget, self.now());
+            queued.map(|entry| entity::asking(self.waits(SYSTEM, entry, owner.as_ref()), entry, &head));
+        let slowed = slowed(&head, &self.config().budget, self.now());
         let owner = owner.map(|owner| owner.name);
         Ok(Explanation { version, shard: which.shard, owner, asking, slowed, stages })
     }
 
-    /// What every live process says of its stages.
-    pub async fn processes(&self) -> Result<BTreeMap<String, BTreeMap<String, StageStatus>>> {
-        let mut processes = BTreeMap::new();
-        for row in self.rows(&INSTANCES.prefix((0, E::KIND))).await? {
-            let (_, _, name) = INSTANCES.parts(&row.key)?;
-            let said = match self.board().said_by(&name) {
-                Some(said) => said,
-                None => said_in(&decode(&row)?),
-            };
-            processes.insert(name, said);
-        }
-        Ok(processes)
-    }
-
-    /// The owner of every shard that has one.
-    pub async fn owners(&self) -> Result<BTreeMap<u32, String>> {
-        let shards: Vec<u32> = (0..self.rules().config.shards).collect();
-        let mut owners = BTreeMap::new();
-        for shards in shards.chunks(LEASES_IN_A_READ_MAX) {
-            let keys: Vec<Key> = shards.iter().map(|shard| LEASES.key((*shard, E::KIND))).collect();
-            for (shard, row) in shards.iter().zip(self.store().get(&keys).await?) {
-                let owner = versioned::<Lease>(row)?.content.owner;
-                if !owner.is_empty() {
-                    owners.insert(*shard, owner);
-                }
-            }
-        }
-        Ok(owners)
-    }
-
-    /// How the stages fare in this process; the system stage has the empty name.
+    /// The status of the stages in this process; the system stage has the empty name.
     #[must_use]
     pub fn statuses(&self) -> BTreeMap<String, StageStatus> {
-        self.board().stages()
+        self.status().stages()
     }
 
-    /// The last fights that this process has seen, at most [`FIGHTS_KEPT_MAX`](crate::limits::FIGHTS_KEPT_MAX), the oldest first.
+    /// The last fights that this process saw, at most
+    /// [`FIGHTS_KEPT_MAX`](crate::limits::FIGHTS_KEPT_MAX), the oldest first.
     #[must_use]
     pub fn fights(&self) -> Vec<SeenFight> {
-        self.board().fights()
+        self.status().fights()
     }
 
-    /// What the process of this name says, and what it is doing with an entity; `None` if there is no such process.
-    async fn owner(&self, name: String, which: Which<'_>) -> Result<Option<Owner>> {
+    /// `None` if there is no process of this name.
+    async fn owner(&self, name: String, which: EntityRef<'_>) -> Result<Option<Owner>> {
         if name.is_empty() {
             return Ok(None);
         }
-        if let Some(said) = self.board().said_by(&name) {
-            let visitor = self.board().visitor(which.shard, which.entity).await;
+        if let Some(said) = self.status().of_instance(&name) {
+            let visitor = self.status().visitor(which.shard, which.entity).await;
             return Ok(Some(Owner { name, said, is_here: true, visitor }));
         }
         let row = self.store().get_one(&INSTANCES.key((0, E::KIND, &*name))).await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(Owner { name, said: said_in(&decode(&row)?), is_here: false, visitor: None }))
+        Ok(Some(Owner { name, said: statuses_in(&decode(&row)?), is_here: false, visitor: None }))
     }
 
     fn waits(&self, stage: &str, entry: &Entry, owner: Option<&Owner>) -> Waits {
         if entry.parked {
             return Waits::Parked;
         }
-        let Some(wanted) = waiting(entry) else { return Waits::NotInterested };
+        let Some(wanted) = queued_visit(entry) else { return Waits::NotInterested };
         match owner {
             _ if wanted.visit > self.now() => Waits::Until(wanted.visit, wanted.lane),
             None => Waits::NoOwner(wanted.lane),
@@ -136,7 +108,7 @@ impl<E: Entity> Watcher<E> {
 }
 
 impl Owner {
-    fn waits_when_due(&self, stage: &str, wanted: &Wanted) -> Waits {
+    fn waits_when_due(&self, stage: &str, wanted: &VisitRequest) -> Waits {
         if self.visitor.as_deref() == Some(stage) {
             return Waits::Visiting(wanted.lane);
         }
@@ -144,16 +116,15 @@ impl Owner {
         match (blocked, &self.visitor) {
             (Some(blocked), _) if *blocked != Blocked::Busy => Waits::Blocked(wanted.lane, blocked.clone()),
             (_, Some(visitor)) => Waits::Busy(wanted.lane, visitor.clone()),
-            // Others of its line are being visited by other stages; whether it is, only the owner knows.
+            // Others of its line are being visited; whether this one is, only the owner knows.
             (Some(blocked), None) if !self.is_here => Waits::Blocked(wanted.lane, blocked.clone()),
-            // The owner has not yet noticed it, or is about to visit it.
+            // The owner has not noticed it yet, or is about to visit it.
             _ => Waits::Due(wanted.lane),
         }
     }
 }
 
-/// The line in which an entry stands.
-fn line_of(wanted: &Wanted, said: &StageStatus) -> Line {
+fn line_of(wanted: &VisitRequest, said: &StageStatus) -> Line {
     match wanted.lane {
         Lane::Fresh => Line::Fresh,
         Lane::Timer if wanted.visit < said.late_before => Line::Late,
@@ -162,7 +133,7 @@ fn line_of(wanted: &Wanted, said: &StageStatus) -> Line {
     }
 }
 
-fn said_in(instance: &Instance) -> BTreeMap<String, StageStatus> {
+fn statuses_in(instance: &Instance) -> BTreeMap<String, StageStatus> {
     instance.stages.iter().map(|status| (status.stage.clone(), from_row(status))).collect()
 }
 
@@ -170,10 +141,10 @@ fn said_in(instance: &Instance) -> BTreeMap<String, StageStatus> {
 mod tests {
     use super::*;
     use crate::rows::Why as WhyRow;
-    use crate::time::Time;
+    use clock::Time;
 
     fn waits(owner: &Owner, lane: Lane, ms: i64) -> Waits {
-        let wanted = Wanted { visit: Time::from_ms(ms), lane, why: WhyRow::WHY_CHANGE };
+        let wanted = VisitRequest { visit: Time::from_ms(ms), lane, why: WhyRow::WHY_CHANGE };
         owner.waits_when_due("price", &wanted)
     }
 

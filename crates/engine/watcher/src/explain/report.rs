@@ -1,4 +1,4 @@
-//! What waits for a stage.
+//! The report on one stage: what waits for it, and its status in every process.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,89 +6,87 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use store::Read;
 
+use super::ProcessSeen;
 use crate::Result;
-use crate::board::StageStatus;
 use crate::change::SYSTEM;
 use crate::config::StageLimits;
 use crate::controls::Control;
 use crate::entity::Entity;
 use crate::limits::{COUNTED_IN_A_READ_MAX, DEPTH_COUNTED_MAX, SHARDS_COUNTED_AT_ONCE_MAX};
 use crate::queue::{Lane, PARKED};
+use crate::status::StageStatus;
 use crate::tables::QUEUES;
-use crate::time::Time;
 use crate::watcher::Watcher;
+use clock::Time;
 
-/// What waits for a stage, and how the stage fares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageReport {
-    /// What was ordered for it.
     pub control: Control,
-    /// The limits that it keeps: its own, or those that were ordered instead.
+    /// The limits in force.
     pub limits: StageLimits,
     /// Entities in each lane, due or not.
     pub depth: BTreeMap<Lane, Depth>,
-    /// Entities that are parked.
     pub parked: Depth,
-    /// The time of the oldest visit that waits in any lane.
+    /// The oldest visit of all lanes.
     pub oldest: Option<Time>,
-    /// The time of the oldest visit in each lane in which any waits.
+    /// The oldest visit of each lane.
     pub firsts: BTreeMap<Lane, Time>,
-    /// How it fares in every live process, by the name of the process.
+    /// By name.
     pub processes: BTreeMap<String, StageStatus>,
 }
 
-/// What was counted for a [`StageReport`].
+/// The counted part of a [`StageReport`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counted {
+pub struct QueueCounts {
     depth: BTreeMap<Lane, Depth>,
     parked: Depth,
     oldest: Option<Time>,
     firsts: BTreeMap<Lane, Time>,
 }
 
-/// What is known of all stages at once, for [`Watcher::report_of`].
+/// The status of all stages in all processes, and their orders, for [`Watcher::report_of`].
 #[derive(Clone, Debug)]
-pub struct Faring {
-    processes: BTreeMap<String, BTreeMap<String, StageStatus>>,
+pub struct StagesSnapshot {
+    processes: BTreeMap<String, ProcessSeen>,
     controls: BTreeMap<String, Control>,
 }
 
 impl StageReport {
-    /// What was counted, for [`Watcher::report_with`].
+    /// The counted part, for [`Watcher::report_with`].
     #[must_use]
-    pub fn counted(&self) -> Counted {
+    pub fn counted(&self) -> QueueCounts {
         let StageReport { depth, parked, oldest, firsts, .. } = self.clone();
-        Counted { depth, parked, oldest, firsts }
+        QueueCounts { depth, parked, oldest, firsts }
     }
 }
 
-/// How many entities wait, as far as they were counted.
+/// A count of entities that may have stopped at a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// So many were counted: no more than [`DEPTH_COUNTED_MAX`].
     pub rows: u64,
     /// Whether there are more.
     pub more: bool,
 }
 
 impl<E: Entity> Watcher<E> {
-    /// What waits for a stage in all shards, and how it fares in every process. Counts rows: not for every second.
-    /// [`NotFound`](crate::Error::NotFound) if there is no such stage.
+    /// What waits for a stage in all shards, and its status in every process. Counts rows: not for
+    /// every second. [`NotFound`](crate::Error::NotFound) for an unknown stage.
     pub async fn report(&self, stage: &str) -> Result<StageReport> {
         self.report_up_to(stage, DEPTH_COUNTED_MAX).await
     }
 
-    /// The same, with no more than `counted_max` rows of each lane counted: for lists of many stages.
+    /// [`report`](Self::report) that counts at most `counted_max` rows of each lane: for lists of
+    /// stages.
     pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> Result<StageReport> {
         let counted = self.count_up_to(stage, counted_max).await?;
         self.report_with(stage, counted).await
     }
 
-    /// Counts what waits for a stage, no more than `counted_max` rows of each lane.
-    pub async fn count_up_to(&self, stage: &str, counted_max: u64) -> Result<Counted> {
+    /// Counts what waits for a stage, at most `counted_max` rows of each lane.
+    pub async fn count_up_to(&self, stage: &str, counted_max: u64) -> Result<QueueCounts> {
         let stage = self.require_stage(stage)?;
         let max = counted_max.min(DEPTH_COUNTED_MAX);
-        let (count, mut counted) = (Counting { max, ..self.counting(stage) }, Counted::default());
+        let (count, mut counted) = (Counting { max, ..self.counting(stage) }, QueueCounts::default());
         for lane in Lane::ALL {
             let (depth, first) = count.lane(lane).await?;
             counted.oldest = [counted.oldest, first].into_iter().flatten().min();
@@ -99,37 +97,43 @@ impl<E: Entity> Watcher<E> {
         Ok(counted)
     }
 
-    /// The report with what was counted before: for those who look again and again.
-    pub async fn report_with(&self, stage: &str, counted: Counted) -> Result<StageReport> {
+    /// A report with earlier counts, for repeated reports.
+    pub async fn report_with(&self, stage: &str, counted: QueueCounts) -> Result<StageReport> {
         self.require_stage(stage)?;
-        self.report_of(stage, counted, &self.faring().await?)
+        self.report_of(stage, counted, &self.stages_snapshot().await?)
     }
 
-    /// The same with what is known of all stages: for reports of many.
-    pub fn report_of(&self, stage: &str, counted: Counted, faring: &Faring) -> Result<StageReport> {
+    /// A report with an earlier snapshot, for reports of many stages.
+    pub fn report_of(
+        &self,
+        stage: &str,
+        counted: QueueCounts,
+        snapshot: &StagesSnapshot,
+    ) -> Result<StageReport> {
         let stage = self.require_stage(stage)?;
-        let Counted { depth, parked, oldest, firsts } = counted;
-        let said = faring.processes.iter();
+        let QueueCounts { depth, parked, oldest, firsts } = counted;
+        let processes = snapshot.processes.iter();
         let processes =
-            said.filter_map(|(instance, said)| Some((instance.clone(), said.get(stage)?.clone())));
-        let control = faring.controls.get(stage).cloned().unwrap_or_default();
-        let limits = control.limits.apply_to(*self.limits_of(stage));
+            processes.filter_map(|(name, seen)| Some((name.clone(), seen.stages.get(stage)?.clone())));
+        let control = snapshot.controls.get(stage).cloned().unwrap_or_default();
+        let limits = control.limits.apply_to(self.limits_of(stage));
         Ok(StageReport { processes: processes.collect(), control, limits, depth, parked, oldest, firsts })
     }
 
-    /// How all stages fare in all processes, and what was ordered for them.
-    pub async fn faring(&self) -> Result<Faring> {
-        Ok(Faring { processes: self.processes().await?, controls: self.controls().await? })
+    pub async fn stages_snapshot(&self) -> Result<StagesSnapshot> {
+        Ok(StagesSnapshot { processes: self.processes().await?, controls: self.controls().await? })
     }
 
-    /// How many entities are parked because they could not be read when stages were to be asked about them. Counts rows, as
-    /// [`report`](Self::report) does. [`explain`](Self::explain) says what is wrong with each, [`release_unasked`](Self::release_unasked) has them tried again.
+    /// The number of entities that are parked because they could not be read when stages were to be
+    /// asked about them. Counts rows, as [`report`](Self::report) does. [`explain`](Self::explain)
+    /// says what is wrong with each, [`release_unasked`](Self::release_unasked) has them tried
+    /// again.
     pub async fn unasked(&self) -> Result<Depth> {
         self.counting(SYSTEM).parked().await
     }
 
     fn counting<'a>(&'a self, stage: &'a str) -> Counting<'a> {
-        let (store, kind, shards) = (self.store(), E::KIND, self.rules().config.shards);
+        let (store, kind, shards) = (self.store(), E::KIND, self.config().shards);
         Counting { store, kind, stage, shards, max: DEPTH_COUNTED_MAX }
     }
 }
@@ -143,7 +147,6 @@ struct Counting<'a> {
     max: u64,
 }
 
-/// What was counted in all shards so far.
 #[derive(Debug, Default)]
 struct Tally {
     rows: AtomicU64,
@@ -174,7 +177,8 @@ impl Counting<'_> {
         Ok((Depth { rows, more }, first))
     }
 
-    /// Counts the rows of one shard, until there are enough of all; returns the time of the first, if it is wanted.
+    /// Counts the rows of one shard until there are enough of all; returns the time of the first
+    /// row if it is wanted.
     async fn shard(&self, shard: u32, lane: u32, wants_first: bool, tally: &Tally) -> Result<Option<Time>> {
         let all = QUEUES.prefix((shard, self.kind, lane, self.stage));
         let (mut scan, mut first) = (all, None);
@@ -184,7 +188,7 @@ impl Counting<'_> {
                 return Ok(first);
             }
             let left = self.max.saturating_sub(tally.rows.load(Ordering::Relaxed));
-            // One more than is to be counted tells whether there are more.
+            // One more row than is counted tells whether there are more.
             let limit = if is_enough { 1 } else { COUNTED_IN_A_READ_MAX.min(left as usize + 1) };
             let page = self.store.scan(&scan.clone().limit(limit)).await?;
             if let (None, Some(row)) = (first, page.rows.first()) {
@@ -211,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// A store that notes what is read from it, and takes its time.
+    /// A store that records what is read from it, slowly.
     struct Noting {
         store: Store,
         rows: AtomicU64,
@@ -240,7 +244,7 @@ mod tests {
 
     const SHARDS: u32 = 50;
 
-    /// So many rows in each shard, in the fresh lane and among those that are parked.
+    /// A store with rows in each shard, in the fresh lane and among the parked ones.
     async fn noting(rows: i64) -> Noting {
         let schema = Schema::new(1, crate::tables()).unwrap();
         let store = Store::over(Arc::new(Memory::new(schema)), &StoreOptions::default());

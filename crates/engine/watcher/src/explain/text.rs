@@ -1,8 +1,8 @@
-//! What is said of an entity and a stage, in words.
+//! Explanations as text.
 
 use std::fmt;
 
-use super::{Asking, Depth, Explanation, Failed, LastVisit, Standing, Waits, Why};
+use super::{Asking, Depth, Explanation, Failed, LastVisit, VisitReason, VisitStatus, Waits};
 use crate::schedule::Blocked;
 
 impl fmt::Display for Blocked {
@@ -44,8 +44,8 @@ impl fmt::Display for Explanation {
         if let Some(slowed) = &self.slowed {
             writeln!(f, "{slowed}")?;
         }
-        for (stage, standing) in &self.stages {
-            writeln!(f, "{stage}: {standing}")?;
+        for (stage, status) in &self.stages {
+            writeln!(f, "{stage}: {status}")?;
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Asking {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for VisitStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.waits)?;
         if let Some(since) = self.since {
@@ -101,7 +101,7 @@ impl fmt::Display for LastVisit {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for VisitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Change => "it changed",
@@ -127,23 +127,28 @@ mod tests {
 
     use super::*;
     use crate::queue::Lane;
-    use crate::time::Time;
+    use clock::Time;
 
     const AT: Time = Time::from_ms(1_700_000_000_000);
 
-    fn standing(waits: Waits) -> Standing {
-        Standing { waits, since: None, why: None, failed: None, last: None }
+    fn status(waits: Waits) -> VisitStatus {
+        VisitStatus { waits, since: None, why: None, failed: None, last: None }
     }
 
     #[test]
     fn an_explanation_has_a_line_for_everything_that_an_entity_waits_for() {
         let failed = Some(Failed { attempts: 1, error: "no permission".to_owned() });
         let last = Some(LastVisit { at: AT, version: 2, changed: None });
-        let strict =
-            Standing { since: Some(AT), why: Some(Why::Retry), failed, last, ..standing(Waits::Parked) };
-        let busy = |stage: &str| standing(Waits::Busy(Lane::Fresh, stage.to_owned()));
+        let strict = VisitStatus {
+            since: Some(AT),
+            why: Some(VisitReason::Retry),
+            failed,
+            last,
+            ..status(Waits::Parked)
+        };
+        let busy = |stage: &str| status(Waits::Busy(Lane::Fresh, stage.to_owned()));
         let stages = BTreeMap::from([
-            ("a".to_owned(), standing(Waits::Visiting(Lane::Fresh))),
+            ("a".to_owned(), status(Waits::Visiting(Lane::Fresh))),
             ("b".to_owned(), busy("a")),
             ("strict".to_owned(), strict),
         ]);

@@ -1,124 +1,123 @@
-//! The relay: takes saved changes out of the outbox, writes them to the topic, and has the stages hear of them.
+//! The relay of the outbox: exports saved changes to the topic, and delivers them to `on_saved`.
 //!
 //! ```text
-//! watcher_outbox ── topic ──► deleted, or moved in the same batch to     (export)
-//! watcher_saved  ── on_saved of the stage that made the change ──► deleted  (tell)
+//! watcher_outbox ── topic ──► deleted, or moved in the same batch to       (export)
+//! watcher_saved  ── on_saved of the stage that made the change ──► deleted  (on_saved)
 //! ```
 //!
-//! A row leaves only after its message is durable, or its stage has heard of it: at least once. No two changes of one entity are on their way
-//! at the same time: in the order of versions. A stage that fails to hear is told again later, and holds up nobody else: exporting and telling
-//! are two loops that share nothing but the tables.
+//! A row is deleted only after its message is durable or its stage has answered: at least once. Two
+//! changes of one entity are never under way at the same time: in the order of versions. A failed
+//! `on_saved` is repeated later and delays nothing else: export and delivery are two loops that
+//! share only the tables.
 //!
-//! A row that cannot be read holds up nobody either. It is logged with its key, and counted. One of the outbox stays where it is, and is tried
-//! again now and then; one of `watcher_saved` is deleted, as if its stage had refused to hear of it.
+//! A row that cannot be read delays nothing either. It is logged with its key and counted. In the
+//! outbox it stays and is tried again; in `watcher_saved` it is deleted, as after a lasting error.
 
+mod backoff;
+mod cooldown;
 mod export;
-mod pauses;
+mod on_saved;
 mod progress;
-mod rests;
-mod tell;
-mod telling;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use store::{Batch, Key};
 use tokio::sync::watch;
 
 use crate::entity::Entity;
-use crate::shards::Fence;
+use crate::lease::Fence;
 use crate::watcher::Watcher;
 use crate::{Error, Result};
 
 use export::Exporter;
-use tell::Teller;
+use on_saved::Dispatcher;
 
-/// The pause before a shard is tried again that may not be ours any more: every attempt is a repeat in the topic, or for a stage.
-const DOUBT_PAUSE: Duration = Duration::from_secs(1);
+/// The pause before a shard is tried again whose lease may be lost: every attempt is a duplicate.
+const LEASE_LOST_PAUSE: Duration = Duration::from_secs(1);
 /// The pause after the first error of the store or the topic; it doubles with every further one.
 const ERROR_PAUSE: Duration = Duration::from_millis(100);
-/// The longest such pause.
 const ERROR_PAUSE_MAX: Duration = Duration::from_secs(10);
-/// Of errors that go on, one in so many is a warning.
+/// Of repeated errors, one out of this many is a warning.
 const WARN_EVERY: u32 = 10;
 
 /// The shards that this process serves.
 pub(crate) type Serving = BTreeMap<u32, Fence>;
 
-/// Moves changes out of the shards of this process.
 pub(crate) struct Relay<E: Entity> {
     exporter: Exporter<E>,
-    teller: Teller<E>,
+    dispatcher: Dispatcher<E>,
 }
 
 impl<E: Entity> Relay<E> {
-    pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>, moving: Moving) -> Self {
-        let damage = Damage::default();
-        let teller = Teller::new(watcher.clone(), serving.clone(), damage.clone());
-        Self { exporter: Exporter::new(watcher, serving, moving, damage), teller }
+    pub(crate) fn new(watcher: Watcher<E>, serving: watch::Receiver<Serving>, in_flight: InFlight) -> Self {
+        let damage = DamagedRows::default();
+        let dispatcher = Dispatcher::new(watcher.clone(), serving.clone(), damage.clone());
+        Self { exporter: Exporter::new(watcher, serving, in_flight, damage), dispatcher }
     }
 
-    /// Works until `stop` turns true. Exports that are under way are ended then. Calls of stages are dropped: who takes over makes them again.
+    /// Works until `stop` turns true. Exports under way are finished. Calls of stages are dropped:
+    /// the next owner repeats them.
     pub(crate) async fn run(self, stop: watch::Receiver<bool>) {
-        let Self { exporter, teller } = self;
-        tokio::join!(exporter.run(stop.clone()), teller.run(stop));
+        let Self { exporter, dispatcher } = self;
+        tokio::join!(exporter.run(stop.clone()), dispatcher.run(stop));
     }
 }
 
-/// The shards out of which changes are being exported. None of them is given away meanwhile: its next owner would export the same
-/// changes again, and ours would arrive behind them.
+/// The shards that are being exported. They are not released meanwhile: the next owner would export
+/// the same changes, and ours would arrive behind them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Moving(Arc<Mutex<BTreeSet<u32>>>);
+pub(crate) struct InFlight(Arc<Mutex<BTreeSet<u32>>>);
 
-impl Moving {
+impl InFlight {
     pub(crate) fn contains(&self, shard: u32) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&shard)
+        self.0.lock().contains(&shard)
     }
 
     fn begin(&self, shard: u32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(shard);
+        self.0.lock().insert(shard);
     }
 
     fn end(&self, shard: u32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&shard);
+        self.0.lock().remove(&shard);
     }
 }
 
-/// What became of the changes in a shard.
+/// The outcome of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moved {
+enum Committed {
     Nothing,
-    /// Some were moved; there may be more.
+    /// There may be more.
     Some,
-    /// The shard is not ours any more.
-    NotOurs,
+    LeaseLost,
 }
 
 /// Commits as the owner of a shard.
-async fn commit<E: Entity>(watcher: &Watcher<E>, fence: &Fence, mut batch: Batch) -> Result<Moved> {
+async fn commit<E: Entity>(watcher: &Watcher<E>, fence: &Fence, mut batch: Batch) -> Result<Committed> {
     if batch.is_empty() {
-        return Ok(Moved::Nothing);
+        return Ok(Committed::Nothing);
     }
     fence.guard(&mut batch);
     let is_ours = watcher.store().commit(batch).await?.is_applied();
-    Ok(if is_ours { Moved::Some } else { Moved::NotOurs })
+    Ok(if is_ours { Committed::Some } else { Committed::LeaseLost })
 }
 
 /// Counts the rows that could not be read.
 #[derive(Clone, Debug, Default)]
-struct Damage(Arc<AtomicU64>);
+struct DamagedRows(Arc<AtomicU64>);
 
-impl Damage {
+impl DamagedRows {
     fn note(&self, key: &Key, detail: &str, what_follows: &str) {
         let so_far = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         tracing::error!(row = %key, detail, so_far, "a change cannot be read: {what_follows}");
     }
 }
 
-/// The first shard behind the last one that had its turn, round and round.
+/// The next shard in turn after the last one.
 fn next_in_turn(
     mut behind: impl Iterator<Item = u32>,
     mut before: impl Iterator<Item = u32>,
@@ -127,7 +126,6 @@ fn next_in_turn(
     behind.find(|shard| can(*shard)).or_else(|| before.find(|shard| can(*shard)))
 }
 
-/// Whether an error that has come so many times in a row is worth a warning.
 fn is_worth_a_warning(failures: u32) -> bool {
     failures % WARN_EVERY == 1
 }

@@ -1,4 +1,4 @@
-//! How far the topic has come.
+//! How far the export to the topic has come.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,21 @@ use crate::Result;
 use crate::entity::Entity;
 use crate::limits::{CLOCKS_APART_MAX, SHARDS_COUNTED_AT_ONCE_MAX};
 use crate::tables::OUTBOX;
-use crate::time::Time;
 use crate::watcher::Watcher;
+use clock::Time;
 
 impl<E: Entity> Watcher<E> {
-    /// Every change that was made before this moment has reached the topic. It lags behind by [`CLOCKS_APART_MAX`], for a commit that is
-    /// under way, or comes from a machine whose clock is behind, is not seen. It looks at every shard.
+    /// Every change before this time has reached the topic. It lags behind by [`CLOCKS_APART_MAX`],
+    /// because commits under way and commits of machines whose clock is behind are not seen. Reads
+    /// every shard.
     pub async fn exported_to(&self) -> Result<Time> {
         let certain = self.now() - CLOCKS_APART_MAX;
         let waiting = self.export_waits().await?;
         Ok(waiting.into_values().fold(certain, Time::min))
     }
 
-    /// The time of the oldest change that is on its way to the topic, of every shard that has one. It looks at every shard, several at a time.
+    /// The time of the oldest change that is not exported yet, by shard. Reads every shard, several
+    /// concurrently.
     pub async fn export_waits(&self) -> Result<BTreeMap<u32, Time>> {
         let firsts = stream::iter(0..self.shards()).map(|shard| async move {
             let first = self.store().scan(&OUTBOX.prefix((shard, E::KIND)).limit(1)).await?;

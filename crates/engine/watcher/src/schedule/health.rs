@@ -1,43 +1,42 @@
-//! Whether a stage answers at all. One that does not is left alone and probed now and then, with one entity at a time and longer and longer pauses:
-//! it costs nothing, and its entities lose no attempts.
+//! The health of a stage. A stage that does not answer is down: it is only probed, with one entity
+//! at a time and growing pauses, and its entities lose no attempts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answer::shortened;
-use crate::limits::{DOWN_AFTER_CALLS, DOWN_AFTER_ENTITIES, PROBE_PAUSE, PROBE_PAUSE_MAX};
+use crate::answer::truncate;
+use crate::limits::{DOWN_AFTER_CALLS, DOWN_AFTER_ENTITIES, ERROR_BYTES_MAX, PROBE_PAUSE, PROBE_PAUSE_MAX};
 use crate::stage::StageError;
-use crate::time::Time;
+use clock::Time;
 
-/// What a stage's calls have come to lately.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Health {
-    /// Calls without an answer, since the last answer.
+    /// Calls since the last answer.
     silent_calls: usize,
-    /// Some of the entities that they were about: one entity on which a stage always fails does not make it dead.
+    /// Some of the entities of these calls: one entity on which a stage always fails does not take
+    /// it down.
     silent_over: BTreeSet<Arc<str>>,
     down: Option<Down>,
 }
 
-/// A stage that does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Down {
     pub(crate) since: Time,
-    /// What the last call without an answer came to.
+    /// The error of the last call.
     pub(crate) error: String,
-    /// When it is probed next.
+    /// The time of the next probe.
     pub(crate) probe: Time,
     pause: Duration,
 }
 
 impl Health {
-    /// The stage gave an answer, if only that it cannot do anything with an entity. Says whether it was down.
+    /// The stage answered, if only with a lasting error. Says whether it was down.
     pub(crate) fn answered(&mut self) -> bool {
         std::mem::take(self).down.is_some()
     }
 
-    /// A call over these entities came to nothing.
+    /// A call over these entities failed.
     pub(crate) fn silent<'a>(
         &mut self,
         entities: impl Iterator<Item = &'a Arc<str>>,
@@ -45,7 +44,8 @@ impl Health {
         now: Time,
     ) {
         self.silent_calls += 1;
-        let (is_away, error) = (matches!(error, StageError::Away(_)), &shortened(&error.to_string()));
+        let (is_away, error) =
+            (matches!(error, StageError::Away(_)), &truncate(&error.to_string(), ERROR_BYTES_MAX));
         for entity in entities {
             if self.silent_over.len() < DOWN_AFTER_ENTITIES {
                 self.silent_over.insert(Arc::clone(entity));
@@ -66,7 +66,7 @@ impl Health {
         }
     }
 
-    /// Why the stage is not called; `None` if it is.
+    /// `None` if the stage is up.
     pub(crate) fn down(&self) -> Option<&Down> {
         self.down.as_ref()
     }

@@ -1,40 +1,40 @@
-//! The schedule: for each stage one question, "what now?", with a named answer: a call, or what stands in its way.
+//! The scheduler: for each stage it answers "what now?" with a call, or with what blocks it.
 //!
-//! It does no input or output. The loop tells it what the queues hold ([`Agenda`]), how calls ended and what was ordered, and asks for calls.
+//! It does no input or output. The loop reports what the queues hold ([`ReadyQueues`]), how calls
+//! ended and what was ordered, and asks for calls.
 
-mod agenda;
-mod desk;
 mod health;
+mod ready_queues;
 mod shares;
+mod stage_state;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use agenda::{Agenda, Fit, Item, Peeked, QueueId};
-pub(crate) use desk::Desk;
+pub(crate) use ready_queues::{Fit, Item, QueueId, ReadyQueues, Scanned};
+pub(crate) use stage_state::StageState;
 
 use crate::queue::Lane;
-use crate::time::Time;
+use clock::Time;
 
-/// What waits for a stage, the most urgent first: its lanes, with the timers that nobody could serve in time apart from the others.
+/// What waits for a stage, the most urgent first: its lanes, with late timers apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
-    /// Entities that have changed.
+    /// Entities that changed.
     Fresh,
-    /// Visits that the stage has asked for, and attempts after a failure.
+    /// Visits that the stage requested, and retries.
     Timer,
-    /// Timers that came due while nobody could serve them.
+    /// Timers that came due while they could not be served.
     Late,
     /// The background re-crawl.
     Background,
 }
 
 impl Line {
-    /// All lines, the most urgent first.
+    /// The most urgent first.
     pub const ALL: [Self; 4] = [Self::Fresh, Self::Timer, Self::Late, Self::Background];
 
-    /// The lane in which its rows stand.
     pub(crate) fn lane(self) -> Lane {
         match self {
             Self::Fresh => Lane::Fresh,
@@ -49,54 +49,52 @@ impl Line {
 pub enum Blocked {
     /// Nothing is due.
     Nothing,
-    /// Everything that is at hand is being visited by other stages.
+    /// Other stages are visiting everything that is at hand.
     Busy,
-    /// As many calls are under way as may be.
+    /// The limit of concurrent calls is reached.
     Calls,
-    /// As many visits were made as may be; more may be at this time.
+    /// The rate is used up until this time.
     Rate(Time),
-    /// Somebody has paused the stage.
+    /// An operator paused the stage.
     Paused,
     /// The stage does not answer; it is probed at this time.
     Down(Time),
 }
 
-/// A call to make.
 #[derive(Clone, Debug)]
 pub(crate) struct NextCall {
     pub(crate) line: Line,
     pub(crate) items: Vec<Item>,
-    /// The stage is down, and this is to see whether it still is.
+    /// The stage is down, and this call checks whether it still is.
     pub(crate) probe: bool,
 }
 
 /// All stages with what waits for them. Stages are numbered; zero is the system stage.
-pub(crate) struct Schedule {
-    pub(crate) agenda: Agenda,
-    pub(crate) desks: Vec<Desk>,
+pub(crate) struct Scheduler {
+    pub(crate) queues: ReadyQueues,
+    pub(crate) stages: Vec<StageState>,
     /// The part of all shards that this process serves.
     part: f64,
 }
 
-impl Schedule {
-    pub(crate) fn new(desks: Vec<Desk>) -> Self {
-        Self { agenda: Agenda::new(desks.len()), desks, part: 1.0 }
+impl Scheduler {
+    pub(crate) fn new(stages: Vec<StageState>) -> Self {
+        Self { queues: ReadyQueues::new(stages.len()), stages, part: 1.0 }
     }
 
-    /// The shards of this process, out of so many, are these from now on.
+    /// Sets the shards of this process, out of `all`.
     pub(crate) fn serve(&mut self, shards: &BTreeSet<u32>, all: u32, now: Time) {
         self.part = shards.len() as f64 / f64::from(all.max(1));
-        let gains = shards.iter().any(|shard| self.agenda.late_before(0, *shard) == Time::FIRST);
-        self.agenda.serve(shards, now);
-        for desk in &mut self.desks {
-            desk.set_part(self.part);
+        let gains = shards.iter().any(|shard| self.queues.late_before(0, *shard) == Time::FIRST);
+        self.queues.serve(shards, now);
+        for state in &mut self.stages {
+            state.set_part(self.part);
             if gains {
-                desk.late_before = now;
+                state.late_before = now;
             }
         }
     }
 
-    /// What a stage is to do now.
     pub(crate) fn next_call(
         &mut self,
         stage: usize,
@@ -104,7 +102,7 @@ impl Schedule {
         fit: impl FnMut(u32, &Arc<str>) -> Fit,
     ) -> Result<NextCall, Blocked> {
         let next = self.find_call(stage, now, fit);
-        self.desks[stage].blocked = next.as_ref().err().cloned();
+        self.stages[stage].blocked = next.as_ref().err().cloned();
         next
     }
 
@@ -114,81 +112,78 @@ impl Schedule {
         now: Time,
         mut fit: impl FnMut(u32, &Arc<str>) -> Fit,
     ) -> Result<NextCall, Blocked> {
-        // An entity is visited by one stage at a time: one whose visits take long gives way to those that are soon done.
-        let Self { agenda, desks, .. } = self;
-        let quick: Vec<bool> = if stage > 0 && desks[stage].is_slow() {
-            let others = desks.iter().enumerate();
-            others.map(|(other, desk)| other > 0 && other != stage && desk.is_quick()).collect()
+        // One stage visits an entity at a time: a slow stage gives way to quick ones.
+        let Self { queues, stages, .. } = self;
+        let quick: Vec<bool> = if stage > 0 && stages[stage].is_slow() {
+            let others = stages.iter().enumerate();
+            others.map(|(other, state)| other > 0 && other != stage && state.is_quick()).collect()
         } else {
             Vec::new()
         };
-        let desk = &mut desks[stage];
-        desk.clear_blocked();
-        if !Line::ALL.into_iter().any(|line| agenda.has_due(stage, line)) {
+        let state = &mut stages[stage];
+        state.clear_blocked();
+        if !Line::ALL.into_iter().any(|line| queues.has_due(stage, line)) {
             return Err(Blocked::Nothing);
         }
-        let room = match desk.room(now) {
+        let room = match state.room(now) {
             Ok(room) => room,
             Err(why) => {
-                for line in Line::ALL.into_iter().filter(|line| agenda.has_due(stage, *line)) {
-                    desk.set_blocked(line, why.clone());
+                for line in Line::ALL.into_iter().filter(|line| queues.has_due(stage, *line)) {
+                    state.set_blocked(line, why.clone());
                 }
                 return Err(why);
             }
         };
-        let wanted = agenda.at_hand(&quick);
+        let wanted = queues.at_hand(&quick);
         let mut fit = |shard: u32, entity: &Arc<str>| {
             let gives_way = !wanted.is_empty() && wanted.contains(&(shard, Arc::clone(entity)));
             if gives_way { Fit::Busy } else { fit(shard, entity) }
         };
         let mut blocked = Blocked::Nothing;
-        for line in desk.order() {
-            if !agenda.has_due(stage, line) {
+        for line in state.order() {
+            if !queues.has_due(stage, line) {
                 continue;
             }
-            let max = match desk.room_in(line, now) {
+            let max = match state.room_in(line, now) {
                 Ok(room_in) => room.visits.min(room_in),
                 Err(why) => {
-                    desk.set_blocked(line, why.clone());
+                    state.set_blocked(line, why.clone());
                     blocked = why;
                     continue;
                 }
             };
-            let items = agenda.take(stage, line, max, &mut fit);
+            let items = queues.take(stage, line, max, &mut fit);
             if items.is_empty() {
-                desk.set_blocked(line, Blocked::Busy);
+                state.set_blocked(line, Blocked::Busy);
                 blocked = Blocked::Busy;
                 continue;
             }
-            desk.took(line, items.len(), |line| agenda.has_due(stage, line));
+            state.took(line, items.len(), |line| queues.has_due(stage, line));
             return Ok(NextCall { line, items, probe: room.probe });
         }
         Err(blocked)
     }
 
-    /// A call has ended that took so long.
     pub(crate) fn call_ended(&mut self, stage: usize, line: Line, took: Duration) {
-        self.desks[stage].ended(line, took);
+        self.stages[stage].ended(line, took);
     }
 
-    /// A stage gave an answer.
     pub(crate) fn answered(&mut self, stage: usize, now: Time) {
-        if self.desks[stage].health.answered() {
+        if self.stages[stage].health.answered() {
             self.late_until(stage, now);
         }
     }
 
-    /// Somebody paused a stage, or has it go on.
     pub(crate) fn set_paused(&mut self, stage: usize, paused: bool, now: Time) {
-        let before = std::mem::replace(&mut self.desks[stage].paused, paused);
+        let before = std::mem::replace(&mut self.stages[stage].paused, paused);
         if before && !paused {
             self.late_until(stage, now);
         }
     }
 
     fn late_until(&mut self, stage: usize, now: Time) {
-        self.agenda.late_until(stage, now);
-        self.desks[stage].late_before = now;
+        self.queues.late_until(stage, now);
+        self.stages[stage].late_before = now;
     }
 }
 

@@ -1,4 +1,5 @@
-//! Shares of the lines: the most urgent line goes first, but one that waits is owed a part of what the others take.
+//! Shares of the lines: the most urgent line goes first, but a line that waits is owed a part of
+//! what the others take.
 
 use crate::schedule::Line;
 
@@ -9,15 +10,16 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// The order in which lines have their turn: first those that are owed a visit, then the more urgent ones.
+    /// First the lines that are owed a visit, then by urgency.
     pub(crate) fn order(&self) -> [Line; Line::ALL.len()] {
         let mut lines = Line::ALL;
-        // Stable: lines that are equal in this stay in the order of their urgency.
+        // A stable sort keeps equal lines in the order of their urgency.
         lines.sort_by_key(|line| self.owed[*line as usize] < 1.0);
         lines
     }
 
-    /// A line took so many visits. `waits` says which others have something to do, `share` which part of all visits a line is owed.
+    /// A line took `count` visits. `waits` tells which others have something to do, `share` the
+    /// part of all visits that a line is owed.
     pub(crate) fn took(
         &mut self,
         line: Line,
@@ -28,7 +30,7 @@ impl Shares {
         for other in Line::ALL {
             let owed = &mut self.owed[other as usize];
             if other == line {
-                // A call takes more than one visit: the rest is a debt, but never that of more than one call.
+                // A call takes more than one visit: the rest is a debt, of at most one call.
                 *owed = (*owed - count as f64).max(-(count as f64));
             } else if waits(other) {
                 *owed += count as f64 * share(other);

@@ -11,15 +11,15 @@ fn at(ms: i64) -> Time {
 
 /// One stage whose queues in one shard are told by the test.
 struct Told {
-    schedule: Schedule,
+    scheduler: Scheduler,
     named: usize,
 }
 
 impl Told {
     fn new(limits: StageLimits) -> Self {
-        let mut schedule = Schedule::new(vec![Desk::new(limits)]);
-        schedule.serve(&BTreeSet::from([0]), 1, at(0));
-        let mut told = Self { schedule, named: 0 };
+        let mut scheduler = Scheduler::new(vec![StageState::new(limits)]);
+        scheduler.serve(&BTreeSet::from([0]), 1, at(0));
+        let mut told = Self { scheduler, named: 0 };
         for line in Line::ALL {
             told.fill(line, 0);
         }
@@ -31,11 +31,11 @@ impl Told {
         self.named += 1000;
         let due = (0..count).map(|n| (at(0), Arc::from(format!("e{}", self.named + n)))).collect();
         let id = QueueId { stage: 0, line, shard: 0 };
-        self.schedule.agenda.peeked(id, Peeked { due, later: None, low: at(0) });
+        self.scheduler.queues.scanned(id, Scanned { due, later: None, low: at(0) });
     }
 
     fn next(&mut self, ms: i64) -> Result<(Line, usize), Blocked> {
-        let next = self.schedule.next_call(0, at(ms), |_, _| Fit::Free)?;
+        let next = self.scheduler.next_call(0, at(ms), |_, _| Fit::Free)?;
         Ok((next.line, next.items.len()))
     }
 }
@@ -51,20 +51,20 @@ fn every_answer_but_a_call_has_a_name() {
     told.fill(Line::Fresh, 60);
     assert_eq!(told.next(0), Ok((Line::Fresh, 10)));
     assert_eq!(told.next(0), Err(Blocked::Calls));
-    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
+    told.scheduler.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Ok((Line::Fresh, 10)));
-    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
+    told.scheduler.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Ok((Line::Fresh, 5)), "a quarter of a second's visits may come at once");
-    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
+    told.scheduler.call_ended(0, Line::Fresh, Duration::ZERO);
     assert_eq!(told.next(0), Err(Blocked::Rate(at(11))));
     assert_eq!(told.next(11), Ok((Line::Fresh, 1)));
-    told.schedule.call_ended(0, Line::Fresh, Duration::ZERO);
-    told.schedule.set_paused(0, true, at(20));
+    told.scheduler.call_ended(0, Line::Fresh, Duration::ZERO);
+    told.scheduler.set_paused(0, true, at(20));
     assert_eq!(told.next(99), Err(Blocked::Paused));
-    told.schedule.set_paused(0, false, at(99));
-    let busy = told.schedule.next_call(0, at(200), |_, _| Fit::Busy);
+    told.scheduler.set_paused(0, false, at(99));
+    let busy = told.scheduler.next_call(0, at(200), |_, _| Fit::Busy);
     assert_eq!(busy.unwrap_err(), Blocked::Busy);
-    assert_eq!(told.schedule.desks[0].blocked, Some(Blocked::Busy), "and it is remembered");
+    assert_eq!(told.scheduler.stages[0].blocked, Some(Blocked::Busy), "and it is remembered");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn the_background_has_its_share_beside_fresh_work_that_never_ends() {
         told.fill(Line::Background, 60);
         let (line, count) = told.next(0).unwrap();
         *visits.entry(line).or_default() += count;
-        told.schedule.call_ended(0, line, Duration::ZERO);
+        told.scheduler.call_ended(0, line, Duration::ZERO);
     }
     let part = visits[&Line::Background] as f64 / 10_000.0;
     assert!((0.05..0.15).contains(&part), "{visits:?}");
@@ -114,17 +114,21 @@ fn a_stage_that_is_down_is_probed_with_one_entity_at_a_time() {
     told.fill(Line::Fresh, 60);
     let entities: Vec<Arc<str>> = (0..9).map(|n| Arc::from(format!("e{n}"))).collect();
     for _ in 0..9 {
-        told.schedule.desks[0].health.silent(entities.iter(), &StageError::Passing("gone".to_owned()), at(0));
+        told.scheduler.stages[0].health.silent(
+            entities.iter(),
+            &StageError::Passing("gone".to_owned()),
+            at(0),
+        );
     }
     assert_eq!(told.next(500), Err(Blocked::Down(at(1000))));
-    let probe = told.schedule.next_call(0, at(1000), |_, _| Fit::Free).unwrap();
+    let probe = told.scheduler.next_call(0, at(1000), |_, _| Fit::Free).unwrap();
     assert!(probe.probe && probe.items.len() == 1);
     assert!(matches!(told.next(1000), Err(Blocked::Down(_))), "one probe at a time");
-    told.schedule.call_ended(0, probe.line, Duration::ZERO);
-    told.schedule.answered(0, at(1500));
+    told.scheduler.call_ended(0, probe.line, Duration::ZERO);
+    told.scheduler.answered(0, at(1500));
     assert_eq!(told.next(1500), Ok((Line::Fresh, 10)));
     assert_eq!(
-        told.schedule.agenda.late_before(0, 0),
+        told.scheduler.queues.late_before(0, 0),
         at(1500),
         "its timers that came due meanwhile are late"
     );
@@ -133,16 +137,16 @@ fn a_stage_that_is_down_is_probed_with_one_entity_at_a_time() {
 #[test]
 fn a_process_has_the_part_of_the_limits_that_its_shards_are_of_all() {
     let mut told = Told::new(StageLimits { rate: Some(100.0), calls_max: 8, ..limits() });
-    told.schedule.serve(&BTreeSet::from([0]), 4, at(0));
+    told.scheduler.serve(&BTreeSet::from([0]), 4, at(0));
     told.fill(Line::Fresh, 60);
-    let desk = &mut told.schedule.desks[0];
-    assert_eq!(desk.calls_max(), 2);
+    let state = &mut told.scheduler.stages[0];
+    assert_eq!(state.calls_max(), 2);
     let (mut now, mut visits) = (at(0), 0);
     while now < at(10_000) {
-        visits += desk.room(now).map_or(0, |room| room.visits);
-        if let Ok(room) = desk.room(now) {
-            desk.took(Line::Fresh, room.visits, |_| false);
-            desk.ended(Line::Fresh, Duration::ZERO);
+        visits += state.room(now).map_or(0, |room| room.visits);
+        if let Ok(room) = state.room(now) {
+            state.took(Line::Fresh, room.visits, |_| false);
+            state.ended(Line::Fresh, Duration::ZERO);
         }
         now = now + Duration::from_millis(10);
     }
@@ -151,7 +155,7 @@ fn a_process_has_the_part_of_the_limits_that_its_shards_are_of_all() {
 
 #[test]
 fn what_stands_in_the_way_is_remembered_by_line() {
-    let of = |told: &Told| Line::ALL.map(|line| told.schedule.desks[0].blocked_in(line));
+    let of = |told: &Told| Line::ALL.map(|line| told.scheduler.stages[0].blocked_in(line));
     let mut told = Told::new(StageLimits { calls_max: 16, ..limits() });
     told.fill(Line::Background, 60);
     assert_eq!(told.next(0), Ok((Line::Background, 3)), "a quarter of ten entities");
@@ -165,13 +169,13 @@ fn what_stands_in_the_way_is_remembered_by_line() {
     let mut told = Told::new(StageLimits { rate: None, catch_up: Some(8.0), ..limits() });
     told.fill(Line::Fresh, 1);
     told.fill(Line::Late, 60);
-    let busy = |told: &mut Told| told.schedule.next_call(0, at(0), |_, _| Fit::Busy).unwrap_err();
+    let busy = |told: &mut Told| told.scheduler.next_call(0, at(0), |_, _| Fit::Busy).unwrap_err();
     assert_eq!(busy(&mut told), Blocked::Busy);
     assert_eq!(of(&told), [Some(Blocked::Busy), None, Some(Blocked::Busy), None]);
     while told.next(0).is_ok() {}
     let [None, None, Some(Blocked::Rate(_)), None] = of(&told) else { panic!("{:?}", of(&told)) };
     told.fill(Line::Timer, 1);
-    told.schedule.set_paused(0, true, at(0));
+    told.scheduler.set_paused(0, true, at(0));
     assert_eq!(told.next(0), Err(Blocked::Paused));
     let paused = Some(Blocked::Paused);
     assert_eq!(of(&told), [None, paused.clone(), paused, None], "where something is due");
@@ -180,13 +184,13 @@ fn what_stands_in_the_way_is_remembered_by_line() {
 #[test]
 fn it_is_remembered_which_timers_are_late() {
     let mut told = Told::new(limits());
-    let late = |told: &Told| (told.schedule.desks[0].late_before, told.schedule.agenda.late_before(0, 0));
+    let late = |told: &Told| (told.scheduler.stages[0].late_before, told.scheduler.queues.late_before(0, 0));
     assert_eq!(late(&told), (at(0), at(0)));
-    told.schedule.serve(&BTreeSet::from([0]), 1, at(5));
+    told.scheduler.serve(&BTreeSet::from([0]), 1, at(5));
     assert_eq!(late(&told), (at(0), at(0)), "the shard was there already");
-    told.schedule.set_paused(0, true, at(10));
-    told.schedule.set_paused(0, false, at(20));
+    told.scheduler.set_paused(0, true, at(10));
+    told.scheduler.set_paused(0, false, at(20));
     assert_eq!(late(&told), (at(20), at(20)));
-    told.schedule.serve(&BTreeSet::from([0, 1]), 2, at(30));
+    told.scheduler.serve(&BTreeSet::from([0, 1]), 2, at(30));
     assert_eq!(late(&told), (at(30), at(20)), "it is a time for all shards");
 }

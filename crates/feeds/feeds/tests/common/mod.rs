@@ -98,7 +98,7 @@ pub(crate) fn with_stages(feeds: &Feeds, client: Option<Client>) -> Feeds {
     if let Some(client) = client {
         stages.push(Arc::new(Download::new(feeds.clone(), client)));
     }
-    feeds.with_watcher(feeds.watcher().with_stages(stages, limits.into()).unwrap())
+    feeds.with_watcher(feeds.watcher().with_stages(stages, &limits.into()).unwrap())
 }
 
 /// Runs everything that goes on by itself in one process.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watcher::{Entity as _, Fields, Found};
+use watcher::{Entity as _, Fields, Versioned};
 use wire::torg::feeds::v1::{
     LoadedOffer, OfferNotes, Problem, SeenOffer, loaded_offer::Verdict, problem::Severity,
 };
@@ -42,7 +42,7 @@ pub(super) struct Case<'a> {
 pub(super) struct Decision {
     pub(super) outcome: Outcome,
     /// What is to be saved: what it was, and what it becomes.
-    pub(super) save: Option<(Option<Found<StoredOffer>>, StoredOffer)>,
+    pub(super) save: Option<(Option<Versioned<StoredOffer>>, StoredOffer)>,
     /// What is known of it from now on.
     pub(super) seen: Option<SeenOffer>,
     /// What is noted of it from now on; what there was stays if this is nothing.
@@ -140,7 +140,7 @@ impl Offers {
         Ok(Decision { save: Some((None, stored)), ..seen })
     }
 
-    fn renew(&self, case: &Case<'_>, found: Found<StoredOffer>, offer: &Offer) -> Result<Decision> {
+    fn renew(&self, case: &Case<'_>, found: Versioned<StoredOffer>, offer: &Offer) -> Result<Decision> {
         let call = by_feed(&case.feed.namespace, case.load);
         let mut after = found.entity.clone();
         UpdateMask::all().apply(&mut after.offer, offer).map_err(|error| Error::Damaged {
@@ -209,7 +209,7 @@ pub(super) fn give_up(
     offers: &Offers,
     feed: &FeedName,
     load: u64,
-    found: &Found<StoredOffer>,
+    found: &Versioned<StoredOffer>,
     make_manual: bool,
 ) -> Result<Option<StoredOffer>> {
     let (mut after, call) = (found.entity.clone(), by_feed(&feed.namespace, load));

@@ -2,7 +2,7 @@
 
 use buffa::Message as _;
 use store::{Batch, Key, Read as _};
-use watcher::Evolved;
+use watcher::ChangeContext;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{OfferTroubles, Problem};
 use wire::torg::offers::v1::{Offer, Status, video};
@@ -44,7 +44,7 @@ impl Offers {
 }
 
 /// Adds to the batch of a change what is wrong with the offer from now on, if that is something else than before.
-pub(crate) fn follow(change: &Evolved<'_, StoredOffer>, batch: &mut Batch) {
+pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
     let row = |stored: &StoredOffer| row_of(stored, seller_shard(stored, change));
     let (before, after) = (change.before.and_then(row), change.after.and_then(row));
     if before == after {

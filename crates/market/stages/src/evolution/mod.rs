@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use catalog::{MigrationReport, Outcome};
 use offers::StoredOffer;
 use store::{Read, Store};
-use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Offer, Status};
 
 use crate::patch::patch;
@@ -88,11 +88,11 @@ impl Stage<StoredOffer> for Evolution {
             .reading(&Fields::of(STUCK))
     }
 
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
-        if self.is_old(offer) { Wish::Now } else { Wish::No }
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
+        if self.is_old(offer) { Schedule::Now } else { Schedule::No }
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 

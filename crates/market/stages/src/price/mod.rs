@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use offers::StoredOffer;
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::predicted_price::Confidence;
 use wire::torg::offers::v1::{Money, Offer, PredictedPrice, Status};
 
@@ -130,11 +130,11 @@ impl Stage<StoredOffer> for PriceStage {
             .reading(&Fields::of(["predicted_price"]))
     }
 
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
-        if offer.status() == Status::Active { Wish::Now } else { Wish::No }
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
+        if offer.status() == Status::Active { Schedule::Now } else { Schedule::No }
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 

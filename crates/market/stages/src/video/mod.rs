@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use fetch::Client;
 use offers::{StoredOffer, time};
 use url::Url;
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Wish};
+use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Problem, Status, Video, video};
 
 use crate::limits::{VIDEO_CHECK_AGAIN, VIDEO_CHECK_MISSING};
@@ -104,15 +104,15 @@ impl Stage<StoredOffer> for VideoCheck {
         Interest::visit_on(Fields::of(["video", "status"]))
     }
 
-    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Wish {
-        let Some(video) = shown_video(offer) else { return Wish::No };
+    fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
+        let Some(video) = shown_video(offer) else { return Schedule::No };
         match video.availability.as_option() {
-            None => Wish::Now,
-            Some(known) => self.next(known).map_or(Wish::Now, Wish::At),
+            None => Schedule::Now,
+            Some(known) => self.next(known).map_or(Schedule::Now, Schedule::At),
         }
     }
 
-    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Wish, StageError> {
+    async fn should_process(&self, subject: &Subject<StoredOffer>) -> Result<Schedule, StageError> {
         Ok(self.visit_after_change(&subject.entity, subject.now))
     }
 

@@ -8,7 +8,7 @@ use offers::status::Mover;
 use offers::{Call, Config, Move, OfferId, Offers, Parts, StoredOffer};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use watcher::{Setup, Stage, Standing, Waits, Watcher};
+use watcher::{Setup, Stage, VisitStatus, Waits, Watcher};
 use wire::torg::offers::v1::{Author, Offer, Status, author};
 
 use crate::ground::{Ground, SHARDS, TOPIC, eventually};
@@ -84,13 +84,13 @@ impl<'g> Market<'g> {
     }
 
     /// How an offer stands with a stage.
-    pub(crate) async fn standing(&self, id: OfferId, stage: &str) -> Standing {
+    pub(crate) async fn standing(&self, id: OfferId, stage: &str) -> VisitStatus {
         self.offers.watcher().explain(&id).await.unwrap().stages.remove(stage).unwrap()
     }
 
     /// Waits until no stage has anything to do with an offer at this time.
     pub(crate) async fn settled(&self, id: OfferId) -> Offer {
-        let rests = |standing: &Standing| {
+        let rests = |standing: &VisitStatus| {
             matches!(standing.waits, Waits::NotInterested | Waits::Until(..) | Waits::Parked)
         };
         eventually("it is settled", async || {

@@ -11,7 +11,7 @@ use planner::board::{Act, Decision, End, Outcome, Seen, Start};
 use planner::limits::AUTHOR_CHARS_MAX;
 use store::{Batch, Key, Read as _};
 use triggers::Parameter;
-use watcher::Found;
+use watcher::Versioned;
 use wire::torg::tasks::v1::{TaskEvent, TaskRun, task_run};
 
 use super::owner::{Halt, Kept, Owner};
@@ -67,7 +67,7 @@ impl Owner {
         let mut batch = Batch::new();
         self.fence.guard(&mut batch);
         let now = self.core.now();
-        let changes: Vec<(Option<Found<TaskEntity>>, TaskEntity)> =
+        let changes: Vec<(Option<Versioned<TaskEntity>>, TaskEntity)> =
             group.iter().map(|decision| self.change_of(decision, now)).collect();
         let asked: Vec<_> = changes.iter().map(|(before, after)| (before.as_ref(), after)).collect();
         self.core.watcher.save_many(&mut batch, &asked).await?;
@@ -88,7 +88,7 @@ impl Owner {
     }
 
     /// A task before and after a decision.
-    fn change_of(&self, decision: &Decision, now: Timestamp) -> (Option<Found<TaskEntity>>, TaskEntity) {
+    fn change_of(&self, decision: &Decision, now: Timestamp) -> (Option<Versioned<TaskEntity>>, TaskEntity) {
         let Kept { place, alerts } = self.kept.get(&decision.task).cloned().unwrap_or_default();
         let mut before =
             TaskEntity { name: decision.task.clone(), state: decision.after.clone(), place, alerts };
