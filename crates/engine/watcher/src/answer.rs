@@ -93,7 +93,8 @@ impl<E: Entity> Watcher<E> {
             let (entity, version) =
                 (after.encode(), found.version + if planted!(VersionJump) { 2 } else { 1 });
             batch.put(key, version, entity.clone());
-            self.follow_up(batch, which, Some(&found.entity), Some(&after), (version, Some(stage), now));
+            let entities = (Some(&found.entity), Some(&after));
+            self.follow_up(batch, which, entities, &fields, (version, Some(stage), now));
             let standing = match standing {
                 Some(standing) => standing,
                 None => self.standing(which, Some(stage), &fields).await?,

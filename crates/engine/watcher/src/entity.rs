@@ -31,6 +31,11 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     /// What [`encode`](Self::encode) wrote; the error says what is wrong with the bytes.
     fn decode(bytes: &Bytes) -> Result<Self, String>;
 
+    /// What the topic carries of an encoded entity: all of it, unless it has state that consumers must not see.
+    fn published(encoded: Bytes) -> Result<Bytes, String> {
+        Ok(encoded)
+    }
+
     /// The fields in which two versions differ. Nothing is lost if it names too many; one that it leaves out is not seen by the stages
     /// that asked for it.
     fn changed_fields(before: &Self, after: &Self) -> Fields;
@@ -81,6 +86,8 @@ pub struct Evolved<'a, E> {
     pub before: Option<&'a E>,
     /// What it becomes; `None` if it is removed.
     pub after: Option<&'a E>,
+    /// The fields that differ; all of them if it is new or removed.
+    pub changed: &'a Fields,
     /// The version that it gets.
     pub version: u64,
     /// The stage that makes the change; `None` if it comes from outside.

@@ -192,7 +192,8 @@ impl<E: Entity> Watcher<E> {
         let (key, version) = (E::key(which.shard, &after.id()), last + 1);
         batch.check(key.clone(), seen).put(key, version, entity.clone());
         let (entity, now) = (Some(entity), self.now());
-        self.follow_up(batch, which, before.map(|before| &before.entity), Some(after), (version, None, now));
+        let entities = (before.map(|before| &before.entity), Some(after));
+        self.follow_up(batch, which, entities, &changed, (version, None, now));
         let (author, state, signature) = (None, Bytes::new(), after.signature());
         let event = Event { entity, version, changed, author, state, signature, now };
         // Only changes by stages are counted.
@@ -224,7 +225,7 @@ impl<E: Entity> Watcher<E> {
             batch.check(row.key.clone(), row.version).delete(row.key);
         }
         let (changed, now) = (Fields::all(), self.now());
-        self.follow_up(batch, which, Some(&before.entity), None, (version, None, now));
+        self.follow_up(batch, which, (Some(&before.entity), None), &changed, (version, None, now));
         let (author, state, signature) = (None, Bytes::new(), before.entity.signature());
         let event = Event { entity: None, version, changed, author, state, signature, now };
         record_removal(batch, which, &event, head, entries_version);
@@ -236,12 +237,12 @@ impl<E: Entity> Watcher<E> {
         &self,
         batch: &mut Batch,
         which: Which<'_>,
-        before: Option<&E>,
-        after: Option<&E>,
+        (before, after): (Option<&E>, Option<&E>),
+        changed: &Fields,
         (version, stage, now): (u64, Option<&str>, Time),
     ) {
         let (shard, shards) = (which.shard, self.rules().config.shards);
-        E::follow_up(&Evolved { shard, shards, before, after, version, stage, now }, batch);
+        E::follow_up(&Evolved { shard, shards, before, after, changed, version, stage, now }, batch);
     }
 
     /// All rows of a short scan.

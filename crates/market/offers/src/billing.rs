@@ -1,4 +1,5 @@
-//! What billing keeps beside an offer: a row of its own, so that its writers never conflict with those of the offer.
+//! The data of billing about an offer, in a row of its own: its writers never conflict with those of the
+//! offer.
 
 use buffa::Message;
 use store::{Batch, Key, Read};
@@ -12,7 +13,7 @@ use crate::offers::Offers;
 use crate::tables::BILLING;
 
 impl Offers {
-    /// What billing keeps; version zero if there is nothing.
+    /// Reads the data; its version is 0 if there is none.
     pub async fn billing(&self, id: OfferId) -> Result<Billing> {
         let Some(row) = self.store().get_one(&self.billing_key(id)).await? else {
             return Ok(Billing::default());
@@ -21,16 +22,16 @@ impl Offers {
         Ok(Billing { version: row.version, ..billing })
     }
 
-    /// Keeps this instead of the version that it names; zero if there is to be none yet.
+    /// Replaces the version that `billing` names; 0 means that there is none yet.
     pub async fn set_billing(&self, call: &Call, id: OfferId, billing: &Billing) -> Result<Billing> {
-        // The offer must exist; that it does not leave meanwhile is not worth a conflict.
+        // The offer has to exist; its later move to the archive does not matter.
         self.get(id).await?;
         let ticket = self.ticket(call).await?;
         if matches!(ticket, Ticket::Done(_)) {
             return self.billing(id).await;
         }
-        let (key, seen) = (self.billing_key(id), billing.version);
-        // What was never a version is not counted on from.
+        let key = self.billing_key(id);
+        let seen = billing.version;
         let actual = self.billing(id).await?.version;
         if actual != seen {
             return Err(Error::OtherVersion { id, expected: seen, actual });
@@ -45,7 +46,7 @@ impl Offers {
         if self.store().commit(batch).await?.is_applied() {
             return Ok(Billing { version: seen + 1, ..billing.clone() });
         }
-        // The same call, made twice at a time, or another version.
+        // The same call was completed concurrently, or the version is another one.
         if matches!(self.ticket(call).await?, Ticket::Done(_)) {
             return self.billing(id).await;
         }

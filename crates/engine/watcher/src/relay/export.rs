@@ -368,8 +368,7 @@ impl<E: Entity> Export<E> {
     }
 }
 
-/// A row's change, with its message: the entity as it was saved, under its id. The entity itself is not read: who reads the topic may
-/// know better than we do.
+/// A row's change, with its message: what is published of the entity as it was saved, under its id.
 fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
     let (_, _, at_ms, entity, version) = OUTBOX.parts(&row.key).map_err(|e| e.to_string())?;
     let outgoing: Outgoing = decode(row).map_err(|e| e.to_string())?;
@@ -377,6 +376,7 @@ fn readable<E: Entity>(row: &Row) -> Result<Outbound, String> {
         entity: content, removed, author, changed, changed_more, previous_at_ms, signature, ..
     } = outgoing;
     let fields = if changed_more { "*".to_owned() } else { changed.join(",") };
+    let content = if removed { content.into() } else { E::published(content.into())? };
     let message = Message::new(entity.clone(), content, at_ms.max(1))
         .header("kind", E::KIND)
         .header("version", version.cast_unsigned().to_string())

@@ -1,109 +1,27 @@
-//! Every path that an offer has.
+//! The paths of an offer.
 
-/// Edits between a path and another that was probably meant.
+use wire::torg::offers::v1::Offer;
+
+use super::parts::{Field, Parts};
+
+/// Edits between a path and a suggestion.
 const EDITS_MAX: usize = 3;
 
-/// What a path can lead to.
-pub(super) enum Shape {
-    /// A value, a list, a time, the attributes: read and set as a whole.
-    Leaf,
-    /// A message with fields of its own.
-    Message(Fields),
-}
-
-pub(super) type Fields = &'static [(&'static str, Shape)];
-
-use Shape::{Leaf, Message};
-
-/// The fields of an offer, but what Torg keeps for itself.
-pub(super) const OFFER: Fields = &[
-    ("id", Leaf),
-    ("seller", Leaf),
-    ("category", Leaf),
-    ("title", Leaf),
-    ("description", Leaf),
-    ("price", Message(PRICE)),
-    ("attributes", Leaf),
-    ("photos", Leaf),
-    ("video", Message(&[("url", Leaf), ("availability", Message(AVAILABILITY))])),
-    ("place", Message(PLACE)),
-    ("contacts", Message(&[("name", Leaf), ("phones", Leaf), ("email", Leaf), ("chat", Leaf)])),
-    ("condition", Leaf),
-    ("source", Message(SOURCE)),
-    ("status", Leaf),
-    ("status_reason", Message(&[("code", Leaf), ("text", Leaf), ("author", Message(AUTHOR))])),
-    ("status_time", Leaf),
-    ("create_time", Leaf),
-    ("update_time", Leaf),
-    ("expire_time", Leaf),
-    ("version", Leaf),
-    ("predicted_price", Message(PREDICTED_PRICE)),
-    ("photo_order", Leaf),
-    ("expire_warning_time", Leaf),
-    ("catalogue_version", Leaf),
-    ("obstacles", Leaf),
-];
-
-const MONEY: Fields = &[("micros", Leaf), ("currency", Leaf)];
-const PRICE: Fields = &[
-    ("fixed", Message(MONEY)),
-    ("free", Leaf),
-    ("negotiable", Message(&[("from", Message(MONEY))])),
-    ("range", Message(&[("from", Message(MONEY)), ("to", Message(MONEY))])),
-];
-const AVAILABILITY: Fields =
-    &[("state", Leaf), ("title", Leaf), ("check_time", Leaf), ("problem", Message(PROBLEM))];
-const PROBLEM: Fields = &[("code", Leaf), ("text", Leaf), ("time", Leaf), ("passing", Leaf)];
-const PREDICTED_PRICE: Fields = &[
-    ("median", Message(MONEY)),
-    ("low", Message(MONEY)),
-    ("high", Message(MONEY)),
-    ("count", Leaf),
-    ("confidence", Leaf),
-    ("basis", Leaf),
-];
-const PLACE: Fields = &[
-    ("address", Leaf),
-    ("place_id", Leaf),
-    ("coordinates", Message(&[("latitude", Leaf), ("longitude", Leaf)])),
-];
-const SOURCE: Fields = &[("manual", Leaf), ("feed", Message(&[("namespace", Leaf), ("external_id", Leaf)]))];
-const AUTHOR: Fields = &[("kind", Leaf), ("name", Leaf)];
-
-/// The known path that a wrong one was probably meant to be.
+/// The path that a wrong one was probably meant to be.
 pub(super) fn nearest(wrong: &str) -> Option<String> {
-    let most = EDITS_MAX.min(wrong.len() / 2);
     let mut known = Vec::new();
-    paths(OFFER, "", &mut known);
-    let near = known.into_iter().map(|path| (edits(wrong, &path), path)).min()?;
-    (near.0 <= most).then_some(near.1)
+    add_paths(Offer::FIELDS, "", &mut known);
+    let edits = |path: String| (strsim::levenshtein(wrong, &path), path);
+    let (edits, path) = known.into_iter().map(edits).min()?;
+    (edits <= EDITS_MAX.min(wrong.len() / 2)).then_some(path)
 }
 
-/// All paths, those within messages too.
-pub(super) fn paths(fields: Fields, before: &str, found: &mut Vec<String>) {
-    for (name, shape) in fields {
+fn add_paths(fields: &[Field], before: &str, found: &mut Vec<String>) {
+    for Field { name, fields } in fields {
         let path = format!("{before}{name}");
-        if let Message(fields) = shape {
-            paths(fields, &format!("{path}."), found);
-        }
+        add_paths(fields, &format!("{path}."), found);
         found.push(path);
     }
-}
-
-/// How many letters have to be inserted, removed or replaced (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -112,16 +30,13 @@ mod tests {
 
     use super::*;
 
-    /// Messages into which no path leads.
-    const CLOSED: &[&str] = &["google.protobuf.Timestamp", "torg.offers.v1.Keeping"];
-
     fn of_contract(pool: &DescriptorPool, message: &str, before: &str, found: &mut Vec<String>) {
         let descriptor = pool.message_by_name(message).unwrap();
         for field in descriptor.fields() {
             let path = format!("{before}{}", field.name());
             if let FieldKind::Singular(SingularKind::Message(index)) = field.kind() {
                 let name = pool.message(index).full_name();
-                if !CLOSED.contains(&name) {
+                if name != "google.protobuf.Timestamp" {
                     of_contract(pool, name, &format!("{path}."), found);
                 }
             }
@@ -134,15 +49,14 @@ mod tests {
         let pool = DescriptorPool::decode(wire::DESCRIPTORS).unwrap();
         let (mut contract, mut ours) = (Vec::new(), Vec::new());
         of_contract(&pool, "torg.offers.v1.Offer", "", &mut contract);
-        contract.retain(|path| path != "keeping");
-        paths(OFFER, "", &mut ours);
+        add_paths(Offer::FIELDS, "", &mut ours);
         contract.sort();
         ours.sort();
         assert_eq!(ours, contract);
     }
 
     #[test]
-    fn a_slip_finds_its_path_and_a_strange_word_finds_none() {
+    fn a_misspelt_path_gets_a_suggestion_and_another_word_none() {
         for (wrong, meant) in [
             ("titel", Some("title")),
             ("statusReason.code", Some("status_reason.code")),

@@ -1,15 +1,14 @@
-//! Lengths of texts, and characters that none may have.
+//! Checks of the length and the characters of texts.
 
 use super::{Found, codes};
 
-/// Whether a text may have several lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     One,
     Several,
 }
 
-/// No control characters, but those that part lines and columns where there may be several lines.
+/// No control characters, except line breaks and tabs in texts of several lines.
 pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Found) {
     let parts_lines = |c: char| lines == Lines::Several && matches!(c, '\n' | '\r' | '\t');
     if let Some(control) = text.chars().find(|c| c.is_control() && !parts_lines(*c)) {
@@ -18,7 +17,6 @@ pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Found) {
     }
 }
 
-/// At most so many characters.
 pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Found) {
     let given = text.chars().count();
     if given > most {
@@ -26,7 +24,6 @@ pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Found) {
     }
 }
 
-/// At most so many bytes.
 pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Found) -> bool {
     if text.len() > most {
         found.add(field, codes::TOO_LONG, format!("at most {most} bytes, there are {}", text.len()));
@@ -34,7 +31,7 @@ pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Found) -> 
     text.len() <= most
 }
 
-/// A name that becomes part of a key: there, not long, without control characters.
+/// A name that becomes part of a key: not empty, without control characters.
 pub(super) fn name(text: &str, field: &str, most: usize, found: &mut Found) {
     if text.is_empty() {
         found.add(field, codes::REQUIRED, "has to be given");
