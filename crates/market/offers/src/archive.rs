@@ -73,8 +73,7 @@ impl Offers {
     async fn move_row(&self, found: &Found<StoredOffer>) -> Result<bool> {
         let mut batch = Batch::new();
         let version = self.watcher().remove(&mut batch, found).await?;
-        let id = found.entity.id;
-        batch.put(ARCHIVE.key((self.shard(id), &*id.to_string())), version, found.entity.encode());
+        batch.put(self.key(&ARCHIVE, found.entity.id), version, found.entity.encode());
         Ok(self.store().commit(batch).await?.is_applied())
     }
 }

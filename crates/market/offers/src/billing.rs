@@ -2,7 +2,7 @@
 //! offer.
 
 use buffa::Message;
-use store::{Batch, Key, Read};
+use store::{Batch, Read};
 use wire::torg::offers::v1::Billing;
 
 use crate::call::{Call, Ticket};
@@ -15,7 +15,7 @@ use crate::tables::BILLING;
 impl Offers {
     /// Reads the data; its version is 0 if there is none.
     pub async fn billing(&self, id: OfferId) -> Result<Billing> {
-        let Some(row) = self.store().get_one(&self.billing_key(id)).await? else {
+        let Some(row) = self.store().get_one(&self.key(&BILLING, id)).await? else {
             return Ok(Billing::default());
         };
         let billing = Billing::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
@@ -30,7 +30,7 @@ impl Offers {
         if matches!(ticket, Ticket::Done(_)) {
             return self.billing(id).await;
         }
-        let key = self.billing_key(id);
+        let key = self.key(&BILLING, id);
         let seen = billing.version;
         let actual = self.billing(id).await?.version;
         if actual != seen {
@@ -51,9 +51,5 @@ impl Offers {
             return self.billing(id).await;
         }
         Err(Error::OtherVersion { id, expected: seen, actual: self.billing(id).await?.version })
-    }
-
-    fn billing_key(&self, id: OfferId) -> Key {
-        BILLING.key((self.shard(id), &*id.to_string()))
     }
 }

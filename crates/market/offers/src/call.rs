@@ -44,16 +44,9 @@ pub(crate) enum Ticket {
     /// The call has no key.
     None,
     /// The key was not used, or it expired.
-    New(NewTicket),
+    New { key: Key, version: u64, fingerprint: u64, now: Time },
     /// The call was completed; the id of its offer or draft.
     Done(String),
-}
-
-pub(crate) struct NewTicket {
-    key: Key,
-    version: u64,
-    fingerprint: u64,
-    now: Time,
 }
 
 /// Whether a row is of a completed call.
@@ -65,7 +58,7 @@ impl Ticket {
     /// Adds to the call's batch that it is completed. The batch is in conflict if the same call completes
     /// first.
     pub(crate) fn done(&self, batch: &mut Batch, subject: &str) {
-        let Self::New(NewTicket { key, version, fingerprint, now }) = self else { return };
+        let Self::New { key, version, fingerprint, now } = self else { return };
         let answer = StoredAnswer {
             fingerprint: *fingerprint,
             subject: subject.to_owned(),
@@ -82,10 +75,10 @@ impl Offers {
         let key = ANSWERS.key((shard_of(name, self.shards()), &**caller, &**name));
         let row = self.store().get_one(&key).await?;
         let (now, fingerprint) = (self.now(), *fingerprint);
-        let Some(row) = row else { return Ok(Ticket::New(NewTicket { key, version: 0, fingerprint, now })) };
+        let Some(row) = row else { return Ok(Ticket::New { key, version: 0, fingerprint, now }) };
         let answer = StoredAnswer::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
         if now.since(Time::from_ms(answer.at_ms)) > self.config().key_retention {
-            return Ok(Ticket::New(NewTicket { key, version: row.version, fingerprint, now }));
+            return Ok(Ticket::New { key, version: row.version, fingerprint, now });
         }
         if answer.fingerprint != fingerprint {
             return Err(Error::KeyReused { key: name.clone() });

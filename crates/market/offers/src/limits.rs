@@ -4,7 +4,6 @@ use std::time::Duration;
 
 /// Rows of a counter.
 pub const COUNTER_PARTS: u32 = 10;
-/// Characters of a title in a card.
 pub const CARD_TITLE_CHARS: usize = 48;
 /// Characters of the beginning of a title by which offers are indexed.
 pub const TITLE_FILTER_CHARS: usize = 3;
@@ -20,15 +19,11 @@ pub const OFFER_BYTES_MAX: usize = 256 * 1024;
 pub const ATTEMPTS_MAX: u32 = 20;
 /// The pause between two looks whether a whole commit can be read.
 pub const COMPLETE_PAUSE: Duration = Duration::from_millis(1);
-/// Keys of one read.
 pub const READ_KEYS_MAX: usize = 256;
 /// Bytes of the data of billing about an offer.
 pub const BILLING_BYTES_MAX: usize = 64 * 1024;
-/// Opinions of one commit.
 pub const OPINION_PAGE: usize = 32;
-/// Reasons of an opinion.
 pub const OPINION_REASONS_MAX: usize = 32;
-/// Bytes of a text in an opinion.
 pub const OPINION_TEXT_BYTES_MAX: usize = 4096;
 /// Offers of one status that a step archives.
 pub const ARCHIVE_PAGE: usize = 100;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
-use store::{Batch, Key, Read};
+use store::{Batch, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
 use watcher::{Fields, Found, Time};
@@ -49,7 +49,7 @@ struct ValidOpinion {
 impl Offers {
     /// The opinion about an offer, if there is one.
     pub async fn moderation(&self, id: OfferId) -> Result<Option<Moderation>> {
-        let Some(row) = self.store().get_one(&self.moderation_key(id)).await? else { return Ok(None) };
+        let Some(row) = self.store().get_one(&self.key(&MODERATION, id)).await? else { return Ok(None) };
         let moderation = Moderation::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
         Ok(Some(Moderation { version: row.version, ..moderation }))
     }
@@ -130,14 +130,15 @@ impl Offers {
         let mut next = position.offset();
         let mut dead = Vec::new();
         for Delivered { offset, message } in &page.messages {
-            match decode_opinion(message) {
+            let added = match decode_opinion(message) {
                 // A second opinion about an offer needs the result of the first: it is in the next commit.
                 Ok(valid) if !seen.insert(valid.id) => break,
-                Ok(valid) => match self.add_opinion(&mut batch, &valid).await {
-                    Ok(()) => {}
-                    Err(OpinionError::Failed(error)) => return Err(error),
-                    Err(error) => dead.push(dead_letter(message, opinions, partition, *offset, &error)),
-                },
+                Ok(valid) => self.add_opinion(&mut batch, &valid).await,
+                Err(error) => Err(error),
+            };
+            match added {
+                Ok(()) => {}
+                Err(OpinionError::Failed(error)) => return Err(error),
                 Err(error) => dead.push(dead_letter(message, opinions, partition, *offset, &error)),
             }
             next = offset + 1;
@@ -159,7 +160,7 @@ impl Offers {
         if found.is_none() && !self.is_archived(given.id).await.map_err(opinion_error)? {
             return Err(OpinionError::UnknownOffer(given.id));
         }
-        let key = self.moderation_key(given.id);
+        let key = self.key(&MODERATION, given.id);
         let before = self.moderation(given.id).await.map_err(opinion_error)?.unwrap_or_default();
         if time_of(before.opinion.as_option()) > time_of(Some(&given.opinion)) {
             return Ok(());
@@ -225,11 +226,7 @@ impl Offers {
     }
 
     async fn is_archived(&self, id: OfferId) -> Result<bool> {
-        Ok(self.store().get_one(&ARCHIVE.key((self.shard(id), &*id.to_string()))).await?.is_some())
-    }
-
-    fn moderation_key(&self, id: OfferId) -> Key {
-        MODERATION.key((self.shard(id), &*id.to_string()))
+        Ok(self.store().get_one(&self.key(&ARCHIVE, id)).await?.is_some())
     }
 }
 

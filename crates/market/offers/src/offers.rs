@@ -8,7 +8,7 @@ use catalog::Catalogue;
 use parking_lot::Mutex;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use store::{Batch, Key, Outcome, Read, Row, Store};
+use store::{Batch, Key, Outcome, Read, Row, Store, Table};
 use topics::Topics;
 use watcher::{Fields, Found, Time, Watcher, shard_of};
 use wire::torg::offers::v1::{Offer, Source, Status, source};
@@ -50,36 +50,20 @@ pub struct Dependencies {
 }
 
 /// The offer to change: its id, or the offer as it was just read, which saves a read.
-pub enum Target {
-    Id(OfferId),
-    Found(Box<Found<StoredOffer>>),
+pub struct Target {
+    id: OfferId,
+    found: Option<Box<Found<StoredOffer>>>,
 }
 
 impl From<OfferId> for Target {
     fn from(id: OfferId) -> Self {
-        Self::Id(id)
+        Self { id, found: None }
     }
 }
 
 impl From<Found<StoredOffer>> for Target {
     fn from(found: Found<StoredOffer>) -> Self {
-        Self::Found(Box::new(found))
-    }
-}
-
-impl Target {
-    fn id(&self) -> OfferId {
-        match self {
-            Self::Id(id) => *id,
-            Self::Found(found) => found.entity.id,
-        }
-    }
-
-    fn found(self) -> Option<Found<StoredOffer>> {
-        match self {
-            Self::Id(_) => None,
-            Self::Found(found) => Some(*found),
-        }
+        Self { id: found.entity.id, found: Some(Box::new(found)) }
     }
 }
 
@@ -149,7 +133,7 @@ impl Offers {
 
     /// Adds the check that no archived offer has the id.
     pub(crate) fn require_unarchived(&self, batch: &mut Batch, stored: &StoredOffer) {
-        batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
+        batch.check_absent(self.key(&ARCHIVE, stored.id));
     }
 
     /// Reads an offer, also from the archive.
@@ -167,14 +151,13 @@ impl Offers {
     }
 
     async fn get_some(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
-        let keys: Vec<Key> = ids.iter().map(|id| OFFERS.key((self.shard(*id), &*id.to_string()))).collect();
+        let keys: Vec<Key> = ids.iter().map(|id| self.key(&OFFERS, *id)).collect();
         let mut rows = self.store().get(&keys).await?;
         // An offer moves from the active table to the archive in one commit, so reading in this order finds
         // it.
         let missing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].is_none()).collect();
         if !missing.is_empty() {
-            let archived = |at: &usize| ARCHIVE.key((self.shard(ids[*at]), &*ids[*at].to_string()));
-            let keys: Vec<Key> = missing.iter().map(archived).collect();
+            let keys: Vec<Key> = missing.iter().map(|at| self.key(&ARCHIVE, ids[*at])).collect();
             for (at, row) in missing.into_iter().zip(self.store().get(&keys).await?) {
                 rows[at] = row;
             }
@@ -199,7 +182,7 @@ impl Offers {
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
         let target = target.into();
-        let id = target.id();
+        let id = target.id;
         self.rewrite(call, target, &BY_SELLERS, version, |stored| {
             let status = stored.status();
             let offer = &mut stored.offer;
@@ -225,7 +208,7 @@ impl Offers {
         wanted: &Move,
     ) -> Result<Offer> {
         let target = target.into();
-        let id = target.id();
+        let id = target.id;
         self.rewrite(call, target, &Fields::all(), version, |stored| {
             let moved = wanted.apply(stored, &call.author, call.by, self.now(), self.config().exposure);
             moved.map_err(|why| Error::NotMoved { id, why })
@@ -238,16 +221,14 @@ impl Offers {
     async fn rewrite(
         &self,
         call: &Call,
-        target: Target,
+        Target { id, mut found }: Target,
         fields: &Fields,
         version: Option<u64>,
         change: impl Fn(&mut StoredOffer) -> Result<()>,
     ) -> Result<Offer> {
-        let id = target.id();
-        let mut found = target.found();
         for _ in 0..ATTEMPTS_MAX {
             let loaded = match found.take() {
-                Some(found) => Some(found),
+                Some(found) => Some(*found),
                 None => self.watcher().load_to_change(&id, fields).await?,
             };
             // After the offer: an offer that this call has changed already must not fail its version check.
@@ -371,6 +352,11 @@ impl Offers {
 
     pub(crate) fn shard(&self, id: OfferId) -> u32 {
         shard_of(&id.to_string(), self.shards())
+    }
+
+    /// The key of an offer in a table that is divided by its shard.
+    pub(crate) fn key(&self, table: &'static Table<(u32, String)>, id: OfferId) -> Key {
+        table.key((self.shard(id), &*id.to_string()))
     }
 
     pub(crate) fn new_id(&self) -> OfferId {

@@ -15,31 +15,19 @@ use texts::Lines;
 
 /// Violations that are reported for one offer.
 pub const VIOLATIONS_MAX: usize = 200;
-/// Bytes of a seller's id.
 pub const SELLER_BYTES_MAX: usize = 128;
-/// Bytes of a feed's namespace.
 pub const NAMESPACE_BYTES_MAX: usize = 64;
-/// Bytes of an id in a feed.
 pub const EXTERNAL_ID_BYTES_MAX: usize = 256;
-/// Bytes of the URL of a photo or a video.
 pub const URL_BYTES_MAX: usize = 2048;
 /// Photos in any category.
 pub const PHOTOS_MAX: usize = 100;
-/// Attributes of one offer.
 pub const ATTRIBUTES_MAX: usize = 128;
-/// Bytes of the name of an attribute.
 pub const ATTRIBUTE_NAME_BYTES_MAX: usize = 100;
-/// Values of one attribute.
 pub const VALUES_MAX: usize = 100;
-/// Characters of one value.
 pub const VALUE_CHARS_MAX: usize = 10_000;
-/// Characters of an address.
 pub const ADDRESS_CHARS_MAX: usize = 500;
-/// Bytes of the id of a place.
 pub const PLACE_ID_BYTES_MAX: usize = 128;
-/// Characters of the name of a contact.
 pub const CONTACT_NAME_CHARS_MAX: usize = 100;
-/// Phones of one offer.
 pub const PHONES_MAX: usize = 10;
 /// Characters of a phone with separators.
 pub const PHONE_CHARS_MAX: usize = 32;

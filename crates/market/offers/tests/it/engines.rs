@@ -1,4 +1,5 @@
-//! Offers on every engine of the store: one suite, run on memory, on the embedded engine and on a real PostgreSQL. Time stands still unless a case moves it.
+//! One suite on every engine of the store: memory, the embedded one and PostgreSQL. The clock stands still unless
+//! a case moves it.
 
 mod archiving;
 mod billing;
@@ -20,7 +21,7 @@ async fn run(engine: Engine, case: impl AsyncFnOnce(Market)) {
     }
 }
 
-/// Makes a test of every case on every engine.
+/// Defines a test of every case on every engine.
 macro_rules! suite {
     ($($file:ident::$case:ident,)*) => {
         suite!(@ memory, Memory; $($file::$case,)*);
@@ -42,19 +43,19 @@ macro_rules! suite {
 suite! {
     archiving::an_offer_leaves_the_active_tables_in_time_and_stays_readable,
     archiving::an_offer_that_is_offered_again_does_not_leave,
-    archiving::what_is_kept_for_a_time_is_forgotten_after_it,
-    billing::billing_and_the_offer_never_meet_and_two_of_billing_do,
+    archiving::old_rows_are_deleted_after_their_retention,
+    billing::writers_of_billing_conflict_with_each_other_and_not_with_the_offer,
     drafting::a_draft_is_opened_by_the_three_rules_and_moves_to_the_seller,
     drafting::a_draft_is_published_once_even_by_two_at_a_time,
-    drafting::a_draft_is_its_owners_and_nobody_elses,
-    drafting::who_saw_a_draft_that_is_gone_does_not_write_over_the_next_one,
+    drafting::a_draft_belongs_to_its_owner_alone,
+    drafting::a_writer_of_a_deleted_draft_does_not_overwrite_the_next_one,
     filtering::a_filter_finds_what_a_look_at_every_offer_finds,
     filtering::an_offer_is_found_by_its_id_in_a_feed_until_it_is_removed,
     filtering::a_page_goes_on_where_the_last_one_ended_whatever_came_and_went,
-    following::lists_and_counts_are_in_step_with_every_move,
+    following::every_move_updates_lists_and_counts,
     following::an_offer_is_sold_once_however_often_it_is_offered_again,
-    following::a_ban_is_lifted_to_what_the_offer_was_and_removing_it_gets_around_nothing,
-    following::every_change_stands_in_the_history_with_its_author,
+    following::lifting_a_ban_restores_the_status_and_removal_does_not_lift_it,
+    following::every_change_is_in_the_history_with_its_author,
     following::an_id_in_a_feed_belongs_to_one_offer_at_a_time,
     following::a_change_of_a_version_that_is_gone_is_refused,
     keys::a_call_made_twice_has_one_effect,
@@ -69,11 +70,11 @@ suite! {
     repairing::two_repairs_at_a_time_correct_once,
     watching::who_comes_late_gets_all_current_offers_and_then_every_change,
     watching::a_watch_goes_on_from_any_place_without_a_gap,
-    watching::a_seller_hears_of_their_own_offers_only,
-    watching::a_message_that_cannot_be_read_ends_no_watch,
+    watching::a_seller_gets_their_own_offers_only,
+    watching::a_damaged_message_ends_no_watch,
 }
 
-/// What goes through topics, with topics in a real Kafka.
+/// Cases with topics in Kafka.
 mod kafka {
     use crate::engines::Market;
 

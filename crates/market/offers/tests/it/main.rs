@@ -4,4 +4,5 @@
 mod engines;
 mod masks;
 mod model;
+mod support;
 mod validation;

@@ -1,8 +1,9 @@
-//! Many clients, moderators, a stage, the archive and a consumer that is killed act on one marketplace at the same time, at random; at the end, everything that can be read of it
-//! is held against a simple model (`model/rules.rs`, `model/checks/`) that shares no code with what is tested.
+//! A randomised model test: clients, moderators, a stage, the archive and a consumer that is killed act on one
+//! marketplace concurrently; at the end everything that can be read is compared with a simple model
+//! (`model/rules.rs`, `model/checks/`) that shares no code with the crate.
 //!
-//! On memory with faults a run follows from its seed: it happens in simulated time, on one thread, the same way every time. `TORG_MODEL_SEEDS=200` tries more seeds than usual,
-//! `TORG_MODEL_SEED=17` that one alone. On the other engines chance decides what happens, and time is real.
+//! On memory with faults a run depends on its seed only: simulated time, one thread. `TORG_MODEL_SEEDS=200`
+//! runs more seeds, `TORG_MODEL_SEED=17` one of them. On the other engines time is real.
 #![allow(clippy::large_futures, reason = "one client at a time holds one")]
 
 mod checks;
@@ -25,9 +26,9 @@ use std::sync::Mutex;
 use plan::{Engine, Plan};
 use run::play;
 
-/// Seeds that every run of the tests tries on memory.
+/// Seeds on memory.
 const SEEDS: u64 = 20;
-/// Seeds that are tried at the same time.
+/// Seeds that run at the same time.
 const THREADS: usize = 2;
 /// Operations of a run on memory.
 const OPERATIONS: u64 = 1500;
@@ -39,12 +40,12 @@ fn number_from(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn whatever_happens_on_memory_with_faults_all_agrees_at_the_end() {
+fn memory_with_faults_agrees_with_the_model() {
     let seeds = match number_from("TORG_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None => 1..number_from("TORG_MODEL_SEEDS").unwrap_or(SEEDS) + 1,
     };
-    // A run has one thread, and knows nothing of the others.
+    // Every run has one thread and shares nothing with the others.
     let next = Mutex::new(seeds);
     let play_some = || {
         while let Some(seed) = { next.lock().unwrap().next() } {
@@ -71,14 +72,14 @@ fn a_seed_gives_the_same_trace_every_time_and_another_seed_gives_another() {
 }
 
 #[test]
-fn whatever_happens_on_fjall_all_agrees_at_the_end() {
+fn fjall_agrees_with_the_model() {
     let seed = number_from("TORG_MODEL_SEED").unwrap_or(1);
     let outcome = play(&Plan::of(Engine::Fjall, seed, OPERATIONS_REAL)).unwrap();
     println!("{}", outcome.figures);
 }
 
 #[test]
-fn whatever_happens_on_postgres_all_agrees_at_the_end() {
+fn postgres_agrees_with_the_model() {
     let seed = number_from("TORG_MODEL_SEED").unwrap_or(1);
     if let Some(outcome) = play(&Plan::of(Engine::Postgres, seed, OPERATIONS_REAL)) {
         println!("{}", outcome.figures);

@@ -63,7 +63,7 @@ pub(crate) async fn an_offer_that_is_offered_again_does_not_leave(market: Market
     assert_eq!(status(&market.offers.get(id).await.unwrap()), Status::Expired);
 }
 
-pub(crate) async fn what_is_kept_for_a_time_is_forgotten_after_it(market: Market) {
+pub(crate) async fn old_rows_are_deleted_after_their_retention(market: Market) {
     let id = market.publish(&bike("bike", 100)).await;
     let owner = Owner { seller: Some("ann".to_owned()), anonymous: None };
     let old = market.offers.open_draft(&owner, None).await.unwrap();

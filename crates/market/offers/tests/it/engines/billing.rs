@@ -5,7 +5,7 @@ use wire::torg::offers::v1::{Billing, Offer};
 
 use crate::engines::market::{Market, bike, seller};
 
-pub(crate) async fn billing_and_the_offer_never_meet_and_two_of_billing_do(market: Market) {
+pub(crate) async fn writers_of_billing_conflict_with_each_other_and_not_with_the_offer(market: Market) {
     let id = market.publish(&bike("bike", 100)).await;
     let call = seller("billing");
     let seen = market.offers.billing(id).await.unwrap();

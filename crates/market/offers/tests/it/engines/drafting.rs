@@ -79,7 +79,7 @@ pub(crate) async fn a_draft_is_published_once_even_by_two_at_a_time(market: Mark
     assert_ne!(offers.open_draft(&ann_who_visited(), None).await.unwrap().id, draft.id);
 }
 
-pub(crate) async fn a_draft_is_its_owners_and_nobody_elses(market: Market) {
+pub(crate) async fn a_draft_belongs_to_its_owner_alone(market: Market) {
     let offers = &market.offers;
     let draft = offers.open_draft(&ann(), Some("transport/bikes")).await.unwrap();
     let draft = fill(&market, &ann(), &draft, "bike").await;
@@ -98,7 +98,7 @@ pub(crate) async fn a_draft_is_its_owners_and_nobody_elses(market: Market) {
     assert!(matches!(refused, Error::NoDraft(_)), "{refused}");
 }
 
-pub(crate) async fn who_saw_a_draft_that_is_gone_does_not_write_over_the_next_one(market: Market) {
+pub(crate) async fn a_writer_of_a_deleted_draft_does_not_overwrite_the_next_one(market: Market) {
     let offers = &market.offers;
     let first = offers.open_draft(&ann(), None).await.unwrap();
     offers.delete_draft(&ann(), id(&first)).await.unwrap();

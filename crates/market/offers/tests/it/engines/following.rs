@@ -7,7 +7,7 @@ use wire::torg::offers::v1::{Offer, Preset, Status};
 
 use crate::engines::market::{Market, bike, of_feed, seller, status};
 
-pub(crate) async fn lists_and_counts_are_in_step_with_every_move(market: Market) {
+pub(crate) async fn every_move_updates_lists_and_counts(market: Market) {
     let mut ids = Vec::new();
     for n in 0..5 {
         ids.push(market.publish(&bike(&format!("bike {n}"), 100 + n)).await);
@@ -45,7 +45,7 @@ pub(crate) async fn an_offer_is_sold_once_however_often_it_is_offered_again(mark
     assert_eq!((earned.sold, earned.money), (1, [("EUR".to_owned(), 150_000_000)].into()));
 }
 
-pub(crate) async fn a_ban_is_lifted_to_what_the_offer_was_and_removing_it_gets_around_nothing(
+pub(crate) async fn lifting_a_ban_restores_the_status_and_removal_does_not_lift_it(
     market: Market,
 ) {
     let id = market.publish(&bike("bike", 150)).await;
@@ -59,7 +59,7 @@ pub(crate) async fn a_ban_is_lifted_to_what_the_offer_was_and_removing_it_gets_a
     assert_eq!((status(&offer), offer.expire_time.is_set()), (Status::Active, true));
 }
 
-pub(crate) async fn every_change_stands_in_the_history_with_its_author(market: Market) {
+pub(crate) async fn every_change_is_in_the_history_with_its_author(market: Market) {
     let id = market.publish(&bike("bike", 150)).await;
     let rename = |offer: &mut Offer| {
         "a better bike".clone_into(&mut offer.title);

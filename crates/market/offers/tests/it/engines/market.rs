@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use catalog::{Catalogue, Sources};
 use offers::status::Mover;
 use offers::{Call, Config, Dependencies, Move, OfferId, Offers, OpinionTopics, Result, StoredOffer};
-use store::{Memory, Schema, Store, StoreOptions};
+use store::{Memory, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{KafkaOptions, TopicSpec, Topics};
 use watcher::{Clock, Setup, Time, Watcher};
 use wire::torg::offers::v1::{Author, Money, Offer, Price, Source, Status, author};
 
 use wire::torg::offers::v1::source as source_kinds;
+
+use crate::support::{catalogue, open, schema};
 
 /// The engines of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +29,7 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The topic of changes.
 pub(crate) const TOPIC: &str = "offers";
 const START_MS: i64 = 1_700_000_000_000;
-const CATALOGUE: &str = r#"
-[catalogue]
-name = "market"
-version = 1
-languages = ["en"]
-currencies = ["EUR", "USD"]
-title = [1, 100]
-description = [0, 5000]
-photos = [0, 20]
-price = { kinds = ["fixed", "negotiable", "free", "range"], required = false, max = 100000000000 }
-
+const CATEGORIES: &str = r#"
 [category.transport]
 name = { en = "Transport" }
 [category."transport/bikes"]
@@ -112,7 +103,7 @@ impl Market {
             store: store.clone(),
             topics: topics.clone(),
             watcher,
-            catalogue: catalogue(),
+            catalogue: catalogue(CATEGORIES),
             config: Config::default(),
         };
         let offers = Offers::new(parts, [7; 32]);
@@ -176,18 +167,4 @@ pub(crate) fn of_feed(external: &str) -> Offer {
 
 pub(crate) fn status(offer: &Offer) -> Status {
     offer.status.as_known().unwrap()
-}
-
-fn catalogue() -> Arc<Catalogue> {
-    Arc::new(Sources::new().text("market.toml", CATALOGUE).load().unwrap())
-}
-
-async fn open(url: &str) -> Store {
-    let options = StoreOptions { cache_bytes: 16 << 20, free_bytes_min: 1 << 20, ..StoreOptions::default() };
-    Store::open(&url.parse().unwrap(), schema(), &options).await.unwrap()
-}
-
-fn schema() -> Schema {
-    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
-    Schema::new(1, tables).unwrap()
 }

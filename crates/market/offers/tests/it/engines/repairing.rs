@@ -1,4 +1,4 @@
-//! Counts that are wrong, whoever made them so.
+//! Repair of wrong counters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ impl Writers {
         Self { stop, made, tasks }
     }
 
-    /// Waits until so many more writes are made.
+    /// Waits for this number of further writes.
     async fn write(&mut self, count: u64) {
         let wanted = *self.made.borrow() + count;
         self.made.wait_for(|made| *made >= wanted).await.expect("all writers ended");

@@ -124,7 +124,7 @@ pub(crate) async fn a_watch_goes_on_from_any_place_without_a_gap(market: Market)
     }
 }
 
-pub(crate) async fn a_seller_hears_of_their_own_offers_only(market: Market) {
+pub(crate) async fn a_seller_gets_their_own_offers_only(market: Market) {
     let mine = market.publish(&bike("mine", 100)).await;
     let bobs = market.publish(&Offer { seller: "bob".to_owned(), ..bike("bobs", 100) }).await;
     let (told, place) =
@@ -145,7 +145,7 @@ pub(crate) async fn a_seller_hears_of_their_own_offers_only(market: Market) {
     assert!(market.offers.watch(TOPIC, Some("bob"), WatchFrom::Cursor(place)).await.is_err());
 }
 
-pub(crate) async fn a_message_that_cannot_be_read_ends_no_watch(market: Market) {
+pub(crate) async fn a_damaged_message_ends_no_watch(market: Market) {
     let id = market.publish(&bike("bike", 100)).await;
     let (_, place) = follow(&market, None, WatchFrom::Current, &[(id.to_string(), 1)].into()).await;
     let rubbish =

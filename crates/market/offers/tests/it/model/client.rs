@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 4;
 const EXTERNALS: u64 = 8;
 /// Offers on a page that a client looks at.
 const PAGE: usize = 5;
-/// The offers that are wanted most are the last so many.
+/// The number of recent offers that most calls are about.
 const RECENT: usize = 12;
 
 /// A client.
@@ -215,10 +215,10 @@ impl Client {
         if !token.is_multiple_of(3) {
             return id.into();
         }
-        self.offers.find(id, &BY_SELLERS).await.map_or(Target::Id(id), Target::from)
+        self.offers.find(id, &BY_SELLERS).await.map_or(Target::from(id), Target::from)
     }
 
-    /// Whoever makes this call.
+    /// The caller of this operation.
     pub(crate) fn caller(&self, token: Token, keyed: bool) -> Call {
         let (kind, name) = (author::Kind::KIND_SELLER.into(), self.seller.to_owned());
         let (caller, key) = (self.seller.to_owned(), format!("key {token}"));

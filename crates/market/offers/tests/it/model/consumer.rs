@@ -38,7 +38,7 @@ impl Consumer {
             drop(running);
             self.journal.notes().consumer_kills += 1;
             self.journal.event(format_args!("consumer {life} is killed"));
-            // Sometimes nobody is there for a while.
+            // Sometimes the consumer is down for a while.
             if dice.percent(30) {
                 tokio::time::sleep(dice.ms(1..longest.as_millis() as u64 / 4)).await;
             }

@@ -19,7 +19,7 @@ impl Dice {
         self.0.random_range(range)
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this percentage of cases.
     pub(crate) fn percent(&mut self, chance: u64) -> bool {
         self.within(0..100) < chance
     }

@@ -109,7 +109,7 @@ fn price_token(price: &Price) -> Option<Token> {
     Some((money.micros / 1_000_000).cast_unsigned())
 }
 
-/// Every message of the topic, read by somebody who is not killed.
+/// Every message of the topic, read without interruption.
 async fn whole_topic(market: &Market) -> Vec<Received> {
     let mut whole = Vec::new();
     for partition in 0..PARTITIONS {

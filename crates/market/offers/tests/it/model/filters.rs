@@ -18,7 +18,7 @@ const TOKEN_MAX: u64 = 900;
 /// The feed of an offer and its id there.
 pub(crate) type Feed = (String, String);
 
-/// Where an offer comes from, unless somebody typed it in.
+/// The feed of an offer; `None` if it was added by hand.
 pub(crate) fn feed_of(offer: &Offer) -> Option<Feed> {
     match offer.source.as_option()?.kind.as_ref()? {
         source::Kind::Feed(feed) => Some((feed.namespace.clone(), feed.external_id.clone())),
@@ -68,7 +68,7 @@ pub(crate) fn fits(filter: &Filter, offer: &Offer) -> bool {
         && price.as_ref().is_none_or(costs)
 }
 
-/// Whether an offer fits as far as nobody changes it any more once it is there.
+/// Whether an offer fits, by the fields that no one changes after its creation.
 pub(crate) fn fits_for_good(filter: &Filter, offer: &Offer) -> bool {
     let is_in = |category: &String| {
         offer.category == *category || *category == ABOVE.0 && ABOVE.1.contains(&&*offer.category)
@@ -83,6 +83,6 @@ fn amount(offer: &Offer) -> Option<&Money> {
         price::Kind::Fixed(money) => Some(money),
         price::Kind::Negotiable(negotiable) => negotiable.from.as_option(),
         price::Kind::Free(_) => None,
-        price::Kind::Range(range) => panic!("nobody in this run asks for {range:?}"),
+        price::Kind::Range(range) => panic!("no offer of this run has {range:?}"),
     }
 }

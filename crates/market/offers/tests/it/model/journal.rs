@@ -20,7 +20,7 @@ pub(crate) enum Asked {
     Create {
         category: &'static str,
         price: Price,
-        /// Where it comes from, unless somebody types it in.
+        /// `None` for an offer that was added by hand.
         feed: Option<Feed>,
     },
     /// Publishes a draft; the token is that of the draft's last change.
@@ -135,7 +135,7 @@ impl Journal {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A token that nobody has.
+    /// A token that was not used.
     pub(crate) fn token(&self) -> Token {
         let mut notes = self.notes();
         notes.tokens += 1;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalogue, Sources};
 use offers::chores::Chore;
 use offers::{Config, Dependencies, Offers, OpinionTopics, StoredOffer};
 use stages::Expiry;
-use store::{Faults, Faulty, Memory, Schema, Store, StoreOptions};
+use store::{Faults, Faulty, Memory, Store, StoreOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
@@ -16,6 +15,7 @@ use watcher::{Clock, Setup, Time, Watcher};
 
 use crate::model::dice::{Dice, seed_of};
 use crate::model::plan::{Engine, Plan};
+use crate::support::{catalogue, open, schema};
 
 /// The topic of changes.
 pub(crate) const TOPIC: &str = "offers";
@@ -27,17 +27,7 @@ const EXPOSURE: Duration = Duration::from_secs(2);
 pub(crate) const REMOVED: Duration = Duration::from_secs(1);
 const SHARDS: u32 = 6;
 const START_MS: i64 = 1_700_000_000_000;
-const CATALOGUE: &str = r#"
-[catalogue]
-name = "market"
-version = 1
-languages = ["en"]
-currencies = ["EUR", "USD"]
-title = [1, 100]
-description = [0, 5000]
-photos = [0, 20]
-price = { kinds = ["fixed", "negotiable", "free", "range"], required = false, max = 100000000000 }
-
+const CATEGORIES: &str = r#"
 [category.goods]
 name = { en = "Goods" }
 [category.bikes]
@@ -75,11 +65,11 @@ impl Market {
             }
             Engine::Fjall => {
                 let made = folder.insert(tempfile::tempdir().unwrap());
-                let store = connect(&format!("fjall:{}", made.path().join("store").display())).await;
+                let store = open(&format!("fjall:{}", made.path().join("store").display())).await;
                 (store.clone(), store, None)
             }
             Engine::Postgres => {
-                let store = connect(&testkit::postgres()?.fresh_database()).await;
+                let store = open(&testkit::postgres()?.fresh_database()).await;
                 (store.clone(), store, None)
             }
         };
@@ -164,7 +154,7 @@ async fn offers(plan: &Plan, store: &Store, topics: &Topics, clock: &Clock) -> O
     };
     let watcher: Watcher<StoredOffer> = Watcher::open(store, setup).await.unwrap();
     let config = Config { exposure: EXPOSURE, archive_removed_after: REMOVED, ..Config::default() };
-    let (store, topics, catalogue) = (store.clone(), topics.clone(), catalogue());
+    let (store, topics, catalogue) = (store.clone(), topics.clone(), catalogue(CATEGORIES));
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&seed_of(plan.seed, "ids").to_le_bytes());
     Offers::new(Dependencies { store, topics, watcher, catalogue, config }, seed)
@@ -173,18 +163,4 @@ async fn offers(plan: &Plan, store: &Store, topics: &Topics, clock: &Clock) -> O
 fn over(engine: &Faulty, plan: &Plan, name: &str) -> Store {
     let options = StoreOptions { id_seed: Some(seed_of(plan.seed, name)), ..StoreOptions::default() };
     Store::over(Arc::new(engine.clone()), &options)
-}
-
-async fn connect(url: &str) -> Store {
-    let options = StoreOptions { cache_bytes: 16 << 20, free_bytes_min: 1 << 20, ..StoreOptions::default() };
-    Store::open(&url.parse().unwrap(), schema(), &options).await.unwrap()
-}
-
-fn catalogue() -> Arc<Catalogue> {
-    Arc::new(Sources::new().text("market.toml", CATALOGUE).load().unwrap())
-}
-
-fn schema() -> Schema {
-    let tables = watcher::tables().into_iter().chain(topics::tables()).chain(offers::tables());
-    Schema::new(1, tables).unwrap()
 }

@@ -19,7 +19,7 @@ use crate::model::plan::SELLERS;
 pub(crate) const TOKEN: &str = "token";
 /// How old opinions are at most when they are given.
 const AGE_MAX_MS: u64 = 1500;
-/// The offers that are looked at most are the last so many.
+/// The number of recent offers that get most opinions.
 const RECENT: usize = 20;
 
 /// A moderator.
@@ -44,11 +44,11 @@ impl Moderator {
     async fn act(&mut self) {
         let (token, now_ms) = (self.journal.token(), self.clock.now().as_ms());
         if self.dice.percent(4) {
-            let nobody = OfferId::random(&mut StdRng::seed_from_u64(token));
-            let payload = self.opinion(token, nobody, true, None);
+            let unknown = OfferId::random(&mut StdRng::seed_from_u64(token));
+            let payload = self.opinion(token, unknown, true, None);
             let payload = if self.dice.percent(50) { payload } else { b"no opinion at all".to_vec() };
             let given = Given { token, offer: None, bans: true, formed_ms: now_ms };
-            self.give(given, nobody, payload, now_ms).await;
+            self.give(given, unknown, payload, now_ms).await;
             return;
         }
         let Some(offer) = self.some_offer() else { return };
@@ -97,7 +97,7 @@ impl Moderator {
     }
 }
 
-/// Whoever has this opinion.
+/// The author of this opinion.
 pub(crate) fn moderator(token: Token) -> String {
     format!("moderator {token}")
 }

@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// About so many operations on this engine.
+    /// A plan of about this number of operations on this engine.
     pub(crate) fn of(engine: Engine, seed: u64, operations: u64) -> Self {
         let clients = CLIENTS;
         let is_simulated = engine == Engine::Memory;

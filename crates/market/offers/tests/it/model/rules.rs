@@ -19,7 +19,7 @@ impl Who {
             "stage" => Self::Stage,
             "moderation" => Self::Moderation,
             "archive" => Self::Archive,
-            _ => panic!("nobody in this run is a {word:?}"),
+            _ => panic!("no author of this run is a {word:?}"),
         }
     }
 }

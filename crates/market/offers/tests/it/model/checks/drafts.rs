@@ -1,4 +1,4 @@
-//! A draft becomes one offer, whoever publishes it and however often, and the offer is what the draft was at last.
+//! A draft becomes one offer, however often it is published, with the last content of the draft.
 
 use std::collections::BTreeMap;
 

@@ -36,7 +36,7 @@ pub(crate) async fn check(market: &Market, evidence: &Evidence) {
     }
 }
 
-/// Whoever is refused is told of an offer of the same seller that has this very id in this very feed.
+/// A refusal names an offer of the same seller with the same id in the same feed.
 fn refused(evidence: &Evidence, call: &Called, feed: &Feed, other: &str) {
     let other = &evidence.current[&other.parse().unwrap()];
     assert_eq!((&*other.seller, feed_of(other).as_ref()), (call.seller, Some(feed)), "externals: {call:?}");

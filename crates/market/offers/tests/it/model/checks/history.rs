@@ -12,7 +12,7 @@ use crate::model::rules::Who;
 
 /// Entries on a page.
 const PAGE: usize = 5;
-/// What every change sets, or nobody is shown.
+/// Fields that every change sets, or that are not in the history.
 const ASIDE: [&str; 4] = ["id", "createTime", "updateTime", "version"];
 
 pub(crate) async fn check(market: &Market, evidence: &Evidence) {

@@ -28,7 +28,7 @@ pub(crate) async fn all(plan: &Plan, market: &Market, evidence: &Evidence) {
     history::check(market, evidence).await;
 }
 
-/// The last version of every offer is what can be read; every offer that somebody heard of is in the topic.
+/// The last version of every offer can be read; every offer that was returned is in the topic.
 fn last_versions(evidence: &Evidence) {
     for (id, versions) in &evidence.versions {
         assert_eq!(shown(versions.last().unwrap()), evidence.current[id], "last version: {id}");
