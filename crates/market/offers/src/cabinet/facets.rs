@@ -52,7 +52,7 @@ impl Offers {
     ) -> Result<(Vec<Cursor>, Option<Cursor>)> {
         let mut merge = self.narrowest(list, filter, after).await?;
         let mut fitting = Vec::new();
-        let mut last = after;
+        let mut examined_to = after;
         let mut examined = 0;
         while examined < LIST_ROWS_MAX {
             let cursors = self.take(list, &mut merge, FACET_PAGE).await?;
@@ -61,16 +61,16 @@ impl Offers {
             }
             examined += cursors.len();
             for (cursor, card) in self.cards(list, &cursors).await? {
-                last = Some(cursor);
+                examined_to = Some(cursor);
                 if card.is_some_and(|card| filter.fits(&card, self.catalogue())) {
                     fitting.push(cursor);
                     if fitting.len() == limit {
-                        return Ok((fitting, last));
+                        return Ok((fitting, examined_to));
                     }
                 }
             }
         }
-        Ok((fitting, last))
+        Ok((fitting, examined_to))
     }
 
     /// The merge that reaches furthest back in its first page.
@@ -175,7 +175,7 @@ impl Offers {
             scan.buffer.push_back(Cursor { created_ms, id: parse(&id)? });
         }
         scan.next = match scan.buffer.back() {
-            Some(last) if page.next.is_some() => Next::After(Some(*last)),
+            Some(oldest) if page.next.is_some() => Next::After(Some(*oldest)),
             _ => Next::End,
         };
         Ok(())

@@ -81,9 +81,9 @@ impl Offers {
                 let mut stepped = false;
                 for chore in ALL {
                     match self.run_chore_step(chore, worker).await {
-                        Ok(step) => stepped |= step == ChoreStep::Done,
+                        Ok(outcome) => stepped |= outcome == ChoreStep::Done,
                         Err(error) => {
-                            tracing::warn!(chore = chore.name(), %error, "chore failed, it is retried")
+                            tracing::warn!(chore = chore.name(), %error, "chore failed, it is retried");
                         }
                     }
                 }

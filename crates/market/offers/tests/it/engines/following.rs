@@ -45,9 +45,7 @@ pub(crate) async fn an_offer_is_sold_once_however_often_it_is_offered_again(mark
     assert_eq!((earned.sold, earned.money), (1, [("EUR".to_owned(), 150_000_000)].into()));
 }
 
-pub(crate) async fn lifting_a_ban_restores_the_status_and_removal_does_not_lift_it(
-    market: Market,
-) {
+pub(crate) async fn lifting_a_ban_restores_the_status_and_removal_does_not_lift_it(market: Market) {
     let id = market.publish(&bike("bike", 150)).await;
     market.move_to(Mover::Moderation, id, Status::Banned).await.unwrap();
     let refused = market.move_to(Mover::Seller, id, Status::Active).await.unwrap_err();

@@ -185,7 +185,7 @@ pub(crate) async fn a_row_of_the_version_before_keeps_its_ban_and_shows_no_inter
     let row = market.store.get_one(&key).await.unwrap().unwrap();
     assert!(has(&row.value, b"mo") && !has(&row.value, b"eve"), "the new author is in the new row");
     let read = ReadLimit::messages(100).waiting(std::time::Duration::from_secs(60));
-    let partitions = (0..4).map(|partition| Box::pin(market.topics.read(TOPIC, partition, 0, read.clone())));
+    let partitions = (0..4).map(|partition| Box::pin(market.topics.read(TOPIC, partition, 0, read)));
     let (page, ..) = futures::future::select_all(partitions).await;
     let message = &page.unwrap().messages[0].message;
     let public = Offer::decode_from_slice(&message.payload).unwrap();
