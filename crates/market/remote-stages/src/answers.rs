@@ -23,8 +23,7 @@ use crate::endpoint::shortened;
 use crate::requests::state_to;
 
 /// Fields that nobody changes but Torg.
-const NEVER: [&str; 7] =
-    ["id", "seller", "source", "create_time", "update_time", "version", "status_time"];
+const NEVER: [&str; 7] = ["id", "seller", "source", "create_time", "update_time", "version", "status_time"];
 /// Fields that are set by a stage or by nobody, beside those of sellers.
 const BY_STAGES: [&str; 7] = [
     "status",
@@ -223,7 +222,13 @@ impl Reader {
         Ok((after, fields))
     }
 
-    fn move_to(&self, stored: &mut StoredOffer, to: Status, values: &Offer, now: Time) -> Result<(), StageError> {
+    fn move_to(
+        &self,
+        stored: &mut StoredOffer,
+        to: Status,
+        values: &Offer,
+        now: Time,
+    ) -> Result<(), StageError> {
         let reason = values.status_reason.as_option();
         let (code, text) = reason.map_or(("", ""), |reason| (&*reason.code, &*reason.text));
         let (kind, name) = (author::Kind::KIND_STAGE.into(), self.stage.to_string());

@@ -7,7 +7,7 @@ use buffa::Message;
 use connectrpc::{ConnectError, ErrorCode};
 use futures::{Stream, StreamExt as _};
 use offers::{OfferId, WatchEvent, WatchFrom};
-use wire::torg::offers::v1::{WatchOffersRequest, WatchOffersResponse, WatchCursor, watch_offers_response};
+use wire::torg::offers::v1::{WatchCursor, WatchOffersRequest, WatchOffersResponse, watch_offers_response};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::OfferCalls;
