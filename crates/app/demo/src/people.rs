@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offers::cabinet::{Filter, Place};
+use offers::cabinet::{Cursor, Filter};
 use offers::status::Mover;
 use offers::{Call, Error, Move, OfferId, Offers};
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
@@ -153,7 +153,7 @@ impl People {
         };
         match self.inner.offers.give_opinion(&self.inner.opinions, &opinion).await {
             Ok(()) => Ok(()),
-            Err(offers::Unfit::Failed(error)) => Err(error),
+            Err(offers::OpinionError::Failed(error)) => Err(error),
             Err(unfit) => {
                 tracing::warn!(%unfit, "an opinion of the demo is refused");
                 Ok(())
@@ -169,7 +169,7 @@ impl People {
     ) -> offers::Result<Option<(&'static Seller, OfferId, Offer)>> {
         let (seller, now_ms) = (dice.one_of(SELLERS), self.inner.clock.now_ms());
         let created_ms = now_ms - dice.between(0, PAST.as_millis() as i64);
-        let behind = Place { created_ms, id: OfferId::random(dice.random()) };
+        let behind = Cursor { created_ms, id: OfferId::random(dice.random()) };
         let all = Filter::default();
         let list = |behind| self.inner.offers.list(seller.id, preset, &all, behind, CANDIDATES);
         let mut found = list(Some(behind)).await?.offers;

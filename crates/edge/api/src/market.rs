@@ -4,7 +4,7 @@ use access::{AnonymousId, Caller, Proof};
 use buffa::Message;
 use connectrpc::Router;
 use offers::status::Mover;
-use offers::{Call, Error, OfferId, Offers, Opinions, Request, StoredOffer};
+use offers::{Call, Error, OfferId, Offers, OpinionTopics, Request, StoredOffer};
 use remote_stages::Workshop;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -33,7 +33,7 @@ pub struct Market {
     /// The topic that hears of every change.
     pub topic: String,
     /// Where opinions go.
-    pub opinions: Opinions,
+    pub opinions: OpinionTopics,
     /// The stages.
     pub workshop: Workshop,
     /// Says when the process stops: streams end then.

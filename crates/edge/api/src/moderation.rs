@@ -2,7 +2,7 @@
 
 use access::{Action, Caller, Owner};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use offers::Unfit;
+use offers::OpinionError;
 use wire::torg::offers::v1::{self as proto, Opinion};
 
 use crate::caller::{Intent, is_own, of_request};
@@ -55,8 +55,8 @@ impl ModerationRpc {
         let opinion = Opinion { offer: id.to_string(), moderator: caller.subject.clone(), ..given };
         match self.0.offers.give_opinion(&self.0.opinions.topic, &opinion).await {
             Ok(()) => Ok(proto::GiveOpinionResponse::default()),
-            Err(Unfit::NoVerdict) => Err(Refusal::required("opinion.verdict")),
-            Err(Unfit::Failed(error)) => Err(error.into()),
+            Err(OpinionError::NoVerdict) => Err(Refusal::required("opinion.verdict")),
+            Err(OpinionError::Failed(error)) => Err(error.into()),
             Err(unfit) => Err(Refusal::new(ErrorCode::InvalidArgument, "UNFIT_OPINION", unfit.to_string())),
         }
     }

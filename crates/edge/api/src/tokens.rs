@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use feeds::ProblemPlace;
 use offers::OfferId;
 use offers::autoload::FeedName;
-use offers::cabinet::Place;
+use offers::cabinet::Cursor;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::errors::{FieldFault, Refusal};
@@ -109,7 +109,7 @@ impl PagePlace for ProblemPlace {
     }
 }
 
-impl PagePlace for Place {
+impl PagePlace for Cursor {
     fn to_bytes(&self) -> Vec<u8> {
         [&self.created_ms.to_be_bytes()[..], self.id.to_string().as_bytes()].concat()
     }
@@ -204,8 +204,8 @@ mod tests {
         About::method("ListOffers").and("seller", "s1").and("preset", "active")
     }
 
-    fn place(created_ms: i64) -> Place {
-        Place { created_ms, id: "4829175033168090".parse().unwrap() }
+    fn place(created_ms: i64) -> Cursor {
+        Cursor { created_ms, id: "4829175033168090".parse().unwrap() }
     }
 
     /// A token with any content and a right checksum.
@@ -219,8 +219,8 @@ mod tests {
             let token = encode(&list(), Some(&place(created_ms)));
             assert_eq!(decode(&list(), &token), Ok(Some(place(created_ms))));
         }
-        assert_eq!(encode(&list(), None::<&Place>), "");
-        assert_eq!(decode::<Place>(&list(), ""), Ok(None));
+        assert_eq!(encode(&list(), None::<&Cursor>), "");
+        assert_eq!(decode::<Cursor>(&list(), ""), Ok(None));
         assert_eq!(decode(&list(), &encode(&list(), Some(&7_u64))), Ok(Some(7_u64)));
         for place in [ProblemPlace::InFile(7, 9), ProblemPlace::Later("sofa-1".to_owned())] {
             assert_eq!(decode(&list(), &encode(&list(), Some(&place))), Ok(Some(place)));
@@ -240,7 +240,7 @@ mod tests {
             About::method("ListOffers").and("seller", "s1preset").and("", "active"),
         ];
         for other in others {
-            assert_eq!(decode::<Place>(&other, &token), Err(WrongToken::OtherList));
+            assert_eq!(decode::<Cursor>(&other, &token), Err(WrongToken::OtherList));
         }
         let refusal = WrongToken::OtherList.refusal("page_token");
         assert_eq!((refusal.reason(), &*refusal.fields()[0].field), ("WRONG_TOKEN", "page_token"));
@@ -265,9 +265,9 @@ mod tests {
             (forged(&content(VERSION, &[0xff; 24])), WrongToken::Damaged),
         ];
         for (token, wrong) in cases {
-            assert_eq!(decode::<Place>(&list(), &token), Err(wrong), "{token}");
+            assert_eq!(decode::<Cursor>(&list(), &token), Err(wrong), "{token}");
         }
-        assert!(decode::<Place>(&list(), &forged(&content(VERSION, &good))).is_ok());
+        assert!(decode::<Cursor>(&list(), &forged(&content(VERSION, &good))).is_ok());
     }
 
     proptest! {
@@ -276,14 +276,14 @@ mod tests {
             let token = encode(&list(), Some(&place(created_ms)));
             let at = at % token.len();
             let changed = format!("{}{other}{}", &token[..at], &token[at + 1..]);
-            prop_assert_eq!(decode::<Place>(&list(), &changed).is_ok(), changed == token);
+            prop_assert_eq!(decode::<Cursor>(&list(), &changed).is_ok(), changed == token);
         }
 
         #[test]
         fn no_token_is_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..64), text in "\\PC{0,600}") {
-            prop_assert!(decode::<Place>(&list(), &text).is_err() || text.is_empty());
-            let _ = decode::<Place>(&list(), &URL_SAFE_NO_PAD.encode(&bytes));
-            let _ = decode::<Place>(&list(), &forged(&bytes));
+            prop_assert!(decode::<Cursor>(&list(), &text).is_err() || text.is_empty());
+            let _ = decode::<Cursor>(&list(), &URL_SAFE_NO_PAD.encode(&bytes));
+            let _ = decode::<Cursor>(&list(), &forged(&bytes));
             let _ = decode::<u64>(&list(), &forged(&[&[VERSION], &list().hash()[..], &bytes].concat()));
         }
     }

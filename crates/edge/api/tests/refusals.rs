@@ -241,10 +241,10 @@ fn everything_that_the_domain_refuses_has_its_code_and_reason() {
     let (active, sold) = (Status::Active, Status::Sold);
     let cases = [
         (Error::NotFound(id()), ErrorCode::NotFound, "OFFER_NOT_FOUND"),
-        (forbidden(Forbidden::There(sold)), ErrorCode::FailedPrecondition, "STATUS_UNCHANGED"),
-        (forbidden(Forbidden::Never(active, sold)), ErrorCode::FailedPrecondition, "MOVE_NOT_POSSIBLE"),
+        (forbidden(Forbidden::Unchanged(sold)), ErrorCode::FailedPrecondition, "STATUS_UNCHANGED"),
+        (forbidden(Forbidden::Impossible(active, sold)), ErrorCode::FailedPrecondition, "MOVE_NOT_POSSIBLE"),
         (
-            forbidden(Forbidden::NotYou(active, sold, &[Mover::Admin], Mover::Seller)),
+            forbidden(Forbidden::WrongMover(active, sold, &[Mover::Admin], Mover::Seller)),
             ErrorCode::PermissionDenied,
             "MOVE_BY_OTHERS",
         ),

@@ -35,6 +35,12 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     /// Reads what [`encode`](Self::encode) wrote; the error says what is wrong with the bytes.
     fn decode(bytes: &Bytes) -> Result<Self, String>;
 
+    /// The part of an encoded entity that goes to the topic: all of it, unless the row has state that
+    /// consumers must not see.
+    fn published(encoded: Bytes) -> Result<Bytes, String> {
+        Ok(encoded)
+    }
+
     /// The fields in which two versions differ. Naming too many is safe; stages do not see the
     /// change of a field that is left out.
     fn changed_fields(before: &Self, after: &Self) -> Fields;

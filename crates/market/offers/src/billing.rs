@@ -1,7 +1,8 @@
-//! What billing keeps beside an offer: a row of its own, so that its writers never conflict with those of the offer.
+//! The data of billing about an offer, in a row of its own: its writers never conflict with those of the
+//! offer.
 
 use buffa::Message;
-use store::{Batch, Key, Read};
+use store::{Batch, Read};
 use wire::torg::offers::v1::Billing;
 
 use crate::call::{Call, Ticket};
@@ -12,25 +13,25 @@ use crate::offers::Offers;
 use crate::tables::BILLING;
 
 impl Offers {
-    /// What billing keeps; version zero if there is nothing.
+    /// Reads the data; its version is 0 if there is none.
     pub async fn billing(&self, id: OfferId) -> Result<Billing> {
-        let Some(row) = self.store().get_one(&self.billing_key(id)).await? else {
+        let Some(row) = self.store().get_one(&self.key(&BILLING, id)).await? else {
             return Ok(Billing::default());
         };
         let billing = Billing::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
         Ok(Billing { version: row.version, ..billing })
     }
 
-    /// Keeps this instead of the version that it names; zero if there is to be none yet.
+    /// Replaces the version that `billing` names; 0 means that there is none yet.
     pub async fn set_billing(&self, call: &Call, id: OfferId, billing: &Billing) -> Result<Billing> {
-        // The offer must exist; that it does not leave meanwhile is not worth a conflict.
+        // The offer has to exist; its later move to the archive does not matter.
         self.get(id).await?;
         let ticket = self.ticket(call).await?;
         if matches!(ticket, Ticket::Done(_)) {
             return self.billing(id).await;
         }
-        let (key, seen) = (self.billing_key(id), billing.version);
-        // What was never a version is not counted on from.
+        let key = self.key(&BILLING, id);
+        let seen = billing.version;
         let actual = self.billing(id).await?.version;
         if actual != seen {
             return Err(Error::OtherVersion { id, expected: seen, actual });
@@ -45,14 +46,10 @@ impl Offers {
         if self.store().commit(batch).await?.is_applied() {
             return Ok(Billing { version: seen + 1, ..billing.clone() });
         }
-        // The same call, made twice at a time, or another version.
+        // The same call was completed concurrently, or the version is another one.
         if matches!(self.ticket(call).await?, Ticket::Done(_)) {
             return self.billing(id).await;
         }
         Err(Error::OtherVersion { id, expected: seen, actual: self.billing(id).await?.version })
-    }
-
-    fn billing_key(&self, id: OfferId) -> Key {
-        BILLING.key((self.shard(id), &*id.to_string()))
     }
 }

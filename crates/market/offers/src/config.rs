@@ -1,4 +1,4 @@
-//! How offers are kept.
+//! Retention and exposure times.
 
 use std::time::Duration;
 
@@ -6,25 +6,20 @@ use wire::torg::offers::v1::Status;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How long things last. Every value has a default that is right for a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// How long an offer is shown before it expires.
+    /// From publication to expiry.
     pub exposure: Duration,
-    /// How long an offer stays in the active tables once it was removed.
+    /// From the removal of an offer to its move to the archive; for other statuses likewise.
     pub archive_removed_after: Duration,
-    /// The same for an offer that expired.
     pub archive_expired_after: Duration,
-    /// The same for one that was sold.
     pub archive_sold_after: Duration,
-    /// The same for one that is banned.
     pub archive_banned_after: Duration,
-    /// How long the history of a change is kept.
-    pub keep_history: Duration,
-    /// How long a draft is kept that nobody changes.
-    pub keep_drafts: Duration,
-    /// How long an idempotency key is remembered.
-    pub keep_keys: Duration,
+    pub history_retention: Duration,
+    /// From the last change of a draft.
+    pub draft_retention: Duration,
+    /// Of idempotency keys.
+    pub key_retention: Duration,
 }
 
 impl Default for Config {
@@ -35,15 +30,15 @@ impl Default for Config {
             archive_expired_after: 60 * DAY,
             archive_sold_after: 60 * DAY,
             archive_banned_after: 180 * DAY,
-            keep_history: 365 * DAY,
-            keep_drafts: 90 * DAY,
-            keep_keys: DAY,
+            history_retention: 365 * DAY,
+            draft_retention: 90 * DAY,
+            key_retention: DAY,
         }
     }
 }
 
 impl Config {
-    /// How long an offer of this status stays in the active tables; `None`: for ever.
+    /// How long an offer of this status stays in the active tables; `None` if it is never archived.
     #[must_use]
     pub fn archive_after(&self, status: Status) -> Option<Duration> {
         match status {

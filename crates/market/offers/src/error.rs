@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the ad store.
 
 use store::Row;
 use wire::torg::offers::v1::Status;
@@ -8,68 +8,38 @@ use crate::masks::MaskError;
 use crate::moves::NotMoved;
 use crate::validation::Violation;
 
-/// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something was not done.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The watcher refused or failed.
     #[error(transparent)]
     Watcher(#[from] watcher::Error),
-    /// A topic refused or failed.
     #[error(transparent)]
     Topics(#[from] std::sync::Arc<topics::Error>),
-    /// There is no such offer.
     #[error("there is no offer {0}")]
     NotFound(OfferId),
-    /// There is no such draft, or it is not this owner's.
+    /// There is no such draft, or it belongs to another owner.
     #[error("there is no draft {0}")]
     NoDraft(OfferId),
-    /// A draft is published by a seller.
     #[error("a draft is published by a seller: log in first")]
     NoSeller,
-    /// It has another version than the caller saw.
-    #[error("{id} has version {actual} by now, not {expected}: read it again, and decide again")]
-    OtherVersion {
-        /// Which offer or draft.
-        id: OfferId,
-        /// The version that the caller saw.
-        expected: u64,
-        /// The version that it has.
-        actual: u64,
-    },
-    /// It must not be published like this: everything that is wrong.
-    #[error("the offer is wrong in {} ways: {}", .0.len(), told(.0))]
+    /// The caller read another version.
+    #[error("{id} has version {actual} now, not {expected}: read it again and repeat the change")]
+    OtherVersion { id: OfferId, expected: u64, actual: u64 },
+    #[error("the offer has {} violations: {}", .0.len(), first_few(.0))]
     Invalid(Vec<Violation>),
-    /// A path that cannot be changed.
     #[error(transparent)]
     Mask(#[from] MaskError),
-    /// The status cannot be moved like this.
     #[error("offer {id}: {why}")]
-    NotMoved {
-        /// Which offer.
-        id: OfferId,
-        /// What the rules say.
-        why: NotMoved,
-    },
-    /// An offer of this status cannot be changed.
+    NotMoved { id: OfferId, why: NotMoved },
     #[error("offer {0} is {name} and cannot be changed", name = crate::status::name(*.1))]
     Closed(OfferId, Status),
     /// Another offer has the same id in the same feed.
-    #[error("offer {other} has the id {external:?} in the feed {namespace:?} already: change that one")]
-    ExternalTaken {
-        /// The feed.
-        namespace: String,
-        /// The id in it.
-        external: String,
-        /// The offer that has it.
-        other: String,
-    },
+    #[error("offer {other} already has the id {external:?} in the feed {namespace:?}: change that one")]
+    ExternalTaken { namespace: String, external: String, other: String },
     /// A load of a feed cannot be applied because others change the same offers all the time.
     #[error(
         "the load of feed {namespace:?} of {seller} cannot be applied for now: others change the same offers all the time"
@@ -80,48 +50,29 @@ pub enum Error {
         /// Which of theirs.
         namespace: String,
     },
-    /// The idempotency key was used for another call.
+    /// Another request was made with the same idempotency key.
     #[error("the idempotency key {key:?} was used for another call: take a new one for each call")]
-    KeyReused {
-        /// The key.
-        key: String,
-    },
-    /// Changes from this place on are not kept any more.
-    #[error("changes from this place on are not kept any more: begin anew, without a token")]
+    KeyReused { key: String },
+    /// The topic has dropped the changes behind the cursor.
+    #[error("the changes behind this token are no longer stored: start again without a token")]
     TokenTooOld,
-    /// A place of another watch.
-    #[error("this token is of another watch: begin anew, without a token")]
-    OthersToken,
-    /// Others change the same thing all the time.
+    #[error("this token is of another watch: start again without a token")]
+    ForeignToken,
+    /// Too many conflicts with other writers.
     #[error("{0} is being changed by others all the time: try again")]
     Contended(OfferId),
-    /// It has grown too large.
-    #[error("{id} would have {bytes} bytes, at most {max} can be kept")]
-    TooLarge {
-        /// Which offer or draft.
-        id: OfferId,
-        /// Its bytes.
-        bytes: usize,
-        /// The limit.
-        max: usize,
-    },
-    /// A row cannot be read.
+    /// An offer, a draft or the data of billing.
+    #[error("{id} would have {bytes} bytes, at most {max} can be stored")]
+    TooLarge { id: OfferId, bytes: usize, max: usize },
     #[error("{place} is damaged: {detail}")]
-    Damaged {
-        /// The row.
-        place: String,
-        /// What is wrong.
-        detail: String,
-    },
+    Damaged { place: String, detail: String },
 }
 
-/// The first few violations, for people.
-fn told(violations: &[Violation]) -> String {
+fn first_few(violations: &[Violation]) -> String {
     let first = violations.iter().take(5).map(|violation| format!("{}: {}", violation.field, violation.text));
     first.collect::<Vec<_>>().join("; ")
 }
 
-/// A row that cannot be read.
 pub(crate) fn damaged(row: &Row, error: impl std::fmt::Display) -> Error {
     Error::Damaged { place: row.key.to_string(), detail: error.to_string() }
 }

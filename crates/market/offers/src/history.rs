@@ -1,9 +1,8 @@
-//! History: who changed what, with short values, and of long ones what differs.
+//! The history of an offer: who changed which fields, with short values and excerpts of long ones.
 
 mod excerpt;
 
 use buffa::Message;
-use serde::Serialize;
 use store::{Batch, Read, Row};
 use watcher::ChangeContext;
 use wire::torg::offers::v1::history_entry::FieldChange;
@@ -11,11 +10,12 @@ use wire::torg::offers::v1::{Author, HistoryEntry, Offer, author};
 
 use crate::entity::StoredOffer;
 use crate::error::{Result, damaged};
+use crate::fields::{self, Difference};
 use crate::id::OfferId;
 use crate::limits::HISTORY_VALUE_BYTES_MAX;
 use crate::offers::Offers;
 use crate::tables::HISTORY;
-use crate::{fields, time};
+use crate::time;
 
 /// Adds a change to the history of its offer.
 pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
@@ -23,11 +23,16 @@ pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch)
     let nothing = Offer::default();
     let before = change.before.map_or(&nothing, |before| &before.offer);
     let after = change.after.map_or(&nothing, |after| &after.offer);
+    let author = match change.stage {
+        Some(stage) => of_stage(stage),
+        None => offer.internal.author.as_option().cloned().unwrap_or_default(),
+    };
+    let differences = fields::differences(before, after, change.fields);
     let entry = HistoryEntry {
         version: change.version,
         time: Some(time::from_time(change.now)).into(),
-        author: Some(author(change)).into(),
-        changes: changes(before, after),
+        author: Some(author).into(),
+        changes: differences.into_iter().map(field_change).collect(),
         ..HistoryEntry::default()
     };
     let key = HISTORY.key((change.shard, &*offer.id.to_string(), change.version.cast_signed()));
@@ -35,7 +40,8 @@ pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch)
 }
 
 impl Offers {
-    /// What happened to an offer, the newest first, before a version if one is given. Also says before which version the next page begins.
+    /// A page of an offer's history, newest first: the entries before version `before`, or the last
+    /// ones. Also returns the `before` of the next page.
     pub async fn history(
         &self,
         id: OfferId,
@@ -56,17 +62,10 @@ impl Offers {
     }
 }
 
-/// Who makes a change.
-pub(crate) fn author(change: &ChangeContext<'_, StoredOffer>) -> Author {
-    if let Some(stage) = change.stage {
-        return Author { kind: author::Kind::KIND_STAGE.into(), name: stage.to_owned(), ..Author::default() };
-    }
-    let offer = change.after.or(change.before);
-    let keeping = offer.and_then(|offer| offer.offer.keeping.as_option());
-    keeping.and_then(|keeping| keeping.author.as_option()).cloned().unwrap_or_default()
+pub(crate) fn of_stage(stage: &str) -> Author {
+    Author { kind: author::Kind::KIND_STAGE.into(), name: stage.to_owned(), ..Author::default() }
 }
 
-/// The kinds of authors in one word.
 const KINDS: [(author::Kind, &str); 8] = [
     (author::Kind::KIND_SELLER, "seller"),
     (author::Kind::KIND_STAGE, "stage"),
@@ -78,14 +77,14 @@ const KINDS: [(author::Kind, &str); 8] = [
     (author::Kind::KIND_ARCHIVE, "archive"),
 ];
 
-/// An author as the topic names them: `seller:ann`.
+/// An author in headers of the topic: `seller:ann`.
 pub(crate) fn signature(author: &Author) -> String {
     let kind =
         KINDS.iter().find(|(kind, _)| Some(*kind) == author.kind.as_known()).map_or("", |(_, word)| word);
     format!("{kind}:{}", author.name)
 }
 
-/// The author of a signature.
+/// The author that [`signature`] wrote.
 pub(crate) fn author_from_signature(signature: &str) -> Author {
     let (word, name) = signature.split_once(':').unwrap_or(("", signature));
     let kind = KINDS
@@ -95,30 +94,17 @@ pub(crate) fn author_from_signature(signature: &str) -> Author {
     Author { kind: kind.into(), name: name.to_owned(), ..Author::default() }
 }
 
-fn changes(before: &Offer, after: &Offer) -> Vec<FieldChange> {
-    let mut changes = Vec::new();
-    fields::for_each_change(before, after, |field, before, after| {
-        let long = [&before, &after].into_iter().flatten().any(|value| !is_short(value));
-        let excerpt = long.then(|| excerpt::of(before.as_deref(), after.as_deref()));
-        changes.push(FieldChange {
-            field: field.to_owned(),
-            before: before.filter(|value| is_short(value)),
-            after: after.filter(|value| is_short(value)),
-            long,
-            excerpt: excerpt.into(),
-            ..FieldChange::default()
-        });
-    });
-    changes
-}
-
-fn is_short(value: &str) -> bool {
-    value.len() <= HISTORY_VALUE_BYTES_MAX
-}
-
-/// A value as JSON; `None` if it is not set.
-pub(crate) fn json(value: &impl Serialize) -> Option<String> {
-    let text = serde_json::to_string(value).ok()?;
-    let is_none = matches!(&*text, "null" | "\"\"" | "[]" | "{}" | "0") || text.ends_with("_UNSPECIFIED\"");
-    (!is_none).then_some(text)
+/// A difference with its short values, and an excerpt of long ones.
+fn field_change(Difference { field, before, after }: Difference) -> FieldChange {
+    let is_short = |value: &String| value.len() <= HISTORY_VALUE_BYTES_MAX;
+    let long = ![&before, &after].into_iter().flatten().all(is_short);
+    let excerpt = long.then(|| excerpt::of(before.as_deref(), after.as_deref()));
+    FieldChange {
+        field,
+        before: before.filter(is_short),
+        after: after.filter(is_short),
+        long,
+        excerpt: excerpt.into(),
+        ..FieldChange::default()
+    }
 }

@@ -1,16 +1,16 @@
-//! Ids of offers: sixteen digits, of which fifteen are random and the last one checks the others.
+//! Ids of offers: fifteen random digits and a check digit.
 //!
-//! Among 10^15 ids nobody finds an offer by counting. Over the phone, one wrong digit or two swapped neighbours are noticed always (Damm's
-//! algorithm), other mistakes nine times out of ten.
+//! Ids cannot be enumerated. The check digit (Damm's algorithm) detects every wrong digit and every swap of
+//! two neighbours, and nine of ten other mistakes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rand::{Rng, RngExt};
 
-/// Random digits of an id.
+/// Digits before the check digit.
 const DIGITS: u32 = 15;
-/// The least id: the first digit is never zero, so that every id has as many digits.
+/// The smallest number: the first digit is never 0, so that all ids have the same length.
 const FIRST: u64 = 10_u64.pow(DIGITS - 1);
 
 /// Damm's quasigroup of order ten.
@@ -31,24 +31,21 @@ const DAMM: [[u8; 10]; 10] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OfferId(u64);
 
-/// A text that is no id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongId {
-    /// It has another form.
     #[error("an id has sixteen digits, as in 4829-1750-3316-8090")]
     Form,
-    /// Its last digit does not fit the others.
     #[error("this is no id: a digit is wrong, or two are swapped")]
     Check,
 }
 
 impl OfferId {
-    /// A new one. That it is not in use is to be checked by whoever writes it first.
+    /// A random id. It may be in use.
     pub fn random(random: &mut impl Rng) -> Self {
         Self::of(random.random_range(FIRST..10 * FIRST))
     }
 
-    /// One of all ids, by a number.
+    /// Maps all numbers to ids.
     pub(crate) fn numbered(number: u64) -> Self {
         Self::of(FIRST + number % (9 * FIRST))
     }
@@ -57,18 +54,18 @@ impl OfferId {
         Self(digits * 10 + u64::from(check_digit(digits)))
     }
 
-    /// As people read it: `4829-1750-3316-8090`.
+    /// For people: `4829-1750-3316-8090`.
     #[must_use]
     pub fn grouped(&self) -> String {
         let text = self.to_string();
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
     }
 
-    /// A number between 0 and `parts`, the same for the same id.
+    /// A number below `parts` that depends on the id only.
     #[must_use]
     pub fn part_of(&self, parts: u32) -> u32 {
-        // The last digit is a check digit: it is left out.
-        (self.0 / 10 % u64::from(parts.max(1))) as u32
+        let without_check_digit = self.0 / 10;
+        (without_check_digit % u64::from(parts.max(1))) as u32
     }
 }
 
@@ -81,7 +78,7 @@ impl fmt::Display for OfferId {
 impl FromStr for OfferId {
     type Err = WrongId;
 
-    /// Takes spaces and dashes between digits, as people write them.
+    /// Accepts spaces and dashes between digits.
     fn from_str(text: &str) -> Result<Self, WrongId> {
         let (mut number, mut digits) = (0_u64, 0);
         for byte in text.bytes() {
@@ -124,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_read_as_it_was_written_also_in_groups() {
+    fn an_id_round_trips_also_in_groups() {
         let mut random = StdRng::seed_from_u64(1);
         for _ in 0..1000 {
             let id = OfferId::random(&mut random);
@@ -135,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn the_example_in_the_words_of_the_error_is_an_id() {
-        let words = WrongId::Form.to_string();
-        let example = words.rsplit(' ').next().unwrap();
+    fn the_example_in_the_error_is_an_id() {
+        let text = WrongId::Form.to_string();
+        let example = text.rsplit(' ').next().unwrap();
         assert_eq!(example.parse::<OfferId>().unwrap().grouped(), example);
     }
 
@@ -165,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_wrong_digit_and_two_swapped_ones_are_noticed(seed: u64, place in 0..16_usize, other in 0..10_u8) {
+        fn a_wrong_digit_and_two_swapped_digits_are_detected(seed: u64, place in 0..16_usize, other in 0..10_u8) {
             let id = OfferId::random(&mut StdRng::seed_from_u64(seed)).to_string();
             let mut wrong = id.clone().into_bytes();
             wrong[place] = b'0' + other;
@@ -178,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_strange(text in ".*") {
+        fn any_text_is_parsed_without_a_panic(text in ".*") {
             let _ = text.parse::<OfferId>();
         }
     }

@@ -1,14 +1,17 @@
-//! Offers: the ad store of a marketplace.
+//! The ad store of a marketplace.
 //!
-//! An offer is an entity of the watcher ([`StoredOffer`]); whoever changes it, what follows is saved with the change: the rows of its seller's lists, counters,
-//! the history, and what goes to the topic.
+//! An offer is an entity of the watcher ([`StoredOffer`]). All rows that follow from a change of an offer are
+//! saved in the same commit: the lists of its seller, counters, history, and the outbox of the topic.
 //!
 //! Where things are:
-//! - an offer: `id.rs`, `fields.rs` (by name), `status.rs` (the table of moves), `moves.rs` (what a move makes of an offer), `entity.rs` (what is saved with a change);
-//! - what follows: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
-//! - what callers hold: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: who, and idempotency keys), [`drafts`], [`cabinet`], `billing.rs`, `watch.rs`;
-//! - what feeds bring: [`autoload`] (loads from a topic, what they do not have any more, answers);
-//! - what goes on by itself: `moderation.rs` (the topic of opinions), [`chores`] (the archive, what is kept for a time only), `repair.rs` (counts that drifted);
+//! - an offer: `id.rs`, `fields.rs`, `status.rs` (the table of moves), `moves.rs`, `row.rs` (its encoding with
+//!   internal state), `entity.rs` (the rows of a change), `validation.rs`, `masks.rs`;
+//! - rows of a change: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
+//! - the API: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: callers and idempotency keys), [`drafts`],
+//!   [`cabinet`], `billing.rs`, `watch.rs`;
+//! - feeds: [`autoload`];
+//! - background work: `moderation.rs` (the topic of opinions), [`chores`] (`archive.rs`, expiry of old rows,
+//!   `repair.rs`);
 //! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
 mod archive;
@@ -33,6 +36,7 @@ mod moves;
 mod offers;
 pub mod presets;
 mod repair;
+mod row;
 pub mod status;
 mod tables;
 pub mod time;
@@ -44,9 +48,9 @@ pub use config::Config;
 pub use entity::StoredOffer;
 pub use error::{Error, Result};
 pub use id::{OfferId, WrongId};
-pub use moderation::{GROUP as MODERATION_GROUP, Opinions, Unfit};
+pub use moderation::{GROUP as MODERATION_GROUP, OpinionError, OpinionTopics};
 pub use moves::{Move, NotMoved};
-pub use offers::{Offers, Parts, Target};
+pub use offers::{Dependencies, Offers, Target};
 pub use repair::Drift;
 pub use tables::tables;
-pub use watch::{Begin, Stream, Told};
+pub use watch::{WatchEvent, WatchFrom, WatchStream};

@@ -1,48 +1,45 @@
-//! A seller's lists: rows by preset with what filters look at, and rows by what people filter by.
+//! The rows of a seller's lists: by preset with a card for filters, and by index value (facet).
 
 use std::collections::BTreeMap;
 
 use buffa::Message;
 use bytes::Bytes;
 use store::{Batch, Key};
+use watcher::{ChangeContext, Fields};
 use wire::torg::offers::v1::__buffa::oneof::{price, source};
 use wire::torg::offers::v1::{Card, Money, Offer, Preset};
 
-use crate::entity::StoredOffer;
+use crate::entity::{StoredOffer, seller_shard};
 use crate::limits::{CARD_TITLE_CHARS, TITLE_FILTER_CHARS};
 use crate::presets::{name, presets_of, with_cards};
 use crate::tables::{FILTERS, PRESETS};
 
-/// The rows of an offer in its seller's lists.
-pub(crate) fn rows_of(stored: &StoredOffer, shard: u32) -> Vec<(Key, Bytes)> {
-    let StoredOffer { id, offer } = stored;
+/// Writes and deletes the rows that a change of an offer concerns.
+pub(crate) fn follow(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
+    let listed = Fields::of(["status", "title", "price", "category", "source", "seller"]);
+    if change.fields.overlaps(&listed) {
+        let rows = |offer: Option<&StoredOffer>| {
+            offer.map(|offer| rows_of(offer, seller_shard(offer, change))).unwrap_or_default()
+        };
+        replace(batch, rows(change.before), rows(change.after));
+    }
+}
+
+fn rows_of(stored: &StoredOffer, shard: u32) -> Vec<(Key, Bytes)> {
+    let StoredOffer { id, offer, .. } = stored;
     let (id, created_ms, seller) = (id.to_string(), stored.created_ms(), &*offer.seller);
-    let (card, presets) = (card(offer), presets_of(stored.status()));
+    let card = card(offer);
+    let presets = presets_of(stored.status());
     let in_preset = |preset: &Preset| {
         let content = if with_cards(*preset) == *preset { card.encode_to_vec() } else { Vec::new() };
         (PRESETS.key((shard, seller, name(*preset), created_ms, &*id)), content.into())
     };
     let mut rows: Vec<(Key, Bytes)> = presets.iter().map(in_preset).collect();
     if !presets.is_empty() {
-        let by = |filter: String| (FILTERS.key((shard, seller, &*filter, created_ms, &*id)), Bytes::new());
-        rows.extend(filters_of(&card).map(by));
+        let by = |facet: String| (FILTERS.key((shard, seller, &*facet, created_ms, &*id)), Bytes::new());
+        rows.extend(facets_of(&card).map(by));
     }
     rows
-}
-
-/// Whether a change concerns no list.
-pub(crate) fn are_as_before(before: Option<&StoredOffer>, after: Option<&StoredOffer>) -> bool {
-    let (Some(StoredOffer { offer: before, .. }), Some(StoredOffer { offer: after, .. })) = (before, after)
-    else {
-        return false;
-    };
-    before.status == after.status
-        && before.title == after.title
-        && before.price == after.price
-        && before.category == after.category
-        && before.source == after.source
-        && before.seller == after.seller
-        && before.create_time == after.create_time
 }
 
 /// Writes the rows that are new or different, and deletes those that are gone.
@@ -58,25 +55,25 @@ pub(crate) fn replace(batch: &mut Batch, before: Vec<(Key, Bytes)>, after: Vec<(
     }
 }
 
-/// What lists and filters see of an offer.
+/// The properties of an offer that filters compare.
 pub(crate) fn card(offer: &Offer) -> Card {
-    let (category, title) = (offer.category.clone(), title_key(&offer.title));
-    Card { category, source: source_of(offer), title, price: asked(offer).cloned().into(), ..Card::default() }
+    Card {
+        category: offer.category.clone(),
+        source: feed_of(offer)
+            .map_or_else(|| "manual".to_owned(), |(namespace, _)| format!("feed:{namespace}")),
+        title: title_key(&offer.title),
+        price: lowest_price(offer).cloned().into(),
+        ..Card::default()
+    }
 }
 
-/// The least amount that is asked for.
-fn asked(offer: &Offer) -> Option<&Money> {
+fn lowest_price(offer: &Offer) -> Option<&Money> {
     match offer.price.as_option()?.kind.as_ref()? {
         price::Kind::Fixed(money) => Some(money),
         price::Kind::Free(_) => None,
         price::Kind::Negotiable(negotiable) => negotiable.from.as_option(),
         price::Kind::Range(range) => range.from.as_option().or_else(|| range.to.as_option()),
     }
-}
-
-/// `manual`, or `feed:` and the namespace.
-fn source_of(offer: &Offer) -> String {
-    feed_of(offer).map_or_else(|| "manual".to_owned(), |(namespace, _)| format!("feed:{namespace}"))
 }
 
 /// The feed that an offer comes from, and its id there.
@@ -87,32 +84,27 @@ pub(crate) fn feed_of(offer: &Offer) -> Option<(&str, &str)> {
     }
 }
 
-/// What an offer is found by: its category, its source, the beginning of its title, about what it costs.
-fn filters_of(card: &Card) -> impl Iterator<Item = String> {
+/// The index values of an offer.
+fn facets_of(card: &Card) -> impl Iterator<Item = String> {
     let price = card.price.as_option().map(price_facet);
-    let (category, source) = (category_facet(&card.category), source_facet(&card.source));
-    [Some(category), Some(source), Some(title_facet(&card.title)), price].into_iter().flatten()
+    let others = [category_facet(&card.category), source_facet(&card.source), title_facet(&card.title)];
+    others.into_iter().chain(price)
 }
 
-/// Where offers of this category stand.
 pub(crate) fn category_facet(category: &str) -> String {
     format!("c:{category}")
 }
 
-/// Where offers of this source stand.
 pub(crate) fn source_facet(source: &str) -> String {
     format!("s:{source}")
 }
 
-/// Where titles with this beginning stand, in small letters: by their first letters.
+/// By the first letters of the title, in lower case.
 pub(crate) fn title_facet(beginning: &str) -> String {
-    beginning
-        .chars()
-        .take(TITLE_FILTER_CHARS)
-        .fold("t:".to_owned(), |facet, letter| facet + letter.encode_utf8(&mut [0; 4]))
+    "t:".chars().chain(beginning.chars().take(TITLE_FILTER_CHARS)).collect()
 }
 
-/// Where offers of about this price stand: eight steps between an amount and twice as much.
+/// By the magnitude of the price: eight steps between an amount and its double.
 pub(crate) fn price_facet(price: &Money) -> String {
     let micros = price.micros.max(0).cast_unsigned();
     let octave = 64 - u64::from(micros.leading_zeros());
@@ -120,7 +112,7 @@ pub(crate) fn price_facet(price: &Money) -> String {
     format!("p:{}:{:03}", price.currency, octave * 8 + eighth)
 }
 
-/// As titles are compared: without space before it, in small letters.
+/// The form in which titles are compared.
 pub(crate) fn title_key(title: &str) -> String {
     title.trim_start().to_lowercase().chars().take(CARD_TITLE_CHARS).collect()
 }

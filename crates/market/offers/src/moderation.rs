@@ -1,14 +1,16 @@
-//! Moderation: opinions arrive in a topic, are saved beside their offers, and decide bans.
+//! Opinions of moderation: read from a topic, saved beside their offers, and turned into bans.
 //!
-//! The newest opinion counts, by the time at which it was formed; of two of the same time, the one that stands later in the topic. Opinions are applied in the order of the topic, and
-//! the consumer's place in it moves in the commit that applies them: each is applied once. What cannot be applied goes to a topic of its own with the reason.
+//! The newest opinion counts, by the time at which it was formed; of two with the same time, the later one in
+//! the topic. Opinions are applied in the order of the topic, and the position of the consumer moves in the
+//! same commit: each is applied once. Opinions that cannot be applied go to a dead-letter topic with the
+//! reason.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
-use store::{Batch, Key, Outcome, Read};
+use store::{Batch, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
 use watcher::{Fields, Versioned, Time};
@@ -18,77 +20,75 @@ use crate::entity::StoredOffer;
 use crate::error::{Error, Result, damaged};
 use crate::id::OfferId;
 use crate::limits::{OPINION_PAGE, OPINION_REASONS_MAX, OPINION_TEXT_BYTES_MAX};
-use crate::moves::{Move, before_ban, keep, stands_banned};
+use crate::moves::Move;
 use crate::offers::Offers;
 use crate::status::Mover;
 use crate::tables::{ARCHIVE, MODERATION};
 use crate::time;
 
-/// The group under which the consumer's places are kept.
+/// The consumer group.
 pub const GROUP: &str = "offers.moderation";
 /// How long a read of the topic waits for the next opinion.
 const WAIT: Duration = Duration::from_secs(1);
-/// How long a consumer rests whose place another one moved, or that failed.
-const REST: Duration = Duration::from_secs(2);
+/// The pause after a failure.
+const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 /// The topics of moderation.
 #[derive(Clone, Debug)]
-pub struct Opinions {
-    /// Where opinions come from.
+pub struct OpinionTopics {
     pub topic: String,
-    /// Where those go that cannot be applied.
     pub dead_letters: String,
 }
 
-/// An opinion that concerns an offer, with its time.
-struct Given {
+/// A valid opinion; its time is set.
+struct ValidOpinion {
     id: OfferId,
     opinion: Opinion,
 }
 
 impl Offers {
-    /// What moderation thinks of an offer; `None` if it has said nothing yet.
+    /// The opinion about an offer, if there is one.
     pub async fn moderation(&self, id: OfferId) -> Result<Option<Moderation>> {
-        let Some(row) = self.store().get_one(&self.moderation_key(id)).await? else { return Ok(None) };
+        let Some(row) = self.store().get_one(&self.key(&MODERATION, id)).await? else { return Ok(None) };
         let moderation = Moderation::decode_from_slice(&row.value).map_err(|error| damaged(&row, error))?;
         Ok(Some(Moderation { version: row.version, ..moderation }))
     }
 
-    /// Puts an opinion into the topic, as outside services do themselves. Refused if it could not be applied.
-    pub async fn give_opinion(&self, topic: &str, opinion: &Opinion) -> Result<(), Unfit> {
+    /// Appends an opinion to the topic, as services of moderation do. Refuses invalid ones.
+    pub async fn give_opinion(&self, topic: &str, opinion: &Opinion) -> Result<(), OpinionError> {
         let now_ms = self.now().as_ms();
-        let given = read_opinion(opinion.clone(), now_ms)?;
+        let given = validate(opinion.clone(), now_ms)?;
         let message = Message::new(given.id.to_string(), given.opinion.encode_to_vec(), now_ms.max(1));
         self.topics()
             .append(topic, vec![message])
             .await
-            .map_err(|error| Unfit::Failed(Arc::new(error).into()))?;
+            .map_err(|error| OpinionError::Failed(Arc::new(error).into()))?;
         Ok(())
     }
 
-    /// Applies opinions of one partition until `stop` says so.
-    pub async fn follow_moderation(
+    /// Applies the opinions of one partition until `stop` is true.
+    pub async fn consume_opinions(
         &self,
-        opinions: &Opinions,
+        opinions: &OpinionTopics,
         partition: u32,
         mut stop: watch::Receiver<bool>,
     ) {
-        let mut few = false;
+        let mut limit = OPINION_PAGE;
         while !*stop.borrow() {
             let page = async {
                 let position =
                     self.topics().position(GROUP, &opinions.topic, partition).await.map_err(Arc::new)?;
-                self.apply_opinions(opinions, partition, &position, if few { 1 } else { OPINION_PAGE }).await
+                self.apply_opinions(opinions, partition, &position, limit).await
             };
             let rest = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => return,
                 applied = page => match applied {
-                    // In conflict with changes of the same offers: one at a time gets through.
-                    Ok(applied) => { few = !applied; None }
+                    // After a conflict with changes of the same offers, one opinion at a time.
+                    Ok(applied) => { limit = if applied { OPINION_PAGE } else { 1 }; None }
                     Err(error) => {
-                        tracing::warn!(partition, %error, "opinions of moderation wait");
-                        Some(REST)
+                        tracing::warn!(partition, %error, "applying opinions failed, it is retried");
+                        Some(RETRY_PAUSE)
                     }
                 },
             };
@@ -102,10 +102,10 @@ impl Offers {
         }
     }
 
-    /// Applies what stands behind this position, in one commit; waits a little if there is nothing. False if something changed meanwhile.
+    /// Applies the opinions behind a position in one commit; waits for the first one. `false` on a conflict.
     pub async fn apply_opinions(
         &self,
-        opinions: &Opinions,
+        opinions: &OpinionTopics,
         partition: u32,
         position: &Position,
         limit: usize,
@@ -125,18 +125,21 @@ impl Offers {
             }
             page => page.map_err(Arc::new)?,
         };
-        let (mut batch, mut seen, mut next, mut dead) =
-            (Batch::new(), BTreeSet::new(), position.offset(), Vec::new());
+        let mut batch = Batch::new();
+        let mut seen = BTreeSet::new();
+        let mut next = position.offset();
+        let mut dead = Vec::new();
         for Delivered { offset, message } in &page.messages {
-            match decode_opinion(message) {
-                // Two of one offer are not one commit: the second sees what the first made of it.
-                Ok(given) if !seen.insert(given.id) => break,
-                Ok(given) => match self.judge(&mut batch, &given).await {
-                    Ok(()) => {}
-                    Err(Unfit::Failed(error)) => return Err(error),
-                    Err(unfit) => dead.push(dead_letter(message, opinions, partition, *offset, &unfit)),
-                },
-                Err(unfit) => dead.push(dead_letter(message, opinions, partition, *offset, &unfit)),
+            let added = match decode_opinion(message) {
+                // A second opinion about an offer needs the result of the first: it is in the next commit.
+                Ok(valid) if !seen.insert(valid.id) => break,
+                Ok(valid) => self.add_opinion(&mut batch, &valid).await,
+                Err(error) => Err(error),
+            };
+            match added {
+                Ok(()) => {}
+                Err(OpinionError::Failed(error)) => return Err(error),
+                Err(error) => dead.push(dead_letter(message, opinions, partition, *offset, &error)),
             }
             next = offset + 1;
         }
@@ -147,18 +150,18 @@ impl Offers {
             self.topics().append(&opinions.dead_letters, dead).await.map_err(Arc::new)?;
         }
         let _ = position.commit_into(&mut batch, next);
-        Ok(matches!(self.store().commit(batch).await?, Outcome::Applied))
+        Ok(self.store().commit(batch).await?.is_applied())
     }
 
-    /// Adds to a batch what follows from an opinion.
-    async fn judge(&self, batch: &mut Batch, given: &Given) -> Result<(), Unfit> {
+    /// Adds an opinion and its consequences to a batch.
+    async fn add_opinion(&self, batch: &mut Batch, given: &ValidOpinion) -> Result<(), OpinionError> {
         let found = self.watcher().load_to_change(&given.id, &Fields::all()).await;
-        let found = found.map_err(|error| unfit(error.into()))?;
-        if found.is_none() && !self.is_archived(given.id).await.map_err(unfit)? {
-            return Err(Unfit::UnknownOffer(given.id));
+        let found = found.map_err(|error| opinion_error(error.into()))?;
+        if found.is_none() && !self.is_archived(given.id).await.map_err(opinion_error)? {
+            return Err(OpinionError::UnknownOffer(given.id));
         }
-        let key = self.moderation_key(given.id);
-        let before = self.moderation(given.id).await.map_err(unfit)?.unwrap_or_default();
+        let key = self.key(&MODERATION, given.id);
+        let before = self.moderation(given.id).await.map_err(opinion_error)?.unwrap_or_default();
         if time_of(before.opinion.as_option()) > time_of(Some(&given.opinion)) {
             return Ok(());
         }
@@ -167,34 +170,34 @@ impl Offers {
         batch.check(key.clone(), before.version).put(key, before.version + 1, moderation.encode_to_vec());
         match found {
             Some(found) if found.entity.status() != Status::Archived => {
-                self.follow_verdict(batch, given, &found).await.map_err(unfit)
+                self.add_verdict(batch, given, &found).await.map_err(opinion_error)
             }
-            // Archived, or about to leave: nothing moves it any more.
+            // Archived offers do not change.
             _ => Ok(()),
         }
     }
 
-    /// A ban moves the status; lifting it returns the one that the offer had.
-    async fn follow_verdict(
+    /// Bans the offer, or restores its status before the ban.
+    async fn add_verdict(
         &self,
         batch: &mut Batch,
-        given: &Given,
+        given: &ValidOpinion,
         found: &Versioned<StoredOffer>,
     ) -> Result<()> {
-        let offer = &found.entity.offer;
-        let is_banned = found.entity.status() == Status::Banned;
+        let stored = &found.entity;
+        let is_banned = stored.status() == Status::Banned;
         let bans = given.opinion.verdict.as_known() == Some(opinion::Verdict::VERDICT_BAN);
         let to = match (bans, is_banned) {
             (true, false) => Status::Banned,
-            (false, true) => Some(before_ban(offer))
-                .filter(|status| *status != Status::Unspecified)
-                .unwrap_or(Status::Active),
-            // The reasons may be new ones.
+            (false, true) if stored.has_ban() => stored.status_before_ban(),
+            (false, true) => Status::Active,
+            // No move: the reasons of the ban may change, or the ban of a removed offer is lifted.
             (true, true) => Status::Unspecified,
-            (false, false) if stands_banned(offer) => Status::Unspecified,
+            (false, false) if stored.has_ban() => Status::Unspecified,
             (false, false) => return Ok(()),
         };
-        let (author, mut after) = (author_of(&given.opinion), found.entity.clone());
+        let author = author_of(&given.opinion);
+        let mut after = stored.clone();
         let first = given.opinion.reasons.first();
         let code = first.map_or("", |reason| &*reason.code);
         let texts: Vec<&str> = given.opinion.reasons.iter().map(|reason| &*reason.text).collect();
@@ -204,22 +207,17 @@ impl Offers {
                 let reason = after.offer.status_reason.get_or_insert_default();
                 (reason.code, reason.text) = (code.to_owned(), text);
             } else {
-                keep(&mut after.offer).status_before_ban = Status::Unspecified.into();
+                after.internal_mut().status_before_ban = Status::Unspecified.into();
             }
-            keep(&mut after.offer).author = Some(author).into();
+            after.set_author(&author);
         } else {
-            let wanted = Move::to(to).because(code, &text);
-            let moved = wanted.apply(
-                &mut after.offer,
-                &author,
-                Mover::Moderation,
-                self.now(),
-                self.config().exposure,
-            );
-            let id = found.entity.id;
-            moved.map_err(|why| Error::NotMoved { id, why })?;
+            let exposure = self.config().exposure;
+            Move::to(to)
+                .because(code, &text)
+                .apply(&mut after, &author, Mover::Moderation, self.now(), exposure)
+                .map_err(|why| Error::NotMoved { id: given.id, why })?;
         }
-        if after.offer == offer.clone() {
+        if after == *stored {
             return Ok(());
         }
         after.offer.update_time = Some(time::from_time(self.now())).into();
@@ -228,97 +226,82 @@ impl Offers {
     }
 
     async fn is_archived(&self, id: OfferId) -> Result<bool> {
-        Ok(self.store().get_one(&ARCHIVE.key((self.shard(id), &*id.to_string()))).await?.is_some())
-    }
-
-    fn moderation_key(&self, id: OfferId) -> Key {
-        MODERATION.key((self.shard(id), &*id.to_string()))
+        Ok(self.store().get_one(&self.key(&ARCHIVE, id)).await?.is_some())
     }
 }
 
-/// Why an opinion cannot be applied.
+/// The reason why an opinion cannot be applied.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Unfit {
-    /// It cannot be read.
+pub enum OpinionError {
     #[error("malformed: {0}")]
     Malformed(String),
-    /// It names no offer.
     #[error("offer {offer:?}: {why}")]
-    WrongId {
-        /// What it names.
-        offer: String,
-        /// Why that is no offer.
-        why: crate::WrongId,
-    },
-    /// It gives no verdict, or one that this version does not know.
+    WrongId { offer: String, why: crate::WrongId },
     #[error("the verdict must be VERDICT_ALLOW or VERDICT_BAN")]
     NoVerdict,
-    /// It says too much.
     #[error("at most {OPINION_REASONS_MAX} reasons of {OPINION_TEXT_BYTES_MAX} bytes each can be kept")]
     TooLong,
-    /// It was formed at a time that there is not.
     #[error("its time lies outside the years 1 to 9999, or has too many nanoseconds")]
     WrongTime,
-    /// There is no such offer.
     #[error("there is no offer {0}")]
     UnknownOffer(OfferId),
-    /// The offer cannot be moved, or cannot be read: trying again would not help.
-    #[error("the offer does not take it: {0}")]
-    NotTaken(String),
-    /// Not the opinion is at fault.
+    /// A retry would fail likewise.
+    #[error("it cannot be applied to the offer: {0}")]
+    NotApplicable(String),
+    /// The opinion may be valid.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
-/// What an error means for the opinion that met it. One bad offer must not hold up the others.
-fn unfit(error: Error) -> Unfit {
+/// Tells errors of one offer, which must not hold up other opinions, from failures that are retried.
+fn opinion_error(error: Error) -> OpinionError {
     match error {
         Error::NotMoved { .. }
         | Error::Damaged { .. }
         | Error::Watcher(watcher::Error::Damaged { .. } | watcher::Error::Refused { .. }) => {
-            Unfit::NotTaken(error.to_string())
+            OpinionError::NotApplicable(error.to_string())
         }
-        error => Unfit::Failed(error),
+        error => OpinionError::Failed(error),
     }
 }
 
-/// Reads a message of the topic: an opinion as JSON or in binary form.
-fn decode_opinion(message: &Message) -> Result<Given, Unfit> {
-    let malformed = |error: String| Unfit::Malformed(error);
+/// Decodes an opinion, JSON or binary.
+fn decode_opinion(message: &Message) -> Result<ValidOpinion, OpinionError> {
+    let malformed = |error: String| OpinionError::Malformed(error);
     let is_json = message.payload.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     let opinion = if is_json {
         serde_json::from_slice::<Opinion>(&message.payload).map_err(|error| malformed(error.to_string()))?
     } else {
         Opinion::decode_from_slice(&message.payload).map_err(|error| malformed(error.to_string()))?
     };
-    read_opinion(opinion, message.time)
+    validate(opinion, message.time)
 }
 
-fn read_opinion(mut opinion: Opinion, message_ms: i64) -> Result<Given, Unfit> {
+fn validate(mut opinion: Opinion, message_ms: i64) -> Result<ValidOpinion, OpinionError> {
     let id = opinion
         .offer
         .parse()
-        .map_err(|why| Unfit::WrongId { offer: text::head(&opinion.offer, 40).to_owned(), why })?;
+        .map_err(|why| OpinionError::WrongId { offer: opinion.offer.chars().take(40).collect(), why })?;
     if matches!(opinion.verdict.as_known(), None | Some(opinion::Verdict::VERDICT_UNSPECIFIED)) {
-        return Err(Unfit::NoVerdict);
+        return Err(OpinionError::NoVerdict);
     }
     let texts = opinion.reasons.iter().flat_map(|reason| [&reason.code, &reason.text]);
     let too_long = texts.chain([&opinion.moderator]).any(|text| text.len() > OPINION_TEXT_BYTES_MAX);
     if too_long || opinion.reasons.len() > OPINION_REASONS_MAX {
-        return Err(Unfit::TooLong);
+        return Err(OpinionError::TooLong);
     }
     if opinion.time.as_option().is_some_and(|time| !time::is_possible(time)) {
-        return Err(Unfit::WrongTime);
+        return Err(OpinionError::WrongTime);
     }
-    // One that claims to be of a later time than its message would keep all others away until then.
+    // A time in the future would outrank all opinions until then.
     let formed_ms = opinion.time.as_option().map_or(i64::MAX, time::to_ms);
     if formed_ms > message_ms {
         opinion.time = Some(time::from_time(Time::from_ms(message_ms))).into();
     }
-    Ok(Given { id, opinion })
+    Ok(ValidOpinion { id, opinion })
 }
 
-/// When an opinion was formed; there was nothing before the first one.
+/// When an opinion was formed; `None`, the least, if there is none.
 fn time_of(opinion: Option<&Opinion>) -> Option<(i64, i32)> {
     opinion?.time.as_option().map(|time| (time.seconds, time.nanos))
 }
@@ -331,8 +314,14 @@ fn author_of(opinion: &Opinion) -> Author {
     }
 }
 
-/// The message as it was, with where it stood and why it could not be applied.
-fn dead_letter(message: &Message, opinions: &Opinions, partition: u32, offset: i64, why: &Unfit) -> Message {
+/// The unchanged message, with headers for its position and the error.
+fn dead_letter(
+    message: &Message,
+    opinions: &OpinionTopics,
+    partition: u32,
+    offset: i64,
+    why: &OpinionError,
+) -> Message {
     message
         .clone()
         .header("torg-reason", why.to_string())

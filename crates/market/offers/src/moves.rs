@@ -1,72 +1,70 @@
-//! A move of an offer to another status: what becomes of the offer, or why it is refused.
+//! Moves of an offer to another status.
 
 use std::time::Duration;
 
 use watcher::Time;
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
-use wire::torg::offers::v1::{Author, Keeping, Money, Offer, Status, StatusReason};
+use wire::torg::offers::v1::{Author, Money, Offer, Status, StatusReason};
 
+use crate::entity::StoredOffer;
 use crate::status::{Forbidden, Mover, may_move};
 use crate::time;
 
-/// A move to another status.
 #[derive(Clone, Debug, Default)]
 pub struct Move {
-    /// Where to.
     pub to: Status,
     /// For programs.
     pub reason_code: String,
     /// For people.
     pub reason_text: String,
-    /// What was paid, if it is sold. Without it, the price counts if it is fixed.
+    /// What the buyer paid, for a sale. If it is not given, a fixed price counts.
     pub paid: Option<Money>,
 }
 
-/// Why an offer is not moved.
+/// The reason why an offer is not moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotMoved {
-    /// The table of moves does not allow it.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
-    /// It was banned before it was removed.
-    #[error("it was banned before it was removed, and the ban stands: moderation has to lift it")]
+    #[error("it was banned before it was removed, and the ban still holds: moderation has to lift it")]
     BanStands,
 }
 
 impl Move {
-    /// A move without a reason.
     #[must_use]
     pub fn to(status: Status) -> Self {
         Self { to: status, ..Self::default() }
     }
 
-    /// The same move with a reason.
     #[must_use]
     pub fn because(mut self, code: &str, text: &str) -> Self {
-        (self.reason_code, self.reason_text) = (code.to_owned(), text.to_owned());
+        code.clone_into(&mut self.reason_code);
+        text.clone_into(&mut self.reason_text);
         self
     }
 
     /// Moves an offer. An offer that becomes active is shown for `exposure`.
     pub fn apply(
         &self,
-        offer: &mut Offer,
+        stored: &mut StoredOffer,
         author: &Author,
         by: Mover,
         now: Time,
         exposure: Duration,
     ) -> Result<(), NotMoved> {
-        let from = offer.status.as_known().unwrap_or_default();
+        let from = stored.status();
         may_move(from, self.to, by)?;
-        self.mind_the_ban(offer, from, by)?;
-        if self.to == Status::Sold {
-            self.count_as_sold(offer);
+        self.update_ban(stored, from, by)?;
+        if self.to == Status::Sold && !stored.internal.sold_counted {
+            // A later sale of the same offer is not counted.
+            stored.internal.sold_counted = true;
+            stored.internal.paid = self.paid.clone().or_else(|| fixed_price(&stored.offer)).into();
         }
-        set_end_of_exposure(offer, from, self.to, now, exposure);
-        keep(offer).author = Some(author.clone()).into();
-        offer.status = self.to.into();
-        offer.status_time = Some(time::from_time(now)).into();
-        offer.status_reason = Some(StatusReason {
+        set_end_of_exposure(&mut stored.offer, from, self.to, now, exposure);
+        stored.set_author(author);
+        stored.offer.status = self.to.into();
+        stored.offer.status_time = Some(time::from_time(now)).into();
+        stored.offer.status_reason = Some(StatusReason {
             code: self.reason_code.clone(),
             text: self.reason_text.clone(),
             author: Some(author.clone()).into(),
@@ -76,50 +74,23 @@ impl Move {
         Ok(())
     }
 
-    /// A ban remembers what the offer was. It outlives the removal of the offer, and only those who ban can lift it.
-    fn mind_the_ban(&self, offer: &mut Offer, from: Status, by: Mover) -> Result<(), NotMoved> {
+    /// Remembers the status before a ban, or forgets it when the ban is lifted. A ban outlives the
+    /// removal of the offer; then only moderation and administrators can lift it.
+    fn update_ban(&self, stored: &mut StoredOffer, from: Status, by: Mover) -> Result<(), NotMoved> {
+        let stays_down = matches!(self.to, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED);
         if self.to == Status::Banned {
-            keep(offer).status_before_ban = from.into();
-        } else if from == Status::Banned && by == Mover::Moderation {
-            // Whatever it was before, also removed.
-            keep(offer).status_before_ban = Status::Unspecified.into();
-        } else if stands_banned(offer) && !matches!(self.to, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED)
-        {
+            stored.internal_mut().status_before_ban = from.into();
+        } else if (from == Status::Banned && by == Mover::Moderation) || (stored.has_ban() && !stays_down) {
             if !matches!(by, Mover::Moderation | Mover::Admin) {
                 return Err(NotMoved::BanStands);
             }
-            keep(offer).status_before_ban = Status::Unspecified.into();
+            stored.internal_mut().status_before_ban = Status::Unspecified.into();
         }
         Ok(())
     }
-
-    /// An offer counts as sold once, with what was paid the first time.
-    fn count_as_sold(&self, offer: &mut Offer) {
-        if !keep(offer).sold_counted {
-            let paid = self.paid.clone().or_else(|| fixed_price(offer));
-            let keeping = keep(offer);
-            (keeping.sold_counted, keeping.paid) = (true, paid.into());
-        }
-    }
 }
 
-/// Whether a ban stands, also over an offer that was removed.
-pub(crate) fn stands_banned(offer: &Offer) -> bool {
-    before_ban(offer) != Status::Unspecified
-}
-
-/// What an offer was before it was banned.
-pub(crate) fn before_ban(offer: &Offer) -> Status {
-    let keeping = offer.keeping.as_option();
-    keeping.and_then(|keeping| keeping.status_before_ban.as_known()).unwrap_or_default()
-}
-
-/// What Torg keeps for itself beside an offer.
-pub(crate) fn keep(offer: &mut Offer) -> &mut Keeping {
-    offer.keeping.get_or_insert_default()
-}
-
-/// A ban does not prolong the time that an offer is shown; every other way to become active begins it anew.
+/// A ban does not prolong the exposure of an offer; every other way to become active restarts it.
 fn set_end_of_exposure(offer: &mut Offer, from: Status, to: Status, now: Time, exposure: Duration) {
     if to != Status::Banned {
         offer.expire_warning_time = None.into();

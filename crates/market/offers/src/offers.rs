@@ -1,98 +1,78 @@
-//! Offers as their callers hold them: made, read, changed, moved.
+//! The ad store: creates, reads, changes and moves offers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use buffa::Message;
 use catalog::Catalogue;
+use parking_lot::Mutex;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use store::{Batch, Key, Outcome, Read, Row, Store};
+use store::{Batch, Key, Outcome, Read, Row, Store, Table};
 use topics::Topics;
-use watcher::{Entity, Fields, Versioned, Time, Watcher, shard_of};
+use watcher::{Fields, Versioned, Time, Watcher, shard_of};
 use wire::torg::offers::v1::{Offer, Source, Status, source};
 
-use crate::call::{Call, Ticket, is_of_a_call};
+use crate::call::{Call, Ticket, is_of_call};
 use crate::config::Config;
 use crate::entity::{StoredOffer, external_key};
 use crate::error::{Error, Result, damaged};
 use crate::fields::BY_SELLERS;
 use crate::id::OfferId;
 use crate::limits::{ATTEMPTS_MAX, OFFER_BYTES_MAX, READ_KEYS_MAX};
-use crate::moves::{Move, keep};
+use crate::moves::Move;
 use crate::tables::{ARCHIVE, OFFERS};
 use crate::validation::violations;
 use crate::{lists, time};
 
-/// All offers of a store. Cheap to clone.
+/// The offers of a store. Cheap to clone.
 #[derive(Clone)]
 pub struct Offers {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    parts: Parts,
+    parts: Dependencies,
     random: Mutex<StdRng>,
 }
 
-/// What offers are made of.
-pub struct Parts {
-    /// Where they are kept: opened with [`tables`](crate::tables), and those of the watcher and of topics.
+/// The services that [`Offers`] work with.
+pub struct Dependencies {
+    /// Opened with [`tables`](crate::tables), and those of the watcher and of topics.
     pub store: Store,
-    /// Where changes go and opinions come from.
+    /// The topics of changes and of opinions.
     pub topics: Topics,
-    /// What makes them evolve.
     pub watcher: Watcher<StoredOffer>,
-    /// What they are checked by.
     pub catalogue: Arc<Catalogue>,
-    /// How long things last.
     pub config: Config,
 }
 
-/// Which offer is to be changed: by its id, or as it was found a moment ago, which saves a read.
-pub enum Target {
-    /// By its id.
-    Id(OfferId),
-    /// As it was found.
-    Found(Box<Versioned<StoredOffer>>),
+/// The offer to change: its id, or the offer as it was just read, which saves a read.
+pub struct Target {
+    id: OfferId,
+    found: Option<Box<Versioned<StoredOffer>>>,
 }
 
 impl From<OfferId> for Target {
     fn from(id: OfferId) -> Self {
-        Self::Id(id)
+        Self { id, found: None }
     }
 }
 
 impl From<Versioned<StoredOffer>> for Target {
     fn from(found: Versioned<StoredOffer>) -> Self {
-        Self::Found(Box::new(found))
-    }
-}
-
-impl Target {
-    fn id(&self) -> OfferId {
-        match self {
-            Self::Id(id) => *id,
-            Self::Found(found) => found.entity.id,
-        }
-    }
-
-    fn found(self) -> Option<Versioned<StoredOffer>> {
-        match self {
-            Self::Id(_) => None,
-            Self::Found(found) => Some(*found),
-        }
+        Self { id: found.entity.id, found: Some(Box::new(found)) }
     }
 }
 
 impl Offers {
-    /// Offers over a store; `seed` decides the ids of new ones, and must not be guessed by anybody.
+    /// `seed` determines the ids of new offers and has to be secret.
     #[must_use]
-    pub fn new(parts: Parts, seed: [u8; 32]) -> Self {
+    pub fn new(parts: Dependencies, seed: [u8; 32]) -> Self {
         let random = Mutex::new(StdRng::from_seed(seed));
         Self { inner: Arc::new(Inner { parts, random }) }
     }
 
-    /// Publishes an offer: gives it an id, a status and times. What a caller cannot set is overwritten.
+    /// Publishes an offer with a new id. Fields that callers do not set are overwritten.
     pub async fn create(&self, call: &Call, offer: &Offer) -> Result<Offer> {
         self.require_valid(offer)?;
         for _ in 0..ATTEMPTS_MAX {
@@ -110,10 +90,11 @@ impl Offers {
         Err(Error::Contended(self.new_id()))
     }
 
-    /// An offer as it is when it is published.
+    /// A published offer, not yet saved.
     pub(crate) fn fresh(&self, call: &Call, id: OfferId, offer: Offer) -> Result<StoredOffer> {
-        let (now, source) = (self.now(), offer.source.clone().into_option().unwrap_or_else(typed_in));
-        let mut offer = Offer {
+        let now = self.now();
+        let source = offer.source.clone().into_option().unwrap_or_else(manual);
+        let offer = Offer {
             id: id.to_string(),
             status: Status::Active.into(),
             status_reason: None.into(),
@@ -122,7 +103,6 @@ impl Offers {
             update_time: Some(time::from_time(now)).into(),
             expire_time: Some(time::from_time(now + self.config().exposure)).into(),
             version: 0,
-            keeping: None.into(),
             source: source.into(),
             predicted_price: None.into(),
             photo_order: Vec::new(),
@@ -131,32 +111,33 @@ impl Offers {
             obstacles: Vec::new(),
             ..offer
         };
-        keep(&mut offer).author = Some(call.author.clone()).into();
         require_fit(id, &offer)?;
-        Ok(StoredOffer { id, offer })
+        let mut stored = StoredOffer::new(id, offer);
+        stored.set_author(&call.author);
+        Ok(stored)
     }
 
-    /// Saves a new offer with what the batch has already; `None` if its id is taken, or something else that the batch checks is different by now.
+    /// Commits the batch with a new offer; `None` if the id is taken or another check of the batch fails.
     pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
         self.require_unarchived(&mut batch, &stored);
         let version = Box::pin(self.watcher().save(&mut batch, None, &stored)).await?;
         match self.store().commit(batch).await? {
             Outcome::Applied => Ok(Some(answer(stored, version))),
-            Outcome::Conflict(keys) => self.why_in_conflict(&keys, &stored).await.map(|()| None),
+            Outcome::Conflict(keys) => self.require_no_duplicate(&keys, &stored).await.map(|()| None),
         }
     }
 
-    /// A new offer must not have the id of an archived one.
+    /// Adds the check that no archived offer has the id.
     pub(crate) fn require_unarchived(&self, batch: &mut Batch, stored: &StoredOffer) {
-        batch.check_absent(ARCHIVE.key((self.shard(stored.id), &*stored.offer.id)));
+        batch.check_absent(self.key(&ARCHIVE, stored.id));
     }
 
-    /// An offer, active or archived.
+    /// Reads an offer, also from the archive.
     pub async fn get(&self, id: OfferId) -> Result<Offer> {
         self.get_many(&[id]).await?.pop().flatten().ok_or(Error::NotFound(id))
     }
 
-    /// Offers of any number of ids, in their order; `None` for those that are not there.
+    /// Reads any number of offers, also from the archive, in the order of the ids.
     pub async fn get_many(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
         let mut offers = Vec::with_capacity(ids.len());
         for ids in ids.chunks(READ_KEYS_MAX) {
@@ -166,13 +147,13 @@ impl Offers {
     }
 
     async fn get_some(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
-        let keys: Vec<Key> = ids.iter().map(|id| OFFERS.key((self.shard(*id), &*id.to_string()))).collect();
+        let keys: Vec<Key> = ids.iter().map(|id| self.key(&OFFERS, *id)).collect();
         let mut rows = self.store().get(&keys).await?;
-        // An offer that moves to the archive is in one of the two tables at any time, and this is the order in which it moves.
+        // An offer moves from the active table to the archive in one commit, so reading in this order finds
+        // it.
         let missing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].is_none()).collect();
         if !missing.is_empty() {
-            let archived = |at: &usize| ARCHIVE.key((self.shard(ids[*at]), &*ids[*at].to_string()));
-            let keys: Vec<Key> = missing.iter().map(archived).collect();
+            let keys: Vec<Key> = missing.iter().map(|at| self.key(&ARCHIVE, ids[*at])).collect();
             for (at, row) in missing.into_iter().zip(self.store().get(&keys).await?) {
                 rows[at] = row;
             }
@@ -180,15 +161,15 @@ impl Offers {
         rows.iter().map(|row| row.as_ref().map(from_row).transpose()).collect()
     }
 
-    /// An offer of the active tables, of which these fields are to be changed.
+    /// Reads an offer of the active tables to change these fields.
     pub async fn find(&self, id: OfferId, fields: &Fields) -> Result<Versioned<StoredOffer>> {
         match self.watcher().load_to_change(&id, fields).await? {
             Some(found) => Ok(found),
-            None => Err(self.why_not_active(id).await?),
+            None => Err(self.not_active(id).await?),
         }
     }
 
-    /// Changes what a seller sets. `change` may be called several times, for others may change the offer meanwhile.
+    /// Changes fields that a seller sets. After a conflict `change` is called again.
     pub async fn update(
         &self,
         call: &Call,
@@ -197,9 +178,10 @@ impl Offers {
         change: impl Fn(&mut Offer) -> Result<()>,
     ) -> Result<Offer> {
         let target = target.into();
-        let id = target.id();
-        self.rewrite(call, target, &BY_SELLERS, version, |offer| {
-            let status = offer.status.as_known().unwrap_or_default();
+        let id = target.id;
+        self.rewrite(call, target, &BY_SELLERS, version, |stored| {
+            let status = stored.status();
+            let offer = &mut stored.offer;
             if matches!(status, Status::STATUS_REMOVED | Status::STATUS_ARCHIVED) {
                 return Err(Error::Closed(id, status));
             }
@@ -207,13 +189,13 @@ impl Offers {
             self.require_valid(offer)?;
             offer.catalogue_version = self.catalogue().version();
             offer.obstacles.clear();
-            keep(offer).author = Some(call.author.clone()).into();
+            stored.set_author(&call.author);
             Ok(())
         })
         .await
     }
 
-    /// Moves an offer to another status, if the rules allow it.
+    /// Moves an offer to another status, if the table of moves allows it.
     pub async fn move_to(
         &self,
         call: &Call,
@@ -221,43 +203,42 @@ impl Offers {
         version: Option<u64>,
         wanted: &Move,
     ) -> Result<Offer> {
-        let (target, now, exposure) = (target.into(), self.now(), self.config().exposure);
-        let id = target.id();
-        self.rewrite(call, target, &Fields::all(), version, |offer| {
-            let moved = wanted.apply(offer, &call.author, call.by, now, exposure);
+        let target = target.into();
+        let id = target.id;
+        self.rewrite(call, target, &Fields::all(), version, |stored| {
+            let moved = wanted.apply(stored, &call.author, call.by, self.now(), self.config().exposure);
             moved.map_err(|why| Error::NotMoved { id, why })
         })
         .await
     }
 
-    /// Reads, changes and saves an offer until nobody else came between. `fields` are those that the change is about.
+    /// Reads, changes and saves an offer, and repeats after a conflict. `fields` are those that `change`
+    /// sets.
     async fn rewrite(
         &self,
         call: &Call,
-        target: Target,
+        Target { id, mut found }: Target,
         fields: &Fields,
         version: Option<u64>,
-        change: impl Fn(&mut Offer) -> Result<()>,
+        change: impl Fn(&mut StoredOffer) -> Result<()>,
     ) -> Result<Offer> {
-        let id = target.id();
-        let mut found = target.found();
         for _ in 0..ATTEMPTS_MAX {
             let loaded = match found.take() {
-                Some(found) => Some(found),
+                Some(found) => Some(*found),
                 None => self.watcher().load_to_change(&id, fields).await?,
             };
-            // After the offer: one that shows what this very call did must not be taken for one that somebody else changed.
+            // After the offer: an offer that this call has changed already must not fail its version check.
             let ticket = self.ticket(call).await?;
             if let Ticket::Done(id) = &ticket {
                 return self.get(parse(id)?).await;
             }
-            let Some(found) = loaded else { return Err(self.why_not_active(id).await?) };
+            let Some(found) = loaded else { return Err(self.not_active(id).await?) };
             if let Some(expected) = version.filter(|expected| *expected != found.version) {
                 return Err(Error::OtherVersion { id, expected, actual: found.version });
             }
             let mut after = found.entity.clone();
-            change(&mut after.offer)?;
-            if StoredOffer::changed_fields(&found.entity, &after).is_empty() {
+            change(&mut after)?;
+            if after.offer == found.entity.offer {
                 return Ok(answer(found.entity, found.version));
             }
             let mut batch = Batch::new();
@@ -269,7 +250,7 @@ impl Offers {
         Err(Error::Contended(id))
     }
 
-    /// Saves a change with what the batch has already; `None` if something is different by now.
+    /// Commits the batch with a change; `None` on a conflict.
     pub(crate) async fn save(
         &self,
         mut batch: Batch,
@@ -281,70 +262,64 @@ impl Offers {
         let version = Box::pin(self.watcher().save(&mut batch, Some(found), &after)).await?;
         match self.store().commit(batch).await? {
             Outcome::Applied => Ok(Some(answer(after, version))),
-            Outcome::Conflict(keys) => self.why_in_conflict(&keys, &after).await.map(|()| None),
+            Outcome::Conflict(keys) => self.require_no_duplicate(&keys, &after).await.map(|()| None),
         }
     }
 
-    /// Commits a batch that others have filled for these offers; `false` if something that it was made from changed meanwhile.
+    /// Commits a batch; `false` on a conflict.
     pub async fn commit(&self, batch: Batch) -> Result<bool> {
         Ok(self.store().commit(batch).await?.is_applied())
     }
 
-    /// Why an offer is not in the active tables.
-    async fn why_not_active(&self, id: OfferId) -> Result<Error> {
+    /// The error about an offer that is not in the active tables.
+    async fn not_active(&self, id: OfferId) -> Result<Error> {
         let offer = self.get(id).await?;
         Ok(Error::Closed(id, offer.status.as_known().unwrap_or_default()))
     }
 
-    /// Refuses an offer that cannot be saved because of another one. If the same call was done meanwhile, that one is its own.
-    async fn why_in_conflict(&self, keys: &[Key], offer: &StoredOffer) -> Result<()> {
-        if keys.iter().any(is_of_a_call) {
+    /// After a conflict: refuses an offer if another one has its id in the feed. If the same call was
+    /// completed meanwhile, that offer is its own.
+    async fn require_no_duplicate(&self, conflicts: &[Key], offer: &StoredOffer) -> Result<()> {
+        if conflicts.iter().any(is_of_call) {
             return Ok(());
         }
-        self.require_external_free(offer).await
-    }
-
-    /// Refuses an offer whose id in its feed another offer has.
-    async fn require_external_free(&self, offer: &StoredOffer) -> Result<()> {
         let Some(key) = external_key(&offer.offer, self.shard_of_seller(&offer.offer.seller)) else {
             return Ok(());
         };
         let row = self.store().get_one(&key).await?;
         match (row, lists::feed_of(&offer.offer)) {
             (Some(row), Some((namespace, external))) if row.value != offer.offer.id.as_bytes() => {
-                let (namespace, external) = (namespace.to_owned(), external.to_owned());
-                let other = String::from_utf8_lossy(&row.value).into_owned();
-                Err(Error::ExternalTaken { namespace, external, other })
+                Err(Error::ExternalTaken {
+                    namespace: namespace.to_owned(),
+                    external: external.to_owned(),
+                    other: String::from_utf8_lossy(&row.value).into_owned(),
+                })
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses an offer that the catalogue, or what holds for every offer, does not allow: with all that is wrong at once.
+    /// Refuses an invalid offer with all violations.
     pub(crate) fn require_valid(&self, offer: &Offer) -> Result<()> {
         let violations = violations(self.catalogue(), offer);
         if violations.is_empty() { Ok(()) } else { Err(Error::Invalid(violations)) }
     }
 
-    /// What these offers are checked by.
     #[must_use]
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.inner.parts.catalogue
     }
 
-    /// How long things last.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.inner.parts.config
     }
 
-    /// What makes these offers evolve.
     #[must_use]
     pub fn watcher(&self) -> Watcher<StoredOffer> {
         self.inner.parts.watcher.clone()
     }
 
-    /// Where they are kept.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.inner.parts.store
@@ -370,17 +345,21 @@ impl Offers {
         shard_of(&id.to_string(), self.shards())
     }
 
+    /// The key of an offer in a table that is divided by its shard.
+    pub(crate) fn key(&self, table: &'static Table<(u32, String)>, id: OfferId) -> Key {
+        table.key((self.shard(id), &*id.to_string()))
+    }
+
     pub(crate) fn new_id(&self) -> OfferId {
-        OfferId::random(&mut *self.inner.random.lock().unwrap_or_else(PoisonError::into_inner))
+        OfferId::random(&mut *self.inner.random.lock())
     }
 }
 
-/// Where an offer comes from of which nothing else is said.
-fn typed_in() -> Source {
+fn manual() -> Source {
     Source { kind: Some(source::Manual::default().into()), ..Source::default() }
 }
 
-/// An id that Torg wrote itself.
+/// Parses an id of a row.
 pub(crate) fn parse(id: &str) -> Result<OfferId> {
     id.parse()
         .map_err(|error: crate::WrongId| Error::Damaged { place: id.to_owned(), detail: error.to_string() })
@@ -391,13 +370,12 @@ fn require_fit(id: OfferId, offer: &Offer) -> Result<()> {
     if bytes > OFFER_BYTES_MAX { Err(Error::TooLarge { id, bytes, max: OFFER_BYTES_MAX }) } else { Ok(()) }
 }
 
-/// An offer as callers see it.
 pub(crate) fn answer(stored: StoredOffer, version: u64) -> Offer {
-    Offer { version, keeping: None.into(), ..stored.offer }
+    Offer { version, ..stored.offer }
 }
 
-/// An offer of either table, as callers see it.
+/// The offer of a row of the active table or the archive.
 pub(crate) fn from_row(row: &Row) -> Result<Offer> {
-    let offer = Offer::decode_from_slice(&row.value).map_err(|error| damaged(row, error))?;
-    Ok(Offer { version: row.version, keeping: None.into(), ..offer })
+    let (offer, _) = crate::row::decode(&row.value).map_err(|error| damaged(row, error))?;
+    Ok(Offer { version: row.version, ..offer })
 }

@@ -1,8 +1,8 @@
-//! Presets: the ready lists of a seller's cabinet, and what follows from them for counts.
+//! Presets: the predefined lists of a seller's cabinet.
 
 use wire::torg::offers::v1::{Preset, Status};
 
-/// The presets in which offers of a status stand.
+/// The presets that contain offers of a status.
 #[must_use]
 pub fn presets_of(status: Status) -> &'static [Preset] {
     match status {
@@ -15,12 +15,12 @@ pub fn presets_of(status: Status) -> &'static [Preset] {
     }
 }
 
-/// The preset in which the cards of all offers of a preset stand: one card for an offer, however many lists it is in.
+/// The preset whose rows have the cards of this one's offers: an offer has one card.
 pub(crate) fn with_cards(preset: Preset) -> Preset {
     if preset == Preset::Archived { Preset::Archived } else { Preset::All }
 }
 
-/// A preset in keys, and the name of its counter.
+/// In keys; also the name of the counter.
 #[must_use]
 pub fn name(preset: Preset) -> &'static str {
     match preset {
@@ -35,7 +35,6 @@ pub fn name(preset: Preset) -> &'static str {
     }
 }
 
-/// All presets.
 pub const ALL: [Preset; 7] = [
     Preset::All,
     Preset::Active,

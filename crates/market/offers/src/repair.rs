@@ -1,7 +1,8 @@
-//! Repair of counts that drifted, while writes go on.
+//! Repair of the counters of a seller that drifted from the lists, while writes go on.
 //!
-//! What is there and what was counted are read from one snapshot; their difference is a drift that can be added later, whatever happened in between, because additions commute. Only another
-//! repair must not add it too: a row by seller has a version that every repair checks and raises.
+//! Offers and counters are read from one snapshot. Their difference can be added later, whatever happened in
+//! between, because additions commute. Another repair must not add it too: every repair checks and raises
+//! the version of a row by seller.
 
 use std::collections::BTreeMap;
 
@@ -14,43 +15,43 @@ use crate::offers::Offers;
 use crate::presets::{self, name};
 use crate::tables::{COUNTERS, PRESETS, REPAIRS};
 
-/// A count that was wrong, and by how much it was corrected.
+/// The correction of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// The preset.
+    /// The name of the preset.
     pub counter: &'static str,
-    /// What was added.
     pub correction: i64,
 }
 
 impl Offers {
-    /// Counts a seller's offers and corrects the counts that differ. Nobody waits for it.
+    /// Counts the offers of a seller and corrects the counters. Blocks no other writer.
     pub async fn repair_counts(&self, seller: &str) -> Result<Vec<Drift>> {
         let shard = self.shard_of_seller(seller);
         for _ in 0..ATTEMPTS_MAX {
             let snapshot = self.store().snapshot().await?;
-            let repair = snapshot.get_one(&REPAIRS.key((shard, seller))).await?.map_or(0, |row| row.version);
+            let key = REPAIRS.key((shard, seller));
+            let repair = snapshot.get_one(&key).await?.map_or(0, |row| row.version);
             let drifts = drifts(&snapshot, shard, seller).await?;
             if drifts.is_empty() {
                 return Ok(drifts);
             }
-            let (mut batch, key) = (Batch::new(), REPAIRS.key((shard, seller)));
+            let mut batch = Batch::new();
             batch.check(key.clone(), repair).put(key, repair + 1, Vec::new());
             for Drift { counter, correction } in &drifts {
                 batch.add(COUNTERS.key((shard, seller, *counter, COUNT_REPAIR_PART)), *correction);
             }
             if self.store().commit(batch).await?.is_applied() {
-                tracing::warn!(seller, ?drifts, "counts had drifted and were corrected");
+                tracing::warn!(seller, ?drifts, "corrected counters that had drifted");
                 return Ok(drifts);
             }
         }
         Err(Error::Contended(self.new_id()))
     }
 
-    /// The seller behind this one in the order of a shard, whether only counts or only offers are left of them.
+    /// The next seller of a shard that has counters or offers.
     pub(crate) async fn next_seller(&self, shard: u32, after: Option<&str>) -> Result<Option<String>> {
-        let (mut counted, mut listed) =
-            (COUNTERS.prefix((shard,)).limit(1), PRESETS.prefix((shard,)).limit(1));
+        let mut counted = COUNTERS.prefix((shard,)).limit(1);
+        let mut listed = PRESETS.prefix((shard,)).limit(1);
         if let Some(seller) = after {
             counted = counted.above(COUNTERS.bound((shard, seller)));
             listed = listed.above(PRESETS.bound((shard, seller)));
@@ -67,21 +68,20 @@ impl Offers {
     }
 }
 
-/// How far the counts of a seller are from what is there, at the moment of the snapshot.
 async fn drifts(snapshot: &Snapshot, shard: u32, seller: &str) -> Result<Vec<Drift>> {
     let counted = counters::of_seller(snapshot, shard, seller).await?;
-    let mut there: BTreeMap<String, i64> = BTreeMap::new();
+    let mut listed: BTreeMap<String, i64> = BTreeMap::new();
     let mut scan = PRESETS.prefix((shard, seller));
     loop {
         let page = snapshot.scan(&scan).await?;
         for row in &page.rows {
-            *there.entry(PRESETS.parts(&row.key)?.2).or_default() += 1;
+            *listed.entry(PRESETS.parts(&row.key)?.2).or_default() += 1;
         }
         let Some(next) = page.next else { break };
         scan = scan.after(next);
     }
     let of = |counts: &BTreeMap<String, i64>, preset| counts.get(name(preset)).copied().unwrap_or(0);
     let drift =
-        |preset| Drift { counter: name(preset), correction: of(&there, preset) - of(&counted, preset) };
+        |preset| Drift { counter: name(preset), correction: of(&listed, preset) - of(&counted, preset) };
     Ok(presets::ALL.map(drift).into_iter().filter(|drift| drift.correction != 0).collect())
 }

@@ -1,29 +1,24 @@
-//! Statuses, and the one table of moves between them.
+//! Statuses of offers, and the table of the allowed moves between them.
 
 use wire::torg::offers::v1::{Author, Status, author};
 
-/// Who may make a move.
+/// The role of the author of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mover {
-    /// The seller whose offer it is, or support in their name.
+    /// The owner of the offer, or support on their behalf.
     Seller,
-    /// A feed of the seller.
     Feed,
-    /// An opinion of moderation.
     Moderation,
-    /// A stage.
     Stage,
-    /// A service of the marketplace.
     Service,
-    /// An administrator.
     Admin,
-    /// Torg itself, when it clears the active tables.
+    /// Torg, when it archives offers.
     Archiver,
 }
 
 use Mover::{Admin, Archiver, Feed, Moderation, Seller, Service, Stage};
 
-/// Every move that is allowed: from, to, and who may make it.
+/// The allowed moves: from, to, and who may make them.
 pub const MOVES: &[(Status, Status, &[Mover])] = &[
     (Status::Active, Status::Expired, &[Stage, Service, Admin]),
     (Status::Active, Status::Sold, &[Seller, Feed, Service, Admin]),
@@ -41,7 +36,7 @@ pub const MOVES: &[(Status, Status, &[Mover])] = &[
     (Status::Removed, Status::Active, &[Seller, Feed, Service, Admin]),
     (Status::Removed, Status::Banned, &[Moderation, Stage, Admin]),
     (Status::Removed, Status::Archived, &[Archiver, Admin]),
-    // A ban is lifted to what the offer was before; its seller can give it up, and nothing else.
+    // Lifting a ban restores the status before it. The seller can only remove the offer.
     (Status::Banned, Status::Active, &[Moderation, Admin]),
     (Status::Banned, Status::Expired, &[Moderation, Admin]),
     (Status::Banned, Status::Sold, &[Moderation, Admin]),
@@ -49,46 +44,38 @@ pub const MOVES: &[(Status, Status, &[Mover])] = &[
     (Status::Banned, Status::Archived, &[Archiver, Admin]),
 ];
 
-/// A move that is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Forbidden {
-    /// The offer is there already.
+    /// The offer has this status already.
     #[error("it is {} already", name(*.0))]
-    There(Status),
-    /// Nobody may.
+    Unchanged(Status),
+    /// No one may make this move.
     #[error("from {} an offer cannot become {}", name(*.0), name(*.1))]
-    Never(Status, Status),
-    /// Others may.
+    Impossible(Status, Status),
+    /// Only others may make this move.
     #[error("from {} to {} an offer is moved by {}, not by {}", name(*.0), name(*.1), movers(*.2), .3.name())]
-    NotYou(Status, Status, &'static [Mover], Mover),
+    WrongMover(Status, Status, &'static [Mover], Mover),
 }
 
-/// Whether somebody may move an offer.
 pub fn may_move(from: Status, to: Status, by: Mover) -> Result<(), Forbidden> {
     if from == to {
-        return Err(Forbidden::There(to));
+        return Err(Forbidden::Unchanged(to));
     }
     match MOVES.iter().find(|(a, b, _)| (*a, *b) == (from, to)) {
-        None => Err(Forbidden::Never(from, to)),
+        None => Err(Forbidden::Impossible(from, to)),
         Some((_, _, movers)) if movers.contains(&by) => Ok(()),
-        Some((_, _, movers)) => Err(Forbidden::NotYou(from, to, movers, by)),
+        Some((_, _, movers)) => Err(Forbidden::WrongMover(from, to, movers, by)),
     }
 }
 
-/// Whether offers of this status leave the active tables after some time. Those that are archived do so at once.
+/// Whether offers of this status leave the active tables, after some time or (archived ones) at once.
 #[must_use]
 pub fn leaves(status: Status) -> bool {
-    status == Status::Archived || gets_archived(status)
-}
-
-fn gets_archived(status: Status) -> bool {
-    MOVES
-        .iter()
-        .any(|(from, to, movers)| (*from, *to) == (status, Status::Archived) && movers.contains(&Archiver))
+    status == Status::Archived || may_move(status, Status::Archived, Archiver).is_ok()
 }
 
 impl Mover {
-    /// For people.
+    /// For errors.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -102,7 +89,7 @@ impl Mover {
         }
     }
 
-    /// Who makes changes of this author.
+    /// The role of an author.
     #[must_use]
     pub fn of(author: &Author) -> Option<Self> {
         use author::Kind;
@@ -123,7 +110,7 @@ fn movers(movers: &[Mover]) -> String {
     movers.iter().map(|mover| mover.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// A status for people, and in keys.
+/// In errors and keys.
 #[must_use]
 pub fn name(status: Status) -> &'static str {
     match status {
@@ -145,7 +132,7 @@ mod tests {
         [Status::Active, Status::Expired, Status::Banned, Status::Sold, Status::Removed, Status::Archived];
 
     #[test]
-    fn every_move_stands_in_the_table_once() {
+    fn every_move_is_in_the_table_once() {
         for (n, (from, to, by)) in MOVES.iter().enumerate() {
             assert!(from != to && !by.is_empty(), "{from:?} -> {to:?}");
             assert!(MOVES[n + 1..].iter().all(|(a, b, _)| (a, b) != (from, to)), "{from:?} -> {to:?}");
@@ -153,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_is_not_in_the_table_is_refused_with_the_reason() {
+    fn a_move_outside_the_table_is_refused_with_the_reason() {
         let error = |from, to, by| may_move(from, to, by).unwrap_err().to_string();
         assert_eq!(
             error(Status::Archived, Status::Active, Admin),
@@ -167,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leaves_the_archive_and_everything_but_active_offers_gets_there() {
+    fn nothing_leaves_the_archive_and_all_but_active_offers_get_there() {
         for status in ALL {
             assert!(may_move(Status::Archived, status, Admin).is_err());
             let gets_there = !matches!(status, Status::STATUS_ACTIVE | Status::STATUS_ARCHIVED);
@@ -176,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seller_gets_around_no_ban() {
+    fn a_seller_cannot_get_around_a_ban() {
         for by in [Seller, Feed, Service] {
             for to in [Status::Active, Status::Expired, Status::Sold] {
                 assert!(may_move(Status::Banned, to, by).is_err());

@@ -1,53 +1,55 @@
-//! The tables of offers.
+//! Tables of offers.
 
 use store::{Table, TableDef};
 
-/// Offers: `proto/torg/offers/v1/offer.proto`. By the shard of the offer.
+/// `OfferRow`s, see `row.rs`. By the shard of the offer, like the tables up to [`HISTORY`].
 pub(crate) static OFFERS: Table<(u32, String)> = Table::versioned("offers", &["shard", "offer"]).large();
 
-/// Offers that have left the active tables.
+/// Offers that left the active table.
 pub(crate) static ARCHIVE: Table<(u32, String)> =
     Table::versioned("offers_archive", &["shard", "offer"]).large();
 
-/// What moderation thinks, and what billing keeps: rows of their own, so that their writers never meet.
+/// The opinion of moderation, and the data of billing: rows of their own, so that their writers do not
+/// conflict.
 pub(crate) static MODERATION: Table<(u32, String)> =
     Table::versioned("offer_moderation", &["shard", "offer"]);
 pub(crate) static BILLING: Table<(u32, String)> = Table::versioned("offer_billing", &["shard", "offer"]);
 
-/// What happened to an offer, by version.
+/// The changes of an offer, by version.
 pub(crate) static HISTORY: Table<(u32, String, i64)> =
     Table::plain("offer_history", &["shard", "offer", "offer_version"]);
 
-/// A seller's offers in a preset, by the time of creation. By the shard of the seller, as all that follows.
+/// The offers of a seller by preset and time of creation. By the shard of the seller, like the tables that
+/// follow.
 pub(crate) static PRESETS: Table<(u32, String, String, i64, String)> =
     Table::plain("offer_presets", &["shard", "seller", "preset", "created", "offer"]);
 
-/// A seller's offers by something that people filter by.
+/// The offers of a seller by index value (facet).
 pub(crate) static FILTERS: Table<(u32, String, String, i64, String)> =
     Table::plain("offer_filters", &["shard", "seller", "filter", "created", "offer"]);
 
-/// A seller's counters, each in parts.
+/// The counters of a seller, each in parts.
 pub(crate) static COUNTERS: Table<(u32, String, String, u32)> =
     Table::counters("offer_counters", &["shard", "seller", "counter", "part"]);
 
-/// A seller's offers by their ids in a feed.
+/// The offers of a seller by their ids in a feed.
 pub(crate) static EXTERNALS: Table<(u32, String, String, String)> =
     Table::versioned("offer_externals", &["shard", "seller", "namespace", "external"]);
 
 /// The draft of each owner.
 pub(crate) static DRAFTS: Table<(u32, String)> = Table::versioned("drafts", &["shard", "owner"]).large();
 
-/// Calls with an idempotency key that were done. By the shard of the key.
+/// Completed calls with an idempotency key. By the shard of the key.
 pub(crate) static ANSWERS: Table<(u32, String, String)> =
     Table::versioned("offer_answers", &["shard", "caller", "request"]);
 
-/// Which repair of a seller's counts was the last: two at a time must not both correct the same drift.
+/// The number of the last repair of a seller's counters: two repairs must not correct the same drift.
 pub(crate) static REPAIRS: Table<(u32, String)> = Table::versioned("offer_repairs", &["shard", "seller"]);
 
-/// How far chores are that go through whole tables.
+/// The progress of chores.
 pub(crate) static CHORES: Table<(u32, String)> = Table::versioned("offer_chores", &["shard", "chore"]);
 
-/// Offers that wait to be archived, by their status and since when they have it. By the shard of the offer.
+/// The queue of the archive, by status and the time of the move to it. By the shard of the offer.
 pub(crate) static LEAVING: Table<(u32, String, i64, String)> =
     Table::plain("offer_leaving", &["shard", "status", "since", "offer"]).queue();
 

@@ -1,12 +1,12 @@
-//! Times as messages carry them.
+//! Conversion of times to and from protobuf.
 
 use buffa_types::google::protobuf::Timestamp;
 use watcher::Time;
 
-/// The seconds of all times that can be written down, since 1970: from the year 1 to the year 9999.
+/// Seconds since 1970 that JSON can represent: the years 1 to 9999.
 const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
-/// Whether a time can be written down, as answers in JSON have to. What cannot must not be kept.
+/// Whether JSON can represent a time. Other times must not be stored.
 #[must_use]
 pub fn is_possible(time: &Timestamp) -> bool {
     SECONDS.contains(&time.seconds) && (0..1_000_000_000).contains(&time.nanos)
@@ -18,7 +18,7 @@ pub fn to_ms(time: &Timestamp) -> i64 {
     time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000)
 }
 
-/// As messages carry it. What cannot be written down becomes the nearest time that can.
+/// Converts a time; one outside the years 1 to 9999 becomes the nearest valid time.
 #[must_use]
 pub fn from_time(time: Time) -> Timestamp {
     let ms = time.as_ms().clamp(SECONDS.start() * 1000, SECONDS.end() * 1000 + 999);
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_becomes_a_time_that_can_be_written_down() {
+    fn every_number_becomes_a_valid_time() {
         for ms in [i64::MIN, i64::MAX, -1, 0, 1_700_000_000_123, -62_135_596_800_001, 253_402_300_800_000] {
             assert!(is_possible(&from_time(Time::from_ms(ms))), "{ms}");
         }

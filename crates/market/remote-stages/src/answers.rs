@@ -23,8 +23,7 @@ use crate::endpoint::shortened;
 use crate::requests::state_to;
 
 /// Fields that nobody changes but Torg.
-const NEVER: [&str; 8] =
-    ["id", "seller", "source", "create_time", "update_time", "version", "keeping", "status_time"];
+const NEVER: [&str; 7] = ["id", "seller", "source", "create_time", "update_time", "version", "status_time"];
 /// Fields that are set by a stage or by nobody, beside those of sellers.
 const BY_STAGES: [&str; 7] = [
     "status",
@@ -214,7 +213,7 @@ impl Reader {
         let plain = Fields::of(fields.paths().filter(|path| !MOVED.contains(path) || *path == "expire_time"));
         fields::take(&mut after.offer, &plain, values);
         if moves {
-            self.move_to(&mut after.offer, wanted, values, subject.now)?;
+            self.move_to(&mut after, wanted, values, subject.now)?;
             fields.extend(MOVED);
             fields.extend(["expire_warning_time"]);
         }
@@ -223,12 +222,18 @@ impl Reader {
         Ok((after, fields))
     }
 
-    fn move_to(&self, offer: &mut Offer, to: Status, values: &Offer, now: Time) -> Result<(), StageError> {
+    fn move_to(
+        &self,
+        stored: &mut StoredOffer,
+        to: Status,
+        values: &Offer,
+        now: Time,
+    ) -> Result<(), StageError> {
         let reason = values.status_reason.as_option();
         let (code, text) = reason.map_or(("", ""), |reason| (&*reason.code, &*reason.text));
         let (kind, name) = (author::Kind::KIND_STAGE.into(), self.stage.to_string());
         let author = Author { kind, name, ..Author::default() };
-        let moved = Move::to(to).because(code, text).apply(offer, &author, Mover::Stage, now, self.exposure);
+        let moved = Move::to(to).because(code, text).apply(stored, &author, Mover::Stage, now, self.exposure);
         moved.map_err(|error| StageError::Lasting(format!("its status: {error}")))
     }
 

@@ -12,7 +12,7 @@ use crate::limits::REQUEST_BYTES_MAX;
 
 /// An offer as every caller of the API sees it.
 pub(crate) fn shown(stored: &StoredOffer, version: u64) -> Offer {
-    Offer { version, keeping: None.into(), ..stored.offer.clone() }
+    Offer { version, ..stored.offer.clone() }
 }
 
 pub(crate) fn subject(subject: &Subject<StoredOffer>) -> proto::Subject {

@@ -106,7 +106,7 @@ fn expire(offer: &StoredOffer, now: Time) -> Result<Answer<StoredOffer>, StageEr
     let author = Author { kind: author::Kind::KIND_STAGE.into(), name, ..Author::default() };
     let expired = Move::to(Status::Expired).because("exposure_over", "it was shown long enough: renew it");
     // Nothing becomes active here, so no exposure begins.
-    let moved = expired.apply(&mut offer.offer, &author, Mover::Stage, now, Duration::ZERO);
+    let moved = expired.apply(&mut offer, &author, Mover::Stage, now, Duration::ZERO);
     moved.map_err(|error| StageError::Lasting(error.to_string()))?;
     Ok(patch(MOVED, offer, now))
 }
@@ -149,7 +149,7 @@ mod tests {
         let id = "4829175033168090";
         let expire_time = expire_ms.map(|ms| time::from_time(Time::from_ms(ms))).into();
         let offer = Offer { id: id.to_owned(), status: status.into(), expire_time, ..Offer::default() };
-        let entity = StoredOffer { id: id.parse().unwrap(), offer };
+        let entity = StoredOffer::new(id.parse().unwrap(), offer);
         Subject { entity, version: 1, state: Vec::new().into(), now: Time::from_ms(now_ms) }
     }
 

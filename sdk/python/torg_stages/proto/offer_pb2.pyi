@@ -105,18 +105,6 @@ class HistoryEntry(_message.Message):
     version: int
     def __init__(self, version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., author: _Optional[_Union[Author, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[HistoryEntry.FieldChange, _Mapping]]] = ...) -> None: ...
 
-class Keeping(_message.Message):
-    __slots__ = ["author", "paid", "sold_counted", "status_before_ban"]
-    AUTHOR_FIELD_NUMBER: _ClassVar[int]
-    PAID_FIELD_NUMBER: _ClassVar[int]
-    SOLD_COUNTED_FIELD_NUMBER: _ClassVar[int]
-    STATUS_BEFORE_BAN_FIELD_NUMBER: _ClassVar[int]
-    author: Author
-    paid: Money
-    sold_counted: bool
-    status_before_ban: Status
-    def __init__(self, author: _Optional[_Union[Author, _Mapping]] = ..., status_before_ban: _Optional[_Union[Status, str]] = ..., sold_counted: bool = ..., paid: _Optional[_Union[Money, _Mapping]] = ...) -> None: ...
-
 class Money(_message.Message):
     __slots__ = ["currency", "micros"]
     CURRENCY_FIELD_NUMBER: _ClassVar[int]
@@ -136,7 +124,7 @@ class Obstacle(_message.Message):
     def __init__(self, field: _Optional[str] = ..., code: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Offer(_message.Message):
-    __slots__ = ["attributes", "catalogue_version", "category", "condition", "contacts", "create_time", "description", "expire_time", "expire_warning_time", "id", "keeping", "obstacles", "photo_order", "photos", "place", "predicted_price", "price", "seller", "source", "status", "status_reason", "status_time", "title", "update_time", "version", "video"]
+    __slots__ = ["attributes", "catalogue_version", "category", "condition", "contacts", "create_time", "description", "expire_time", "expire_warning_time", "id", "obstacles", "photo_order", "photos", "place", "predicted_price", "price", "seller", "source", "status", "status_reason", "status_time", "title", "update_time", "version", "video"]
     class AttributesEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -154,7 +142,6 @@ class Offer(_message.Message):
     EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPIRE_WARNING_TIME_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
-    KEEPING_FIELD_NUMBER: _ClassVar[int]
     OBSTACLES_FIELD_NUMBER: _ClassVar[int]
     PHOTOS_FIELD_NUMBER: _ClassVar[int]
     PHOTO_ORDER_FIELD_NUMBER: _ClassVar[int]
@@ -180,7 +167,6 @@ class Offer(_message.Message):
     expire_time: _timestamp_pb2.Timestamp
     expire_warning_time: _timestamp_pb2.Timestamp
     id: str
-    keeping: Keeping
     obstacles: _containers.RepeatedCompositeFieldContainer[Obstacle]
     photo_order: _containers.RepeatedScalarFieldContainer[int]
     photos: _containers.RepeatedCompositeFieldContainer[Photo]
@@ -196,7 +182,7 @@ class Offer(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     version: int
     video: Video
-    def __init__(self, id: _Optional[str] = ..., seller: _Optional[str] = ..., category: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., price: _Optional[_Union[Price, _Mapping]] = ..., attributes: _Optional[_Mapping[str, Values]] = ..., photos: _Optional[_Iterable[_Union[Photo, _Mapping]]] = ..., video: _Optional[_Union[Video, _Mapping]] = ..., place: _Optional[_Union[Place, _Mapping]] = ..., contacts: _Optional[_Union[Contacts, _Mapping]] = ..., condition: _Optional[_Union[Condition, str]] = ..., source: _Optional[_Union[Source, _Mapping]] = ..., status: _Optional[_Union[Status, str]] = ..., status_reason: _Optional[_Union[StatusReason, _Mapping]] = ..., status_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., predicted_price: _Optional[_Union[PredictedPrice, _Mapping]] = ..., photo_order: _Optional[_Iterable[int]] = ..., expire_warning_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., catalogue_version: _Optional[int] = ..., obstacles: _Optional[_Iterable[_Union[Obstacle, _Mapping]]] = ..., keeping: _Optional[_Union[Keeping, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., seller: _Optional[str] = ..., category: _Optional[str] = ..., title: _Optional[str] = ..., description: _Optional[str] = ..., price: _Optional[_Union[Price, _Mapping]] = ..., attributes: _Optional[_Mapping[str, Values]] = ..., photos: _Optional[_Iterable[_Union[Photo, _Mapping]]] = ..., video: _Optional[_Union[Video, _Mapping]] = ..., place: _Optional[_Union[Place, _Mapping]] = ..., contacts: _Optional[_Union[Contacts, _Mapping]] = ..., condition: _Optional[_Union[Condition, str]] = ..., source: _Optional[_Union[Source, _Mapping]] = ..., status: _Optional[_Union[Status, str]] = ..., status_reason: _Optional[_Union[StatusReason, _Mapping]] = ..., status_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., version: _Optional[int] = ..., predicted_price: _Optional[_Union[PredictedPrice, _Mapping]] = ..., photo_order: _Optional[_Iterable[int]] = ..., expire_warning_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., catalogue_version: _Optional[int] = ..., obstacles: _Optional[_Iterable[_Union[Obstacle, _Mapping]]] = ...) -> None: ...
 
 class OfferChange(_message.Message):
     __slots__ = ["author", "changed", "id", "offer", "time", "version"]

@@ -9,7 +9,7 @@ use api::Market;
 use clock::Clock;
 use ctl::Ctl;
 use feeds::Feeds;
-use offers::{Offers, Opinions, Parts, StoredOffer};
+use offers::{Dependencies, Offers, OpinionTopics, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
@@ -82,7 +82,7 @@ impl Marketplace {
         closing: watch::Receiver<bool>,
     ) -> anyhow::Result<Marketplace> {
         let catalogue = Arc::new(load_catalogue(&config.offers.catalogue_dir)?);
-        let opinions = Opinions {
+        let opinions = OpinionTopics {
             topic: config.moderation.topic.clone(),
             dead_letters: config.moderation.dead_letter_topic.clone(),
         };
@@ -95,7 +95,7 @@ impl Marketplace {
         let watcher = open_watcher(config, store, topics, &environment.clock()).await?;
         let BuiltInStages { stages, photos, prices } =
             BuiltInStages::open(environment, config, store, topics, &catalogue).await?;
-        let parts = Parts {
+        let parts = Dependencies {
             store: store.clone(),
             topics: topics.clone(),
             watcher,
@@ -187,7 +187,7 @@ fn run_stages(
     for partition in 0..partitions {
         let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
         running.start("opinions of moderation are not applied any more", async move {
-            offers.follow_moderation(&opinions, partition, stopped).await;
+            offers.consume_opinions(&opinions, partition, stopped).await;
             Ok(())
         });
     }
@@ -218,9 +218,9 @@ fn offers_config(config: &config::Offers) -> offers::Config {
         archive_expired_after: DAY * config.archive_expired_days,
         archive_sold_after: DAY * config.archive_sold_days,
         archive_banned_after: DAY * config.archive_banned_days,
-        keep_history: DAY * config.history_days,
-        keep_drafts: DAY * config.drafts_days,
-        keep_keys: HOUR * config.idempotency_hours,
+        history_retention: DAY * config.history_days,
+        draft_retention: DAY * config.drafts_days,
+        key_retention: HOUR * config.idempotency_hours,
     }
 }
 

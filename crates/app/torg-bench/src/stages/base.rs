@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use catalog::Catalogue;
-use offers::{Offers, Parts, StoredOffer};
+use offers::{Dependencies, Offers, StoredOffer};
 use store::Store;
 use topics::Topics;
 use watcher::{Config, Setup, Stage, StageLimits, Watcher};
@@ -48,7 +48,7 @@ impl Base {
         let config = Config { stages: limits, ..Config::default() };
         let setup = Setup { clock: clock.for_watcher(), config, seed: 1, ..Setup::default() };
         let watcher: Watcher<StoredOffer> = Watcher::open(&store, setup).await?;
-        let parts = Parts {
+        let parts = Dependencies {
             topics: Topics::in_store(&store),
             store: store.clone(),
             watcher,

@@ -33,7 +33,7 @@ impl From<Error> for Refusal {
                 Self::new(ErrorCode::AlreadyExists, "IDEMPOTENCY_KEY_REUSED", text).with("key", &key)
             }
             Error::TokenTooOld => Self::new(ErrorCode::OutOfRange, "TOKEN_TOO_OLD", text),
-            Error::OthersToken => Self::wrong_field("resume_token", "WRONG_TOKEN", text),
+            Error::ForeignToken => Self::wrong_field("resume_token", "WRONG_TOKEN", text),
             Error::TooLarge { .. } => Self::wrong_field("offer", "TOO_LARGE", text),
             Error::Closed(id, status) => {
                 let refusal = Self::new(ErrorCode::FailedPrecondition, "OFFER_CLOSED", text);
@@ -53,9 +53,9 @@ impl From<Error> for Refusal {
 
 fn of_move(id: OfferId, why: Forbidden, text: String) -> Refusal {
     let (code, reason, from, to) = match why {
-        Forbidden::There(status) => (ErrorCode::FailedPrecondition, "STATUS_UNCHANGED", status, status),
-        Forbidden::Never(from, to) => (ErrorCode::FailedPrecondition, "MOVE_NOT_POSSIBLE", from, to),
-        Forbidden::NotYou(from, to, _, _) => (ErrorCode::PermissionDenied, "MOVE_BY_OTHERS", from, to),
+        Forbidden::Unchanged(status) => (ErrorCode::FailedPrecondition, "STATUS_UNCHANGED", status, status),
+        Forbidden::Impossible(from, to) => (ErrorCode::FailedPrecondition, "MOVE_NOT_POSSIBLE", from, to),
+        Forbidden::WrongMover(from, to, _, _) => (ErrorCode::PermissionDenied, "MOVE_BY_OTHERS", from, to),
     };
     Refusal::new(code, reason, text).with("offer", &id).with("from", &name(from)).with("to", &name(to))
 }

@@ -6,8 +6,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use buffa::Message;
 use connectrpc::{ConnectError, ErrorCode};
 use futures::{Stream, StreamExt as _};
-use offers::{Begin, OfferId, Told};
-use wire::torg::offers::v1::{WatchOffersRequest, WatchOffersResponse, WatchPlace, watch_offers_response};
+use offers::{OfferId, WatchEvent, WatchFrom};
+use wire::torg::offers::v1::{WatchCursor, WatchOffersRequest, WatchOffersResponse, watch_offers_response};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::OfferCalls;
@@ -27,9 +27,9 @@ impl OfferCalls {
     ) -> Result<impl Stream<Item = Result<WatchOffersResponse, ConnectError>> + Send + 'static, Refusal> {
         let seller = whose(caller, &request.seller)?;
         let begin = match (&*request.resume_token, request.changes_only) {
-            ("", false) => Begin::Current,
-            ("", true) => Begin::Changes,
-            (token, false) => Begin::At(decode(token)?),
+            ("", false) => WatchFrom::Current,
+            ("", true) => WatchFrom::Changes,
+            (token, false) => WatchFrom::Cursor(decode(token)?),
             (_, true) => {
                 let text = "either a token to go on from, or changes from now on";
                 return Err(Refusal::wrong_field("changes_only", "NOT_ALLOWED", text));
@@ -75,12 +75,12 @@ fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refu
     caller::whose(caller, "seller", named, Intent::Read).map(Some)
 }
 
-fn event(told: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
+fn event(told: WatchEvent, place: &WatchCursor, names: &Names) -> WatchOffersResponse {
     use watch_offers_response::{CaughtUp, Position};
     let event = match told {
-        Told::Current(offer) => names.offer(offer).into(),
-        Told::Change(change) => names.change(change).into(),
-        Told::CaughtUp => {
+        WatchEvent::Current(offer) => names.offer(offer).into(),
+        WatchEvent::Change(change) => names.change(change).into(),
+        WatchEvent::CaughtUp => {
             let position = |(partition, offset): (usize, &i64)| Position {
                 partition: partition as u32,
                 offset: *offset,
@@ -93,13 +93,13 @@ fn event(told: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
     WatchOffersResponse { event: Some(event), resume_token: encode(place), ..WatchOffersResponse::default() }
 }
 
-fn encode(place: &WatchPlace) -> String {
+fn encode(place: &WatchCursor) -> String {
     let mut bytes = place.encode_to_vec();
     bytes.extend_from_slice(&checksum(&bytes));
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-fn decode(token: &str) -> Result<WatchPlace, Refusal> {
+fn decode(token: &str) -> Result<WatchCursor, Refusal> {
     let wrong = |text: &str| Refusal::wrong_field("resume_token", "WRONG_TOKEN", text);
     if token.len() > WATCH_TOKEN_BYTES_MAX {
         return Err(wrong("a token is not that long: begin anew, without one"));
@@ -110,7 +110,7 @@ fn decode(token: &str) -> Result<WatchPlace, Refusal> {
     if checksum(place) != *given {
         return Err(damaged());
     }
-    let place = WatchPlace::decode_from_slice(place).map_err(|_| damaged())?;
+    let place = WatchCursor::decode_from_slice(place).map_err(|_| damaged())?;
     // The checksum is no signature: what was never given out must not lead anywhere.
     let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
     let is_place = is_offer && place.shard < u32::MAX && place.offsets.iter().all(|offset| *offset >= 0);
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn a_token_is_read_as_it_was_written_and_no_other() {
-        let place = WatchPlace {
+        let place = WatchCursor {
             offsets: vec![1, 2, 300],
             caught_up: true,
             seller: "ann".into(),
-            ..WatchPlace::default()
+            ..WatchCursor::default()
         };
         let token = encode(&place);
         assert_eq!(decode(&token).unwrap(), place);
@@ -145,12 +145,12 @@ mod tests {
     #[test]
     fn a_forged_token_leads_nowhere() {
         let place =
-            WatchPlace { offsets: vec![1], offer: "4829175033168090".into(), ..WatchPlace::default() };
+            WatchCursor { offsets: vec![1], offer: "4829175033168090".into(), ..WatchCursor::default() };
         assert!(decode(&encode(&place)).is_ok());
         for forged in [
-            WatchPlace { shard: u32::MAX, ..place.clone() },
-            WatchPlace { offer: "x".into(), ..place.clone() },
-            WatchPlace { offsets: vec![-1], ..place },
+            WatchCursor { shard: u32::MAX, ..place.clone() },
+            WatchCursor { offer: "x".into(), ..place.clone() },
+            WatchCursor { offsets: vec![-1], ..place },
         ] {
             assert!(decode(&encode(&forged)).is_err(), "{forged:?}");
         }

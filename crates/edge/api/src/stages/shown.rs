@@ -156,7 +156,7 @@ pub(super) fn differences(before: &Offer, after: &Offer) -> Vec<proto::FieldDiff
         after,
         ..proto::FieldDifference::default()
     };
-    fields::differences(before, after).into_iter().map(shown).collect()
+    fields::differences(before, after, &watcher::Fields::all()).into_iter().map(shown).collect()
 }
 
 pub(super) fn parked(parked: Parked) -> proto::Parked {

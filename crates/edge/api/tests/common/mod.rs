@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use access::{Caller, Proof, Role, Roles};
 use api::Market;
 use catalog::Catalogue;
-use offers::{Config, Offers, Opinions, Parts, StoredOffer};
+use offers::{Config, Dependencies, Offers, OpinionTopics, StoredOffer};
 use remote_stages::{Registry, Workshop};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
@@ -43,8 +43,8 @@ pub async fn open() -> Market {
         }
     });
     let (catalogue, config) = (Arc::clone(&CATALOGUE), Config::default());
-    let opinions = Opinions { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
-    let offers = Offers::new(Parts { store, topics, watcher, catalogue, config }, [1; 32]);
+    let opinions = OpinionTopics { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
+    let offers = Offers::new(Dependencies { store, topics, watcher, catalogue, config }, [1; 32]);
     let registry = Registry::new(offers.store(), Vec::new());
     let workshop = Workshop::open(&offers, registry, Vec::new()).await.unwrap();
     Market { offers, topic: TOPIC.into(), opinions, workshop, closing }

@@ -391,6 +391,7 @@ fn read_row<E: Entity>(row: &Row) -> Result<Outbound, String> {
         entity: content, removed, author, changed, changed_more, previous_at_ms, signature, ..
     } = outgoing;
     let fields = if changed_more { "*".to_owned() } else { changed.join(",") };
+    let content = if removed { content.into() } else { E::published(content.into())? };
     let message = Message::new(entity.clone(), content, at_ms.max(1))
         .header("kind", E::KIND)
         .header("version", version.cast_unsigned().to_string())

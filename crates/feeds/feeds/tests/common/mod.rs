@@ -61,7 +61,7 @@ pub(crate) async fn open(
         config: config.clone(),
         ..Setup::default()
     };
-    let parts = offers::Parts {
+    let parts = offers::Dependencies {
         store: store.clone(),
         topics: topics.clone(),
         watcher: Watcher::open(store, setup).await?,

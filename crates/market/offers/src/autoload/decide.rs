@@ -16,7 +16,7 @@ use crate::entity::StoredOffer;
 use crate::error::{Error, Result};
 use crate::id::OfferId;
 use crate::masks::UpdateMask;
-use crate::moves::{Move, keep};
+use crate::moves::Move;
 use crate::offers::Offers;
 use crate::validation::Violation;
 use crate::{status, time};
@@ -158,7 +158,7 @@ impl Offers {
         after.offer.catalogue_version = self.catalogue().version();
         after.offer.obstacles.clear();
         after.offer.update_time = Some(time::from_time(self.now())).into();
-        keep(&mut after.offer).author = Some(call.author).into();
+        after.set_author(&call.author);
         let seen = Decision::seen(Outcome::OUTCOME_CHANGED, case, &after);
         Ok(Decision { save: Some((Some(found), after)), ..seen })
     }
@@ -169,7 +169,7 @@ impl Offers {
         match stored.status() {
             Status::STATUS_EXPIRED => Move::to(Status::Active)
                 .because("feed_has_it", "the feed still has it")
-                .apply(&mut stored.offer, &call.author, call.by, now, exposure)
+                .apply(stored, &call.author, call.by, now, exposure)
                 .or_else(|why| match why {
                     // A ban stands over it.
                     crate::NotMoved::BanStands => Ok(()),
@@ -220,12 +220,12 @@ pub(super) fn give_up(
     if make_manual {
         after.offer.source =
             Some(Source { kind: Some(source::Manual::default().into()), ..Source::default() }).into();
-        keep(&mut after.offer).author = Some(call.author).into();
+        after.set_author(&call.author);
     } else {
         debug_assert!(status::may_move(after.status(), Status::Removed, call.by).is_ok());
         Move::to(Status::Removed)
             .because("feed_without_it", "the feed does not have it any more")
-            .apply(&mut after.offer, &call.author, call.by, now, exposure)
+            .apply(&mut after, &call.author, call.by, now, exposure)
             .map_err(|why| Error::NotMoved { id, why })?;
     }
     after.offer.update_time = Some(time::from_time(now)).into();

@@ -1,7 +1,10 @@
-//! How a filter stays fast in a list of a million: by rows that say which offers of a seller have a category, a source, a beginning of the title, about a price.
+//! Filtered lists that stay fast for a seller with a million offers, by an index of facets.
 //!
-//! A stream of places goes by one kind of those rows, the newest first, over all values that fit (categories below one, prices between two: a merge). The narrowest stream leads: the one
-//! that reaches furthest back in its first page. What it finds is looked up in the preset, whose row says the rest. A call looks at a bounded number of places and says where the next one goes on.
+//! The index has a row for the category, the source, the beginning of the title and the approximate price of
+//! each offer. A filter merges the scans of all index values of one kind that fit (categories below one,
+//! prices between two), newest first. It uses the kind that reaches furthest back in its first page, and
+//! checks the remaining conditions on the cards in the preset. A call examines a bounded number of rows and
+//! returns where the next one continues.
 
 use std::collections::VecDeque;
 
@@ -10,213 +13,199 @@ use store::{Key, Read, Row};
 use wire::torg::offers::v1::Card;
 
 use super::filter::{Filter, Range, below, is_within};
-use super::{List, Place, card};
+use super::{Cursor, List, card};
 use crate::error::Result;
-use crate::limits::{FACET_GUESSES_MAX, FACET_LOOKS_MAX, FACET_PAGE, FACET_VALUES_MAX, LIST_LOOKS_MAX};
+use crate::limits::{FACET_CATEGORIES_MAX, FACET_PAGE, FACET_SCAN_MAX, FACET_VALUES_MAX, LIST_ROWS_MAX};
 use crate::lists::category_facet;
 use crate::offers::{Offers, parse};
 use crate::presets::{name, with_cards};
 use crate::tables::{FILTERS, PRESETS};
 
-/// Places by several index values, merged, the newest first.
-struct Stream {
-    lanes: Vec<Lane>,
+/// The merge of several scans, newest first.
+struct Merge {
+    scans: Vec<FacetScan>,
 }
 
-/// Places of one index value; `None`: of the preset itself.
-struct Lane {
+/// A scan of one index value; of the whole preset if `facet` is `None`.
+struct FacetScan {
     facet: Option<String>,
-    /// What was read and not yet taken.
-    ahead: VecDeque<Place>,
-    /// Where reading goes on; `None` at the end.
-    after: Next,
+    /// Read and not yet taken.
+    buffer: VecDeque<Cursor>,
+    next: Next,
 }
 
-/// Where a lane goes on reading.
+/// Where a scan continues.
 #[derive(Clone, Copy)]
 enum Next {
-    From(Option<Place>),
+    After(Option<Cursor>),
     End,
 }
 
 impl Offers {
-    /// Places in a preset that fit a filter, the newest first; and where to go on.
+    /// Positions in a preset that fit a filter, newest first, and where to continue.
     pub(super) async fn filtered(
         &self,
         list: List<'_>,
         filter: &Filter,
-        after: Option<Place>,
+        after: Option<Cursor>,
         limit: usize,
-    ) -> Result<(Vec<Place>, Option<Place>)> {
-        let mut stream = self.narrowest(list, filter, after).await?;
-        let (mut fitting, mut seen, mut looks) = (Vec::new(), after, 0);
-        while looks < LIST_LOOKS_MAX {
-            let places = self.take(list, &mut stream, FACET_PAGE).await?;
-            if places.is_empty() {
+    ) -> Result<(Vec<Cursor>, Option<Cursor>)> {
+        let mut merge = self.narrowest(list, filter, after).await?;
+        let mut fitting = Vec::new();
+        let mut examined_to = after;
+        let mut examined = 0;
+        while examined < LIST_ROWS_MAX {
+            let cursors = self.take(list, &mut merge, FACET_PAGE).await?;
+            if cursors.is_empty() {
                 return Ok((fitting, None));
             }
-            looks += places.len();
-            for (place, card) in self.cards(list, &places).await? {
-                seen = Some(place);
+            examined += cursors.len();
+            for (cursor, card) in self.cards(list, &cursors).await? {
+                examined_to = Some(cursor);
                 if card.is_some_and(|card| filter.fits(&card, self.catalogue())) {
-                    fitting.push(place);
+                    fitting.push(cursor);
                     if fitting.len() == limit {
-                        return Ok((fitting, seen));
+                        return Ok((fitting, examined_to));
                     }
                 }
             }
         }
-        Ok((fitting, seen))
+        Ok((fitting, examined_to))
     }
 
-    /// The stream that reaches furthest back in its first page.
-    async fn narrowest(&self, list: List<'_>, filter: &Filter, after: Option<Place>) -> Result<Stream> {
-        let mut streams = vec![Stream::new([None], after)];
+    /// The merge that reaches furthest back in its first page.
+    async fn narrowest(&self, list: List<'_>, filter: &Filter, after: Option<Cursor>) -> Result<Merge> {
+        let mut narrowest = Merge::new([None], after);
+        let mut least_reach = self.reach(list, &mut narrowest).await?;
+        let mut candidates = Vec::new();
         for range in filter.ranges() {
-            streams
-                .extend(self.values(list, &range, |_| true).await?.map(|facets| Stream::new(facets, after)));
+            candidates.extend(self.values(list, &range, |_| true).await?);
         }
         if let Some(above) = &filter.category {
-            let facets = self.categories(list, above).await?;
-            streams.extend(facets.map(|facets| Stream::new(facets, after)));
+            candidates.extend(self.categories(list, above).await?);
         }
-        let mut narrowest: Option<((bool, Option<Place>), Stream)> = None;
-        for mut stream in streams {
-            let first = self.take(list, &mut stream, FACET_PAGE).await?;
-            // One that ends within its first page is narrower than any that goes on.
-            let reach = (first.len() == FACET_PAGE, first.last().copied());
-            stream.put_back(first);
-            if narrowest.as_ref().is_none_or(|(least, _)| reach < *least) {
-                narrowest = Some((reach, stream));
+        for facets in candidates {
+            let mut merge = Merge::new(facets.into_iter().map(Some), after);
+            let reach = self.reach(list, &mut merge).await?;
+            if reach < least_reach {
+                (narrowest, least_reach) = (merge, reach);
             }
         }
-        Ok(narrowest.map_or_else(|| Stream::new([None], after), |(_, stream)| stream))
+        Ok(narrowest)
     }
 
-    /// The index values of a category and of all below it that a seller has; `None` if they are too many to be merged.
-    async fn categories(&self, list: List<'_>, above: &str) -> Result<Option<Vec<Option<String>>>> {
-        let below = below(self.catalogue(), above, FACET_GUESSES_MAX);
-        if let Some(categories) = below {
-            return Ok(Some(categories.into_iter().map(|category| Some(category_facet(category))).collect()));
+    /// How far back the first page of a merge reaches; one that ends within its first page comes first.
+    async fn reach(&self, list: List<'_>, merge: &mut Merge) -> Result<(bool, Option<Cursor>)> {
+        let first = self.take(list, merge, FACET_PAGE).await?;
+        let reach = (first.len() == FACET_PAGE, first.last().copied());
+        merge.put_back(first);
+        Ok(reach)
+    }
+
+    /// The index values of a category and its subcategories; `None` if they are too many to merge.
+    async fn categories(&self, list: List<'_>, above: &str) -> Result<Option<Vec<String>>> {
+        if let Some(categories) = below(self.catalogue(), above, FACET_CATEGORIES_MAX) {
+            return Ok(Some(categories.into_iter().map(category_facet).collect()));
         }
         let range = Range { from: "c:".to_owned(), to: format!("c:{}", char::MAX) };
         self.values(list, &range, |facet| is_within(self.catalogue(), &facet[2..], above)).await
     }
 
-    /// The index values of a seller in a range; `None` if they are too many to be merged.
+    /// The index values of a seller in a range; `None` if they are too many to merge.
     async fn values(
         &self,
         list: List<'_>,
         range: &Range,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<Option<Vec<Option<String>>>> {
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<Vec<String>>> {
         let List { shard, seller, .. } = list;
-        let (mut values, mut looks) = (Vec::new(), 0);
+        let mut values = Vec::new();
         let mut scan =
             FILTERS.prefix((shard, seller)).from(FILTERS.bound((shard, seller, &*range.from))).limit(1);
-        loop {
-            let Some(row) = self.store().scan(&scan).await?.rows.into_iter().next() else {
-                return Ok(Some(values));
-            };
+        for scanned in 0.. {
+            let Some(row) = self.store().scan(&scan).await?.rows.into_iter().next() else { break };
             let (_, _, facet, ..) = FILTERS.parts(&row.key)?;
-            looks += 1;
             if facet > range.to {
-                return Ok(Some(values));
+                break;
             }
-            if looks > FACET_LOOKS_MAX || values.len() >= FACET_VALUES_MAX {
+            if scanned >= FACET_SCAN_MAX || values.len() >= FACET_VALUES_MAX {
                 return Ok(None);
             }
             scan = scan.above(FILTERS.bound((shard, seller, &*facet)));
-            if wanted(&facet) {
-                values.push(Some(facet));
+            if is_wanted(&facet) {
+                values.push(facet);
             }
         }
+        Ok(Some(values))
     }
 
-    /// The next places of a stream, fewer only at its end.
-    async fn take(&self, list: List<'_>, stream: &mut Stream, count: usize) -> Result<Vec<Place>> {
-        let mut places = Vec::with_capacity(count);
-        while places.len() < count {
-            let dry = stream.lanes.iter_mut().filter(|lane| lane.is_dry());
-            try_join_all(dry.map(|lane| self.refill(list, lane))).await?;
-            let newest = stream.lanes.iter_mut().max_by_key(|lane| lane.ahead.front().copied());
-            let Some(place) = newest.and_then(|lane| lane.ahead.pop_front()) else { break };
-            places.push(place);
+    /// The next positions of a merge; fewer than `count` only at its end.
+    async fn take(&self, list: List<'_>, merge: &mut Merge, count: usize) -> Result<Vec<Cursor>> {
+        let mut cursors = Vec::with_capacity(count);
+        while cursors.len() < count {
+            let empty = merge.scans.iter_mut().filter(|scan| scan.buffer.is_empty());
+            try_join_all(empty.map(|scan| self.refill(list, scan))).await?;
+            let newest = merge.scans.iter_mut().max_by_key(|scan| scan.buffer.front().copied());
+            let Some(cursor) = newest.and_then(|scan| scan.buffer.pop_front()) else { break };
+            cursors.push(cursor);
         }
-        Ok(places)
+        Ok(cursors)
     }
 
-    async fn refill(&self, list: List<'_>, lane: &mut Lane) -> Result<()> {
-        let Next::From(after) = lane.after else { return Ok(()) };
+    async fn refill(&self, list: List<'_>, scan: &mut FacetScan) -> Result<()> {
+        let Next::After(after) = scan.next else { return Ok(()) };
         let List { shard, seller, preset } = list;
-        let (scan, key): (_, Box<dyn Fn(Place) -> Key + Send + Sync>) =
-            if let Some(facet) = lane.facet.clone() {
-                let scan = FILTERS.prefix((shard, seller, &*facet));
-                let seller = seller.to_owned();
-                let key = move |Place { created_ms, id }: Place| {
-                    FILTERS.key((shard, &*seller, &*facet, created_ms, &*id.to_string()))
-                };
-                (scan, Box::new(key))
-            } else {
-                (PRESETS.prefix((shard, seller, name(preset))), Box::new(|place| preset_key(list, place)))
-            };
-        let mut scan = scan.descending().limit(FACET_PAGE);
-        if let Some(place) = after {
-            scan = scan.after(key(place));
+        let rows = match &scan.facet {
+            Some(facet) => FILTERS.prefix((shard, seller, &**facet)),
+            None => PRESETS.prefix((shard, seller, name(preset))),
+        };
+        let mut rows = rows.descending().limit(FACET_PAGE);
+        if let Some(Cursor { created_ms, id }) = after {
+            rows = rows.after(match &scan.facet {
+                Some(facet) => FILTERS.key((shard, seller, &**facet, created_ms, &*id.to_string())),
+                None => list.key(Cursor { created_ms, id }),
+            });
         }
-        let page = self.store().scan(&scan).await?;
+        let page = self.store().scan(&rows).await?;
         for row in &page.rows {
-            // Rows of both tables end with the time of creation and the id.
-            let (created_ms, id) = match lane.facet {
-                Some(_) => FILTERS.parts(&row.key).map(|(.., created_ms, id)| (created_ms, id))?,
-                None => PRESETS.parts(&row.key).map(|(.., created_ms, id)| (created_ms, id))?,
+            let (.., created_ms, id) = match scan.facet {
+                Some(_) => FILTERS.parts(&row.key)?,
+                None => PRESETS.parts(&row.key)?,
             };
-            lane.ahead.push_back(Place { created_ms, id: parse(&id)? });
+            scan.buffer.push_back(Cursor { created_ms, id: parse(&id)? });
         }
-        lane.after = match lane.ahead.back() {
-            Some(place) if page.next.is_some() => Next::From(Some(*place)),
+        scan.next = match scan.buffer.back() {
+            Some(oldest) if page.next.is_some() => Next::After(Some(*oldest)),
             _ => Next::End,
         };
         Ok(())
     }
 
-    /// The cards of offers; `None` for those that do not stand in the preset.
-    async fn cards(&self, list: List<'_>, places: &[Place]) -> Result<Vec<(Place, Option<Card>)>> {
+    /// The cards of offers; `None` for offers that are not in the preset.
+    async fn cards(&self, list: List<'_>, cursors: &[Cursor]) -> Result<Vec<(Cursor, Option<Card>)>> {
         let cards = List { preset: with_cards(list.preset), ..list };
-        let mut keys: Vec<Key> = places.iter().map(|place| preset_key(cards, *place)).collect();
+        let mut keys: Vec<Key> = cursors.iter().map(|cursor| cards.key(*cursor)).collect();
         if cards.preset != list.preset {
-            keys.extend(places.iter().map(|place| preset_key(list, *place)));
+            keys.extend(cursors.iter().map(|cursor| list.key(*cursor)));
         }
         let rows = self.store().get(&keys).await?;
-        let (cards, listed) = rows.split_at(places.len());
-        // Both are written in one commit; between two looks an offer may come or go, and then it is none of this moment.
-        let stands = |number: usize| listed.is_empty() || listed[number].is_some();
+        let (cards, listed) = rows.split_at(cursors.len());
+        let is_listed = |number: usize| listed.is_empty() || listed[number].is_some();
         let card = |(number, row): (usize, &Option<Row>)| {
-            row.as_ref().filter(|_| stands(number)).map(card).transpose()
+            row.as_ref().filter(|_| is_listed(number)).map(card).transpose()
         };
         let cards = cards.iter().enumerate().map(card);
-        places.iter().zip(cards).map(|(place, card)| Ok((*place, card?))).collect()
+        cursors.iter().zip(cards).map(|(cursor, card)| Ok((*cursor, card?))).collect()
     }
 }
 
-impl Stream {
-    fn new(facets: impl IntoIterator<Item = Option<String>>, after: Option<Place>) -> Self {
-        let lane = |facet| Lane { facet, ahead: VecDeque::new(), after: Next::From(after) };
-        Self { lanes: facets.into_iter().map(lane).collect() }
+impl Merge {
+    fn new(facets: impl IntoIterator<Item = Option<String>>, after: Option<Cursor>) -> Self {
+        let scan = |facet| FacetScan { facet, buffer: VecDeque::new(), next: Next::After(after) };
+        Self { scans: facets.into_iter().map(scan).collect() }
     }
 
-    /// Puts back what was taken: it comes first again.
-    fn put_back(&mut self, places: Vec<Place>) {
-        self.lanes.push(Lane { facet: None, ahead: places.into(), after: Next::End });
+    fn put_back(&mut self, cursors: Vec<Cursor>) {
+        self.scans.push(FacetScan { facet: None, buffer: cursors.into(), next: Next::End });
     }
-}
-
-impl Lane {
-    fn is_dry(&self) -> bool {
-        self.ahead.is_empty() && matches!(self.after, Next::From(_))
-    }
-}
-
-fn preset_key(list: List<'_>, Place { created_ms, id }: Place) -> Key {
-    PRESETS.key((list.shard, list.seller, name(list.preset), created_ms, &*id.to_string()))
 }

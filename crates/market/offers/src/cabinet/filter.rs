@@ -4,35 +4,32 @@ use catalog::Catalogue;
 use wire::torg::offers::v1::{Card, Money};
 
 use crate::limits::TITLE_FILTER_CHARS;
-use crate::lists::{price_facet, title_facet, title_key};
+use crate::lists::{price_facet, source_facet, title_facet, title_key};
 
-/// What offers a list is to show: those that fit all of it.
+/// Conditions that an offer of a list meets, all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// This category and all below it.
+    /// Also all subcategories.
     pub category: Option<String>,
     /// `manual`, or `feed:` and a namespace.
     pub source: Option<String>,
-    /// The beginning of the title, whatever its case.
+    /// Case-insensitive.
     pub title_prefix: Option<String>,
-    /// What it costs. Offers without an amount in this currency do not fit.
+    /// Offers without an amount in this currency do not fit.
     pub price: Option<PriceFilter>,
-    /// The id in the feed that is the source: without such a source, nothing fits.
+    /// The id in the feed of `source`; without a feed there, nothing fits.
     pub external_id: Option<String>,
 }
 
-/// Amounts of one currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceFilter {
-    /// Three letters.
     pub currency: String,
-    /// The least, in millionths.
+    /// In millionths, like `to`; both are included.
     pub from: i64,
-    /// The most, in millionths.
     pub to: i64,
 }
 
-/// Index values between two texts, both included.
+/// An inclusive range of index values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) from: String,
@@ -44,13 +41,13 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// The feed and the id there, if an offer is looked for by it.
+    /// The feed and the id there.
     pub(crate) fn external(&self) -> Option<(Option<&str>, &str)> {
         let namespace = self.source.as_deref().and_then(|source| source.strip_prefix("feed:"));
         self.external_id.as_deref().map(|external| (namespace, external))
     }
 
-    /// Whether an offer fits, but for its id in a feed, which a card does not have.
+    /// Whether an offer fits; its id in a feed is not in the card and not compared.
     pub(crate) fn fits(&self, card: &Card, catalogue: &Catalogue) -> bool {
         let in_category = |category: &str| is_within(catalogue, &card.category, category);
         self.category.as_deref().is_none_or(in_category)
@@ -59,11 +56,13 @@ impl Filter {
             && self.price.as_ref().is_none_or(|price| price.fits(card.price.as_option()))
     }
 
-    /// Where to look for offers that fit: every range contains all of them. The category is asked for apart: those below it need not be next to it.
+    /// Index ranges, each of which contains all offers that fit. Not for the category: its subcategories are
+    /// not next to it.
     pub(crate) fn ranges(&self) -> Vec<Range> {
-        let source = self.source.as_ref().map(|source| Range::exactly(format!("s:{source}")));
+        let source = self.source.as_deref().map(|source| Range::exactly(source_facet(source)));
         let title = self.title_prefix.as_ref().map(|prefix| {
-            let (key, facet) = (title_key(prefix), title_facet(&title_key(prefix)));
+            let key = title_key(prefix);
+            let facet = title_facet(&key);
             if key.chars().count() < TITLE_FILTER_CHARS {
                 Range::beginning(facet)
             } else {
@@ -98,7 +97,7 @@ impl Range {
     }
 }
 
-/// Whether a category is another one, or below it. One that the catalogue does not know any more is only itself.
+/// Whether a category is another one or a subcategory of it. The catalogue may know neither any more.
 pub(crate) fn is_within(catalogue: &Catalogue, category: &str, above: &str) -> bool {
     category == above
         || match (catalogue.category(category), catalogue.category(above)) {
@@ -107,7 +106,7 @@ pub(crate) fn is_within(catalogue: &Catalogue, category: &str, above: &str) -> b
         }
 }
 
-/// A category and all below it; `None` if they are more than `most`.
+/// A category and its subcategories; `None` if they are more than `most`.
 pub(crate) fn below<'a>(catalogue: &'a Catalogue, above: &'a str, most: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![above];
     let mut children: Vec<catalog::Category<'_>> = catalogue.category(above)?.children().collect();

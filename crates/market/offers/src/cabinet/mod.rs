@@ -1,4 +1,4 @@
-//! The cabinet: a seller's offers by preset, filtered or not, and how many they are.
+//! The cabinet of a seller: lists of offers by preset and filter, and counters.
 
 mod facets;
 mod filter;
@@ -6,7 +6,7 @@ mod filter;
 use std::collections::BTreeMap;
 
 use buffa::Message;
-use store::{Read, Row};
+use store::{Key, Read, Row};
 use wire::torg::offers::v1::{Card, Offer, Preset};
 
 pub use filter::{Filter, PriceFilter};
@@ -18,36 +18,31 @@ use crate::presets::{self, name};
 use crate::tables::{EXTERNALS, PRESETS};
 use crate::{counters, lists};
 
-/// A page of a list.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The offers, the newest first.
+    /// Newest first.
     pub offers: Vec<Offer>,
-    /// Where the next page begins; `None` at the end.
-    pub next: Option<Place>,
+    /// `None` at the end of the list.
+    pub next: Option<Cursor>,
 }
 
-/// A place in a list: when the last offer was made that was looked at, and its id.
+/// A position in a list: the last offer that was examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// In milliseconds.
+pub struct Cursor {
     pub created_ms: i64,
-    /// The offer.
     pub id: OfferId,
 }
 
-/// What a seller has now, and what they have sold and earned so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Offers by preset.
+    /// Present offers by preset.
     pub now: BTreeMap<&'static str, i64>,
     /// Offers that were ever sold.
     pub sold: i64,
-    /// Money in millionths, by currency.
+    /// Money earned, in millionths by currency.
     pub money: BTreeMap<String, i64>,
 }
 
-/// A seller's list.
 #[derive(Clone, Copy)]
 pub(crate) struct List<'a> {
     pub(crate) shard: u32,
@@ -55,48 +50,54 @@ pub(crate) struct List<'a> {
     pub(crate) preset: Preset,
 }
 
+impl List<'_> {
+    fn key(&self, Cursor { created_ms, id }: Cursor) -> Key {
+        PRESETS.key((self.shard, self.seller, name(self.preset), created_ms, &*id.to_string()))
+    }
+}
+
 impl Offers {
-    /// Offers of a seller in a preset, the newest first, behind a place.
+    /// A page of a seller's offers in a preset, newest first, behind a cursor.
     ///
-    /// A place is a time and an id, not a number: offers that come and go meanwhile move nothing, so none comes twice and none that stays is left out.
-    /// With a filter a page may have fewer offers than asked for, or none, and still not be the last: [`Page::next`] says so.
+    /// A cursor is a time and an id, not a number: offers that come and go meanwhile cause neither repetitions
+    /// nor gaps. With a filter, a page that is not the last may have fewer than `limit` offers, or none.
     pub async fn list(
         &self,
         seller: &str,
         preset: Preset,
         filter: &Filter,
-        after: Option<Place>,
+        after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page> {
         let list = List { shard: self.shard_of_seller(seller), seller, preset };
         if let Some((namespace, external)) = filter.external() {
             let offers = match namespace.filter(|_| after.is_none()) {
-                Some(namespace) => self.of_feed(list, filter, namespace, external).await?,
+                Some(namespace) => self.by_external_id(list, filter, namespace, external).await?,
                 None => Vec::new(),
             };
             return Ok(Page { offers, next: None });
         }
-        let (places, next) = if filter.is_empty() {
-            self.places(list, after, limit.max(1)).await?
+        let (cursors, next) = if filter.is_empty() {
+            self.unfiltered(list, after, limit.max(1)).await?
         } else {
             self.filtered(list, filter, after, limit.max(1)).await?
         };
-        let ids: Vec<OfferId> = places.iter().map(|place| place.id).collect();
-        // One that left meanwhile is left out.
+        let ids: Vec<OfferId> = cursors.iter().map(|cursor| cursor.id).collect();
+        // Offers that were removed meanwhile are skipped.
         let offers = self.get_many(&ids).await?.into_iter().flatten().collect();
         Ok(Page { offers, next })
     }
 
-    /// The offer that has this id in a feed, if it is in the list and fits: one, or none.
-    async fn of_feed(
+    /// The offer with this id in a feed, if it is in the list and fits the filter.
+    async fn by_external_id(
         &self,
         List { shard, seller, preset }: List<'_>,
         filter: &Filter,
         namespace: &str,
         external: &str,
     ) -> Result<Vec<Offer>> {
-        let row = self.store().get(&[EXTERNALS.key((shard, seller, namespace, external))]).await?;
-        let Some(row) = row.into_iter().flatten().next() else { return Ok(Vec::new()) };
+        let row = self.store().get_one(&EXTERNALS.key((shard, seller, namespace, external))).await?;
+        let Some(row) = row else { return Ok(Vec::new()) };
         let id = parse(&String::from_utf8_lossy(&row.value))?;
         let listed = |offer: &Offer| {
             let status = offer.status.as_known().unwrap_or_default();
@@ -106,30 +107,29 @@ impl Offers {
         Ok(self.get_many(&[id]).await?.into_iter().flatten().filter(listed).collect())
     }
 
-    /// Places of a preset, the newest first.
-    async fn places(
+    /// Positions in a preset, newest first.
+    async fn unfiltered(
         &self,
         list: List<'_>,
-        after: Option<Place>,
+        after: Option<Cursor>,
         limit: usize,
-    ) -> Result<(Vec<Place>, Option<Place>)> {
+    ) -> Result<(Vec<Cursor>, Option<Cursor>)> {
         let List { shard, seller, preset } = list;
         let mut scan = PRESETS.prefix((shard, seller, name(preset))).descending().limit(limit);
-        if let Some(Place { created_ms, id }) = after {
-            scan = scan.after(PRESETS.key((shard, seller, name(preset), created_ms, &*id.to_string())));
+        if let Some(cursor) = after {
+            scan = scan.after(list.key(cursor));
         }
         let page = self.store().scan(&scan).await?;
-        let places = page.rows.iter().map(place).collect::<Result<Vec<_>>>()?;
-        let next = page.next.is_some().then(|| places.last().copied()).flatten();
-        Ok((places, next))
+        let cursors = page.rows.iter().map(cursor).collect::<Result<Vec<_>>>()?;
+        let next = page.next.is_some().then(|| cursors.last().copied()).flatten();
+        Ok((cursors, next))
     }
 
-    /// How many offers each preset has.
+    /// The number of offers by preset.
     pub async fn counts(&self, seller: &str) -> Result<BTreeMap<&'static str, i64>> {
         Ok(self.counters(seller).await?.now)
     }
 
-    /// All counters of a seller, of one moment.
     pub async fn counters(&self, seller: &str) -> Result<Counters> {
         let counters = counters::of_seller(self.store(), self.shard_of_seller(seller), seller).await?;
         let of = |name: &str| counters.get(name).copied().unwrap_or(0);
@@ -141,13 +141,11 @@ impl Offers {
     }
 }
 
-/// Where a row of a preset stands in its list.
-fn place(row: &Row) -> Result<Place> {
+fn cursor(row: &Row) -> Result<Cursor> {
     let (.., created_ms, id) = PRESETS.parts(&row.key)?;
-    Ok(Place { created_ms, id: parse(&id)? })
+    Ok(Cursor { created_ms, id: parse(&id)? })
 }
 
-/// What a row of a preset says of its offer.
 fn card(row: &Row) -> Result<Card> {
     Card::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
 }

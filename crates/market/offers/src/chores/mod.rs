@@ -1,6 +1,7 @@
-//! Chores: work that goes through whole tables, again and again, lap by lap: the archive, what is kept for a time only, counts.
+//! Periodic maintenance of whole tables: archiving, expiry of old rows, repair of counters.
 //!
-//! How far a chore is stands in the store: a lap goes on after a restart. One process at a time is at a chore; if two are, work is done twice and nothing is wrong.
+//! A chore makes passes over its table in small steps. Its progress is stored: a pass continues after a
+//! restart. A lease keeps other processes away; if two run the same chore, some work is done twice.
 
 mod steps;
 
@@ -18,33 +19,31 @@ use crate::error::{Result, damaged};
 use crate::offers::Offers;
 use crate::tables::CHORES;
 
-/// How long a process that is silent keeps a chore.
-const TURN: Duration = Duration::from_secs(30);
-/// How long to rest when nothing is due.
-const REST: Duration = Duration::from_secs(5);
-/// The pause between two steps: chores leave the machine to others.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The lease of a process on a chore.
+const LEASE: Duration = Duration::from_secs(30);
+/// The pause if nothing is due.
+const IDLE_PAUSE: Duration = Duration::from_secs(5);
+/// The pause between two steps, for other work of the machine.
+const STEP_PAUSE: Duration = Duration::from_millis(5);
 
-/// A chore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chore {
     /// Moves offers to the archive.
     Archive,
-    /// Forgets old history.
+    /// Deletes old history.
     History,
-    /// Forgets idempotency keys.
+    /// Deletes expired idempotency keys.
     Keys,
-    /// Forgets drafts that nobody changes any more.
+    /// Deletes drafts that were not changed for a long time.
     Drafts,
-    /// Corrects counts that drifted.
+    /// Repairs counters.
     Counts,
 }
 
-/// All chores.
 pub const ALL: [Chore; 5] = [Chore::Archive, Chore::History, Chore::Keys, Chore::Drafts, Chore::Counts];
 
 impl Chore {
-    /// In keys and for people.
+    /// In keys and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +55,7 @@ impl Chore {
         }
     }
 
-    /// How long after its beginning the next lap begins.
+    /// From the start of a pass to the start of the next one.
     fn interval(self) -> Duration {
         match self {
             Self::Archive => Duration::from_secs(60),
@@ -66,28 +65,29 @@ impl Chore {
     }
 }
 
-/// What came of a turn.
+/// The outcome of [`Offers::run_chore_step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// A part of a lap was done.
-    Step,
-    /// Nothing is due, or another process is at it.
-    Rest,
+pub enum ChoreStep {
+    Done,
+    /// Nothing is due, or another process has the lease.
+    NotDue,
 }
 
 impl Offers {
-    /// Does all chores until `stop` says so.
+    /// Runs all chores until `stop` is true.
     pub async fn run_chores(&self, worker: &str, mut stop: watch::Receiver<bool>) {
         loop {
             let round = async {
                 let mut stepped = false;
                 for chore in ALL {
-                    match self.turn(chore, worker).await {
-                        Ok(turn) => stepped |= turn == Turn::Step,
-                        Err(error) => tracing::warn!(chore = chore.name(), %error, "a chore waits"),
+                    match self.run_chore_step(chore, worker).await {
+                        Ok(outcome) => stepped |= outcome == ChoreStep::Done,
+                        Err(error) => {
+                            tracing::warn!(chore = chore.name(), %error, "chore failed, it is retried");
+                        }
                     }
                 }
-                tokio::time::sleep(if stepped { PAUSE } else { REST }).await;
+                tokio::time::sleep(if stepped { STEP_PAUSE } else { IDLE_PAUSE }).await;
             };
             tokio::select! {
                 biased;
@@ -97,9 +97,10 @@ impl Offers {
         }
     }
 
-    /// One step of a chore, if it is due and nobody else is at it.
-    pub async fn turn(&self, chore: Chore, worker: &str) -> Result<Turn> {
-        let (key, now) = (CHORES.key((0, chore.name())), self.now());
+    /// Runs one step of a chore if it is due and no other worker has the lease.
+    pub async fn run_chore_step(&self, chore: Chore, worker: &str) -> Result<ChoreStep> {
+        let key = CHORES.key((0, chore.name()));
+        let now = self.now();
         let row = self.store().get_one(&key).await?;
         let version = row.as_ref().map_or(0, |row| row.version);
         let mut state = match &row {
@@ -107,11 +108,11 @@ impl Offers {
             None => StoredChore { lap_began_ms: now.as_ms(), ..StoredChore::default() },
         };
         if state.worker != worker && now < Time::from_ms(state.until_ms) {
-            return Ok(Turn::Rest);
+            return Ok(ChoreStep::NotDue);
         }
         if state.lap_done {
             if now < Time::from_ms(state.lap_began_ms) + chore.interval() {
-                return Ok(Turn::Rest);
+                return Ok(ChoreStep::NotDue);
             }
             state = StoredChore { lap_began_ms: now.as_ms(), ..StoredChore::default() };
         }
@@ -121,16 +122,17 @@ impl Offers {
         }
         state.after = after.unwrap_or_default();
         state.lap_done = state.shard >= self.shards();
-        (state.worker, state.until_ms) = (worker.to_owned(), (self.now() + TURN).as_ms());
+        state.worker = worker.to_owned();
+        state.until_ms = (self.now() + LEASE).as_ms();
         let mut batch = Batch::new();
         batch.check(key.clone(), version).put(key, version + 1, Bytes::from(state.encode_to_vec()));
-        // In conflict, another process is at it: it does the same.
+        // On a conflict another process did this step.
         let _: store::Outcome = self.store().commit(batch).await?;
-        Ok(Turn::Step)
+        Ok(ChoreStep::Done)
     }
 
-    /// Everything of one chore that is due now, in one lap. For tests and for people.
-    pub async fn lap(&self, chore: Chore) -> Result<()> {
+    /// Runs a whole pass of a chore now, regardless of leases.
+    pub async fn run_chore(&self, chore: Chore) -> Result<()> {
         for shard in 0..self.shards() {
             let mut after = Arc::<[u8]>::from([]);
             while let Some(next) = self.step(chore, shard, &after).await? {

@@ -1,4 +1,4 @@
-//! One step of each chore: a page of a shard.
+//! The step of each chore: a page of a shard.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::tables::{ANSWERS, DRAFTS, HISTORY};
 use crate::time;
 
 impl Offers {
-    /// Does a step of a chore in a shard, behind what was done; returns how far it came, `None` at the end of the shard.
+    /// Processes the page of a shard behind the key `after`. Returns the last key; `None` at the end of the
+    /// shard.
     pub(super) async fn step(&self, chore: Chore, shard: u32, after: &[u8]) -> Result<Option<Vec<u8>>> {
         let config = self.config();
         match chore {
@@ -26,35 +27,39 @@ impl Offers {
                     let entry = HistoryEntry::decode_from_slice(&row.value).ok()?;
                     entry.time.as_option().map(time::to_ms)
                 };
-                self.forget(HISTORY.prefix((shard,)), HISTORY.def(), after, config.keep_history, made_ms)
+                self.expire(HISTORY.prefix((shard,)), HISTORY.def(), after, config.history_retention, made_ms)
                     .await
             }
             Chore::Keys => {
                 let made_ms = |row: &Row| Some(StoredAnswer::decode_from_slice(&row.value).ok()?.at_ms);
-                self.forget(ANSWERS.prefix((shard,)), ANSWERS.def(), after, config.keep_keys, made_ms).await
+                self.expire(ANSWERS.prefix((shard,)), ANSWERS.def(), after, config.key_retention, made_ms)
+                    .await
             }
             Chore::Drafts => {
                 let made_ms = |row: &Row| Some(StoredDraft::decode_from_slice(&row.value).ok()?.updated_ms);
-                self.forget(DRAFTS.prefix((shard,)), DRAFTS.def(), after, config.keep_drafts, made_ms).await
+                self.expire(DRAFTS.prefix((shard,)), DRAFTS.def(), after, config.draft_retention, made_ms)
+                    .await
             }
         }
     }
 
-    /// Deletes the rows of a page that are older than `keep`. A row that cannot be read stays: it may be another release's.
-    async fn forget(
+    /// Deletes the rows of a page that are older than `retention`. A row that cannot be decoded stays: a newer
+    /// release may have written it.
+    async fn expire(
         &self,
         scan: Scan,
         table: &'static TableDef,
         after: &[u8],
-        keep: Duration,
+        retention: Duration,
         made_ms: impl Fn(&Row) -> Option<i64>,
     ) -> Result<Option<Vec<u8>>> {
         let scan = scan.limit(CHORE_PAGE);
         let scan = if after.is_empty() { scan } else { scan.after(Key::from_encoded(table, after)) };
         let page = self.store().scan(&scan).await?;
-        let (now, mut batch) = (self.now(), Batch::new());
+        let now = self.now();
+        let mut batch = Batch::new();
         for row in &page.rows {
-            if made_ms(row).is_some_and(|made| now.since(Time::from_ms(made)) > keep) {
+            if made_ms(row).is_some_and(|made| now.since(Time::from_ms(made)) > retention) {
                 if row.version > 0 {
                     batch.check(row.key.clone(), row.version);
                 }
@@ -62,7 +67,7 @@ impl Offers {
             }
         }
         if !batch.is_empty() {
-            // In conflict some row is in use again; the next lap takes the others.
+            // On a conflict a row is in use again; the next pass deletes the others.
             let _: store::Outcome = self.store().commit(batch).await?;
         }
         Ok(page.next.map(|key| key.bytes().to_vec()))
@@ -70,7 +75,7 @@ impl Offers {
 
     async fn step_counts(&self, shard: u32, after: &[u8]) -> Result<Option<Vec<u8>>> {
         let damaged = |error: std::str::Utf8Error| Error::Damaged {
-            place: "the chore of counts".to_owned(),
+            place: "the progress of the chore `counts`".to_owned(),
             detail: error.to_string(),
         };
         let after = std::str::from_utf8(after).map_err(damaged)?;

@@ -1,51 +1,48 @@
-//! Which draft an owner gets who asks for one: the three rules.
+//! The rules by which an owner with several drafts gets one.
 
-/// A draft as the rules see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Empty if it has none yet.
+pub struct DraftSummary {
+    /// Empty if it is not known yet.
     pub category: String,
-    /// When it was changed last, in milliseconds.
     pub updated_ms: i64,
 }
 
-/// Whose draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// That of the seller who is logged in.
+pub enum DraftOwner {
     LoggedIn,
-    /// That of the anonymous visitor.
     Anonymous,
 }
 
-/// What becomes of the drafts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// There is none: a new one is made.
-    Make,
-    /// This one is emptied and gets the category; its id stays. The other is erased.
-    Reset(Whose),
-    /// This one stays. The other is erased.
-    Keep(Whose),
+    Create,
+    /// Empty this draft, give it the category, keep its id; delete the other one.
+    Reset(DraftOwner),
+    /// Keep this draft and delete the other one.
+    Keep(DraftOwner),
 }
 
-/// Decides: by the category that is asked for, if any, and by the drafts that there are.
+/// Decides by the requested category, if any, and the existing drafts.
 #[must_use]
-pub fn decide(category: Option<&str>, logged_in: Option<&Seen>, anonymous: Option<&Seen>) -> Decision {
-    let fits = |draft: &Seen| category.is_none_or(|category| draft.category == category);
+pub fn decide(
+    category: Option<&str>,
+    logged_in: Option<&DraftSummary>,
+    anonymous: Option<&DraftSummary>,
+) -> Decision {
+    let fits = |draft: &DraftSummary| category.is_none_or(|category| draft.category == category);
     match (logged_in, anonymous) {
-        (None, None) => Decision::Make,
+        (None, None) => Decision::Create,
         (Some(mine), Some(other)) => match (fits(mine), fits(other)) {
-            (false, false) => Decision::Reset(Whose::LoggedIn),
-            (false, true) => Decision::Keep(Whose::Anonymous),
-            // Of two that were changed at the same time, that of the seller.
-            (true, true) if other.updated_ms > mine.updated_ms => Decision::Keep(Whose::Anonymous),
-            (true, _) => Decision::Keep(Whose::LoggedIn),
+            (false, false) => Decision::Reset(DraftOwner::LoggedIn),
+            (false, true) => Decision::Keep(DraftOwner::Anonymous),
+            // If both were changed at the same time, the seller's.
+            (true, true) if other.updated_ms > mine.updated_ms => Decision::Keep(DraftOwner::Anonymous),
+            (true, _) => Decision::Keep(DraftOwner::LoggedIn),
         },
-        (Some(mine), None) if fits(mine) => Decision::Keep(Whose::LoggedIn),
-        (Some(_), None) => Decision::Reset(Whose::LoggedIn),
-        (None, Some(other)) if fits(other) => Decision::Keep(Whose::Anonymous),
-        (None, Some(_)) => Decision::Reset(Whose::Anonymous),
+        (Some(mine), None) if fits(mine) => Decision::Keep(DraftOwner::LoggedIn),
+        (Some(_), None) => Decision::Reset(DraftOwner::LoggedIn),
+        (None, Some(other)) if fits(other) => Decision::Keep(DraftOwner::Anonymous),
+        (None, Some(_)) => Decision::Reset(DraftOwner::Anonymous),
     }
 }
 
@@ -55,19 +52,19 @@ mod tests {
 
     type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
 
-    /// By the category that is asked for, the category and time of the seller's draft and of the anonymous one: what becomes of them. Every combination of
-    /// "none, fits, does not fit" with "older, as old, newer".
+    /// The requested category, category and time of the seller's and of the anonymous draft, the decision:
+    /// every combination of "none, fits, does not fit" with "older, equal, newer".
     #[test]
     fn all_combinations_of_the_three_rules() {
-        use Decision::{Keep, Make, Reset};
-        use Whose::{Anonymous, LoggedIn};
+        use Decision::{Create, Keep, Reset};
+        use DraftOwner::{Anonymous, LoggedIn};
         let draft = |seen: Option<(&str, i64)>| {
-            seen.map(|(category, updated_ms)| Seen { category: category.to_owned(), updated_ms })
+            seen.map(|(category, updated_ms)| DraftSummary { category: category.to_owned(), updated_ms })
         };
         let table: &[Row] = &[
             // Nothing there.
-            (None, None, None, Make),
-            (Some("cars"), None, None, Make),
+            (None, None, None, Create),
+            (Some("cars"), None, None, Create),
             // (a) a category that no draft has: the seller's is reset first.
             (Some("cars"), Some(("boats", 1)), None, Reset(LoggedIn)),
             (Some("cars"), None, Some(("boats", 1)), Reset(Anonymous)),

@@ -1,4 +1,4 @@
-//! Attributes by the names that masks give them.
+//! Attributes by their names in masks.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,13 @@ use super::tree::Branches;
 
 type Attributes = BTreeMap<String, Values>;
 
-/// A name in a mask.
 enum Name<'a> {
-    /// This attribute.
     Exact(&'a str),
-    /// Perhaps it went through JSON: this attribute, or one that differs in case and in what parts its words.
+    /// May come from JSON: also matches names that differ in case and separators.
     Loose(&'a str),
 }
 
-fn read(name: &str) -> Name<'_> {
+fn parse(name: &str) -> Name<'_> {
     if let Some(quoted) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
         return Name::Exact(quoted);
     }
@@ -25,42 +23,43 @@ fn read(name: &str) -> Name<'_> {
     if plain { Name::Loose(name) } else { Name::Exact(name) }
 }
 
-/// What two names have in common that differ in case and in what parts their words.
-fn core(name: &str) -> String {
+/// A name without case and separators.
+fn normalized(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Keeps the attributes that are named, all that a name can mean.
-pub(super) fn keep(attributes: &mut Attributes, names: &Branches) {
-    let (mut exact, mut loose) = (Vec::new(), Vec::new());
+/// Removes the attributes that no name matches.
+pub(super) fn retain(attributes: &mut Attributes, names: &Branches) {
+    let mut exact = Vec::new();
+    let mut loose = Vec::new();
     for name in names.keys() {
-        match read(name) {
+        match parse(name) {
             Name::Exact(name) => exact.push(name),
             Name::Loose(name) if attributes.contains_key(name) => exact.push(name),
-            Name::Loose(name) => loose.push(core(name)),
+            Name::Loose(name) => loose.push(normalized(name)),
         }
     }
-    attributes.retain(|name, _| exact.contains(&&**name) || loose.contains(&core(name)));
+    attributes.retain(|name, _| exact.contains(&&**name) || loose.contains(&normalized(name)));
 }
 
-/// The attributes that the names of a change mean, of those that the offer has or gets.
+/// The attributes of the offer before or after a change that the names match.
 pub(super) fn find(names: &Branches, to: &Attributes, from: &Attributes) -> Result<Vec<String>, MaskError> {
     let mut found = Vec::new();
     for name in names.keys() {
-        match read(name) {
+        match parse(name) {
             Name::Exact(name) => found.push(name.to_owned()),
             Name::Loose(name) if from.contains_key(name) => found.push(name.to_owned()),
-            Name::Loose(name) => found.extend(alike(name, to, from)?),
+            Name::Loose(name) => found.extend(find_loose(name, to, from)?),
         }
     }
     Ok(found)
 }
 
-/// The one attribute that a name can mean, if there is any.
-fn alike(name: &str, to: &Attributes, from: &Attributes) -> Result<Option<String>, MaskError> {
-    let wanted = core(name);
+/// The attribute that a name matches loosely, if any; an error if there are several.
+fn find_loose(name: &str, to: &Attributes, from: &Attributes) -> Result<Option<String>, MaskError> {
+    let wanted = normalized(name);
     let mut meant: Vec<String> =
-        to.keys().chain(from.keys()).filter(|key| core(key) == wanted).cloned().collect();
+        to.keys().chain(from.keys()).filter(|key| normalized(key) == wanted).cloned().collect();
     meant.sort();
     meant.dedup();
     if meant.len() > 1 {
@@ -69,8 +68,8 @@ fn alike(name: &str, to: &Attributes, from: &Attributes) -> Result<Option<String
     Ok(meant.pop())
 }
 
-/// Takes over attributes; those that the other does not have are removed.
-pub(super) fn take(to: &mut Attributes, names: &[String], from: &Attributes) {
+/// Copies attributes; those that `from` does not have are removed.
+pub(super) fn copy(to: &mut Attributes, names: &[String], from: &Attributes) {
     for name in names {
         match from.get(name) {
             Some(values) => drop(to.insert(name.clone(), values.clone())),

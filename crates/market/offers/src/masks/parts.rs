@@ -1,4 +1,4 @@
-//! Messages of which a mask keeps or takes over parts.
+//! Messages of which a mask keeps or copies parts.
 
 use buffa::{MessageField, ProtoBox};
 use wire::torg::offers::v1::__buffa::oneof;
@@ -12,159 +12,132 @@ use wire::torg::offers::v1::{
 
 use super::tree::{Branches, Tree};
 
-/// A message with parts.
-pub(super) trait Parts: Default + Clone + PartialEq {
-    /// Empties every part that is not named.
-    fn keep(&mut self, parts: &Branches);
-    /// Takes over the parts that are named.
-    fn take(&mut self, parts: &Branches, from: &Self);
+/// A field of a message: its name, and the fields inside it unless masks take it as a whole.
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) fields: &'static [Field],
 }
 
-/// `parts!(Message { values, that, are, whole; messages })`
+pub(super) trait Parts: Default + Clone + PartialEq {
+    const FIELDS: &'static [Field];
+
+    /// Empties the fields that are not named.
+    fn retain(&mut self, parts: &Branches);
+
+    /// Copies the fields that are named.
+    fn copy(&mut self, parts: &Branches, from: &Self);
+}
+
+/// `parts!(Message { values, taken, as, a, whole; messages: Type })`. The attributes of an offer are handled
+/// in `attributes.rs`.
 macro_rules! parts {
-    ($message:ty { $($whole:ident),*; $($nested:ident),* }) => {
+    ($message:ty { $($whole:ident),*; $($nested:ident: $type:ty),* } $($extra:literal)?) => {
         impl Parts for $message {
-            fn keep(&mut self, parts: &Branches) {
-                *self = Self {
-                    $($whole: if parts.contains_key(stringify!($whole)) {
-                        std::mem::take(&mut self.$whole)
-                    } else {
-                        Default::default()
-                    },)*
-                    $($nested: kept(std::mem::take(&mut self.$nested), parts.get(stringify!($nested))),)*
-                    ..Self::rest(self)
-                };
+            const FIELDS: &'static [Field] = &[
+                $(Field { name: stringify!($whole), fields: &[] },)*
+                $(Field { name: stringify!($nested), fields: <$type>::FIELDS },)*
+                $(Field { name: $extra, fields: &[] },)?
+            ];
+
+            fn retain(&mut self, parts: &Branches) {
+                $(if !parts.contains_key(stringify!($whole)) {
+                    self.$whole = Default::default();
+                })*
+                $(retain_message(&mut self.$nested, parts.get(stringify!($nested)));)*
             }
 
-            fn take(&mut self, parts: &Branches, from: &Self) {
+            fn copy(&mut self, parts: &Branches, from: &Self) {
                 $(if parts.contains_key(stringify!($whole)) {
                     self.$whole = from.$whole.clone();
                 })*
-                $(take_message(&mut self.$nested, parts.get(stringify!($nested)), &from.$nested);)*
+                $(copy_message(&mut self.$nested, parts.get(stringify!($nested)), &from.$nested);)*
             }
         }
     };
 }
 
-/// What a reduced message has beside the parts that masks name here.
-trait Rest: Default {
-    fn rest(&mut self) -> Self {
-        Self::default()
-    }
-}
-
-impl Rest for Offer {
-    fn rest(&mut self) -> Self {
-        // Its names are read by `attributes.rs`.
-        Self { attributes: std::mem::take(&mut self.attributes), ..Self::default() }
-    }
-}
-
-macro_rules! nothing_else {
-    ($($message:ty),*) => { $(impl Rest for $message {})* };
-}
-nothing_else!(
-    Video,
-    Availability,
-    Problem,
-    PredictedPrice,
-    Place,
-    Coordinates,
-    Contacts,
-    StatusReason,
-    Author,
-    Money,
-    Negotiable,
-    PriceRange,
-    Feed
-);
-
 parts!(Offer {
     id, seller, category, title, description, photos, condition, status, status_time, create_time, update_time, expire_time, version,
     photo_order, expire_warning_time, catalogue_version, obstacles;
-    price, video, place, contacts, source, status_reason, predicted_price
-});
-parts!(Video { url; availability });
-parts!(Availability { state, title, check_time; problem });
+    price: Price, video: Video, place: Place, contacts: Contacts, source: Source, status_reason: StatusReason,
+    predicted_price: PredictedPrice
+} "attributes");
+parts!(Video { url; availability: Availability });
+parts!(Availability { state, title, check_time; problem: Problem });
 parts!(Problem { code, text, time, passing; });
-parts!(PredictedPrice { count, confidence, basis; median, low, high });
-parts!(Place { address, place_id; coordinates });
+parts!(PredictedPrice { count, confidence, basis; median: Money, low: Money, high: Money });
+parts!(Place { address, place_id; coordinates: Coordinates });
 parts!(Coordinates { latitude, longitude; });
 parts!(Contacts { name, phones, email, chat; });
-parts!(StatusReason { code, text; author });
+parts!(StatusReason { code, text; author: Author });
 parts!(Author { kind, name; });
 parts!(Money { micros, currency; });
-parts!(Negotiable { ; from });
-parts!(PriceRange { ; from, to });
+parts!(Negotiable { ; from: Money });
+parts!(PriceRange { ; from: Money, to: Money });
 parts!(Feed { namespace, external_id; });
 
-fn kept<T: Parts, P: ProtoBox<T>>(field: MessageField<T, P>, tree: Option<&Tree>) -> MessageField<T, P> {
+fn retain_message<T: Parts, P: ProtoBox<T>>(field: &mut MessageField<T, P>, tree: Option<&Tree>) {
     match tree {
-        None => MessageField::default(),
-        Some(Tree::Whole) => field,
-        Some(Tree::Parts(parts)) => field
-            .into_option()
-            .map(|mut message| {
-                message.keep(parts);
-                message
-            })
-            .into(),
+        None => *field = MessageField::default(),
+        Some(Tree::Whole) => {}
+        Some(Tree::Parts(parts)) => {
+            if let Some(message) = field.as_option_mut() {
+                message.retain(parts);
+            }
+        }
     }
 }
 
-fn take_message<T: Parts, P: ProtoBox<T>>(
+fn copy_message<T: Parts, P: ProtoBox<T>>(
     to: &mut MessageField<T, P>,
     tree: Option<&Tree>,
     from: &MessageField<T, P>,
 ) {
-    let taken = match tree {
-        None => return,
-        Some(Tree::Whole) => from.as_option().cloned(),
-        Some(Tree::Parts(parts)) => taken(to.as_option(), parts, from.as_option()),
-    };
-    *to = taken.into();
+    if let Some(tree) = tree {
+        *to = copied(to.as_option(), tree, from.as_option()).into();
+    }
 }
 
-/// A message with parts of another. Where neither has anything, there is none.
-fn taken<T: Parts>(to: Option<&T>, parts: &Branches, from: Option<&T>) -> Option<T> {
+/// A message with parts of another one; `None` if neither has a value.
+fn copied<T: Parts>(to: Option<&T>, tree: &Tree, from: Option<&T>) -> Option<T> {
+    let Tree::Parts(parts) = tree else { return from.cloned() };
     let mut message = to.cloned().unwrap_or_default();
-    message.take(parts, &from.cloned().unwrap_or_default());
+    message.copy(parts, &from.cloned().unwrap_or_default());
     (from.is_some() || message != T::default()).then_some(message)
 }
 
-/// Masks of a message that is one of several kinds: `one_of!(Message, module { kinds with parts; kinds without })`.
+/// `one_of!(Message, module { kinds with fields; kinds without })`.
 macro_rules! one_of {
-    ($message:ty, $module:ident { $($name:literal $kind:ident),*; $($bare_name:literal $bare:ident),* }) => {
+    ($message:ty, $module:ident { $($name:literal $kind:ident: $type:ty),*; $($bare_name:literal $bare:ident),* }) => {
         impl Parts for $message {
-            fn keep(&mut self, parts: &Branches) {
+            const FIELDS: &'static [Field] = &[
+                $(Field { name: $name, fields: <$type>::FIELDS },)*
+                $(Field { name: $bare_name, fields: &[] },)*
+            ];
+
+            fn retain(&mut self, parts: &Branches) {
                 use oneof::$module::Kind;
-                let kept = match self.kind.take() {
-                    $(Some(Kind::$kind(mut message)) => match parts.get($name) {
-                        None => None,
-                        Some(Tree::Whole) => Some(Kind::$kind(message)),
-                        Some(Tree::Parts(parts)) => {
-                            message.keep(parts);
-                            Some(Kind::$kind(message))
-                        }
-                    },)*
-                    $(Some(Kind::$bare(message)) => parts.contains_key($bare_name).then_some(Kind::$bare(message)),)*
+                let tree = match &self.kind {
+                    $(Some(Kind::$kind(_)) => parts.get($name),)*
+                    $(Some(Kind::$bare(_)) => parts.get($bare_name),)*
                     None => None,
                 };
-                *self = Self { kind: kept, ..Self::default() };
+                match (tree, &mut self.kind) {
+                    (None, kind) => *kind = None,
+                    $((Some(Tree::Parts(parts)), Some(Kind::$kind(message))) => message.retain(parts),)*
+                    _ => {}
+                }
             }
 
-            fn take(&mut self, parts: &Branches, from: &Self) {
+            fn copy(&mut self, parts: &Branches, from: &Self) {
                 use oneof::$module::Kind;
                 $(if let Some(tree) = parts.get($name) {
                     let old = match &self.kind { Some(Kind::$kind(message)) => Some(&**message), _ => None };
                     let new = match &from.kind { Some(Kind::$kind(message)) => Some(&**message), _ => None };
-                    let taken = match tree {
-                        Tree::Whole => new.cloned(),
-                        Tree::Parts(parts) => taken(old, parts, new),
-                    };
-                    // Another kind stays, unless there is something to put in its place.
-                    if taken.is_some() || old.is_some() {
-                        self.kind = taken.map(|message| Kind::$kind(Box::new(message)));
+                    let copied = copied(old, tree, new);
+                    // Another kind stays unless there is a value to replace it.
+                    if copied.is_some() || old.is_some() {
+                        self.kind = copied.map(|message| Kind::$kind(Box::new(message)));
                     }
                 })*
                 $(if parts.contains_key($bare_name) {
@@ -179,5 +152,5 @@ macro_rules! one_of {
     };
 }
 
-one_of!(Price, price { "fixed" Fixed, "negotiable" Negotiable, "range" Range; "free" Free });
-one_of!(Source, source { "feed" Feed; "manual" Manual });
+one_of!(Price, price { "fixed" Fixed: Money, "negotiable" Negotiable: Negotiable, "range" Range: PriceRange; "free" Free });
+one_of!(Source, source { "feed" Feed: Feed; "manual" Manual });

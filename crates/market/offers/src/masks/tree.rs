@@ -1,17 +1,20 @@
-//! The paths of a mask as a tree, checked.
+//! The valid paths of a mask as a tree.
 
 use std::collections::BTreeMap;
 
-use super::shape::{OFFER, Shape, nearest};
+use wire::torg::offers::v1::Offer;
+
+use super::parts::Parts;
+use super::shape::nearest;
 use super::{ATTRIBUTES, MASK_PATH_BYTES_MAX, MASK_PATHS_MAX, MaskError};
 
 /// The path that means every field.
 pub(super) const EVERYTHING: &str = "*";
 
-/// Parts of a message, by name.
+/// Fields of a message by name.
 pub(super) type Branches = BTreeMap<String, Tree>;
 
-/// A message or field: all of it, or some of its parts.
+/// A whole message or field, or some of its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tree {
     Whole,
@@ -19,7 +22,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// Checks paths of an offer. No paths are no parts.
+    /// Parses paths of an offer. A mask without paths has no parts.
     pub(super) fn parse(paths: &[String]) -> Result<Self, MaskError> {
         if paths.len() > MASK_PATHS_MAX {
             return Err(MaskError::TooManyPaths { given: paths.len() });
@@ -43,7 +46,7 @@ impl Tree {
     }
 }
 
-/// The steps of a path that an offer has; none for all of it.
+/// The names in a path; none for the whole offer.
 fn segments(path: &str) -> Result<Vec<&str>, MaskError> {
     if path.len() > MASK_PATH_BYTES_MAX {
         return Err(MaskError::PathTooLong { given: path.len() });
@@ -56,14 +59,15 @@ fn segments(path: &str) -> Result<Vec<&str>, MaskError> {
         let empty = name.is_empty() || name == "``";
         return if empty { Err(unknown(Some(ATTRIBUTES.to_owned()))) } else { Ok(vec![ATTRIBUTES, name]) };
     }
-    let (mut steps, mut shape) = (Vec::new(), &Shape::Message(OFFER));
-    for step in path.split('.') {
-        let Shape::Message(fields) = shape else { return Err(unknown(Some(steps.join(".")))) };
-        let Some((_, next)) = fields.iter().find(|(name, _)| *name == step) else {
-            return Err(unknown(nearest(path)));
-        };
-        steps.push(step);
-        shape = next;
+    let mut names = Vec::new();
+    let mut fields = Offer::FIELDS;
+    for name in path.split('.') {
+        if fields.is_empty() {
+            return Err(unknown(Some(names.join("."))));
+        }
+        let field = fields.iter().find(|field| field.name == name);
+        fields = field.ok_or_else(|| unknown(nearest(path)))?.fields;
+        names.push(name);
     }
-    Ok(steps)
+    Ok(names)
 }

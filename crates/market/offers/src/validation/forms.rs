@@ -1,17 +1,17 @@
-//! Forms of addresses of the web, phones and e-mail addresses.
+//! Checks of URLs, phones and e-mail addresses.
 
 use super::texts::bytes;
 use super::{
-    EMAIL_BYTES_MAX, EMAIL_LOCAL_BYTES_MAX, Found, PHONE_CHARS_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN,
+    EMAIL_BYTES_MAX, EMAIL_LOCAL_BYTES_MAX, Versioned, PHONE_CHARS_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN,
     URL_BYTES_MAX, codes,
 };
 
-/// An address that begins with `http://` or `https://`, with a host and without a password.
-pub(super) fn url(text: &str, field: &str, found: &mut Found) {
+/// `http://` or `https://`, with a host and without a password.
+pub(super) fn url(text: &str, field: &str, found: &mut Versioned) {
     if text.is_empty() {
         found.add(field, codes::REQUIRED, "has to be given");
     } else if bytes(text, field, URL_BYTES_MAX, found) && !is_url(text) {
-        found.add(field, codes::WRONG_URL, "has to be an address such as https://example.com/photo.jpg");
+        found.add(field, codes::WRONG_URL, "has to be a URL such as https://example.com/photo.jpg");
     }
 }
 
@@ -24,8 +24,8 @@ fn is_url(text: &str) -> bool {
     is_web && !host.is_empty() && !authority.contains('@') && !text.contains(is_odd)
 }
 
-/// `+`, then digits with blanks, dashes, points and brackets between them.
-pub(super) fn phone(text: &str, field: &str, found: &mut Found) {
+/// `+` and digits with blanks, dashes, points and brackets between them.
+pub(super) fn phone(text: &str, field: &str, found: &mut Versioned) {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let parts = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.' | '(' | ')');
     let form = text
@@ -33,14 +33,14 @@ pub(super) fn phone(text: &str, field: &str, found: &mut Found) {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) && rest.chars().all(parts));
     if !form || text.len() > PHONE_CHARS_MAX || !(PHONE_DIGITS_MIN..=PHONE_DIGITS_MAX).contains(&digits) {
         let text = format!(
-            "has to begin with + and the country's number and to have {PHONE_DIGITS_MIN} to {PHONE_DIGITS_MAX} digits, as in +49 30 123456"
+            "has to begin with + and the country code and to have {PHONE_DIGITS_MIN} to {PHONE_DIGITS_MAX} digits, as in +49 30 123456"
         );
         found.add(field, codes::WRONG_PHONE, text);
     }
 }
 
-/// Something before one `@`, a domain with a point behind it.
-pub(super) fn email(text: &str, field: &str, found: &mut Found) {
+/// A local part, one `@`, and a domain with a point.
+pub(super) fn email(text: &str, field: &str, found: &mut Versioned) {
     if bytes(text, field, EMAIL_BYTES_MAX, found) && !is_email(text) {
         found.add(field, codes::WRONG_EMAIL, "has to be an e-mail address such as name@example.com");
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_the_web_have_a_host_and_no_password() {
+    fn urls_have_a_host_and_no_password() {
         for good in [
             "https://example.com/a.jpg",
             "HTTP://example.com",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn phones_begin_with_the_countrys_number() {
+    fn phones_begin_with_the_country_code() {
         for (text, good) in [
             ("+49 30 123456", true),
             ("+7 (916) 123-45-67", true),
@@ -102,7 +102,7 @@ mod tests {
             ("+49 30 call me", false),
             ("+4930123456\n", false),
         ] {
-            let mut found = Found::default();
+            let mut found = Versioned::default();
             phone(text, "phone", &mut found);
             assert_eq!(found.0.is_empty(), good, "{text}");
         }

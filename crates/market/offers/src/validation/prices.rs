@@ -1,25 +1,25 @@
-//! Prices: what the catalogue's view of them cannot show.
+//! Checks of prices that the catalogue does not make.
 
 use wire::torg::offers::v1::__buffa::oneof::price::Kind;
 use wire::torg::offers::v1::{Money, Offer, Price};
 
-use super::{Found, codes};
+use super::{Versioned, codes};
 
-pub(super) fn check(offer: &Offer, found: &mut Found) {
+pub(super) fn check(offer: &Offer, found: &mut Versioned) {
     let Some(price) = offer.price.as_option() else { return };
     if price.kind.is_none() {
-        found.add("price", codes::REQUIRED, "say how it is meant: fixed, free, negotiable or range");
+        found.add("price", codes::REQUIRED, "has to be fixed, free, negotiable or a range");
     }
     for (path, money) in amounts(price) {
         if money.micros < 0 {
-            found.add(format!("{path}.micros"), codes::NEGATIVE, "an amount is not below zero");
+            found.add(format!("{path}.micros"), codes::NEGATIVE, "an amount must not be negative");
         }
     }
     if let Some(Kind::Range(range)) = &price.kind
         && let (Some(from), Some(to)) = (range.from.as_option(), range.to.as_option())
         && from.currency != to.currency
     {
-        found.add("price.range.to.currency", codes::TWO_CURRENCIES, "both ends have the same currency");
+        found.add("price.range.to.currency", codes::TWO_CURRENCIES, "both ends must have the same currency");
     }
 }
 

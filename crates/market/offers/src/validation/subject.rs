@@ -1,37 +1,36 @@
-//! An offer of the contract as the catalogue sees it, and the catalogue's findings as the contract names them.
+//! The checks of the catalogue: an offer as its subject, its violations by the paths of the contract.
 
 use catalog::{Catalogue, Category, Date, Decimal, Field, Kind, Price, PriceKind, Subject, Value};
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as WireKind;
 use wire::torg::offers::v1::{Condition, Money, Offer};
 
-use super::{Found, LANGUAGE, codes};
+use super::{Versioned, LANGUAGE, codes};
 
-/// Digits after the point of an amount in millionths.
+/// Decimal places of an amount in millionths.
 const MICROS_SCALE: u8 = 6;
 /// Bytes of a day such as `2024-05-01`.
 const DAY_BYTES: usize = 10;
 
-pub(super) fn check(catalogue: &Catalogue, offer: &Offer, found: &mut Found) {
+pub(super) fn check(catalogue: &Catalogue, offer: &Offer, found: &mut Versioned) {
     if offer.condition.as_known().is_none() {
         found.add("condition", codes::UNKNOWN_VALUE, "there is no such condition");
     }
-    let seen = Seen { category: catalogue.category(&offer.category), offer };
-    for violation in catalogue.validate(&seen) {
+    let subject = CatalogueSubject { category: catalogue.category(&offer.category), offer };
+    for violation in catalogue.validate(&subject) {
         let field = path(&violation.field, offer);
-        let is_known = found.0.iter().any(|known| known.field == field && known.code == codes::NEGATIVE);
-        // An amount below zero is below every range, too.
-        if !is_known {
+        // A negative amount is also out of the range of its category.
+        if !found.has(&field, codes::NEGATIVE) {
             found.add(field, violation.code().as_str(), violation.text(catalogue, LANGUAGE));
         }
     }
 }
 
-struct Seen<'a> {
+struct CatalogueSubject<'a> {
     category: Option<Category<'a>>,
     offer: &'a Offer,
 }
 
-impl Subject for Seen<'_> {
+impl Subject for CatalogueSubject<'_> {
     fn category(&self) -> &str {
         &self.offer.category
     }
@@ -87,7 +86,8 @@ fn decimal(money: &Money) -> Option<Decimal> {
     Decimal::new(money.micros, MICROS_SCALE)
 }
 
-/// A value by the kind of its attribute. One that cannot be read stays a text, which the catalogue then finds to be of the wrong type.
+/// A value by the kind of its attribute. One that cannot be parsed stays a text, which the catalogue reports
+/// as a wrong type.
 fn value<'a>(kind: Option<&Kind>, text: &'a str) -> Value<'a> {
     let read = match kind {
         Some(Kind::Whole { .. }) => Decimal::parse(text).and_then(Decimal::as_whole).map(Value::Whole),
@@ -99,13 +99,13 @@ fn value<'a>(kind: Option<&Kind>, text: &'a str) -> Value<'a> {
     read.unwrap_or(Value::Text(text))
 }
 
-/// `2024-05-01`, nothing else.
+/// Only the form `2024-05-01`.
 fn day(text: &str) -> Option<Date> {
     let is_day = text.len() == DAY_BYTES && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     text.parse().ok().filter(|_| is_day)
 }
 
-/// A field of the catalogue as the contract names it.
+/// The path of a field of the catalogue in the contract.
 fn path(field: &Field, offer: &Offer) -> String {
     let kind = offer.price.as_option().and_then(|price| price.kind.as_ref());
     let (kind, from) = match kind {

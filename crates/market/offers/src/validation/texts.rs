@@ -1,16 +1,15 @@
-//! Lengths of texts, and characters that none may have.
+//! Checks of the length and the characters of texts.
 
-use super::{Found, codes};
+use super::{Versioned, codes};
 
-/// Whether a text may have several lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     One,
     Several,
 }
 
-/// No control characters, but those that part lines and columns where there may be several lines.
-pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Found) {
+/// No control characters, except line breaks and tabs in texts of several lines.
+pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Versioned) {
     let parts_lines = |c: char| lines == Lines::Several && matches!(c, '\n' | '\r' | '\t');
     if let Some(control) = text.chars().find(|c| c.is_control() && !parts_lines(*c)) {
         let text = format!("the control character U+{:04X} is not allowed", u32::from(control));
@@ -18,24 +17,22 @@ pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Found) {
     }
 }
 
-/// At most so many characters.
-pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Found) {
+pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Versioned) {
     let given = text.chars().count();
     if given > most {
         found.add(field, codes::TOO_LONG, format!("at most {most} characters, there are {given}"));
     }
 }
 
-/// At most so many bytes.
-pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Found) -> bool {
+pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Versioned) -> bool {
     if text.len() > most {
         found.add(field, codes::TOO_LONG, format!("at most {most} bytes, there are {}", text.len()));
     }
     text.len() <= most
 }
 
-/// A name that becomes part of a key: there, not long, without control characters.
-pub(super) fn name(text: &str, field: &str, most: usize, found: &mut Found) {
+/// A name that becomes part of a key: not empty, without control characters.
+pub(super) fn name(text: &str, field: &str, most: usize, found: &mut Versioned) {
     if text.is_empty() {
         found.add(field, codes::REQUIRED, "has to be given");
     }

@@ -9,7 +9,7 @@ use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
 use offers::status::Mover;
-use offers::{Call, Offers, Parts, StoredOffer};
+use offers::{Call, Dependencies, Offers, StoredOffer};
 use remote_stages::{Outside, Registry, Workshop};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::task::JoinHandle;
@@ -193,7 +193,7 @@ pub(crate) async fn offers() -> Offers {
         Setup { topic: Some((&topics, "offers")), config, ..Setup::default() };
     let watcher = Watcher::open(&store, setup).await.unwrap();
     let catalogue = Arc::new(Catalogue::builtin().unwrap());
-    let parts = Parts { store, topics, watcher, catalogue, config: offers::Config::default() };
+    let parts = Dependencies { store, topics, watcher, catalogue, config: offers::Config::default() };
     Offers::new(parts, [7; 32])
 }
 

@@ -18,7 +18,7 @@ fn subject() -> Subject<StoredOffer> {
     let id: offers::OfferId = "4829175033168090".parse().unwrap();
     let offer = Offer { id: id.to_string(), status: Status::Active.into(), ..bike("A bike") };
     let (state, now) = (Vec::new().into(), Time::from_ms(1_000_000));
-    Subject { entity: StoredOffer { id, offer }, version: 3, state, now }
+    Subject { entity: StoredOffer::new(id, offer), version: 3, state, now }
 }
 
 fn plugin(url: String, may_change: &[&str]) -> Plugin {

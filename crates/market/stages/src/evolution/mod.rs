@@ -100,14 +100,14 @@ impl Stage<StoredOffer> for Evolution {
         let (id, now) = (subject.entity.id, subject.now);
         Ok(match self.wanted(&subject.entity) {
             Evolved::Already => Answer::untouched(),
-            Evolved::Moved(offer) => patch(MOVED, StoredOffer { id, offer: *offer }, now),
+            Evolved::Moved(offer) => patch(MOVED, StoredOffer::new(id, *offer), now),
             Evolved::Stuck(obstacles) => {
                 let obstacles = self.lineage.kept(&obstacles);
                 if obstacles == subject.entity.offer.obstacles {
                     return Ok(Answer::untouched());
                 }
                 let offer = Offer { obstacles, ..subject.entity.offer.clone() };
-                patch(STUCK, StoredOffer { id, offer }, now)
+                patch(STUCK, StoredOffer::new(id, offer), now)
             }
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use catalog::Catalogue;
 use offers::status::Mover;
-use offers::{Call, Config, Move, OfferId, Offers, Parts, StoredOffer};
+use offers::{Call, Config, Dependencies, Move, OfferId, Offers, StoredOffer};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use watcher::{Setup, Stage, VisitStatus, Waits, Watcher};
@@ -42,7 +42,7 @@ impl<'g> Market<'g> {
             async move { watcher.run("market".to_owned(), stopped).await.unwrap() }
         });
         let (store, topics) = (ground.store.clone(), ground.topics.clone());
-        let parts = Parts { store, topics, watcher, catalogue, config: Config::default() };
+        let parts = Dependencies { store, topics, watcher, catalogue, config: Config::default() };
         Self { offers: Offers::new(parts, [7; 32]), ground, stop, running }
     }
 
