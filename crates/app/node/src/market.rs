@@ -11,7 +11,7 @@ use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use remote_stages::{Registry, Workshop};
+use remote_stages::{StageStore, StageRegistry};
 use stages::Prices;
 use stages::limits::EVENTS_TOPIC;
 use store::Store;
@@ -104,10 +104,10 @@ impl Marketplace {
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
         let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
-        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
-        let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
+        let registry = StageStore::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
+        let registry = StageRegistry::open(&offers, registry, stages).await.map_err(parts::store_error)?;
         let feeding = Feeding::open(environment, config, store, topics, &offers, ctl).await?;
-        let market = Market { offers, topic, opinions, workshop, closing };
+        let market = Market { offers, topic, opinions, registry, closing };
         Ok(Marketplace { market, photos, feeding, prices, partitions })
     }
 
@@ -131,7 +131,7 @@ impl Marketplace {
     }
 
     fn run_offers(self, running: &mut Running, instance: String) {
-        let Market { offers, opinions, workshop, .. } = self.market;
+        let Market { offers, opinions, registry, .. } = self.market;
         if let Some(prices) = self.prices {
             let shards = offers.watcher().shards();
             for partition in 0..prices.partitions() {
@@ -144,7 +144,7 @@ impl Marketplace {
         }
         let (name, stopped) = (instance.clone(), running.stopped());
         running
-            .start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
+            .start("offers do not evolve any more", async move { Ok(registry.run(&name, stopped).await?) });
         for partition in 0..self.partitions {
             let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
             running.start("opinions of moderation are not applied any more", async move {
@@ -168,7 +168,7 @@ async fn open_watcher(
 ) -> anyhow::Result<Watcher<StoredOffer>> {
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
-    // The workshop gives it its stages.
+    // The registry gives it its stages.
     let setup = Setup { topic, config: limits, clock: clock.clone(), ..Setup::default() };
     Watcher::open(store, setup).await.context("cannot open the offers")
 }

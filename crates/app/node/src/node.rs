@@ -272,8 +272,8 @@ impl App {
             self.on_close("marketplace", async move || running.close().await);
         }
         if !work.offers {
-            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
-            tokio::spawn(async move { workshop.follow(closing).await });
+            let (registry, closing) = (market.registry.clone(), self.closing.subscribe());
+            tokio::spawn(async move { registry.follow(closing).await });
         }
         Ok((market, feeds))
     }
@@ -324,7 +324,7 @@ impl App {
         environment: Arc<dyn Environment>,
     ) {
         let sources = Sources {
-            workshop: market.workshop.clone(),
+            registry: market.registry.clone(),
             feeds: feeds.clone(),
             scheduler: tasks,
             topics: topics.clone(),

@@ -1,4 +1,4 @@
-//! Connections to plug-ins: plain, or secured by TLS, ours with a certificate if they ask for one.
+//! Connections to remote stages, plain or over TLS, with a client certificate where one is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,16 @@ use tokio_rustls::TlsConnector;
 use wire::torg::stages::v1::outside_stage::Tls;
 
 use crate::limits::WAITING_MAX;
-use crate::secured::{OwnCertificate, Trouble, Watched};
+use crate::tls::{LastError, OwnCertificate, ReportingStream};
 
-/// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How often a connection that waits for answers is asked whether it is alive.
+/// The interval of HTTP/2 pings on a connection that waits for answers.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 const HTTPS_PORT: u16 = 443;
 
-/// Makes connections.
 #[derive(Clone)]
-pub(crate) struct Dialler {
+pub(crate) struct Dialer {
     tls: Option<Secured>,
 }
 
@@ -34,22 +32,22 @@ pub(crate) struct Dialler {
 struct Secured {
     connector: TlsConnector,
     own: Arc<OwnCertificate>,
-    /// The name in the server's certificate, if it is not that of the address.
+    /// The name in the server's certificate; `None`: the host of the address.
     name: Option<ServerName<'static>>,
 }
 
-impl std::fmt::Debug for Dialler {
+impl std::fmt::Debug for Dialer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.tls.is_some() { "Dialler(tls)" } else { "Dialler(plain)" })
+        f.write_str(if self.tls.is_some() { "Dialer(tls)" } else { "Dialer(plain)" })
     }
 }
 
-impl Dialler {
+impl Dialer {
     pub(crate) fn plain() -> Self {
         Self { tls: None }
     }
 
-    /// Secured in this way, or by the system's authorities.
+    /// Over TLS with these settings; `None`: the system's root certificates.
     pub(crate) fn secured(tls: Option<&Tls>) -> Result<Self, String> {
         let (config, own) = client_config(tls)?;
         let name = tls.map(|tls| tls.server_name.clone()).filter(|name| !name.is_empty());
@@ -61,9 +59,10 @@ impl Dialler {
         Ok(Self { tls: Some(Secured { connector, own, name }) })
     }
 
-    /// A connection that is made when it is needed, and made again when it broke; and where it says why it cannot be used, if it knows better than the errors of calls.
-    pub(crate) fn dial(&self, address: &Uri) -> (SharedHttp2Connection, Trouble) {
-        let trouble = Trouble::default();
+    /// A connection that is opened on first use and reopened after it breaks, and the cause of its
+    /// last failure where that is more precise than the errors of calls.
+    pub(crate) fn dial(&self, address: &Uri) -> (SharedHttp2Connection, LastError) {
+        let last_error = LastError::default();
         let builder = Http2Connection::builder()
             .establishment_timeout(CONNECT_TIMEOUT)
             .keep_alive_interval(ALIVE_EVERY)
@@ -73,21 +72,21 @@ impl Dialler {
             None => builder.lazy_plaintext(address.clone()),
             Some(secured) => {
                 let (host, port) = (host(address), address.port_u16().unwrap_or(HTTPS_PORT));
-                let trouble = trouble.clone();
+                let last_error = last_error.clone();
                 let dial = tower::service_fn(move |_: Uri| {
-                    let (secured, host, trouble) = (secured.clone(), host.clone(), trouble.clone());
-                    async move { secured.connect(&host, port, trouble).await.map(TokioIo::new) }
+                    let (secured, host, last_error) = (secured.clone(), host.clone(), last_error.clone());
+                    async move { secured.connect(&host, port, last_error).await.map(TokioIo::new) }
                 });
                 builder.lazy_with_connector(dial, address.clone())
             }
         };
-        (connection.shared(WAITING_MAX), trouble)
+        (connection.shared(WAITING_MAX), last_error)
     }
 }
 
 impl Secured {
-    async fn connect(self, host: &str, port: u16, trouble: Trouble) -> std::io::Result<Watched> {
-        trouble.forget();
+    async fn connect(self, host: &str, port: u16, last_error: LastError) -> std::io::Result<ReportingStream> {
+        last_error.forget();
         let name = match self.name {
             Some(name) => name,
             None => ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?,
@@ -95,8 +94,8 @@ impl Secured {
         let stream = TcpStream::connect((host, port)).await?;
         stream.set_nodelay(true)?;
         let stream = self.connector.connect(name, stream).await;
-        let stream = stream.inspect_err(|error| trouble.note_handshake(error))?;
-        Ok(Watched::new(stream, self.own, trouble))
+        let stream = stream.inspect_err(|error| last_error.note_handshake(error))?;
+        Ok(ReportingStream::new(stream, self.own, last_error))
     }
 }
 

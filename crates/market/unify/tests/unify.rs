@@ -219,10 +219,10 @@ async fn an_offer_goes_on_marked_when_the_geocoder_fails() {
     let input = Input {
         title: "Диван", address: Some("Казань, ул. Баумана"), ..Input::default()
     };
-    let passing = unifier().session().unify_asking(&input, &Broken(geo::Error::Busy(1))).await;
+    let passing = unifier().session().unify_asking(&input, &Broken(geo::Error::GeocoderUnavailable("busy".to_owned()))).await;
     assert_eq!(kinds(&passing), [(MarkKind::GeocoderUnavailable, "address")]);
     assert!(passing.is_passing() && passing.category.is_some());
-    let refused = geo::Error::BadUrl { url: "x".into(), what: "y".into() };
+    let refused = geo::Error::GeocoderRefused("x".to_owned());
     let lasting = unifier().session().unify_asking(&input, &Broken(refused)).await;
     assert_eq!(kinds(&lasting), [(MarkKind::GeocoderRefused, "address")]);
     assert!(!lasting.is_passing());

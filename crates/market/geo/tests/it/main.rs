@@ -1,10 +1,10 @@
-//! What people write, and which place they mean.
+//! Addresses as people write them, and the places they mean.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use geo::{Hints, Places, Point};
+use geo::{Builtin, Geocoder, Hints, Places, Point};
 
 fn places() -> &'static Places {
     static PLACES: OnceLock<Places> = OnceLock::new();
@@ -161,6 +161,17 @@ fn a_point_belongs_to_its_city() {
     assert!(at(43.6, 39.73).1 < 5.0);
     assert!(places().locate(Point::new(-60.0, -120.0).unwrap()).is_none(), "the ocean");
     assert!(Point::new(91.0, 0.0).is_none() && Point::new(f64::NAN, 0.0).is_none());
+}
+
+#[tokio::test]
+async fn the_built_in_places_are_a_geocoder_too() {
+    let builtin: Box<dyn Geocoder> = Box::new(Builtin::new(Arc::new(Places::builtin().unwrap())));
+    let found = builtin.find("Springfield", Hints::default()).await.unwrap().unwrap();
+    assert!(found.or_else.is_some());
+    let found = builtin.find("в Казани", Hints::default()).await.unwrap().unwrap();
+    assert_eq!((found.place_id.as_str(), found.or_else), ("551487", None));
+    let point = Point::new(52.5, 13.4).unwrap();
+    assert_eq!(builtin.locate(point).await.unwrap().unwrap().name, "Berlin");
 }
 
 proptest::proptest! {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::common::{CATEGORY, Script, bike, declared, eventually, mask, patch, serve, titles};
+use crate::support::{CATEGORY, Script, bike, declared, eventually, mask, patch, serve, titles};
 use catalog::Catalogue;
 use connectrpc::{ConnectError, ErrorCode};
 use offers::StoredOffer;
-use remote_stages::{Outside, Plugin};
+use remote_stages::{Plugin, StageSpec};
 use watcher::{Answer, Change, NewState, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Money, Offer, Price, Status, StatusReason};
 use wire::torg::stages::v1 as proto;
@@ -22,8 +22,8 @@ fn subject() -> Subject<StoredOffer> {
 }
 
 fn plugin(url: String, may_change: &[&str]) -> Plugin {
-    let outside = Outside::check(&declared("titles", &[url], may_change)).unwrap();
-    Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE)
+    let spec = StageSpec::check(&declared("titles", &[url], may_change)).unwrap();
+    Plugin::new(&spec, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE)
 }
 
 /// What a plug-in that answers so comes to.
@@ -76,14 +76,14 @@ async fn what_a_plugin_may_not_do_fails_that_offer_with_words_that_say_what_it_d
         }
     };
     assert!(lasting(&[], title("x"), &["title"]).await.contains("may not change `title`"));
-    assert!(lasting(&["title"], title("x"), &["seller"]).await.contains("set by Torg alone"));
+    assert!(lasting(&["title"], title("x"), &["seller"]).await.contains("only Torg sets"));
     assert!(lasting(&["title"], title("x"), &[]).await.contains("names no fields"));
     let reason = Offer { status_reason: Some(StatusReason::default()).into(), ..Offer::default() };
     assert!(lasting(&["status_reason"], reason, &["status_reason"]).await.contains("name both"));
-    assert!(lasting(&["title"], title("x"), &["titel"]).await.contains("no field"));
-    assert!(lasting(&["title"], title(""), &["title"]).await.contains("cannot stand: title"));
+    assert!(lasting(&["title"], title("x"), &["titel"]).await.contains("cannot set"));
+    assert!(lasting(&["title"], title(""), &["title"]).await.contains("invalid: title"));
     let other = Offer { id: "1".to_owned(), ..title("x") };
-    assert!(lasting(&["title"], other, &["title"]).await.contains("answered with 1"));
+    assert!(lasting(&["title"], other, &["title"]).await.contains("answered for 1"));
     let negative = Money { micros: -1, currency: "EUR".to_owned(), ..Money::default() };
     let price = Offer {
         price: Some(Price { kind: Some(negative.into()), ..Price::default() }).into(),
@@ -160,16 +160,16 @@ async fn a_call_goes_to_another_address_if_one_cannot_be_reached() {
     drop(dead);
     let script = Script::new("titles", titles("Reached"));
     let alive = serve(script.clone(), None).await;
-    let outside = Outside::check(&declared("titles", &[url.clone(), alive.url()], &["title"])).unwrap();
-    let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+    let spec = StageSpec::check(&declared("titles", &[url.clone(), alive.url()], &["title"])).unwrap();
+    let plugin = Plugin::new(&spec, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
     for _ in 0..10 {
         plugin.process(&subject()).await.unwrap();
     }
     assert_eq!(*script.calls.lock().unwrap(), 10);
-    let standings = plugin.standings();
-    let of = |address: &str| standings.iter().find(|standing| standing.address.starts_with(address)).unwrap();
-    assert!(of(&url).out && of(&url).failures >= 3, "{standings:?}");
-    assert!(!of(&alive.url()).out && of(&alive.url()).calls == 10, "{standings:?}");
+    let endpoints = plugin.endpoint_statuses();
+    let of = |address: &str| endpoints.iter().find(|standing| standing.address.starts_with(address)).unwrap();
+    assert!(of(&url).out && of(&url).failures >= 3, "{endpoints:?}");
+    assert!(!of(&alive.url()).out && of(&alive.url()).calls == 10, "{endpoints:?}");
 }
 
 #[tokio::test]
@@ -179,19 +179,19 @@ async fn a_stage_is_there_as_long_as_one_address_answers_and_asking_that_is_no_c
     let url = dead.url();
     drop(dead);
     let alive = serve(Script::new("others", titles("Reached")), None).await;
-    let outside = Outside::check(&declared("titles", &[url.clone(), alive.url()], &["title"])).unwrap();
-    let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+    let spec = StageSpec::check(&declared("titles", &[url.clone(), alive.url()], &["title"])).unwrap();
+    let plugin = Plugin::new(&spec, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
     for _ in 0..5 {
         plugin.ping(patience).await.unwrap();
     }
-    assert!(plugin.describe(&outside).await.is_err(), "what it says is wrong, but it says something");
-    let standings = plugin.standings();
-    let of = |address: &str| standings.iter().find(|standing| standing.address.starts_with(address)).unwrap();
-    assert!(of(&url).out && !of(&url).last_error.is_empty(), "{standings:?}");
-    assert_eq!((of(&url).calls, of(&url).failures), (0, 0), "{standings:?}");
+    assert!(plugin.describe(&spec).await.is_err(), "what it says is wrong, but it says something");
+    let endpoints = plugin.endpoint_statuses();
+    let of = |address: &str| endpoints.iter().find(|standing| standing.address.starts_with(address)).unwrap();
+    assert!(of(&url).out && !of(&url).last_error.is_empty(), "{endpoints:?}");
+    assert_eq!((of(&url).calls, of(&url).failures), (0, 0), "{endpoints:?}");
     let alone = self::plugin(url, &["title"]);
     let silence = alone.ping(patience).await.unwrap_err();
-    assert!(silence.is_away && !silence.is_busy, "{silence:?}");
+    assert!(silence.is_unreachable && !silence.is_busy, "{silence:?}");
 }
 
 #[tokio::test]
@@ -203,11 +203,11 @@ async fn an_address_that_was_taken_out_is_used_again_once_it_answers() {
     for _ in 0..3 {
         assert!(matches!(plugin.process(&subject()).await, Err(StageError::Away(_))));
     }
-    assert!(plugin.standings()[0].out);
+    assert!(plugin.endpoint_statuses()[0].out);
     let _again = eventually("the port", async || std::net::TcpListener::bind(address).ok().map(drop)).await;
     let _serving = serve(Script::new("titles", titles("two")), Some(address)).await;
     eventually("an answer", async || plugin.process(&subject()).await.ok()).await;
-    eventually("that it is in", async || (!plugin.standings()[0].out).then_some(())).await;
+    eventually("that it is in", async || (!plugin.endpoint_statuses()[0].out).then_some(())).await;
 }
 
 #[tokio::test]
@@ -226,9 +226,9 @@ async fn a_stage_says_what_it_is_and_is_held_to_it() {
     script.description.sets = mask(&["title", "price"]);
     let serving = serve(script, None).await;
     let refused = async |id: &str, may_change: &[&str]| {
-        let outside = Outside::check(&declared(id, &[serving.url()], may_change)).unwrap();
-        let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
-        plugin.describe(&outside).await.map(|described| described.version().to_owned())
+        let spec = StageSpec::check(&declared(id, &[serving.url()], may_change)).unwrap();
+        let plugin = Plugin::new(&spec, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+        plugin.describe(&spec).await.map(|described| described.version().to_owned())
     };
     assert_eq!(refused("titles", &["title", "price"]).await.as_deref(), Ok("1.0"));
     assert!(refused("titles", &["title"]).await.unwrap_err().contains("`price`"));
@@ -236,9 +236,9 @@ async fn a_stage_says_what_it_is_and_is_held_to_it() {
     curious.description.interest =
         Some(proto::Interest { fields: mask(&["titel"]), ..Default::default() }).into();
     let curious = serve(curious, None).await;
-    let outside = Outside::check(&declared("titles", &[curious.url()], &["title"])).unwrap();
-    let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
-    assert!(plugin.describe(&outside).await.unwrap_err().contains("`titel` is no field of offers"));
+    let spec = StageSpec::check(&declared("titles", &[curious.url()], &["title"])).unwrap();
+    let plugin = Plugin::new(&spec, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
+    assert!(plugin.describe(&spec).await.unwrap_err().contains("`titel` is no field of offers"));
     assert!(refused("other", &["title", "price"]).await.unwrap_err().contains("not \"other\""));
 }
 
@@ -254,11 +254,11 @@ fn everything_that_is_wrong_with_a_declaration_is_said_at_once_and_no_secret_is_
         ..Default::default()
     };
     let fields: Vec<String> =
-        Outside::check(&wrong).unwrap_err().into_iter().map(|wrong| wrong.field).collect();
+        StageSpec::check(&wrong).unwrap_err().into_iter().map(|wrong| wrong.field).collect();
     assert_eq!(fields, ["id", "endpoints[0]", "endpoints[1]", "token", "limits", "may_change", "interest"]);
     let secret =
         proto::OutsideStage { token: "hush".to_owned(), ..declared("a", &["http://h:1".to_owned()], &[]) };
-    let outside = Outside::check(&secret).unwrap();
-    assert_eq!(outside.shown().token, "***");
-    assert!(!format!("{:?}", outside.shown()).contains("hush"));
+    let spec = StageSpec::check(&secret).unwrap();
+    assert_eq!(spec.redacted().token, "***");
+    assert!(!format!("{:?}", spec.redacted()).contains("hush"));
 }

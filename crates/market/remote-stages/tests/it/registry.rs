@@ -1,6 +1,6 @@
 //! Plug-ins of a marketplace that runs: registered while it does, visited, told, replaced.
 
-use crate::common::{Script, ann, bike, declared, eventually, offers, register, serve, titles, workshop};
+use crate::support::{Script, ann, bike, declared, eventually, offers, register, registry, serve, titles};
 use offers::Offers;
 use tokio::sync::watch;
 use wire::torg::stages::v1 as proto;
@@ -13,19 +13,19 @@ async fn title_of(offers: &Offers, id: &str, wanted: &str) {
 #[tokio::test]
 async fn a_stage_that_is_registered_while_torg_runs_visits_what_changes_and_hears_what_was_saved() {
     let offers = offers().await;
-    let workshop = workshop(&offers, &[]).await;
+    let registry = registry(&offers, &[]).await;
     let (stop, stopped) = watch::channel(false);
     let running = tokio::spawn({
-        let workshop = workshop.clone();
-        async move { workshop.run("test", stopped).await }
+        let registry = registry.clone();
+        async move { registry.run("test", stopped).await }
     });
     let before = offers.create(&ann(), &bike("Before")).await.unwrap();
 
     let script = Script::new("titles", titles("Visited"));
     let serving = serve(script.clone(), None).await;
     let stage = declared("titles", &[serving.url()], &["title"]);
-    register(&workshop, &stage).await;
-    eventually("the stage", async || workshop.outside().contains_key("titles").then_some(())).await;
+    register(&registry, &stage).await;
+    eventually("the stage", async || registry.remote().contains_key("titles").then_some(())).await;
 
     let after = offers.create(&ann(), &bike("After")).await.unwrap();
     title_of(&offers, &after.id, "Visited").await;
@@ -38,8 +38,8 @@ async fn a_stage_that_is_registered_while_torg_runs_visits_what_changes_and_hear
     offers.watcher().start_recrawl(None).await.unwrap();
     title_of(&offers, &before.id, "Visited").await;
 
-    workshop.registry().remove("titles").await.unwrap();
-    eventually("that it is gone", async || workshop.outside().is_empty().then_some(())).await;
+    registry.store().remove("titles").await.unwrap();
+    eventually("that it is gone", async || registry.remote().is_empty().then_some(())).await;
     stop.send_replace(true);
     running.await.unwrap().unwrap();
 }
@@ -54,28 +54,28 @@ async fn a_shadow_is_compared_and_changes_nothing_until_it_takes_over() {
     let shadow = proto::outside_stage::Shadow { endpoints: vec![new.url()], ..Default::default() };
     let stage =
         proto::OutsideStage { shadow: Some(shadow).into(), ..declared("titles", &[old.url()], &["title"]) };
-    let workshop = workshop(&offers, &[]).await;
-    register(&workshop, &stage).await;
+    let registry = registry(&offers, &[]).await;
+    register(&registry, &stage).await;
     let (stop, stopped) = watch::channel(false);
     let running = tokio::spawn({
-        let workshop = workshop.clone();
-        async move { workshop.run("test", stopped).await }
+        let registry = registry.clone();
+        async move { registry.run("test", stopped).await }
     });
-    eventually("the stage", async || workshop.outside().contains_key("titles").then_some(())).await;
+    eventually("the stage", async || registry.remote().contains_key("titles").then_some(())).await;
     let offer = offers.create(&ann(), &bike("A bike")).await.unwrap();
     title_of(&offers, &offer.id, "Old").await;
     let compared = eventually("a comparison", async || {
-        workshop.outside()["titles"].plugin.compared().filter(|compared| compared.different == 1)
+        registry.remote()["titles"].plugin.shadow().filter(|compared| compared.different == 1)
     })
     .await;
     let example = &compared.examples[0];
     assert_eq!(&*example.stage.offer.title, "Old");
     assert_eq!(&*example.shadow.as_ref().unwrap().offer.title, "New");
 
-    let promoted = workshop.outside()["titles"].known.outside.promoted().unwrap();
-    register(&workshop, &promoted).await;
+    let promoted = registry.remote()["titles"].entry.spec.promoted().unwrap();
+    register(&registry, &promoted).await;
     eventually("that it took over", async || {
-        workshop.outside().get("titles").filter(|bench| bench.plugin.compared().is_none()).map(drop)
+        registry.remote().get("titles").filter(|stage| stage.plugin.shadow().is_none()).map(drop)
     })
     .await;
     let offer = offers.create(&ann(), &bike("Another bike")).await.unwrap();
@@ -85,45 +85,46 @@ async fn a_shadow_is_compared_and_changes_nothing_until_it_takes_over() {
 }
 
 #[tokio::test]
-async fn a_stage_that_is_away_at_the_start_is_known_by_what_it_said_last_time() {
+async fn a_stage_that_is_unreachable_at_the_start_is_known_by_what_it_said_last_time() {
     let offers = offers().await;
     let serving = serve(Script::new("titles", titles("x")), None).await;
     let stage = declared("titles", &[serving.url()], &["title"]);
-    let first = workshop(&offers, std::slice::from_ref(&stage)).await;
-    assert!(first.outside()["titles"].known.described.is_some());
+    let first = registry(&offers, std::slice::from_ref(&stage)).await;
+    assert!(first.remote()["titles"].entry.described.is_some());
     serving.stop();
-    let second = workshop(&offers, &[stage]).await;
-    assert_eq!(second.outside()["titles"].known.described.as_ref().unwrap().version(), "1.0");
+    let second = registry(&offers, &[stage]).await;
+    assert_eq!(second.remote()["titles"].entry.described.as_ref().unwrap().version(), "1.0");
 }
 
 #[tokio::test]
 async fn a_secret_that_is_shown_as_stars_stays_when_a_stage_is_registered_again() {
     let offers = offers().await;
-    let workshop = workshop(&offers, &[]).await;
-    let registry = workshop.registry();
+    let registry = registry(&offers, &[]).await;
+    let store = registry.store();
     let serving = serve(Script::new("a", titles("x")), None).await;
     let stage = proto::OutsideStage { token: "hush".to_owned(), ..declared("a", &[serving.url()], &[]) };
-    register(&workshop, &stage).await;
-    let shown = registry.load().await.unwrap()["a"].outside.shown();
+    register(&registry, &stage).await;
+    let shown = store.load().await.unwrap()["a"].spec.redacted();
     assert_eq!(shown.token, "***");
-    register(&workshop, &shown).await;
-    let known = registry.load().await.unwrap();
+    register(&registry, &shown).await;
+    let known = store.load().await.unwrap();
     assert!(known["a"].is_same(&{
         let mut same = known["a"].clone();
-        same.outside = remote_stages::Outside::check(&stage).unwrap();
+        same.spec = remote_stages::StageSpec::check(&stage).unwrap();
         same
     }));
-    assert!(registry.remove("b").await.is_err());
+    assert!(store.remove("b").await.is_err());
 }
 
 #[tokio::test]
 async fn an_id_that_no_key_can_have_is_refused_by_name() {
     let offers = offers().await;
-    let workshop = workshop(&offers, &[]).await;
+    let registry = registry(&offers, &[]).await;
     for id in ["a\0b", "", &"x".repeat(10_000)] {
-        let refused =
-            workshop.registry().complete(&declared(id, &["http://127.0.0.1:1".to_owned()], &[])).await;
-        let Err(remote_stages::RegistryError::Wrong(wrong)) = refused else { panic!("{id:?}: {refused:?}") };
+        let refused = registry.store().complete(&declared(id, &["http://127.0.0.1:1".to_owned()], &[])).await;
+        let Err(remote_stages::StageStoreError::Invalid(wrong)) = refused else {
+            panic!("{id:?}: {refused:?}")
+        };
         assert_eq!(wrong[0].field, "id");
     }
 }

@@ -1,4 +1,4 @@
-//! An outside stage as it was declared, checked.
+//! The checked declaration of a remote stage.
 
 use std::time::Duration;
 
@@ -8,58 +8,50 @@ use watcher::{Fields, StageLimits};
 use wire::torg::stages::v1::OutsideStage;
 
 use crate::answers::{Allowed, wrong_interest};
-use crate::connect::Dialler;
+use crate::connect::Dialer;
 use crate::limits::{
     ADDRESS_BYTES_MAX, ENDPOINTS_MAX, GRACE, ID_BYTES_MAX, PEM_BYTES_MAX, TIMEOUT, TIMEOUT_MAX,
     TOKEN_BYTES_MAX,
 };
 
-/// What is wrong with a declaration.
+/// An error in one field of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {text}")]
-pub struct Wrong {
-    /// Where, as the contract names it: `endpoints[1]`.
+pub struct SpecError {
+    /// A path in the message: `endpoints[1]`.
     pub field: String,
-    /// What, and what to do.
     pub text: String,
 }
 
-/// An outside stage that can be called.
+/// A remote stage that can be called.
 #[derive(Clone, Debug)]
-pub struct Outside {
-    /// Its id.
+pub struct StageSpec {
     pub id: String,
-    /// What it may do, and what happens when it fails.
     pub limits: StageLimits,
-    /// How long one call may take.
     pub timeout: Duration,
-    /// What it may change.
     pub allowed: Allowed,
-    /// The changes that it hears of, instead of those that it asks for.
+    /// Overrides the fields that the stage is interested in.
     pub interest: Option<Fields>,
-    /// Where it is.
     pub(crate) endpoints: Vec<Uri>,
-    /// Where another version of it is, and which part of the visits that one sees.
+    /// The addresses of a shadow, and the share of the visits that it sees.
     pub(crate) shadow: Option<(Vec<Uri>, f64)>,
-    pub(crate) dialler: Dialler,
+    pub(crate) dialer: Dialer,
     pub(crate) token: Option<HeaderValue>,
-    /// As it was declared.
     pub(crate) declared: OutsideStage,
 }
 
-impl Outside {
-    /// Whether a stage can have this id.
+impl StageSpec {
     pub(crate) fn is_id(text: &str) -> bool {
         id(text).is_ok()
     }
 
-    /// Checks a declaration; everything that is wrong at once.
-    pub fn check(declared: &OutsideStage) -> Result<Self, Vec<Wrong>> {
+    /// Checks a declaration and returns all errors at once.
+    pub fn check(declared: &OutsideStage) -> Result<Self, Vec<SpecError>> {
         let mut wrong = Vec::new();
         let id = or_note(&mut wrong, "id", id(&declared.id));
         let endpoints = addresses(&mut wrong, "endpoints", &declared.endpoints);
         let token = or_note(&mut wrong, "token", token(&declared.token));
-        let dialler = or_note(&mut wrong, "tls", dialler(declared));
+        let dialer = or_note(&mut wrong, "tls", dialer(declared));
         let timeout = or_note(&mut wrong, "timeout", timeout(declared));
         let limits = or_note(&mut wrong, "limits", limits(declared, timeout.unwrap_or(TIMEOUT)));
         let allowed = Allowed::check(paths(declared.may_change.as_option()));
@@ -68,53 +60,53 @@ impl Outside {
         let shadow = declared.shadow.as_option().map(|shadow| {
             let share = shadow.share.unwrap_or(1.0);
             if !(0.0..=1.0).contains(&share) {
-                wrong.push(Wrong { field: "shadow.share".to_owned(), text: "from 0 to 1".to_owned() });
+                wrong.push(SpecError { field: "shadow.share".to_owned(), text: "from 0 to 1".to_owned() });
             }
             (addresses(&mut wrong, "shadow.endpoints", &shadow.endpoints), share)
         });
         let (
             Some(id),
             Some(token),
-            Some(dialler),
+            Some(dialer),
             Some(timeout),
             Some(limits),
             Some(allowed),
             Some(interest),
             true,
-        ) = (id, token, dialler, timeout, limits, allowed, interest, wrong.is_empty())
+        ) = (id, token, dialer, timeout, limits, allowed, interest, wrong.is_empty())
         else {
             return Err(wrong);
         };
         let declared = declared.clone();
-        Ok(Self { id, limits, timeout, allowed, interest, endpoints, shadow, dialler, token, declared })
+        Ok(Self { id, limits, timeout, allowed, interest, endpoints, shadow, dialer, token, declared })
     }
 
-    /// As it was declared, without what nobody is to see again.
+    /// The declaration with its secrets replaced by `***`.
     #[must_use]
-    pub fn shown(&self) -> OutsideStage {
-        let mut shown = self.declared.clone();
-        if !shown.token.is_empty() {
-            "***".clone_into(&mut shown.token);
+    pub fn redacted(&self) -> OutsideStage {
+        let mut redacted = self.declared.clone();
+        if !redacted.token.is_empty() {
+            "***".clone_into(&mut redacted.token);
         }
-        if let Some(tls) = shown.tls.as_option_mut()
+        if let Some(tls) = redacted.tls.as_option_mut()
             && !tls.key_pem.is_empty()
         {
             "***".clone_into(&mut tls.key_pem);
         }
-        shown
+        redacted
     }
 
-    /// The same stage at other addresses, without its shadow.
+    /// The declaration with other addresses and without a shadow.
     #[must_use]
-    pub fn at(&self, endpoints: &[String]) -> OutsideStage {
+    pub fn with_endpoints(&self, endpoints: &[String]) -> OutsideStage {
         OutsideStage { endpoints: endpoints.to_vec(), shadow: None.into(), ..self.declared.clone() }
     }
 
-    /// The addresses of the shadow in place of the stage's own: it takes over.
+    /// The declaration with the addresses of the shadow; `None` if there is none.
     #[must_use]
     pub fn promoted(&self) -> Option<OutsideStage> {
         let shadow = self.declared.shadow.as_option()?;
-        Some(self.at(&shadow.endpoints))
+        Some(self.with_endpoints(&shadow.endpoints))
     }
 }
 
@@ -122,8 +114,8 @@ pub(crate) fn paths(mask: Option<&FieldMask>) -> &[String] {
     mask.map_or(&[], |mask| &mask.paths)
 }
 
-fn or_note<T>(wrong: &mut Vec<Wrong>, field: &str, checked: Result<T, String>) -> Option<T> {
-    checked.map_err(|text| wrong.push(Wrong { field: field.to_owned(), text })).ok()
+fn or_note<T>(wrong: &mut Vec<SpecError>, field: &str, checked: Result<T, String>) -> Option<T> {
+    checked.map_err(|text| wrong.push(SpecError { field: field.to_owned(), text })).ok()
 }
 
 fn id(id: &str) -> Result<String, String> {
@@ -134,10 +126,10 @@ fn id(id: &str) -> Result<String, String> {
     Ok(id.to_owned())
 }
 
-fn addresses(wrong: &mut Vec<Wrong>, field: &str, given: &[String]) -> Vec<Uri> {
+fn addresses(wrong: &mut Vec<SpecError>, field: &str, given: &[String]) -> Vec<Uri> {
     if given.is_empty() || given.len() > ENDPOINTS_MAX {
         let text = format!("from 1 to {ENDPOINTS_MAX} addresses, as http://127.0.0.1:7070");
-        wrong.push(Wrong { field: field.to_owned(), text });
+        wrong.push(SpecError { field: field.to_owned(), text });
     }
     let checked = given.iter().take(ENDPOINTS_MAX).enumerate();
     checked.filter_map(|(n, text)| or_note(wrong, &format!("{field}[{n}]"), address(text))).collect()
@@ -171,7 +163,7 @@ fn token(token: &str) -> Result<Option<HeaderValue>, String> {
     Ok(Some(value))
 }
 
-fn dialler(declared: &OutsideStage) -> Result<Dialler, String> {
+fn dialer(declared: &OutsideStage) -> Result<Dialer, String> {
     let tls = declared.tls.as_option();
     if tls.is_some_and(|tls| tls.ca_pem.len() + tls.certificate_pem.len() + tls.key_pem.len() > PEM_BYTES_MAX)
     {
@@ -184,9 +176,9 @@ fn dialler(declared: &OutsideStage) -> Result<Dialler, String> {
         return Err("no address begins with https://: give such addresses, or leave tls out".to_owned());
     }
     if !all().any(|address| secured(&address)) {
-        return Ok(Dialler::plain());
+        return Ok(Dialer::plain());
     }
-    Dialler::secured(tls)
+    Dialer::secured(tls)
 }
 
 fn timeout(declared: &OutsideStage) -> Result<Duration, String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use catalog::Catalogue;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use remote_stages::{Outside, Plugin};
+use remote_stages::{Plugin, StageSpec};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -13,7 +13,7 @@ use rustls::{RootCertStore, ServerConfig};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::outside_stage::Tls;
 
-use crate::common::{Script, Serving, declared, serve_secured, titles};
+use crate::support::{Script, Serving, declared, serve_secured, titles};
 
 const EXPOSURE: Duration = Duration::from_secs(180 * 24 * 3600);
 
@@ -67,7 +67,7 @@ fn at(url: String, tls: Option<Tls>) -> proto::OutsideStage {
 
 /// What a plug-in says of itself; or why it cannot be asked, in the words that people are shown.
 async fn asked(url: String, tls: Option<Tls>) -> Result<String, String> {
-    let outside = Outside::check(&at(url, tls)).unwrap();
+    let outside = StageSpec::check(&at(url, tls)).unwrap();
     let plugin = Plugin::new(&outside, None, &Arc::new(Catalogue::builtin().unwrap()), EXPOSURE);
     plugin.describe(&outside).await.map(|described| described.version().to_owned())
 }
@@ -125,7 +125,7 @@ async fn a_plugin_that_asks_for_a_certificate_gets_ours_and_says_so_when_there_i
 
 #[tokio::test]
 async fn tls_where_there_is_none_says_so() {
-    let serving = crate::common::serve(Script::new("titles", titles("x")), None).await;
+    let serving = crate::support::serve(Script::new("titles", titles("x")), None).await;
     let why = asked(localhost(&serving), Some(Authority::new().trusted())).await.unwrap_err();
     assert!(why.contains("no TLS") && why.contains("http://"), "{why}");
 }
@@ -137,7 +137,7 @@ async fn certificates_that_cannot_be_used_are_refused_when_the_stage_is_declared
     let (_, other_key) = ours.issue("torg");
     let url = "https://localhost:1".to_owned();
     let wrong = |tls: Tls| {
-        let wrong = Outside::check(&at(url.clone(), Some(tls))).unwrap_err();
+        let wrong = StageSpec::check(&at(url.clone(), Some(tls))).unwrap_err();
         wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     };
     let not_pem = wrong(Tls { ca_pem: "not PEM".to_owned(), ..Tls::default() });

@@ -1,30 +1,30 @@
-//! The geocoder over HTTP, against a server of this test.
-
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+//! The client against a local HTTP server.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use geo::{Builtin, Geocoder, Hints, Nominatim, NominatimOptions, Places, Point};
+use geo::{Geocoder, Hints, Places, Point};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::{Duration, Instant};
+
+use super::{Nominatim, NominatimOptions};
 
 fn places() -> Arc<Places> {
     static PLACES: OnceLock<Arc<Places>> = OnceLock::new();
     PLACES.get_or_init(|| Arc::new(Places::builtin().unwrap())).clone()
 }
 
-/// A server that gives these answers, one after the other, and remembers what it was asked.
+/// Sends scripted responses in order and records the requests.
 struct Server {
     url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 async fn serve(answers: Vec<(u16, String)>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/geo/", listener.local_addr().unwrap());
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let heard = asked.clone();
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let recorded = requests.clone();
     tokio::spawn(async move {
         for (status, body) in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
@@ -35,7 +35,7 @@ async fn serve(answers: Vec<(u16, String)>) -> Server {
                 assert!(count > 0, "the request ended early");
                 request.extend_from_slice(&piece[..count]);
             }
-            heard.lock().unwrap().push(String::from_utf8(request).unwrap());
+            recorded.lock().unwrap().push(String::from_utf8(request).unwrap());
             let status_line = format!(
                 "HTTP/1.1 {status} Any\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                 body.len()
@@ -44,7 +44,7 @@ async fn serve(answers: Vec<(u16, String)>) -> Server {
             stream.write_all(body.as_bytes()).await.unwrap();
         }
     });
-    Server { url, asked }
+    Server { url, requests }
 }
 
 fn geocoder(url: &str) -> Nominatim {
@@ -64,12 +64,12 @@ async fn an_address_becomes_a_point_with_the_id_of_a_built_in_place() {
     let found = found.unwrap().unwrap();
     assert_eq!((found.place_id.as_str(), found.country.as_str()), ("498817", "RU"));
     assert!((found.point.latitude - 59.9343).abs() < 1e-9);
-    let asked = server.asked.lock().unwrap()[0].to_lowercase();
+    let requests = server.requests.lock().unwrap()[0].to_lowercase();
     assert!(
-        asked.starts_with("get /geo/search?format=jsonv2&addressdetails=1&accept-language=ru%2cen&q="),
-        "{asked}"
+        requests.starts_with("get /geo/search?format=jsonv2&addressdetails=1&accept-language=ru%2cen&q="),
+        "{requests}"
     );
-    assert!(asked.contains("user-agent: test of torg"), "{asked}");
+    assert!(requests.contains("user-agent: test of torg"), "{requests}");
 }
 
 #[tokio::test]
@@ -92,18 +92,18 @@ async fn the_sellers_country_decides_between_namesakes_only() {
 }
 
 #[tokio::test]
-async fn an_address_is_asked_once() {
+async fn an_address_is_requested_once() {
     let server = serve(vec![(200, NEVSKY.to_owned()), (200, "[]".to_owned())]).await;
     let geocoder = geocoder(&server.url);
     for _ in 0..3 {
         assert!(geocoder.find("Невский пр., 1", Hints::default()).await.unwrap().is_some());
         assert!(geocoder.find("nowhere", Hints::default()).await.unwrap().is_none());
     }
-    assert_eq!(server.asked.lock().unwrap().len(), 2);
+    assert_eq!(server.requests.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn a_point_is_looked_up_and_kept() {
+async fn a_point_is_located_and_kept() {
     let answer = r#"{"lat": "55.9", "lon": "37.4", "address": {"town": "Химки", "country_code": "ru"}}"#;
     let server =
         serve(vec![(200, answer.to_owned()), (200, r#"{"error": "Unable to geocode"}"#.to_owned())]).await;
@@ -112,7 +112,7 @@ async fn a_point_is_looked_up_and_kept() {
     let found = geocoder.locate(point).await.unwrap().unwrap();
     assert_eq!((found.name.as_str(), found.point), ("Khimki", point));
     assert!(geocoder.locate(Point::new(-60.0, -120.0).unwrap()).await.unwrap().is_none());
-    assert!(server.asked.lock().unwrap()[0].contains("/geo/reverse?"));
+    assert!(server.requests.lock().unwrap()[0].contains("/geo/reverse?"));
 }
 
 #[tokio::test]
@@ -132,12 +132,12 @@ async fn failures_say_whether_they_pass() {
         assert_eq!(error.is_passing(), passing, "{number}: {error}");
     }
     let gone = geocoder.find("Berlin", Hints::default()).await.unwrap_err();
-    assert!(gone.is_passing(), "nobody listens any more: {gone}");
+    assert!(gone.is_passing(), "connection refused: {gone}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_keep_their_distance() {
-    // Nobody listens there: what counts is when it is asked.
+async fn requests_keep_their_interval() {
+    // Nothing listens there; only the times of the requests count.
     let mut options = NominatimOptions::new("http://127.0.0.1:9");
     options.interval = Duration::from_secs(1);
     let geocoder = Nominatim::new(options, places()).unwrap();
@@ -155,15 +155,4 @@ fn an_address_that_is_no_url_is_refused() {
         let error = Nominatim::new(NominatimOptions::new(url), places()).err().unwrap();
         assert!(!error.is_passing(), "{url}: {error}");
     }
-}
-
-#[tokio::test]
-async fn the_built_in_places_are_a_geocoder_too() {
-    let builtin: Box<dyn Geocoder> = Box::new(Builtin::new(places()));
-    let found = builtin.find("Springfield", Hints::default()).await.unwrap().unwrap();
-    assert!(found.or_else.is_some());
-    let found = builtin.find("в Казани", Hints::default()).await.unwrap().unwrap();
-    assert_eq!((found.place_id.as_str(), found.or_else), ("551487", None));
-    let point = Point::new(52.5, 13.4).unwrap();
-    assert_eq!(builtin.locate(point).await.unwrap().unwrap().name, "Berlin");
 }

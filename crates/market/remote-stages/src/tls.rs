@@ -1,11 +1,12 @@
-//! What goes wrong with TLS, in words that say what to do.
+//! Turns TLS failures into errors that say what to do.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use parking_lot::Mutex;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, SignatureScheme};
@@ -13,35 +14,36 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Why the last connection to an address could not be used, for people. Cheap to clone.
+/// Why the last connection to an address failed. Cheap to clone.
 ///
-/// The library for HTTP/2 only says that the connection failed: with TLS 1.3 a server refuses our certificate once the connection is made.
+/// The HTTP/2 library reports only that a connection failed; with TLS 1.3 a server refuses our
+/// certificate after the handshake.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trouble(Arc<Mutex<Option<String>>>);
+pub(crate) struct LastError(Arc<Mutex<Option<String>>>);
 
-impl Trouble {
+impl LastError {
     pub(crate) fn text(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.lock() = None;
     }
 
     fn note(&self, text: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        *self.0.lock() = Some(text);
     }
 
-    /// Notes why there was no connection.
+    /// Records why a handshake failed.
     pub(crate) fn note_handshake(&self, error: &io::Error) {
         self.note(match tls_error(error) {
             Some(error) => handshake_words(error),
-            None => format!("the connection broke while TLS was begun: {error}"),
+            None => format!("the connection broke during the TLS handshake: {error}"),
         });
     }
 }
 
-/// Our certificate, if there is one; and whether we were asked for it.
+/// Our certificate, if any, and whether the server asked for it.
 #[derive(Debug)]
 pub(crate) struct OwnCertificate {
     key: Option<Arc<CertifiedKey>>,
@@ -53,7 +55,7 @@ impl OwnCertificate {
         Self { key: key.map(Arc::new), asked: AtomicBool::new(false) }
     }
 
-    /// What it means that a connection ended before the other side said anything.
+    /// The likely cause of a connection that ended before the server sent anything.
     fn refusal(&self) -> Option<&'static str> {
         let asked = self.asked.load(Ordering::Relaxed);
         asked.then_some(match self.key {
@@ -76,30 +78,30 @@ impl ResolvesClientCert for OwnCertificate {
     }
 }
 
-/// A connection that notes why it ended, if it did so before the other side said anything.
+/// A connection that records why it ended before the server sent anything.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct ReportingStream {
     stream: TlsStream<TcpStream>,
     own: Arc<OwnCertificate>,
-    trouble: Trouble,
+    last_error: LastError,
     heard: bool,
 }
 
-impl Watched {
-    pub(crate) fn new(stream: TlsStream<TcpStream>, own: Arc<OwnCertificate>, trouble: Trouble) -> Self {
-        Self { stream, own, trouble, heard: false }
+impl ReportingStream {
+    pub(crate) fn new(stream: TlsStream<TcpStream>, own: Arc<OwnCertificate>, last_error: LastError) -> Self {
+        Self { stream, own, last_error, heard: false }
     }
 
     fn note_end(&self) {
         if !self.heard
             && let Some(refusal) = self.own.refusal()
         {
-            self.trouble.note(refusal.to_owned());
+            self.last_error.note(refusal.to_owned());
         }
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for ReportingStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -116,7 +118,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for ReportingStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -163,7 +165,7 @@ fn handshake_words(error: &rustls::Error) -> String {
         }
         InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        ) => format!("{error}: mend the address, or give the certificate's name as tls.server_name"),
+        ) => format!("{error}: correct the address, or give the certificate's name as tls.server_name"),
         InvalidMessage(_) => {
             format!("there is no TLS ({error}): write the address with http:// if that is right")
         }

@@ -10,7 +10,7 @@ use catalog::Catalogue;
 use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
 use offers::status::Mover;
 use offers::{Call, Offers, Parts, StoredOffer};
-use remote_stages::{Outside, Registry, Workshop};
+use remote_stages::{StageRegistry, StageSpec, StageStore};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
@@ -197,18 +197,17 @@ pub(crate) async fn offers() -> Offers {
     Offers::new(parts, [7; 32])
 }
 
-/// A workshop with these stages registered.
-pub(crate) async fn workshop(offers: &Offers, stages: &[proto::OutsideStage]) -> Workshop {
-    let configured = stages.iter().map(|stage| Outside::check(stage).unwrap()).collect();
-    Workshop::open(offers, Registry::new(offers.store(), configured), Vec::new()).await.unwrap()
+/// A registry with these stages registered.
+pub(crate) async fn registry(offers: &Offers, stages: &[proto::OutsideStage]) -> StageRegistry {
+    let configured = stages.iter().map(|stage| StageSpec::check(stage).unwrap()).collect();
+    StageRegistry::open(offers, StageStore::new(offers.store(), configured), Vec::new()).await.unwrap()
 }
 
 /// Registers a stage, as the API does: once it has said what it is.
-pub(crate) async fn register(workshop: &Workshop, stage: &proto::OutsideStage) {
-    let registry = workshop.registry();
-    let outside = registry.complete(stage).await.unwrap();
-    let described = workshop.plugin(&outside, None).describe(&outside).await.unwrap();
-    registry.register(&outside, &described, "test", Time::from_ms(1)).await.unwrap();
+pub(crate) async fn register(registry: &StageRegistry, stage: &proto::OutsideStage) {
+    let spec = registry.store().complete(stage).await.unwrap();
+    let described = registry.plugin(&spec, None).describe(&spec).await.unwrap();
+    registry.store().register(&spec, &described, "test", Time::from_ms(1)).await.unwrap();
 }
 
 /// Somebody who sells.
