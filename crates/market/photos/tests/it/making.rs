@@ -1,17 +1,16 @@
 //! From bytes to sizes: kinds of files, turning, metadata, what is judged.
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::io::Cursor;
 use std::sync::Arc;
 
 use image::{DynamicImage, ImageFormat, Luma, LumaA, Rgb, RgbImage, Rgba};
-use photos::{Config, Made, Refusal, Workshop};
+use photos::{Config, ImagePool, Made, Refusal};
 
-const CMYK: &[u8] = include_bytes!("files/cmyk.jpg");
-const PROGRESSIVE: &[u8] = include_bytes!("files/progressive.jpg");
+const CMYK: &[u8] = include_bytes!("../files/cmyk.jpg");
+const PROGRESSIVE: &[u8] = include_bytes!("../files/progressive.jpg");
 
 async fn make(bytes: Vec<u8>) -> Result<Made, Refusal> {
-    Workshop::new(Arc::new(Config::default())).make(bytes.into()).await
+    ImagePool::new(Arc::new(Config::default())).make(bytes.into()).await
 }
 
 fn file(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
@@ -195,23 +194,23 @@ async fn the_same_photo_always_becomes_the_same_files() {
 
 #[tokio::test]
 async fn files_damaged_anywhere_never_cause_a_panic_to_come_through() {
-    let workshop = Workshop::new(Arc::new(Config { sizes: vec![64], ..Config::default() }));
-    let free = workshop.free_bytes();
+    let pool = ImagePool::new(Arc::new(Config { sizes: vec![64], ..Config::default() }));
+    let free = pool.free_bytes();
     for format in [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP] {
         let good = file(&scene(96, 64, 0), format);
         for at in (0..good.len()).step_by(good.len() / 150 + 1) {
             let mut bad = good.clone();
             bad[at] ^= 0x5A;
             // Some are refused, some are shown with a stain: both are fine.
-            let _ = workshop.make(bad.into()).await;
+            let _ = pool.make(bad.into()).await;
         }
     }
-    assert_eq!(workshop.free_bytes(), free, "all that was reserved was given back");
+    assert_eq!(pool.free_bytes(), free, "all that was reserved was given back");
 }
 
 #[tokio::test]
 async fn a_picture_that_needs_more_memory_than_there_is_is_refused() {
-    let workshop = Workshop::new(Arc::new(Config { memory_bytes: 1 << 20, ..Config::default() }));
-    let refusal = workshop.make(file(&scene(1000, 800, 0), ImageFormat::Png).into()).await.unwrap_err();
+    let pool = ImagePool::new(Arc::new(Config { memory_bytes: 1 << 20, ..Config::default() }));
+    let refusal = pool.make(file(&scene(1000, 800, 0), ImageFormat::Png).into()).await.unwrap_err();
     assert!(matches!(refusal, Refusal::TooMuchMemory { width: 1000, height: 800, .. }), "{refusal}");
 }

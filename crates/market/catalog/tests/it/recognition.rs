@@ -1,11 +1,7 @@
 //! What people and feeds call a category, an attribute, a value.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{builtin, small};
 use catalog::{Date, Decimal, Fault, OwnedValue, Reason};
-use common::{builtin, small};
 
 /// Id and reason of the surest candidate.
 #[track_caller]

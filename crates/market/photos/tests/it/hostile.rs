@@ -63,14 +63,14 @@ pub(crate) async fn each_of_the_hostile_set_is_refused_with_its_reason(studio: S
         ("file:///etc/passwd", "scheme", "http or https"),
         ("photo.jpg", "bad_url", "no URL"),
     ];
-    let free = studio.photos.workshop().free_bytes();
+    let free = studio.photos.pool().free_bytes();
     for (url, code, words) in cases {
         let error = studio.refusal(url).await;
         assert_eq!(error.code, code, "{url}: {}", error.message);
         assert!(error.message.contains(words), "{url}: {}", error.message);
         assert_eq!(error.next_try_ms, None, "{url} does not get better by waiting");
         assert_eq!(studio.photos.errors_of(&[url]).await.unwrap(), [Some(error)]);
-        assert_eq!(studio.photos.workshop().free_bytes(), free, "{url}");
+        assert_eq!(studio.photos.pool().free_bytes(), free, "{url}");
     }
     assert!(studio.files().await.is_empty(), "nothing of it is stored");
     let inside: Vec<_> =

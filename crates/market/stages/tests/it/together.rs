@@ -27,7 +27,7 @@ pub(crate) async fn all_stages_together_settle_an_offer_and_do_not_fight(ground:
     let hosts = vec![VideoHost::page(&["vk.com"])];
     let events = TopicEvents::new(ground.topics.clone(), EVENTS);
     let stages: Vec<Arc<dyn Stage<_>>> = vec![
-        Arc::new(Expiry::default().telling(Arc::new(events))),
+        Arc::new(Expiry::default().publishing_to(Arc::new(events))),
         Arc::new(Evolution::new(Lineage::of(catalogue()))),
         Arc::new(TakePhotos::new(ground.photos.clone(), PhotosConfig::default())),
         Arc::new(OrderPhotos::new(ground.photos.clone(), Arc::new(BestFirst::default()))),

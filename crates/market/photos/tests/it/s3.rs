@@ -1,5 +1,4 @@
 //! Files in a place that speaks S3.
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use futures::TryStreamExt as _;
 use object_store::ObjectStoreExt as _;

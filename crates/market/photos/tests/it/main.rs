@@ -1,11 +1,14 @@
-//! Taking photos, on every engine of the store, from a site that stands in for the internet.
+//! Photos on every engine of the store, from a local site in place of the internet.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod again;
 mod bomb;
 mod failing;
 mod hostile;
+mod making;
 mod once;
+#[cfg(feature = "s3")]
+mod s3;
 mod serving;
 mod site;
 mod studio;

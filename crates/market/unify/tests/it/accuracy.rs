@@ -1,7 +1,5 @@
 //! How well categories are recognised may grow, not shrink.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::sync::Arc;
 
 use catalog::Catalogue;

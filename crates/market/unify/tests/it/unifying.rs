@@ -1,7 +1,5 @@
 //! What becomes of offers of feeds.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -219,7 +217,10 @@ async fn an_offer_goes_on_marked_when_the_geocoder_fails() {
     let input = Input {
         title: "Диван", address: Some("Казань, ул. Баумана"), ..Input::default()
     };
-    let passing = unifier().session().unify_asking(&input, &Broken(geo::Error::GeocoderUnavailable("busy".to_owned()))).await;
+    let passing = unifier()
+        .session()
+        .unify_asking(&input, &Broken(geo::Error::GeocoderUnavailable("busy".to_owned())))
+        .await;
     assert_eq!(kinds(&passing), [(MarkKind::GeocoderUnavailable, "address")]);
     assert!(passing.is_passing() && passing.category.is_some());
     let refused = geo::Error::GeocoderRefused("x".to_owned());

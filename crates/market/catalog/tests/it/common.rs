@@ -1,7 +1,5 @@
 //! A small catalogue that has one of everything, and the built-in one, loaded once.
 
-#![allow(dead_code, reason = "every test file uses its part")]
-
 use std::sync::OnceLock;
 
 use catalog::{Catalogue, Item, OwnedPrice, OwnedValue, PriceKind, Sources};

@@ -1,4 +1,4 @@
-//! Where pictures are worked on: a few at a time, within a budget of memory.
+//! A pool that processes pictures: limited in concurrency and memory.
 
 use std::sync::Arc;
 
@@ -11,17 +11,16 @@ use crate::error::Refusal;
 use crate::limits::MEMORY_UNIT_BYTES;
 use crate::make::{self, Made};
 
-/// Makes photos on threads that may block, as many at a time as configured. What a picture needs is reserved by its head, before it is
-/// decoded; whoever finds the budget used up waits. Cheap to clone; all clones share one budget.
+/// Makes photos on blocking threads. Memory for a picture is reserved by its header before it is
+/// decoded; callers wait while the budget is used up. Cheap to clone; all clones share one budget.
 #[derive(Clone)]
-pub struct Workshop {
+pub struct ImagePool {
     config: Arc<Config>,
     workers: Arc<Semaphore>,
     memory: Arc<Semaphore>,
 }
 
-impl Workshop {
-    /// A workshop of this configuration.
+impl ImagePool {
     #[must_use]
     pub fn new(config: Arc<Config>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -36,8 +35,8 @@ impl Workshop {
 
     /// Makes a photo in the configured sizes.
     ///
-    /// Work that has begun goes on to its end even if the future is dropped, and keeps its share of the budget until then. A decoder
-    /// that panics over a file is a refusal of that file.
+    /// Work continues when the future is dropped, and keeps its share of the budget until the end.
+    /// A panic of a decoder is a refusal of the file.
     pub async fn make(&self, bytes: Bytes) -> Result<Made, Refusal> {
         let worker = Arc::clone(&self.workers).acquire_owned().await.map_err(closed)?;
         let (config, file) = (Arc::clone(&self.config), bytes.clone());
@@ -53,13 +52,13 @@ impl Workshop {
         .await
     }
 
-    /// Bytes of the budget that nobody uses.
+    /// The unused part of the budget.
     #[must_use]
     pub fn free_bytes(&self) -> u64 {
         self.memory.available_permits() as u64 * MEMORY_UNIT_BYTES
     }
 
-    /// What a picture takes of the budget.
+    /// The share of a picture in the budget.
     fn needed(&self, head: &Head) -> Result<u32, Refusal> {
         let bytes = make::memory_bytes(head, &self.config);
         if bytes > self.config.memory_bytes {
@@ -78,9 +77,9 @@ async fn run<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Refusal::Damaged("the decoder gave up".to_owned())))
+    done.unwrap_or_else(|_| Err(Refusal::Damaged("the decoder failed".to_owned())))
 }
 
 fn closed(_: tokio::sync::AcquireError) -> Refusal {
-    Refusal::Damaged("the workshop is closed".to_owned())
+    Refusal::Damaged("the pool is closed".to_owned())
 }

@@ -42,7 +42,7 @@ fn events_of(ground: &Ground) -> TopicEvents {
 }
 
 async fn open(ground: &Ground) -> Market<'_> {
-    let expiry = Expiry::default().telling(Arc::new(events_of(ground)));
+    let expiry = Expiry::default().publishing_to(Arc::new(events_of(ground)));
     Market::open(ground, catalogue(), vec![Arc::new(expiry)]).await
 }
 
@@ -117,7 +117,7 @@ pub(crate) async fn an_offer_that_is_renewed_is_warned_again(ground: Ground) {
 
 pub(crate) async fn an_event_that_could_not_be_told_is_told_again(ground: Ground) {
     let weak = Arc::new(Weak { events: events_of(&ground), failures: AtomicUsize::new(2) });
-    let expiry = Expiry::new(DAY).telling(weak.clone());
+    let expiry = Expiry::new(DAY).publishing_to(weak.clone());
     let market = Market::open(&ground, catalogue(), vec![Arc::new(expiry)]).await;
     let id = market.publish(&bike(100)).await;
     ground.pass(EXPOSURE);

@@ -1,13 +1,9 @@
 //! The built-in catalogue is whole and sound.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common::builtin;
 use catalog::{Category, Date, Decimal, Item, Kind, OwnedPrice, OwnedValue, PriceKind, Use};
-use common::builtin;
 
 const OWN_ROOTS: [&str; 4] = ["transport", "real-estate", "jobs", "services"];
 

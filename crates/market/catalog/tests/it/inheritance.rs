@@ -1,11 +1,7 @@
 //! A category has what its ancestors have, and what it adds or narrows itself.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::small;
 use catalog::{Kind, PriceKind};
-use common::small;
 
 #[test]
 fn attributes_are_inherited_in_the_order_of_the_ancestors() {

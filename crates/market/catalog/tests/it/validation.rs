@@ -1,11 +1,7 @@
 //! Every rule that an offer can break, with its field, its code and its words.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{builtin, car, price, small};
 use catalog::{Catalogue, Code, Date, Decimal, Fault, Item, OwnedValue, PriceKind};
-use common::{builtin, car, price, small};
 
 /// `field: code` of every violation.
 fn found(catalogue: &Catalogue, item: &Item) -> Vec<String> {

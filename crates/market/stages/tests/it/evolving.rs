@@ -123,7 +123,11 @@ pub(crate) async fn offers_of_the_first_catalogue_are_moved_to_the_third_or_say_
     let evolution = evolution();
     let market = Market::open(&ground, catalogues()[2].clone(), vec![evolution.clone()]).await;
     let survey = evolution.survey(&ground.store, SHARDS).await.unwrap();
-    assert_eq!((survey.moved, survey.already, survey.stuck), (2, 0, 1), "what would be, before anything is");
+    assert_eq!(
+        (survey.moved, survey.up_to_date, survey.stuck),
+        (2, 0, 1),
+        "what would be, before anything is"
+    );
     market.recrawl().await;
     let moved = market.eventually("it is moved", little, |offer| offer.catalogue_version == 3).await;
     assert_eq!(moved.category, "cycles");

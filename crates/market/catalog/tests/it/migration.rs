@@ -1,11 +1,7 @@
 //! From one version of a catalogue to the next.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
+use crate::common::{SMALL, car, small};
 use catalog::{Catalogue, Item, Migration, MigrationReport, Outcome, OwnedValue, Sources};
-use common::{SMALL, car, small};
 use proptest::prelude::*;
 
 /// What version 2 of the small catalogue does: cars are divided by what they run on, bicycles and parts become one, miles replace kilometres,
@@ -155,7 +151,7 @@ fn a_moved_offer_is_sound_in_the_new_catalogue() {
 #[test]
 fn a_second_time_changes_nothing() {
     let once = moved(&car());
-    assert_eq!(migration().apply(&once, &second()), Outcome::Already);
+    assert_eq!(migration().apply(&once, &second()), Outcome::UpToDate);
 }
 
 #[test]
@@ -177,7 +173,7 @@ fn a_report_counts_and_names_examples() {
     for (number, offer) in offers.iter().enumerate() {
         report.note(&format!("offer-{number}"), &migration.apply(offer, &second));
     }
-    assert_eq!((report.moved, report.already, report.stuck), (1, 1, 2));
+    assert_eq!((report.moved, report.up_to_date, report.stuck), (1, 1, 2));
     assert_eq!(report.examples[0].0, "offer-2");
     assert_eq!(
         report.to_string(),
@@ -211,19 +207,19 @@ fn problems(from: &str, to: &str) -> Vec<String> {
 fn a_migration_that_forgets_something_is_refused() {
     assert_eq!(
         problems("[[attribute]]\nfrom = \"code\"\nremove = true\n", ""),
-        ["2: the attribute `code` is gone, and no step says what becomes of it"]
+        ["2: the attribute `code` is gone, and no step handles it"]
     );
     assert_eq!(
         problems("[\"vehicles/bicycles\", \"vehicles/parts\"]", "\"vehicles/bicycles\""),
-        ["2: the category `vehicles/parts` is gone, and no step says where its offers go"]
+        ["2: the category `vehicles/parts` is gone, and no step moves its offers"]
     );
     assert_eq!(
         problems("[[attribute]]\nfrom = \"mileage\"\nunit = [\"km\", \"mi\"]\n", ""),
-        ["2: the unit of `mileage` is another, and no step converts it"]
+        ["2: the unit of `mileage` changed, and no step converts it"]
     );
     assert_eq!(
         problems("petrol = \"fluid\", ", ""),
-        ["2: the value `petrol` of `fuel` is gone, and no step says what becomes of it"]
+        ["2: the value `petrol` of `fuel` is gone, and no step handles it"]
     );
     assert_eq!(
         problems(", electric = \"vehicles/cars/engine\" }\notherwise = \"vehicles/cars/unknown\"", " }"),
@@ -300,12 +296,12 @@ proptest! {
         let first = migration.apply(&item, &second);
         match &first {
             Outcome::Moved(moved) => {
-                prop_assert_eq!(migration.apply(moved, &second), Outcome::Already);
+                prop_assert_eq!(migration.apply(moved, &second), Outcome::UpToDate);
                 let fields = |item: &Item| item.attributes.len() + item.leftover.len();
                 prop_assert_eq!(fields(moved), fields(&item));
                 prop_assert_eq!(moved.version, 2);
             }
-            Outcome::Already => prop_assert!(item.version >= 2),
+            Outcome::UpToDate => prop_assert!(item.version >= 2),
             Outcome::Stuck(obstacles) => prop_assert!(!obstacles.is_empty()),
         }
         prop_assert_eq!(migration.apply(&item, &second), first);
