@@ -70,7 +70,7 @@ pub fn without_russian_ending(word: &str) -> Option<&str> {
 /// A normalised English word without its plural ending.
 #[must_use]
 pub fn english_singular(word: &str) -> &str {
-    let without = |ending| word.strip_suffix(ending).filter(|rest: &&str| rest.len() >= 3);
+    let without = |ending: &str| word.strip_suffix(ending).filter(|rest: &&str| rest.len() >= 3);
     if let Some(rest) = without("ies") {
         return rest;
     }

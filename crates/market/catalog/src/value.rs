@@ -58,10 +58,10 @@ impl std::fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
-            Self::Whole(number) => number.fmt(f),
-            Self::Decimal(number) => number.fmt(f),
+            Self::Whole(number) => write!(f, "{number}"),
+            Self::Decimal(number) => write!(f, "{number}"),
             Self::YesNo(answer) => f.write_str(if *answer { "yes" } else { "no" }),
-            Self::Date(date) => date.fmt(f),
+            Self::Date(date) => write!(f, "{date}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::attribute::{Labelled, Labels};
 use crate::declared::{EVERY_LANGUAGE, Language, Named};
-use crate::error::{At, Problems};
+use crate::error::Problems;
 
 /// Maps languages of the files to languages of the catalogue.
 pub(crate) struct Labeller {

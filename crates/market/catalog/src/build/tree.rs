@@ -1,8 +1,8 @@
 //! The tree of categories: ids, parents, order and texts.
 
 use crate::catalogue::{NOTHING, Node, Text};
-use crate::declared::CategorySource;
-use crate::error::Problems;
+use crate::declared::{CategorySource, Named};
+use crate::error::{At, Problems};
 use crate::ids::IdIndex;
 use crate::limits::{CATEGORIES_MAX, DEPTH_MAX};
 
@@ -40,9 +40,10 @@ pub(crate) fn index(categories: &mut Vec<CategorySource>, problems: &mut Problem
     let mut kept: Vec<CategorySource> = Vec::with_capacity(categories.len());
     for category in categories.drain(..) {
         let id = &category.named.id;
-        match ids.insert(id, kept.len() as u32, |number| &kept[number as usize].named.id) {
+        let known = ids.insert(id, kept.len() as u32, |number| &kept[number as usize].named.id);
+        match known {
             Some(first) => {
-                duplicate(problems, "category", id, kept[first as usize].named.at, category.named.at)
+                duplicate(problems, "category", id, kept[first as usize].named.at, category.named.at);
             }
             None => kept.push(category),
         }

@@ -3,7 +3,7 @@
 use crate::declared::{AttributeSource, BoundsSource, Declared, Named, TypeName};
 use crate::limits::{ATTRIBUTE_VALUES_MAX, DECIMAL_SCALE_MAX};
 
-use super::names::{self, Names};
+use super::names;
 use super::reader::{Entry, Reader};
 
 const TEXT_CHARS_MAX: u32 = 10_000;

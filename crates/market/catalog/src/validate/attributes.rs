@@ -157,14 +157,16 @@ fn decimal_fault(kind: &Kind, number: crate::Decimal) -> Option<Fault> {
 
 /// The id of the choice that was probably meant: by its name in any language, or the most similar.
 pub(crate) fn suggest(attribute: &AttributeData, given: &str) -> Option<Box<str>> {
+    fn texts(choice: &Labelled) -> impl Iterator<Item = &str> {
+        std::iter::once(&*choice.id).chain(choice.labels.all())
+    }
     let given = echo(given);
     let wanted = normalise(&given);
-    let is_wanted = |choice: &&Labelled| choice.labels.all().any(|name| normalise(name) == wanted);
-    let by_name = attribute.choices.iter().find(is_wanted);
+    let choices = &attribute.choices;
+    let by_name = choices.iter().find(|choice| choice.labels.all().any(|name| normalise(name) == wanted));
     let similar = || {
-        let texts = |choice| std::iter::once(&*choice.id).chain(choice.labels.all());
-        let near = nearest(&given, attribute.choices.iter().flat_map(texts))?;
-        attribute.choices.iter().find(|choice| texts(choice).any(|text| text == near))
+        let near = nearest(&given, choices.iter().flat_map(texts))?;
+        choices.iter().find(|choice| texts(choice).any(|text| text == near))
     };
     by_name.or_else(similar).map(|choice| choice.id.clone())
 }
