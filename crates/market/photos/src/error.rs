@@ -72,7 +72,7 @@ pub enum Refusal {
         /// The limit.
         max: u64,
     },
-    #[error("the picture is {width} x {height} pixels: nobody would see anything, use a larger one")]
+    #[error("the picture is {width} x {height} pixels: use a larger one")]
     TooSmall {
         /// Its width.
         width: u32,

@@ -3,11 +3,10 @@
 mod item;
 mod lineage;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use async_trait::async_trait;
 use catalog::{MigrationReport, Outcome};
 use offers::StoredOffer;
+use parking_lot::Mutex;
 use store::{Read, Store};
 use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Wish};
 use wire::torg::offers::v1::{Offer, Status};
@@ -42,7 +41,7 @@ impl Evolution {
     /// again.
     #[must_use]
     pub fn report(&self) -> MigrationReport {
-        self.counts().clone()
+        self.report.lock().clone()
     }
 
     /// A dry run over all offers in the active tables.
@@ -56,17 +55,13 @@ impl Evolution {
                 for row in &page.rows {
                     match StoredOffer::decode(&row.value) {
                         Ok(offer) => note(&mut report, &offer.offer, &self.wanted(&offer)),
-                        Err(error) => tracing::warn!(key = %row.key, error, "an offer cannot be read"),
+                        Err(error) => tracing::warn!(key = %row.key, error, "cannot decode an offer"),
                     }
                 }
                 next = page.next.map(|key| all.clone().after(key));
             }
         }
         Ok(report)
-    }
-
-    fn counts(&self) -> MutexGuard<'_, MigrationReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Archived offers do not change.
@@ -119,7 +114,7 @@ impl Stage<StoredOffer> for Evolution {
     }
 
     async fn on_saved(&self, saved: &Saved<StoredOffer>) -> Result<(), StageError> {
-        let mut report = self.counts();
+        let mut report = self.report.lock();
         match self.wanted(&saved.entity) {
             Evolved::UpToDate => report.moved += 1,
             stuck => note(&mut report, &saved.entity.offer, &stuck),

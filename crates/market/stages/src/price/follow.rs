@@ -43,7 +43,7 @@ impl Prices {
                 done = work => done.err(),
             };
             if let Some(error) = failed {
-                tracing::warn!(partition, %error, "changes of prices wait");
+                tracing::warn!(partition, %error, "cannot apply changes to prices, retrying");
                 tokio::select! {
                     biased;
                     _ = stop.wait_for(|stop| *stop) => return,
@@ -123,7 +123,7 @@ impl Prices {
         };
         let sighting = read();
         if let Err(error) = &sighting {
-            tracing::error!(partition, offset, error, "a change is left out of prices");
+            tracing::error!(partition, offset, error, "a change is skipped in prices");
         }
         sighting.ok()
     }
@@ -162,7 +162,7 @@ impl Prices {
             for row in &page.rows {
                 match StoredOffer::decode(&row.value) {
                     Ok(offer) => seen.push(self.see(&offer.offer.id, row.version, Some(&offer.offer))),
-                    Err(error) => tracing::error!(key = %row.key, error, "an offer is left out of prices"),
+                    Err(error) => tracing::error!(key = %row.key, error, "an offer is skipped in prices"),
                 }
                 // Retried if the offer changes meanwhile, so that a newer change is not
                 // overwritten.
