@@ -11,7 +11,7 @@ use offers::{Offers, Opinions, Parts, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use remote_stages::{StageStore, StageRegistry};
+use remote_stages::{StageRegistry, StageStore};
 use stages::Prices;
 use stages::limits::EVENTS_TOPIC;
 use store::Store;

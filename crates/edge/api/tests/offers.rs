@@ -11,7 +11,7 @@ use api::{Market, Refusal};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
-use remote_stages::{StageStore, StageRegistry};
+use remote_stages::{StageRegistry, StageStore};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::Topics;

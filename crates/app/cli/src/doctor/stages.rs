@@ -48,7 +48,7 @@ pub(super) async fn outside(
         },
     };
     // Whoever has the store open is no demo that runs.
-    let (own, asked): (Vec<&StageSpec>, Vec<&Outside>) =
+    let (own, asked): (Vec<&StageSpec>, Vec<&StageSpec>) =
         known.values().partition(|outside| is_demo && store.is_some() && outside.id == demo::STAGE);
     let mut found = join_all(asked.into_iter().map(|outside| describe(outside, catalogue))).await;
     found.extend(own.into_iter().map(|outside| {

@@ -9,7 +9,7 @@ use access::{Caller, Proof, Role, Roles};
 use api::Market;
 use catalog::Catalogue;
 use offers::{Config, Offers, Opinions, Parts, StoredOffer};
-use remote_stages::{StageStore, StageRegistry};
+use remote_stages::{StageRegistry, StageStore};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{TopicSpec, Topics};
