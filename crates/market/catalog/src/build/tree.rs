@@ -32,7 +32,7 @@ pub(crate) struct Tree {
 /// Indexes categories by their ids and drops duplicates.
 pub(crate) fn index(categories: &mut Vec<CategorySource>, problems: &mut Problems) -> IdIndex {
     if categories.len() > CATEGORIES_MAX {
-        let at = categories[CATEGORIES_MAX].at;
+        let at = categories[CATEGORIES_MAX].named.at;
         problems.add(at, "there are too many categories", format!("keep at most {CATEGORIES_MAX}"));
         categories.truncate(CATEGORIES_MAX);
     }

@@ -6,7 +6,8 @@ use crate::catalogue::{Attribute, Catalogue};
 use crate::violation::{Fault, Field, Violation};
 
 impl Violation {
-    /// One sentence, in Russian if `language` is `ru`, otherwise in English. `catalogue` gives the names of attributes and should be the one that found the violation.
+    /// One sentence, in Russian if `language` is `ru`, otherwise in English. `catalogue` gives the
+    /// names of attributes and should be the one that found the violation.
     #[must_use]
     pub fn text(&self, catalogue: &Catalogue, language: &str) -> String {
         let russian = language == "ru";
@@ -65,9 +66,9 @@ fn in_english(fault: &Fault, unit: &str, out: &mut String) {
         Fault::UnknownAttribute { suggestion } => write!(out, "this category has no such attribute")
             .and_then(|()| meant(out, suggestion.as_deref(), "did you mean")),
         Fault::WrongType { wanted } => write!(out, "has to be {}", english_type(wanted)),
-        Fault::TooSmall { least } => write!(out, "at least {}{unit}", number(least)),
         Fault::TooSmall { least } => write!(out, "at least {least}{unit}"),
         Fault::TooLarge { most } => write!(out, "at most {most}{unit}"),
+        Fault::TooPrecise { scale } => write!(out, "at most {scale} digits after the point"),
         Fault::UnknownValue { given, suggestion } => write!(out, "there is no value \"{given}\"")
             .and_then(|()| meant(out, suggestion.as_deref(), "did you mean")),
         Fault::ValueNotAllowed { given } => write!(out, "\"{given}\" is not allowed in this category"),
@@ -97,11 +98,11 @@ fn in_russian(fault: &Fault, unit: &str, out: &mut String) {
         Fault::UnknownAttribute { suggestion } => write!(out, "в этой категории нет такой характеристики")
             .and_then(|()| meant(out, suggestion.as_deref(), "возможно, имелось в виду")),
         Fault::WrongType { wanted } => write!(out, "ожидается {}", russian_type(wanted)),
-        Fault::TooSmall { least } => write!(out, "не меньше {}{unit}", number(least)),
-        Fault::TooLarge { most } => write!(out, "не больше {}{unit}", number(most)),
-        Fault::TooPrecise { scale } => write!(out, "знаков после запятой не больше {scale}"),
         Fault::TooSmall { least } => write!(out, "не меньше {least}{unit}"),
         Fault::TooLarge { most } => write!(out, "не больше {most}{unit}"),
+        Fault::TooPrecise { scale } => write!(out, "знаков после запятой не больше {scale}"),
+        Fault::UnknownValue { given, suggestion } => write!(out, "нет значения «{given}»")
+            .and_then(|()| meant(out, suggestion.as_deref(), "возможно, имелось в виду")),
         Fault::ValueNotAllowed { given } => write!(out, "«{given}» нельзя использовать в этой категории"),
         Fault::TooManyValues { most, given } => write!(out, "максимум значений: {most}, сейчас {given}"),
         Fault::DuplicateValue { given } => write!(out, "«{given}» указано дважды"),
