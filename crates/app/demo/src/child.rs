@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use buffa_types::google::protobuf::FieldMask;
-use remote_stages::Workshop;
+use remote_stages::StageRegistry;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::watch;
@@ -41,7 +41,7 @@ pub(super) fn forget_pid(folder: &Folder) {
 
 /// The outside stage, and how to have it again.
 pub(super) struct OutsideProcess {
-    workshop: Workshop,
+    registry: StageRegistry,
     folder: Folder,
     address: SocketAddr,
     child: Option<Child>,
@@ -51,9 +51,9 @@ pub(super) struct OutsideProcess {
 
 impl OutsideProcess {
     /// One that does not run yet.
-    pub(super) fn new(workshop: Workshop, folder: Folder) -> OutsideProcess {
+    pub(super) fn new(registry: StageRegistry, folder: Folder) -> OutsideProcess {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        OutsideProcess { workshop, folder, address: any, child: None, input: None }
+        OutsideProcess { registry, folder, address: any, child: None, input: None }
     }
 
     /// Starts and registers it; the number of its process.
@@ -145,16 +145,16 @@ impl OutsideProcess {
             may_change: Some(title).into(),
             ..OutsideStage::default()
         };
-        let registry = self.workshop.registry();
-        let outside = registry.complete(&declared).await?;
-        let described = self.workshop.plugin(&outside, None).describe(&outside).await;
+        let stored = self.registry.store();
+        let outside = stored.complete(&declared).await?;
+        let described = self.registry.plugin(&outside, None).describe(&outside).await;
         let described = described.map_err(|why| anyhow::anyhow!("stage {ID:?}: {why}"))?;
-        let now = self.workshop.offers().watcher().clock().now();
-        registry.register(&outside, &described, AUTHOR, now).await?;
-        self.workshop.look_soon();
+        let now = self.registry.offers().watcher().clock().now();
+        stored.register(&outside, &described, AUTHOR, now).await?;
+        self.registry.refresh_soon();
         // Whoever is told that the demo is ready finds it.
         let known = async {
-            while !self.workshop.outside().contains_key(ID) {
+            while !self.registry.remote().contains_key(ID) {
                 tokio::time::sleep(KNOWN_PAUSE).await;
             }
         };

@@ -169,14 +169,14 @@ impl Environment for Demo {
             site: *site,
             total: *total,
             made,
-            built_in: market.workshop.built_in().map(str::to_owned).collect(),
+            built_in: market.registry.built_in().map(str::to_owned).collect(),
         };
         let first = at_first(*total);
         while filling.made < first {
             filling.chunk(first).await?;
         }
         links::make_feeds(&feeds, *site).await.context("the demo's feeds")?;
-        let mut outside = OutsideProcess::new(market.workshop.clone(), folder.clone());
+        let mut outside = OutsideProcess::new(market.registry.clone(), folder.clone());
         let pid = outside.start().await?;
         guide::write_sample(folder)?;
         let text = guide::text(folder, site.own(), asked_here.as_deref(), pid)?;

@@ -52,7 +52,7 @@ impl BuiltInStages {
         let (mut stages, client): (Vec<BuiltIn>, Client) = (Vec::new(), environment.client(Rules::default()));
         if wanted(BuiltInStage::Expiry) {
             let events = Arc::new(TopicEvents::new(topics.clone(), EVENTS_TOPIC));
-            stages.push((Arc::new(Expiry::default().telling(events)), None));
+            stages.push((Arc::new(Expiry::default().publishing_to(events)), None));
         }
         if wanted(BuiltInStage::Evolution) {
             let lineage = read_lineage(&config.offers.catalogue_past_dir, Arc::clone(catalogue))?;

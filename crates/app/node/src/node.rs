@@ -216,7 +216,7 @@ impl Node {
         environment: Arc<dyn Environment>,
     ) {
         let sources = Sources {
-            workshop: market.workshop.clone(),
+            registry: market.registry.clone(),
             feeds: feeds.clone(),
             scheduler: tasks,
             topics: topics.clone(),

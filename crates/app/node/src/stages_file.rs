@@ -1,4 +1,4 @@
-//! Outside stages as people declare them: by the flags of `torg stages register`, or in the file that `stages.file` names.
+//! StageSpec stages as people declare them: by the flags of `torg stages register`, or in the file that `stages.file` names.
 //!
 //! ```toml
 //! [spam]
@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use buffa_types::google::protobuf::FieldMask;
 use clap::Args;
-use remote_stages::Outside;
+use remote_stages::StageSpec;
 use serde::Deserialize;
 use terminal::errors::advised;
 use wire::torg::stages::v1::OutsideStage;
@@ -22,7 +22,7 @@ use wire::torg::stages::v1::outside_stage::{Shadow, Tls};
 const HINT: &str = "mend it: docs/stages.md shows such a file";
 
 /// The stages of a file; none if it has no name. `taken` are the ids of others.
-pub fn read(file: &Path, taken: &[&str]) -> anyhow::Result<Vec<Outside>> {
+pub fn read(file: &Path, taken: &[&str]) -> anyhow::Result<Vec<StageSpec>> {
     if file.as_os_str().is_empty() {
         return Ok(Vec::new());
     }
@@ -37,12 +37,12 @@ pub fn read(file: &Path, taken: &[&str]) -> anyhow::Result<Vec<Outside>> {
     stages.into_iter().map(stage).collect()
 }
 
-fn outside(folder: &Path, id: &str, declaration: Declaration, taken: &[&str]) -> anyhow::Result<Outside> {
+fn outside(folder: &Path, id: &str, declaration: Declaration, taken: &[&str]) -> anyhow::Result<StageSpec> {
     if taken.contains(&id) {
         return Err(advised("a built-in stage has this id", "choose another id"));
     }
     let stage = declaration.stage(id, folder)?;
-    Outside::check(&stage).map_err(|wrong| {
+    StageSpec::check(&stage).map_err(|wrong| {
         let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         advised(wrong.join("; "), HINT)
     })

@@ -5,7 +5,7 @@ use buffa::Message;
 use connectrpc::Router;
 use offers::status::Mover;
 use offers::{Call, Error, OfferId, Offers, OpinionTopics, Request, StoredOffer};
-use remote_stages::Workshop;
+use remote_stages::StageRegistry;
 use std::sync::Arc;
 use tokio::sync::watch;
 use watcher::{Fields, Versioned};
@@ -35,7 +35,7 @@ pub struct Market {
     /// Where opinions go.
     pub opinions: OpinionTopics,
     /// The stages.
-    pub workshop: Workshop,
+    pub registry: StageRegistry,
     /// Says when the process stops: streams end then.
     pub closing: watch::Receiver<bool>,
 }
@@ -49,8 +49,8 @@ pub fn register(router: Router, market: &Market) -> Router {
         .add_service(Arc::new(CabinetRpc(market.clone())))
         .add_service(Arc::new(ModerationRpc(market.clone())))
         .add_service(Arc::new(CatalogueRpc(market.clone())))
-        .add_service(Arc::new(StagesRpc(market.workshop.clone())))
-        .add_service(Arc::new(StatesRpc(market.workshop.clone())))
+        .add_service(Arc::new(StagesRpc(market.registry.clone())))
+        .add_service(Arc::new(StatesRpc(market.registry.clone())))
 }
 
 /// Adds the service of feeds.

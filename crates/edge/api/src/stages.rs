@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use access::{Action, Caller};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use remote_stages::{RegistryError, Workshop};
+use remote_stages::{StageRegistry, StageStoreError};
 use watcher::limits::DEPTH_COUNTED_MAX;
 use watcher::{Lane, LimitOverrides};
 use wire::torg::stages::v1 as proto;
@@ -25,7 +25,7 @@ use crate::limits::{
 use crate::offers::checks;
 
 /// The service.
-pub(crate) struct StagesRpc(pub(crate) Workshop);
+pub(crate) struct StagesRpc(pub(crate) StageRegistry);
 
 /// Refuses whoever may not look at how the process fares.
 fn may_look(caller: &Caller) -> Result<(), Refusal> {
@@ -40,7 +40,7 @@ fn may_administer(caller: &Caller) -> Result<(), Refusal> {
 impl StagesRpc {
     async fn list(&self, caller: &Caller, may_be_old: bool) -> Result<proto::ListStagesResponse, Refusal> {
         may_look(caller)?;
-        let outside = self.0.outside();
+        let outside = self.0.remote();
         let mut ids: Vec<String> =
             self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
         ids.sort();
@@ -114,10 +114,10 @@ impl StagesRpc {
         may_administer(caller)?;
         let declared = request.stage.into_option().ok_or_else(|| Refusal::required("stage"))?;
         if self.0.built_in().any(|id| id == declared.id) {
-            return Err(RegistryError::Taken(declared.id).into());
+            return Err(StageStoreError::Taken(declared.id).into());
         }
-        self.0.registry().require_free(&declared.id)?;
-        let outside = self.0.registry().complete(&declared).await?;
+        self.0.store().require_free(&declared.id)?;
+        let outside = self.0.store().complete(&declared).await?;
         let plugin = self.0.plugin(&outside, None);
         let described = plugin.describe(&outside).await.map_err(|why| {
             Refusal::new(
@@ -128,13 +128,13 @@ impl StagesRpc {
         })?;
         let now = self.0.offers().watcher().clock().now();
         if !request.validate_only {
-            self.0.registry().register(&outside, &described, &caller.subject, now).await?;
-            self.0.look_soon();
+            self.0.store().register(&outside, &described, &caller.subject, now).await?;
+            self.0.refresh_soon();
         }
         let stage = proto::Stage {
             id: outside.id.clone(),
             kind: proto::stage::Kind::KIND_REGISTERED.into(),
-            outside: Some(outside.shown()).into(),
+            outside: Some(outside.redacted()).into(),
             version: described.version().to_owned(),
             ..proto::Stage::default()
         };
@@ -148,8 +148,8 @@ impl StagesRpc {
     ) -> Result<proto::RemoveStageResponse, Refusal> {
         may_administer(caller)?;
         name("id", &request.id, NAME_BYTES_MAX)?;
-        self.0.registry().remove(&request.id).await?;
-        self.0.look_soon();
+        self.0.store().remove(&request.id).await?;
+        self.0.refresh_soon();
         Ok(proto::RemoveStageResponse::default())
     }
 
@@ -161,8 +161,8 @@ impl StagesRpc {
     ) -> Result<proto::PromoteShadowResponse, Refusal> {
         may_administer(caller)?;
         let id = self.known(&request.id)?;
-        let outside = self.0.outside();
-        let promoted = outside.get(id).and_then(|bench| bench.known.outside.promoted()).ok_or_else(|| {
+        let outside = self.0.remote();
+        let promoted = outside.get(id).and_then(|bench| bench.entry.spec.promoted()).ok_or_else(|| {
             Refusal::new(ErrorCode::FailedPrecondition, "NO_SHADOW", format!("stage {id:?} has no shadow"))
         })?;
         let register = proto::RegisterStageRequest { stage: Some(promoted).into(), ..Default::default() };
@@ -225,14 +225,14 @@ impl StagesRpc {
         };
         let released = released.map_err(offers::Error::from)?;
         // Whoever did it looks what came of it.
-        self.0.forget_count(id);
+        self.0.invalidate_count(id);
         Ok(proto::ReleaseStageResponse { released, ..Default::default() })
     }
 
     /// The id of a stage that there is.
     fn known<'a>(&self, id: &'a str) -> Result<&'a str, Refusal> {
         name("id", id, NAME_BYTES_MAX)?;
-        let is_known = self.0.built_in().any(|known| known == id) || self.0.outside().contains_key(id);
+        let is_known = self.0.built_in().any(|known| known == id) || self.0.remote().contains_key(id);
         if is_known { Ok(id) } else { Err(no_stage(id)) }
     }
 }
@@ -242,28 +242,28 @@ pub(super) fn no_stage(id: &str) -> Refusal {
     Refusal::new(ErrorCode::NotFound, "STAGE_NOT_FOUND", text).with("stage", &id)
 }
 
-impl From<RegistryError> for Refusal {
-    fn from(error: RegistryError) -> Self {
+impl From<StageStoreError> for Refusal {
+    fn from(error: StageStoreError) -> Self {
         let text = error.to_string();
         match error {
-            RegistryError::Store(error) => offers::Error::from(error).into(),
-            RegistryError::Wrong(wrong) => {
-                let fault = |wrong: remote_stages::Wrong| {
+            StageStoreError::Store(error) => offers::Error::from(error).into(),
+            StageStoreError::Invalid(wrong) => {
+                let fault = |wrong: remote_stages::SpecError| {
                     FieldFault::new(format!("stage.{}", wrong.field), "WRONG_STAGE", wrong.text)
                 };
                 Self::wrong("WRONG_STAGE", wrong.into_iter().map(fault).collect())
             }
-            RegistryError::Taken(id) => {
+            StageStoreError::Taken(id) => {
                 Self::new(ErrorCode::AlreadyExists, "STAGE_ID_TAKEN", text).with("stage", &id)
             }
-            RegistryError::Configured(id) => {
+            StageStoreError::Configured(id) => {
                 Self::new(ErrorCode::FailedPrecondition, "STAGE_CONFIGURED", text).with("stage", &id)
             }
-            RegistryError::TooMany => Self::new(ErrorCode::ResourceExhausted, "TOO_MANY_STAGES", text),
-            RegistryError::Unknown(id) => {
+            StageStoreError::TooMany => Self::new(ErrorCode::ResourceExhausted, "TOO_MANY_STAGES", text),
+            StageStoreError::Unknown(id) => {
                 Self::new(ErrorCode::NotFound, "STAGE_NOT_FOUND", text).with("stage", &id)
             }
-            RegistryError::Contended(_) => Self::new(ErrorCode::Aborted, "CONTENDED", text).passing(),
+            StageStoreError::Contended(_) => Self::new(ErrorCode::Aborted, "CONTENDED", text).passing(),
         }
     }
 }

@@ -11,7 +11,7 @@ use api::{Market, Refusal};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use offers::{Config, Dependencies, Offers, OpinionTopics, StoredOffer};
-use remote_stages::{Registry, Workshop};
+use remote_stages::{StageStore, StageRegistry};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::Topics;
@@ -36,10 +36,10 @@ async fn open() -> OfferCalls {
     let (catalogue, config, topics) = (Arc::clone(&CATALOGUE), Config::default(), Topics::in_store(&store));
     let offers = Offers::new(Dependencies { store, topics, watcher, catalogue, config }, [1; 32]);
     let opinions = OpinionTopics { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
-    let registry = Registry::new(offers.store(), Vec::new());
-    let workshop = Workshop::open(&offers, registry, Vec::new()).await.unwrap();
+    let registry = StageStore::new(offers.store(), Vec::new());
+    let registry = StageRegistry::open(&offers, registry, Vec::new()).await.unwrap();
     let closing = watch::channel(false).1;
-    OfferCalls::new(Market { offers, topic: "offers".into(), opinions, workshop, closing })
+    OfferCalls::new(Market { offers, topic: "offers".into(), opinions, registry, closing })
 }
 
 fn caller(role: Role, seller: Option<&str>) -> Caller {

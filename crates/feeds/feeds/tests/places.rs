@@ -23,7 +23,7 @@ impl Geocoder for Streets {
         // A question takes time.
         tokio::task::yield_now().await;
         if self.0.load(Ordering::SeqCst) {
-            return Err(Error::Busy(1));
+            return Err(Error::GeocoderUnavailable("busy".to_owned()));
         }
         let city = if address == "Проспект, 1" { "Казань" } else { address };
         Ok(Builtin::new(Arc::clone(&PLACES)).find_now(city, hints))

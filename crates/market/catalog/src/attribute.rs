@@ -1,11 +1,11 @@
-//! Attributes, their choices and units, conditions: data and views.
+//! Views of attributes with their choices, units and conditions.
 
 use crate::catalogue::Catalogue;
 use crate::decimal::Decimal;
 use crate::kind::Kind;
 use crate::rules::{Rules, Slot};
 
-/// Names in every language of the catalogue, and other names.
+/// Names in every language of the catalogue, and synonyms with their languages.
 #[derive(Debug)]
 pub(crate) struct Labels {
     pub(crate) names: Box<[Box<str>]>,
@@ -13,48 +13,75 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Every name and synonym.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|name| &**name).chain(self.synonyms.iter().map(|(_, name)| &**name))
     }
 }
 
+/// What has an id and names alone: a choice of an attribute, a condition.
 #[derive(Debug)]
-pub(crate) struct UnitData {
+pub(crate) struct Labelled {
     pub(crate) id: Box<str>,
     pub(crate) labels: Labels,
+}
+
+#[derive(Debug)]
+pub(crate) struct UnitData {
+    pub(crate) labelled: Labelled,
     pub(crate) quantity: Box<str>,
     pub(crate) factor: Decimal,
 }
 
 #[derive(Debug)]
-pub(crate) struct ChoiceData {
-    pub(crate) id: Box<str>,
-    pub(crate) labels: Labels,
-}
-
-#[derive(Debug)]
 pub(crate) struct AttributeData {
-    pub(crate) id: Box<str>,
-    pub(crate) labels: Labels,
+    pub(crate) labelled: Labelled,
     pub(crate) kind: Kind,
     pub(crate) unit: Option<u16>,
     /// In the order of the file.
-    pub(crate) choices: Vec<ChoiceData>,
-    /// Numbers of the choices in the order of their ids.
+    pub(crate) choices: Vec<Labelled>,
+    /// Indexes into `choices`, sorted by id.
     pub(crate) choices_by_id: Box<[u16]>,
 }
 
 impl AttributeData {
-    /// The number of the choice with this id.
+    pub(crate) fn id(&self) -> &str {
+        &self.labelled.id
+    }
+
     pub(crate) fn choice(&self, id: &str) -> Option<u16> {
         let found =
             self.choices_by_id.binary_search_by(|number| (*self.choices[usize::from(*number)].id).cmp(id));
-        found.ok().map(|place| self.choices_by_id[place])
+        found.ok().map(|position| self.choices_by_id[position])
     }
 }
 
-/// What an offer can say about a thing: a colour, a mileage. Categories use it; see [`Use`].
+/// Ids and names of views that have a method `labelled`.
+macro_rules! labelled {
+    ($($view:ident)*) => {$(
+        impl<'c> $view<'c> {
+            /// The stable id.
+            #[must_use]
+            pub fn id(self) -> &'c str {
+                &self.labelled().id
+            }
+
+            /// The name in a language; in the first of the catalogue if the language is unknown.
+            #[must_use]
+            pub fn name(self, language: &str) -> &'c str {
+                &self.labelled().labels.names[self.catalogue.language(language)]
+            }
+
+            /// Other names, in all languages.
+            pub fn synonyms(self) -> impl Iterator<Item = &'c str> {
+                self.labelled().labels.synonyms.iter().map(|(_, name)| &**name)
+            }
+        }
+    )*};
+}
+
+labelled! { Attribute Choice Unit Condition }
+
+/// A property of an offer, such as a colour or a mileage. Categories use it: see [`Use`].
 #[derive(Debug, Clone, Copy)]
 pub struct Attribute<'c> {
     pub(crate) catalogue: &'c Catalogue,
@@ -66,43 +93,28 @@ impl<'c> Attribute<'c> {
         &self.catalogue.attributes[self.number as usize]
     }
 
-    /// The stable id.
-    #[must_use]
-    pub fn id(self) -> &'c str {
-        &self.data().id
+    fn labelled(self) -> &'c Labelled {
+        &self.data().labelled
     }
 
-    /// The name in a language; in the catalogue's first if it has none in that.
-    #[must_use]
-    pub fn name(self, language: &str) -> &'c str {
-        &self.data().labels.names[self.catalogue.language(language)]
-    }
-
-    /// Other names, in all languages.
-    pub fn synonyms(self) -> impl Iterator<Item = &'c str> {
-        self.data().labels.synonyms.iter().map(|(_, name)| &**name)
-    }
-
-    /// The type of its values, before a category narrows it.
+    /// The type of its values before a category narrows it.
     #[must_use]
     pub fn kind(self) -> &'c Kind {
         &self.data().kind
     }
 
-    /// The unit that its values are in.
     #[must_use]
     pub fn unit(self) -> Option<Unit<'c>> {
         self.data().unit.map(|number| Unit { catalogue: self.catalogue, number })
     }
 
-    /// What it chooses from, in the order in which people are shown it.
+    /// Its choices in display order.
     #[must_use]
     pub fn choices(self) -> impl ExactSizeIterator<Item = Choice<'c>> {
         let catalogue = self.catalogue;
         self.data().choices.iter().map(move |data| Choice { catalogue, data })
     }
 
-    /// The choice with this id.
     #[must_use]
     pub fn choice(self, id: &str) -> Option<Choice<'c>> {
         let number = self.data().choice(id)?;
@@ -114,25 +126,12 @@ impl<'c> Attribute<'c> {
 #[derive(Debug, Clone, Copy)]
 pub struct Choice<'c> {
     catalogue: &'c Catalogue,
-    data: &'c ChoiceData,
+    data: &'c Labelled,
 }
 
 impl<'c> Choice<'c> {
-    /// The stable id, which offers keep.
-    #[must_use]
-    pub fn id(self) -> &'c str {
-        &self.data.id
-    }
-
-    /// The name in a language; in the catalogue's first if it has none in that.
-    #[must_use]
-    pub fn name(self, language: &str) -> &'c str {
-        &self.data.labels.names[self.catalogue.language(language)]
-    }
-
-    /// Other names, in all languages.
-    pub fn synonyms(self) -> impl Iterator<Item = &'c str> {
-        self.data.labels.synonyms.iter().map(|(_, name)| &**name)
+    fn labelled(self) -> &'c Labelled {
+        self.data
     }
 }
 
@@ -144,30 +143,22 @@ pub struct Unit<'c> {
 }
 
 impl<'c> Unit<'c> {
-    pub(crate) fn data(self) -> &'c UnitData {
+    fn data(self) -> &'c UnitData {
         &self.catalogue.units[usize::from(self.number)]
     }
 
-    /// The stable id.
-    #[must_use]
-    pub fn id(self) -> &'c str {
-        &self.data().id
+    pub(crate) fn labelled(self) -> &'c Labelled {
+        &self.data().labelled
     }
 
-    /// The short name in a language: `km`, `км`.
-    #[must_use]
-    pub fn name(self, language: &str) -> &'c str {
-        &self.data().labels.names[self.catalogue.language(language)]
-    }
-
-    /// What it measures; units of one quantity can be converted.
+    /// Units of one quantity can be converted into each other.
     #[must_use]
     pub fn quantity(self) -> &'c str {
         &self.data().quantity
     }
 
-    /// `value` of this unit in another, rounded half away from zero to `scale` digits after the point.
-    /// `None` if the two measure different quantities, or the result does not fit.
+    /// Converts `value` of this unit, rounded half away from zero to `scale` digits after the point.
+    /// `None` if the units measure different quantities or the result does not fit.
     #[must_use]
     pub fn convert(self, value: Decimal, to: Unit<'_>, scale: u8) -> Option<Decimal> {
         if self.quantity() != to.quantity() {
@@ -177,7 +168,7 @@ impl<'c> Unit<'c> {
     }
 }
 
-/// A condition that a thing can be in: new, used.
+/// A condition of an item: new, used.
 #[derive(Debug, Clone, Copy)]
 pub struct Condition<'c> {
     pub(crate) catalogue: &'c Catalogue,
@@ -185,20 +176,12 @@ pub struct Condition<'c> {
 }
 
 impl<'c> Condition<'c> {
-    /// The stable id.
-    #[must_use]
-    pub fn id(self) -> &'c str {
-        &self.catalogue.conditions[usize::from(self.number)].0
-    }
-
-    /// The name in a language; in the catalogue's first if it has none in that.
-    #[must_use]
-    pub fn name(self, language: &str) -> &'c str {
-        &self.catalogue.conditions[usize::from(self.number)].1.names[self.catalogue.language(language)]
+    fn labelled(self) -> &'c Labelled {
+        &self.catalogue.conditions[usize::from(self.number)]
     }
 }
 
-/// An attribute as one category uses it: inherited or its own, perhaps narrowed.
+/// An attribute as one category uses it: inherited or its own, possibly narrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Use<'c> {
     pub(crate) catalogue: &'c Catalogue,
@@ -206,32 +189,26 @@ pub struct Use<'c> {
 }
 
 impl<'c> Use<'c> {
-    /// The attribute.
     #[must_use]
     pub fn attribute(self) -> Attribute<'c> {
         Attribute { catalogue: self.catalogue, number: self.slot.attribute }
     }
 
-    /// Whether an offer of the category has to have it.
     #[must_use]
     pub fn required(self) -> bool {
         self.slot.required
     }
 
-    /// The type of its values, as narrow as this category wants it.
+    /// The type of its values, narrowed by the category.
     #[must_use]
     pub fn kind(self) -> &'c Kind {
         &self.slot.kind
     }
 
-    /// The choices that this category allows.
+    /// The choices that the category allows.
     pub fn choices(self) -> impl Iterator<Item = Choice<'c>> {
-        let (catalogue, data) = (self.catalogue, self.attribute().data());
-        data.choices
-            .iter()
-            .enumerate()
-            .filter(move |(number, _)| self.slot.allows(*number as u16))
-            .map(move |(_, data)| Choice { catalogue, data })
+        let choices = self.attribute().choices().enumerate();
+        choices.filter(move |(number, _)| self.slot.allows(*number as u16)).map(|(_, choice)| choice)
     }
 }
 
@@ -242,11 +219,11 @@ impl Slot {
 }
 
 impl Catalogue {
-    /// The number of the slot of an attribute.
+    pub(crate) fn attribute_id(&self, slot: &Slot) -> &str {
+        self.attributes[slot.attribute as usize].id()
+    }
+
     pub(crate) fn slot(&self, rules: &Rules, attribute: &str) -> Option<usize> {
-        rules
-            .slots
-            .binary_search_by(|slot| (*self.attributes[slot.attribute as usize].id).cmp(attribute))
-            .ok()
+        rules.slots.binary_search_by(|slot| self.attribute_id(slot).cmp(attribute)).ok()
     }
 }

@@ -1,8 +1,8 @@
-//! The catalogue in memory, and the views that are handed out of it.
+//! The catalogue in memory and its views.
 
 use std::sync::OnceLock;
 
-use crate::attribute::{AttributeData, Labels, UnitData};
+use crate::attribute::{AttributeData, Labelled, UnitData};
 use crate::find::SearchIndex;
 use crate::ids::IdIndex;
 use crate::rules::{Limits, Rules};
@@ -11,7 +11,7 @@ pub use crate::attribute::{Attribute, Choice, Condition, Unit, Use};
 
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// A part of [`Catalogue::texts`].
+/// A range of [`Catalogue::texts`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Text {
     pub(crate) start: u32,
@@ -22,9 +22,9 @@ pub(crate) struct Text {
 pub(crate) struct Node {
     pub(crate) id: Text,
     pub(crate) parent: u32,
-    /// The part of [`Catalogue::children`].
+    /// A range of [`Catalogue::children`].
     pub(crate) children: (u32, u32),
-    /// The part of [`Catalogue::synonyms`].
+    /// A range of [`Catalogue::synonyms`].
     pub(crate) synonyms: (u32, u32),
     pub(crate) rules: u32,
     pub(crate) instead: u32,
@@ -33,7 +33,8 @@ pub(crate) struct Node {
     pub(crate) closed: bool,
 }
 
-/// Categories with their attributes, checked as a whole and never changed afterwards. Made by [`Sources`](crate::Sources).
+/// Categories with their attributes: checked as a whole, immutable. Loaded by
+/// [`Sources`](crate::Sources).
 #[derive(Debug)]
 pub struct Catalogue {
     pub(crate) name: Box<str>,
@@ -41,107 +42,102 @@ pub struct Catalogue {
     pub(crate) digest: u64,
     pub(crate) languages: Box<[Box<str>]>,
     pub(crate) currencies: Box<[Box<str>]>,
-    pub(crate) conditions: Vec<(Box<str>, Labels)>,
+    pub(crate) conditions: Vec<Labelled>,
     pub(crate) units: Vec<UnitData>,
     pub(crate) attributes: Vec<AttributeData>,
     pub(crate) attribute_ids: IdIndex,
     pub(crate) texts: Box<str>,
     pub(crate) nodes: Vec<Node>,
-    /// Names of the nodes: as many for each as there are languages.
+    /// Names of the nodes, one for each language.
     pub(crate) names: Vec<Text>,
     pub(crate) synonyms: Vec<(u8, Text)>,
     pub(crate) children: Vec<u32>,
     pub(crate) roots: Vec<u32>,
     pub(crate) category_ids: IdIndex,
-    /// The first are the rules of no category: what holds for all.
+    /// The first rules are those of no category, which hold for all.
     pub(crate) rules: Vec<Rules>,
     pub(crate) search: OnceLock<SearchIndex>,
 }
 
 impl Catalogue {
-    /// What the catalogue calls itself.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its version; a [`Migration`](crate::Migration) leads from one to the next.
+    /// A [`Migration`](crate::Migration) leads from one version to the next.
     #[must_use]
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Tells it from every other catalogue, also from one of the same version: another text of its files is another digest.
+    /// A hash of the files: differs between catalogues of the same version with other texts.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Codes of the languages that everything has a name in; the first stands in for languages that are not among them.
+    /// Language codes; the first is the fallback for unknown languages.
     #[must_use]
     pub fn languages(&self) -> &[Box<str>] {
         &self.languages
     }
 
-    /// The currencies that prices may be in.
+    /// Currencies that prices may use.
     #[must_use]
     pub fn currencies(&self) -> &[Box<str>] {
         &self.currencies
     }
 
-    /// How many categories there are.
+    /// The number of categories.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no category at all; a catalogue that was loaded has some.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The category with this id, in constant time.
+    /// Takes constant time.
     #[must_use]
     pub fn category(&self, id: &str) -> Option<Category<'_>> {
         self.category_ids.find(id, |number| self.node_id(number)).map(|number| self.at(number))
     }
 
-    /// The categories that have no parent, in the order of the files.
+    /// Categories without a parent, in the order of the files.
     pub fn roots(&self) -> impl Iterator<Item = Category<'_>> {
         self.roots.iter().map(|number| self.at(*number))
     }
 
-    /// Every category; parents may come after their children.
+    /// All categories; a parent may come after its children.
     pub fn categories(&self) -> impl Iterator<Item = Category<'_>> {
         (0..self.nodes.len() as u32).map(|number| self.at(number))
     }
 
-    /// The attribute with this id.
     #[must_use]
     pub fn attribute(&self, id: &str) -> Option<Attribute<'_>> {
-        let number = self.attribute_ids.find(id, |number| &self.attributes[number as usize].id)?;
+        let number = self.attribute_ids.find(id, |number| self.attributes[number as usize].id())?;
         Some(Attribute { catalogue: self, number })
     }
 
-    /// Every attribute, in the order of the files.
+    /// All attributes in the order of the files.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
         (0..self.attributes.len() as u32).map(|number| Attribute { catalogue: self, number })
     }
 
-    /// The conditions that things can be in.
     pub fn conditions(&self) -> impl Iterator<Item = Condition<'_>> {
         (0..self.conditions.len() as u8).map(|number| Condition { catalogue: self, number })
     }
 
-    /// The unit with this id.
     #[must_use]
     pub fn unit(&self, id: &str) -> Option<Unit<'_>> {
-        let number = self.units.iter().position(|unit| &*unit.id == id)?;
+        let number = self.units.iter().position(|unit| *unit.labelled.id == *id)?;
         Some(Unit { catalogue: self, number: number as u16 })
     }
 
-    /// Bytes that the catalogue takes in memory, without its attributes: an estimate for people.
+    /// An estimate of the memory in use, without attributes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let search = self.search.get().map_or(0, SearchIndex::memory_bytes);
@@ -166,13 +162,12 @@ impl Catalogue {
         &self.texts[text.start as usize..text.end as usize]
     }
 
-    /// The number of a language; the first language for a code that is not among them.
+    /// The index of a language; that of the first language for an unknown code.
     pub(crate) fn language(&self, code: &str) -> usize {
         self.languages.iter().position(|language| &**language == code).unwrap_or(0)
     }
 }
 
-/// A category of a catalogue.
 #[derive(Debug, Clone, Copy)]
 pub struct Category<'c> {
     pub(crate) catalogue: &'c Catalogue,
@@ -196,13 +191,12 @@ impl<'c> Category<'c> {
         &self.catalogue.rules[self.node().rules as usize]
     }
 
-    /// The stable id.
     #[must_use]
     pub fn id(self) -> &'c str {
         self.catalogue.node_id(self.number)
     }
 
-    /// The name in a language; in the catalogue's first if it has none in that.
+    /// The name in a language; in the catalogue's first language if the language is unknown.
     #[must_use]
     pub fn name(self, language: &str) -> &'c str {
         self.name_in(self.catalogue.language(language))
@@ -213,7 +207,7 @@ impl<'c> Category<'c> {
         self.catalogue.text(self.catalogue.names[self.number as usize * count + language])
     }
 
-    /// Other names: the language's code (empty if the word is the same in every language) and the name.
+    /// Synonyms with their language; an empty code if they hold in every language.
     pub fn synonyms(self) -> impl Iterator<Item = (&'c str, &'c str)> {
         let catalogue = self.catalogue;
         self.synonym_texts().map(move |(language, text)| {
@@ -229,19 +223,19 @@ impl<'c> Category<'c> {
             .map(move |(language, text)| (*language, catalogue.text(*text)))
     }
 
-    /// The category above; `None` for a root.
+    /// `None` for a root.
     #[must_use]
     pub fn parent(self) -> Option<Category<'c>> {
         let parent = self.node().parent;
         (parent != NOTHING).then(|| self.catalogue.at(parent))
     }
 
-    /// The categories above, the nearest first.
+    /// The nearest ancestor first.
     pub fn ancestors(self) -> impl Iterator<Item = Category<'c>> {
         std::iter::successors(self.parent(), |category| category.parent())
     }
 
-    /// The categories directly below, in the order of the files.
+    /// Direct children in the order of the files.
     #[must_use]
     pub fn children(self) -> impl ExactSizeIterator<Item = Category<'c>> {
         let (start, end) = self.node().children;
@@ -249,19 +243,19 @@ impl<'c> Category<'c> {
         catalogue.children[start as usize..end as usize].iter().map(|number| catalogue.at(*number))
     }
 
-    /// Steps from its root: 0 for a root.
+    /// The number of ancestors.
     #[must_use]
     pub fn depth(self) -> usize {
         usize::from(self.node().depth)
     }
 
-    /// Whether it is `other` or stands below it.
+    /// Whether it is `other` or one of its descendants.
     #[must_use]
     pub fn is_within(self, other: Category<'_>) -> bool {
         self.number == other.number || self.ancestors().any(|above| above.number == other.number)
     }
 
-    /// The names from the root down to it, with ` > ` between them.
+    /// The names from the root to this category, separated by ` > `.
     #[must_use]
     pub fn path(self, language: &str) -> String {
         let language = self.catalogue.language(language);
@@ -271,45 +265,43 @@ impl<'c> Category<'c> {
         names.join(" > ")
     }
 
-    /// Whether offers can stand in it. By default they can if nothing stands below it.
+    /// By default only categories without children accept offers.
     #[must_use]
     pub fn accepts_offers(self) -> bool {
         self.node().accepts_offers
     }
 
-    /// Whether its whole branch is closed: kept so that its ids stay known, but nothing new goes into it.
+    /// Whether its whole branch is closed: the ids stay valid, but no new offers are accepted.
     #[must_use]
     pub fn is_closed(self) -> bool {
         self.node().closed
     }
 
-    /// Where offers of a closed branch belong.
+    /// The replacement of a closed category.
     #[must_use]
     pub fn instead(self) -> Option<Category<'c>> {
         let instead = self.node().instead;
         (instead != NOTHING).then(|| self.catalogue.at(instead))
     }
 
-    /// Limits on title, description, photos, price and condition.
     #[must_use]
     pub fn limits(self) -> &'c Limits {
         &self.rules().limits
     }
 
-    /// The conditions that its offers may be in.
+    /// The conditions that its offers may have.
     pub fn conditions(self) -> impl Iterator<Item = Condition<'c>> {
         let catalogue = self.catalogue;
         self.limits().conditions.iter().map(move |number| Condition { catalogue, number: *number })
     }
 
-    /// Its attributes, the inherited ones first.
+    /// Its attributes, inherited ones first.
     #[must_use]
     pub fn attributes(self) -> impl ExactSizeIterator<Item = Use<'c>> {
         let (catalogue, rules) = (self.catalogue, self.rules());
         rules.shown.iter().map(move |slot| Use { catalogue, slot: &rules.slots[usize::from(*slot)] })
     }
 
-    /// The attribute with this id, if the category has it.
     #[must_use]
     pub fn attribute(self, id: &str) -> Option<Use<'c>> {
         let slot = self.catalogue.slot(self.rules(), id)?;

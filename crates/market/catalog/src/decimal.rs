@@ -1,11 +1,12 @@
-//! Exact decimal numbers, as prices and measures need them.
+//! Exact decimal numbers for prices and measures.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use crate::limits::DECIMAL_SCALE_MAX;
 
-/// A number with at most [`DECIMAL_SCALE_MAX`] digits after the point, exact. Equal numbers are equal values: `1.50` is `1.5`.
+/// An exact number with at most [`DECIMAL_SCALE_MAX`] digits after the point. Normalised: `1.50`
+/// equals `1.5`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Decimal {
     unscaled: i64,
@@ -13,11 +14,9 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// `unscaled` divided by ten to the power of `scale`: `new(150, 2)` is 1.5.
-    /// `None` if more digits than [`DECIMAL_SCALE_MAX`] stand after the point.
+    /// `unscaled / 10^scale`: `new(150, 2)` is 1.5. `None` if the result has more digits after the point than [`DECIMAL_SCALE_MAX`].
     #[must_use]
-    pub fn new(unscaled: i64, scale: u8) -> Option<Self> {
-        let (mut unscaled, mut scale) = (unscaled, scale);
+    pub fn new(mut unscaled: i64, mut scale: u8) -> Option<Self> {
         while scale > 0 && unscaled % 10 == 0 {
             unscaled /= 10;
             scale -= 1;
@@ -25,7 +24,7 @@ impl Decimal {
         (scale <= DECIMAL_SCALE_MAX).then_some(Self { unscaled, scale })
     }
 
-    /// Reads `12`, `-0.5` or `+3.25`: digits with at most one point, nothing else.
+    /// Parses `12`, `-0.5` or `+3.25`: digits with at most one point.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, digits) = match text.as_bytes().first()? {
@@ -49,38 +48,35 @@ impl Decimal {
         Self::new(if negative { -unscaled } else { unscaled }, fraction.len() as u8)
     }
 
-    /// Digits after the point, without trailing zeros.
+    /// The number of digits after the point.
     #[must_use]
     pub fn scale(self) -> u8 {
         self.scale
     }
 
-    /// The digits as one number: the value times ten to the power of [`scale`](Self::scale).
+    /// The value times `10^scale`.
     #[must_use]
     pub fn unscaled(self) -> i64 {
         self.unscaled
     }
 
-    /// Below zero.
     #[must_use]
     pub fn is_negative(self) -> bool {
         self.unscaled < 0
     }
 
-    /// Exactly zero.
     #[must_use]
     pub fn is_zero(self) -> bool {
         self.unscaled == 0
     }
 
-    /// The whole number, if it is one.
+    /// The value if it is an integer.
     #[must_use]
     pub fn as_whole(self) -> Option<i64> {
         (self.scale == 0).then_some(self.unscaled)
     }
 
-    /// `self * factor / divisor`, rounded half away from zero to `scale` digits.
-    /// `None` if the divisor is zero or the result does not fit.
+    /// `self * factor / divisor`, rounded half away from zero to `scale` digits. `None` if the divisor is zero or the result does not fit.
     #[must_use]
     pub fn convert(self, factor: Self, divisor: Self, scale: u8) -> Option<Self> {
         if divisor.is_zero() || scale > DECIMAL_SCALE_MAX {

@@ -1,4 +1,5 @@
-//! What the files of a catalogue say, before it is checked as a whole. `read/` fills it, `build/` makes the catalogue of it.
+//! The contents of the files of a catalogue before they are checked as a whole: `read/` fills them,
+//! `build/` makes the catalogue.
 
 use smallvec::SmallVec;
 
@@ -7,9 +8,9 @@ use crate::error::At;
 use crate::limits::LANGUAGES_MAX;
 use crate::value::Date;
 
-/// A language by its number in [`Declared::languages`].
+/// An index into [`Declared::languages`].
 pub(crate) type Language = u8;
-/// A name that is the same in every language.
+/// The language of a name that is the same in every language.
 pub(crate) const EVERY_LANGUAGE: Language = Language::MAX;
 
 pub(crate) type Names = SmallVec<[(Language, Box<str>); 2]>;
@@ -18,18 +19,18 @@ pub(crate) type Reference = (Box<str>, At);
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     pub(crate) header: Header,
-    /// Codes of the languages, in the order in which they were seen.
+    /// Language codes in the order of their first use.
     pub(crate) languages: Vec<Box<str>>,
     pub(crate) units: Vec<UnitSource>,
-    pub(crate) conditions: Vec<ConditionSource>,
+    pub(crate) conditions: Vec<Named>,
     pub(crate) attributes: Vec<AttributeSource>,
     pub(crate) categories: Vec<CategorySource>,
-    /// What files add to categories that stand elsewhere.
+    /// Additions to categories of other files.
     pub(crate) extensions: Vec<CategorySource>,
 }
 
 impl Declared {
-    /// The number of the language with this code; `None` if there are too many.
+    /// The index of a language code; `None` if there are too many.
     pub(crate) fn language(&mut self, code: &str) -> Option<Language> {
         if let Some(known) = self.languages.iter().position(|language| &**language == code) {
             return Some(known as Language);
@@ -44,7 +45,7 @@ impl Declared {
 
 #[derive(Debug, Default)]
 pub(crate) struct Header {
-    /// Where the header stands; a header from the built-in catalogue may be overridden by one that does not.
+    /// The place of the header. A header of the built-in catalogue may be overridden.
     pub(crate) at: Option<At>,
     pub(crate) builtin: bool,
     pub(crate) name: Option<Box<str>>,
@@ -54,24 +55,22 @@ pub(crate) struct Header {
     pub(crate) limits: LimitsSource,
 }
 
+/// The start of every definition.
 #[derive(Debug)]
-pub(crate) struct UnitSource {
+pub(crate) struct Named {
     pub(crate) id: Box<str>,
     pub(crate) at: At,
     pub(crate) names: Names,
     pub(crate) synonyms: Names,
-    /// What it measures: units of one quantity can be converted.
-    pub(crate) quantity: Box<str>,
-    /// How many of the quantity's base unit it is.
-    pub(crate) factor: Decimal,
 }
 
 #[derive(Debug)]
-pub(crate) struct ConditionSource {
-    pub(crate) id: Box<str>,
-    pub(crate) at: At,
-    pub(crate) names: Names,
-    pub(crate) synonyms: Names,
+pub(crate) struct UnitSource {
+    pub(crate) named: Named,
+    /// Units of one quantity can be converted into each other.
+    pub(crate) quantity: Box<str>,
+    /// In base units of the quantity.
+    pub(crate) factor: Decimal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +106,7 @@ pub(crate) enum Scalar {
     Date(Date),
 }
 
-/// Bounds on values, of an attribute or of its use in a category.
+/// Bounds of values, for an attribute or its use in a category.
 #[derive(Debug, Default)]
 pub(crate) struct BoundsSource {
     pub(crate) min: Option<(Scalar, At)>,
@@ -119,30 +118,19 @@ pub(crate) struct BoundsSource {
 }
 
 #[derive(Debug)]
-pub(crate) struct ValueSource {
-    pub(crate) id: Box<str>,
-    pub(crate) at: At,
-    pub(crate) names: Names,
-    pub(crate) synonyms: Names,
-}
-
-#[derive(Debug)]
 pub(crate) struct AttributeSource {
-    pub(crate) id: Box<str>,
-    pub(crate) at: At,
-    pub(crate) names: Names,
-    pub(crate) synonyms: Names,
+    pub(crate) named: Named,
     pub(crate) type_name: TypeName,
     pub(crate) bounds: BoundsSource,
     pub(crate) unit: Option<Reference>,
-    pub(crate) values: Vec<ValueSource>,
+    pub(crate) values: Vec<Named>,
 }
 
 #[derive(Debug)]
 pub(crate) struct UseSource {
     pub(crate) attribute: Box<str>,
     pub(crate) at: At,
-    /// Whether a list `required` names it; `None` if it is only narrowed.
+    /// `None` if a category only narrows the attribute.
     pub(crate) required: Option<bool>,
     pub(crate) bounds: BoundsSource,
     pub(crate) values: Option<Vec<Reference>>,
@@ -153,7 +141,7 @@ pub(crate) struct LimitsSource {
     pub(crate) title: Option<(u32, u32)>,
     pub(crate) description: Option<(u32, u32)>,
     pub(crate) photos: Option<(u32, u32)>,
-    /// Bits of the kinds that are allowed.
+    /// A bit set of [`PriceKind`](crate::PriceKind).
     pub(crate) price_kinds: Option<u8>,
     pub(crate) price_required: Option<bool>,
     pub(crate) price_max: Option<Decimal>,
@@ -163,14 +151,11 @@ pub(crate) struct LimitsSource {
 
 #[derive(Debug)]
 pub(crate) struct CategorySource {
-    pub(crate) id: Box<str>,
-    pub(crate) at: At,
+    pub(crate) named: Named,
     pub(crate) parent: Option<Reference>,
-    pub(crate) names: Names,
-    pub(crate) synonyms: Names,
-    /// Offers can stand in it even if others stand below it, unless it says otherwise.
+    /// Whether it accepts offers although it has children, unless `own` says otherwise.
     pub(crate) takes_offers: bool,
-    /// What few categories have.
+    /// Rare properties.
     pub(crate) own: Option<Box<OwnSource>>,
 }
 

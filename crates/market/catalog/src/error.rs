@@ -1,19 +1,18 @@
-//! What can go wrong when a catalogue or a migration is read: everything at once, with its place.
+//! Problems of catalogue and migration files: all at once, with their lines.
 
 use std::fmt;
 
 use crate::limits::LOAD_PROBLEMS_MAX;
+use crate::text::nearest;
 
-/// One thing that is wrong in a file.
+/// An error in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file's name, as the caller gave it.
+    /// The file name as the caller gave it.
     pub file: String,
-    /// The line, from 1; 0 if the problem has no line (the file cannot be read).
+    /// From 1; 0 if the file cannot be read.
     pub line: u32,
-    /// What is wrong.
     pub what: String,
-    /// What to do about it.
     pub advice: String,
 }
 
@@ -27,12 +26,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A catalogue or a migration that cannot be used: every problem that was found, in the order of files and lines.
+/// A catalogue or migration that cannot be used, with all problems in the order of files and lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
-    /// The problems, at most [`LOAD_PROBLEMS_MAX`].
+    /// At most [`LOAD_PROBLEMS_MAX`].
     pub problems: Vec<Problem>,
-    /// How many more there were.
+    /// The number of further problems.
     pub more: usize,
 }
 
@@ -51,28 +50,27 @@ impl fmt::Display for Error {
     }
 }
 
-/// The result of reading.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A place in one of the files that are being read.
+/// A position in one of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct At {
     pub(crate) file: u16,
     pub(crate) line: u32,
 }
 
-/// Collects problems while files are read and checked.
+/// Collects problems during reading and checking.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     files: Vec<String>,
     found: Vec<(At, String, String)>,
     more: usize,
-    /// A file could not be read at all: what refers to it would only be noise.
+    /// A file could not be read; errors about references into it would be noise.
     unreadable: bool,
 }
 
 impl Problems {
-    /// Makes a file known; its number goes into [`At`].
+    /// Registers a file and returns its number for [`At`].
     pub(crate) fn file(&mut self, name: &str) -> u16 {
         self.files.push(name.to_owned());
         (self.files.len() - 1) as u16
@@ -86,28 +84,39 @@ impl Problems {
         }
     }
 
-    /// Adds a problem that hides what a file says.
+    /// Adds a problem about an unknown id, with a suggestion of a similar `known` one.
+    pub(crate) fn add_unknown<'k>(
+        &mut self,
+        at: At,
+        what: String,
+        id: &str,
+        known: impl Iterator<Item = &'k str>,
+        otherwise: &str,
+    ) {
+        let advice =
+            nearest(id, known).map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"));
+        self.add(at, what, advice);
+    }
+
+    /// Adds a problem that hides the contents of a file.
     pub(crate) fn add_unreadable(&mut self, at: At, what: impl Into<String>, advice: impl Into<String>) {
         self.unreadable = true;
         self.add(at, what, advice);
     }
 
-    /// Whether a file is not known as a whole.
     pub(crate) fn has_unreadable(&self) -> bool {
         self.unreadable
     }
 
-    /// `file:line` for texts that point at a second place.
+    /// `file:line`, for references to a second place.
     pub(crate) fn place(&self, at: At) -> String {
         format!("{}:{}", self.file_name(at.file), at.line)
     }
 
-    /// `Ok` if nothing was found.
     pub(crate) fn into_result(self) -> Result<()> {
         if self.found.is_empty() { Ok(()) } else { Err(self.into_error()) }
     }
 
-    /// Everything that was found, in the order of files and lines.
     pub(crate) fn into_error(mut self) -> Error {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|problem| problem.0);

@@ -1,10 +1,10 @@
-//! Finds an id in constant time: open addressing over a hash of the text, the same on every run.
+//! Finds ids in constant time: open addressing over a deterministic hash.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 const EMPTY: u32 = u32::MAX;
 
-/// From id to number. It keeps no text: the owner tells what id stands at a number.
+/// A map from id to number. It stores no text: the owner maps numbers to ids.
 #[derive(Debug, Default)]
 pub(crate) struct IdIndex {
     slots: Vec<u32>,
@@ -15,7 +15,7 @@ impl IdIndex {
         Self { slots: vec![EMPTY; (count * 2).next_power_of_two().max(4)] }
     }
 
-    /// Puts `number` under `id`; the number that already stands there, if there is one.
+    /// Inserts `number` unless the id is known; returns the known number.
     pub(crate) fn insert<'t>(
         &mut self,
         id: &str,
@@ -38,7 +38,7 @@ impl IdIndex {
         Some(self.slots[self.slot_of(id, id_of)]).filter(|found| *found != EMPTY)
     }
 
-    /// The slot that has the id, or the empty one where it belongs. At most half of the slots are taken.
+    /// The slot of the id, or the free slot for it. At most half of the slots are in use.
     fn slot_of<'t>(&self, id: &str, id_of: impl Fn(u32) -> &'t str) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = xxh3_64(id.as_bytes()) as usize & mask;

@@ -1,63 +1,46 @@
-//! What values an attribute takes, and how a category narrows that.
+//! Types of attribute values, and how categories narrow them.
 
 use crate::decimal::Decimal;
 use crate::declared::{BoundsSource, Scalar, TypeName};
 use crate::error::{At, Problems};
 use crate::value::Date;
 
-/// Characters of a text attribute that says nothing about its length.
+/// The default length limit of a text attribute.
 const TEXT_CHARS_DEFAULT: u32 = 200;
 const TEXT_CHARS_MOST: u32 = 10_000;
 const SCALE_DEFAULT: u8 = 2;
 
-/// The type of an attribute's values, with its bounds; both ends of every range belong to it.
+/// The type of an attribute's values with inclusive bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// A text.
     Text {
-        /// The fewest characters.
         min_length: u32,
-        /// The most characters.
         max_length: u32,
-        /// The only characters that it may have, if that is restricted.
+        /// The only allowed characters, if restricted.
         characters: Option<Box<str>>,
     },
-    /// A whole number.
     Whole {
-        /// The smallest.
         min: i64,
-        /// The largest.
         max: i64,
     },
-    /// A decimal number.
     Decimal {
-        /// The most digits after the point.
         scale: u8,
-        /// The smallest, if there is one.
         min: Option<Decimal>,
-        /// The largest, if there is one.
         max: Option<Decimal>,
     },
-    /// Yes or no.
     YesNo,
-    /// A day.
     Date {
-        /// The first.
         min: Date,
-        /// The last.
         max: Date,
     },
-    /// One of the attribute's choices.
     One,
-    /// Several of the attribute's choices.
     Several {
-        /// The most that may be given at once.
         max_values: u16,
     },
 }
 
 impl Kind {
-    /// The type's name in catalogue files: `text`, `whole`, `decimal`, `yes-no`, `date`, `one`, `several`.
+    /// The name in catalogue files: `text`, `whole`, `decimal`, `yes-no`, `date`, `one`, `several`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.type_of().as_str()
@@ -81,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// The kind of an attribute as its file declares it.
+    /// The kind of an attribute as declared in its file.
     pub(crate) fn declared(
         type_name: TypeName,
         bounds: &BoundsSource,
@@ -117,7 +100,7 @@ impl Kind {
         kind
     }
 
-    /// Narrows by `bounds`; what would widen, or does not fit the type, is a problem and changes nothing.
+    /// Narrows by `bounds`. Bounds that widen or do not fit the type are problems and change nothing.
     pub(crate) fn narrow(&mut self, bounds: &BoundsSource, problems: &mut Problems) {
         if let Some((value, at)) = bounds.min {
             self.narrow_end(value, at, true, problems);
@@ -152,7 +135,7 @@ impl Kind {
         }
     }
 
-    /// Whether no value can be right.
+    /// Whether no value is valid.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Whole { min, max } => min > max,
@@ -216,6 +199,6 @@ fn not_applicable(problems: &mut Problems, at: At, key: &str, type_name: TypeNam
     problems.add(
         at,
         format!("`{key}` does not fit an attribute of the type {}", type_name.as_str()),
-        "take it away, or change the type; a `date` is bounded by days such as 2020-01-31",
+        "remove it, or change the type; a `date` has bounds such as 2020-01-31",
     );
 }

@@ -1,11 +1,14 @@
-//! The catalogue of a marketplace: which categories there are, what an offer in each of them says, and what it must not say.
+//! The catalogue of a marketplace: categories, their attributes, and the rules for offers in them.
 //!
-//! - [`Sources`] reads a [`Catalogue`] from files and checks it as a whole: every problem at once, each with its line and what to do.
-//! - [`Catalogue::builtin`] is a real one: Shopify's 14,606 product categories, and own branches for transport, real estate, jobs and
-//!   services, in English and Russian.
-//! - [`Catalogue::validate`] says everything that is wrong with an offer, each with its field's path, a machine code and the limits.
-//! - [`Catalogue::find_category`], [`Category::find_attribute`], [`Category::read_pairs`] and [`Use::read`] recognise what people and feeds write.
-//! - A [`Migration`] moves offers from one version of a catalogue to the next, and says what could not be moved.
+//! - [`Sources`] reads a [`Catalogue`] from files, checks it as a whole and reports all problems
+//! with their lines.
+//! - [`Catalogue::builtin`] has Shopify's 14,606 product categories, and branches for transport,
+//! real estate, jobs and services, in English and Russian.
+//! - [`Catalogue::validate`] returns all violations of an offer with field paths, machine codes and
+//! limits.
+//! - [`Catalogue::find_category`], [`Category::find_attribute`], [`Category::read_pairs`] and
+//! [`Use::read`] recognise texts of people and feeds.
+//! - A [`Migration`] moves offers to the next version of a catalogue and reports obstacles.
 //!
 //! ```
 //! use catalog::{Catalogue, Code, Item, OwnedValue};
@@ -23,14 +26,14 @@
 //! # Ok::<(), catalog::Error>(())
 //! ```
 //!
-//! What is promised:
-//! - A catalogue never changes after it was loaded; it can be shared between threads.
-//! - What holds in a category holds in all below it: a child adds and narrows, it never widens.
-//! - Validation of a sound offer with at most sixteen choices allocates nothing.
+//! Guarantees:
+//! - A catalogue is immutable and can be shared between threads.
+//! - Rules of a category hold in all its descendants: a child adds and narrows, it never widens.
+//! - Validation of a valid offer with at most sixteen choices allocates nothing.
 //!
-//! Where things are: `read/` brings files into `declared.rs`, `build/` makes the [`Catalogue`] (`catalogue.rs`, views in `attribute.rs`) of
-//! that; `validate/`, `find/`, `recognise.rs` and `migrate/` use it. Every limit is in [`limits`]; the built-in files are in `data/`, and
-//! `docs/catalog.md` describes their format.
+//! Where things are: `read/` parses files into `declared.rs`, `build/` makes the [`Catalogue`]
+//! (`catalogue.rs`, views in `attribute.rs`); `validate/`, `find/`, `recognise.rs` and `migrate/`
+//! use it. The built-in files are in `data/`; `docs/catalog.md` describes their format.
 
 mod attribute;
 mod build;
@@ -47,7 +50,7 @@ mod read;
 mod recognise;
 mod rules;
 mod sources;
-mod text;
+pub mod text;
 mod validate;
 mod value;
 mod violation;

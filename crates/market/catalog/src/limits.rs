@@ -1,37 +1,34 @@
-//! Every limit of the crate.
+//! The limits of the crate.
 
-/// Problems that one load reports; more are only counted.
+/// Problems in one report; further ones are only counted.
 pub const LOAD_PROBLEMS_MAX: usize = 100;
-/// A catalogue file, unpacked.
+/// Size of an unpacked catalogue file.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Categories of one catalogue.
 pub const CATEGORIES_MAX: usize = 1_000_000;
-/// Steps from a root category to its deepest descendant.
+/// Levels below a root.
 pub const DEPTH_MAX: usize = 32;
-/// Attributes that one category has, its ancestors' included.
+/// Inherited attributes included.
 pub const CATEGORY_ATTRIBUTES_MAX: usize = 128;
-/// Values that one attribute may choose from.
 pub const ATTRIBUTE_VALUES_MAX: usize = 20_000;
-/// An id of a category, attribute, value, unit or condition.
+/// Ids of categories, attributes, values, units and conditions.
 pub const ID_BYTES_MAX: usize = 100;
-/// A name or a synonym.
+/// Names and synonyms.
 pub const NAME_CHARS_MAX: usize = 200;
-/// Digits after the point of a decimal number.
+/// Digits after the point.
 pub const DECIMAL_SCALE_MAX: u8 = 9;
-/// Languages of one catalogue.
 pub const LANGUAGES_MAX: usize = 16;
 
-/// Violations that one validation reports.
+/// Violations in one report.
 pub const VIOLATIONS_MAX: usize = 200;
-/// What a report repeats of a text that somebody sent.
+/// Longer given texts are truncated in reports.
 pub const ECHO_CHARS_MAX: usize = 60;
 
-/// What recognition reads of a text.
+/// The rest of a longer text is ignored.
 pub const QUERY_CHARS_MAX: usize = 500;
-/// Parts of a text that are looked at for `name: value`.
+/// Parts of a text that are searched for `name: value`.
 pub const DESCRIPTION_PAIRS_MAX: usize = 500;
-/// Candidates that recognition returns.
+/// Candidates of one recognition.
 pub const CANDIDATES_MAX: usize = 20;
 
-/// Offers that could not be moved and are named in a migration's report; more are only counted.
+/// Offers named in the report of a migration; further ones are only counted.
 pub const REPORT_EXAMPLES_MAX: usize = 1_000;

@@ -1,4 +1,4 @@
-//! Reads attributes and their values from what people and feeds write.
+//! Reads attributes and their values from texts of people and feeds.
 
 use crate::attribute::{Attribute, Choice, Unit, Use};
 use crate::catalogue::Category;
@@ -11,7 +11,7 @@ use crate::value::{Date, OwnedValue};
 use crate::violation::Fault;
 
 impl<'c> Category<'c> {
-    /// The attribute of this category that is called so: by its id, its name or a synonym, in any language.
+    /// The attribute of this category with this id, name or synonym, in any language.
     #[must_use]
     pub fn find_attribute(self, text: &str) -> Option<Use<'c>> {
         if let Some(found) = self.attribute(text) {
@@ -22,9 +22,7 @@ impl<'c> Category<'c> {
         named.find_map(|number| self.attribute(Attribute { catalogue: self.catalogue, number }.id()))
     }
 
-    /// Reads what a text says as `name: value`, one on a line or several with `;`, `|` or `•` between them, or with commas if every part is such a
-    /// pair. An attribute that this category does not have and a value that cannot be read are passed by; of two values for one attribute the
-    /// first counts. Only the first [`DESCRIPTION_PAIRS_MAX`] parts are looked at.
+    /// Reads `name: value` pairs, one on a line or several separated by `;`, `|` or `•`, or by commas if every part is a pair. Unknown attributes and unreadable values are skipped; the first value of an attribute wins. Only the first [`DESCRIPTION_PAIRS_MAX`] parts are read.
     #[must_use]
     pub fn read_pairs(self, text: &str) -> Vec<(Use<'c>, Vec<OwnedValue>)> {
         let mut read: Vec<(Use<'c>, Vec<OwnedValue>)> = Vec::new();
@@ -45,28 +43,25 @@ impl<'c> Category<'c> {
 }
 
 impl<'c> Use<'c> {
-    /// The choice of this attribute that is called so, by its id, name or synonym; `None` too if it has no choices. Nothing is suggested, so that
-    /// many words can be tried.
+    /// The choice of this attribute with this id, name or synonym. Cheaper than [`Self::read`]: nothing is suggested.
     #[must_use]
     pub fn find_choice(self, text: &str) -> Option<Choice<'c>> {
         let attribute = self.attribute();
         let data = attribute.data();
-        let id = |number: u16| &*data.choices[usize::from(number)].id;
-        let known = data.choice(text).or_else(|| {
+        let number = self.choice_number(text)?;
+        attribute.choice(&data.choices[usize::from(number)].id)
+    }
+
+    fn choice_number(self, text: &str) -> Option<u16> {
+        self.attribute().data().choice(text).or_else(|| {
             let normal = normalise(text);
             self.catalogue.search_index().choices_named(self.slot.attribute, &normal).next()
-        });
-        known.and_then(|number| attribute.choice(id(number)))
+        })
     }
 }
 
 impl Use<'_> {
-    /// Reads a value as people write it: a number with or without a unit (`75 000 mi` becomes kilometres if the attribute is in
-    /// kilometres), `да`, `31.12.2024`, or the id, name or synonym of a choice; for an attribute with several values a list of them.
-    /// Whether the value is within its range is for validation to say.
-    ///
-    /// # Errors
-    /// [`Fault::WrongType`] or [`Fault::UnknownValue`] with a suggestion.
+    /// Reads a value as people write it: a number with or without a unit (`75 000 mi` is converted to the attribute's unit), `да`, `31.12.2024`, or the id, name or synonym of a choice; a list of them if the attribute has several values. The range is not checked.
     pub fn read(self, text: &str) -> Result<Vec<OwnedValue>, Fault> {
         let text = text.trim();
         let wrong = || Fault::WrongType { wanted: self.kind().type_name() };
@@ -103,19 +98,15 @@ impl Use<'_> {
 
     fn read_choice(self, text: &str) -> Result<OwnedValue, Fault> {
         let data = self.attribute().data();
-        if let Some(number) = data.choice(text) {
-            return Ok(OwnedValue::Text(data.choices[usize::from(number)].id.to_string()));
-        }
-        let normal = normalise(text);
-        let mut named = self.catalogue.search_index().choices_named(self.slot.attribute, &normal);
-        match named.next() {
+        match self.choice_number(text) {
             Some(number) => Ok(OwnedValue::Text(data.choices[usize::from(number)].id.to_string())),
             None => Err(Fault::UnknownValue { given: echo(text), suggestion: suggest(data, text) }),
         }
     }
 }
 
-/// A number with an optional unit, in the unit of the attribute, rounded to `scale` digits if it had to be converted.
+/// A number with an optional unit, converted to the attribute's unit and then rounded to `scale`
+/// digits.
 fn read_measure(text: &str, attribute: Attribute<'_>, scale: u8) -> Option<Decimal> {
     if text.len() > QUERY_CHARS_MAX {
         return None;
@@ -141,8 +132,9 @@ fn is_of_number(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'')
 }
 
-/// Blanks and apostrophes between digits are passed by. A comma is a decimal point, unless three digits follow it and the number has
-/// to be whole, or there are several: then it parts thousands. So do several points.
+/// Blanks and apostrophes between digits are skipped. A comma is a decimal point unless it
+/// separates thousands: three digits follow it in a whole number, or it occurs several times.
+/// Several points separate thousands too.
 fn read_number(digits: &str, whole: bool) -> Option<Decimal> {
     let mut plain: String =
         digits.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+')).collect();
@@ -157,16 +149,16 @@ fn read_number(digits: &str, whole: bool) -> Option<Decimal> {
     Decimal::parse(plain.replace(',', ".").trim_end_matches('.'))
 }
 
-/// The unit of the same quantity that is called so.
+/// The unit of the same quantity with this name.
 fn find_unit<'c>(own: Unit<'c>, normal: &str) -> Option<Unit<'c>> {
     let catalogue = own.catalogue;
-    let called = |unit: Unit<'_>| {
-        let data = unit.data();
-        *data.id == *normal || data.labels.all().any(|name| normalise(name) == normal)
+    let is_named = |unit: Unit<'_>| {
+        let known = unit.labelled();
+        *known.id == *normal || known.labels.all().any(|name| normalise(name) == normal)
     };
     (0..catalogue.units.len() as u16)
         .map(|number| Unit { catalogue, number })
-        .find(|unit| unit.quantity() == own.quantity() && called(*unit))
+        .find(|unit| unit.quantity() == own.quantity() && is_named(*unit))
 }
 
 fn read_answer(text: &str) -> Option<bool> {

@@ -1,46 +1,40 @@
-//! What holds in a category, its ancestors' rules included.
+//! The rules of a category, those of its ancestors included.
 
 use crate::decimal::Decimal;
 use crate::kind::Kind;
 use crate::value::PriceKind;
 
-/// The least and the most, both allowed.
+/// Inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least.
     pub least: u32,
-    /// The most.
     pub most: u32,
 }
 
-/// The limits of a category on everything but attributes.
+/// The limits of a category, except for attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Characters of a title, blanks at its ends not counted.
+    /// Characters of a title without surrounding blanks.
     pub title: Bounds,
-    /// Characters of a description, likewise.
+    /// Characters of a description without surrounding blanks.
     pub description: Bounds,
-    /// Photos.
     pub photos: Bounds,
-    /// Whether a price has to be given.
     pub price_required: bool,
-    /// The largest amount, in any currency.
+    /// In any currency.
     pub price_max: Decimal,
-    /// Whether a condition has to be given.
     pub condition_required: bool,
     pub(crate) price_kinds: u8,
-    /// Numbers of the conditions that are allowed.
+    /// Indexes of the allowed conditions.
     pub(crate) conditions: Box<[u8]>,
 }
 
 impl Limits {
-    /// Whether a price may be of this kind.
     #[must_use]
     pub fn allows_price(&self, kind: PriceKind) -> bool {
         self.price_kinds & kind.bit() != 0
     }
 
-    /// The kinds that a price may be of; none if there may be no price.
+    /// The allowed kinds of prices; none if there must be no price.
     pub fn price_kinds(&self) -> impl Iterator<Item = PriceKind> + '_ {
         PriceKind::ALL.into_iter().filter(|kind| self.allows_price(*kind))
     }
@@ -51,18 +45,18 @@ impl Limits {
 pub(crate) struct Slot {
     pub(crate) attribute: u32,
     pub(crate) required: bool,
-    /// The attribute's kind, narrowed.
+    /// Narrowed by the category.
     pub(crate) kind: Kind,
-    /// Numbers of the choices that are allowed, in ascending order; `None` is all of them.
+    /// Sorted indexes of the allowed choices; `None` if all are allowed.
     pub(crate) choices: Option<Box<[u16]>>,
 }
 
-/// Shared by all categories that say nothing of their own.
+/// Shared by all categories without own rules.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(crate) limits: Limits,
-    /// In the order of the attributes' ids.
+    /// Sorted by the ids of their attributes.
     pub(crate) slots: Box<[Slot]>,
-    /// Numbers of slots in the order in which people are shown them: ancestors' first.
+    /// Indexes of slots in display order: those of ancestors first.
     pub(crate) shown: Box<[u8]>,
 }

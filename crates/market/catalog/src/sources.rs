@@ -1,4 +1,4 @@
-//! Where a catalogue is read from.
+//! Loads catalogues from files.
 
 use std::io::Read;
 use std::path::Path;
@@ -25,8 +25,8 @@ const OWN: [(&str, &str); 8] = [
     ("goods.toml", include_str!("../data/goods.toml")),
 ];
 
-/// The files of one catalogue. Add them in any order, then [`load`](Self::load): everything is checked together, so that a file may refer
-/// to what stands in another, and every problem of every file is reported at once.
+/// The files of one catalogue. Add them in any order, then [`load`](Self::load) checks everything
+/// together: files may refer to each other, and all problems are reported at once.
 ///
 /// ```
 /// use catalog::Sources;
@@ -59,14 +59,12 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// No file yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the built-in catalogue, so that other files can extend it: add categories, attributes and rules, and replace what its
-    /// `[catalogue]` says.
+    /// Adds the built-in catalogue, which other files can extend: with categories, attributes and rules, and by replacing keys of its `[catalogue]`.
     #[must_use]
     pub fn builtin(mut self) -> Self {
         for (name, text) in OWN {
@@ -77,7 +75,7 @@ impl Sources {
         self
     }
 
-    /// Adds a text in the format of people (TOML). `name` is what problems are reported under.
+    /// Adds a TOML text. Problems are reported under `name`.
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
         self.note(text);
@@ -85,7 +83,7 @@ impl Sources {
         self
     }
 
-    /// Adds a large tree in the plain form: a line by category, `id` and names with tabs between them.
+    /// Adds a large tree in the plain format: a line for each category, `id` and names separated by tabs.
     #[must_use]
     pub fn taxonomy(mut self, name: &str, text: &str) -> Self {
         self.note(text);
@@ -93,12 +91,12 @@ impl Sources {
         self
     }
 
-    /// Adds a file, by how its name ends: `.toml`, `.tsv` or `.tsv.gz`. Reads it whole, blocking.
+    /// Reads a file by its extension: `.toml`, `.tsv` or `.tsv.gz`. Blocking.
     #[must_use]
     pub fn file(mut self, path: &Path) -> Self {
         let name = path.display().to_string();
         match std::fs::read(path) {
-            Err(error) => self.unreadable(&name, &format!("the file cannot be read: {error}")),
+            Err(error) => self.unreadable(&name, &format!("cannot read the file: {error}")),
             Ok(bytes) if name.ends_with(".tsv.gz") => self.packed(&name, &bytes),
             Ok(bytes) => match String::from_utf8(bytes) {
                 Err(_) => self.unreadable(&name, "the file is not UTF-8"),
@@ -108,20 +106,20 @@ impl Sources {
                 Ok(text) if path.extension().is_some_and(|ending| ending == "tsv") => {
                     return self.taxonomy(&name, &text);
                 }
-                Ok(_) => self.unreadable(&name, "the file's name does not tell its format"),
+                Ok(_) => self.unreadable(&name, "the file name does not tell the format"),
             },
         }
         self
     }
 
-    /// Adds every `.toml`, `.tsv` and `.tsv.gz` of a directory, in the order of their names. Blocking.
+    /// Adds every `.toml`, `.tsv` and `.tsv.gz` file of a directory in the order of their names. Blocking.
     #[must_use]
     pub fn directory(mut self, path: &Path) -> Self {
         let name = path.display().to_string();
         let mut files = match std::fs::read_dir(path) {
             Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect::<Vec<_>>(),
             Err(error) => {
-                self.unreadable(&name, &format!("the directory cannot be read: {error}"));
+                self.unreadable(&name, &format!("cannot read the directory: {error}"));
                 return self;
             }
         };
@@ -133,7 +131,6 @@ impl Sources {
         files.iter().fold(self, |sources, file| sources.file(file))
     }
 
-    /// Checks everything and makes the catalogue.
     pub fn load(self) -> Result<Catalogue> {
         Ok(Catalogue { digest: self.digest, ..build(self.declared, self.problems)? })
     }
@@ -146,7 +143,7 @@ impl Sources {
         let mut text = String::new();
         let unpacked = GzDecoder::new(bytes).take(FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text);
         match unpacked {
-            Err(error) => self.unreadable(name, &format!("the file cannot be unpacked: {error}")),
+            Err(error) => self.unreadable(name, &format!("cannot unpack the file: {error}")),
             Ok(length) if length > FILE_BYTES_MAX => self.unreadable(name, "the file is too large"),
             Ok(_) => {
                 self.note(&text);
@@ -163,8 +160,7 @@ impl Sources {
 }
 
 impl Catalogue {
-    /// The built-in catalogue: Shopify's product taxonomy and own branches for transport, real estate, jobs and services, in English and
-    /// Russian. It is made anew at every call: keep it.
+    /// The built-in catalogue: Shopify's product taxonomy and branches for transport, real estate, jobs and services, in English and Russian. Every call builds it: keep the result.
     pub fn builtin() -> Result<Self> {
         Sources::new().builtin().load()
     }

@@ -1,9 +1,8 @@
-//! Texts as they are compared: normal form, word stems, nearness.
+//! Comparison of texts: normal form, word stems, similarity.
 
 use crate::limits::ECHO_CHARS_MAX;
 
-/// Appends the normal form of `text` to `out`: lower case, `ё` as `е`, every run of other characters than letters and digits as one
-/// space, none at the ends. Two texts that people would call the same name have the same normal form.
+/// Appends the [normal form](normalise) of `text` to `out`.
 pub(crate) fn normalise_into(text: &str, out: &mut String) {
     let start = out.len();
     let mut gap = false;
@@ -12,7 +11,7 @@ pub(crate) fn normalise_into(text: &str, out: &mut String) {
             'ё' | 'Ё' => 'е',
             'A'..='Z' => c.to_ascii_lowercase(),
             'а'..='я' | 'a'..='z' | '0'..='9' => c,
-            // An apostrophe is part of its word: "men's" is "mens".
+            // An apostrophe joins its word: "men's" is "mens".
             '\'' | '’' | '`' => continue,
             _ if c.is_alphanumeric() => {
                 push_word_char(out, start, &mut gap, None);
@@ -36,8 +35,10 @@ fn push_word_char(out: &mut String, start: usize, gap: &mut bool, c: Option<char
     out.extend(c);
 }
 
-/// The normal form as a new text.
-pub(crate) fn normalise(text: &str) -> String {
+/// The normal form of `text`: lower case, `ё` as `е`, every run of other characters as one space,
+/// none at the ends.
+#[must_use]
+pub fn normalise(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     normalise_into(text, &mut out);
     out
@@ -49,41 +50,39 @@ const RUSSIAN_ENDINGS: [&str; 46] = [
     "ов", "ев", "ия", "ию", "ии", "а", "я", "о", "е", "ы", "и", "у", "ю", "ь",
 ];
 
-/// The part of a normalised word that stays when its number or case changes. A guess by the word's ending: good enough to bring
-/// "bicycle" to "bicycles" and "велосипед" to "велосипеды", not a dictionary.
+/// The part of a normalised word that stays the same in number and case. A heuristic by endings:
+/// "bicycle" and "bicycles", "велосипед" and "велосипеды".
 pub(crate) fn stem(word: &str) -> &str {
     if word.is_ascii() {
-        return english_stem(word);
+        let singular = english_singular(word);
+        return singular.strip_suffix('y').filter(|rest| rest.len() >= 3).unwrap_or(singular);
     }
-    for ending in RUSSIAN_ENDINGS {
-        if let Some(rest) = word.strip_suffix(ending)
-            && rest.chars().nth(2).is_some()
-        {
-            return rest;
-        }
-    }
-    word
+    without_russian_ending(word).unwrap_or(word)
 }
 
-fn english_stem(word: &str) -> &str {
-    let keep = |rest: &str| rest.len() >= 3;
-    if let Some(rest) = word.strip_suffix("ies").filter(|rest| keep(rest)) {
+/// A normalised Russian word without its case ending, if it has one.
+#[must_use]
+pub fn without_russian_ending(word: &str) -> Option<&str> {
+    let rest = |ending: &&str| word.strip_suffix(*ending).filter(|rest| rest.chars().nth(2).is_some());
+    RUSSIAN_ENDINGS.iter().find_map(rest)
+}
+
+/// A normalised English word without its plural ending.
+#[must_use]
+pub fn english_singular(word: &str) -> &str {
+    let without = |ending: &str| word.strip_suffix(ending).filter(|rest: &&str| rest.len() >= 3);
+    if let Some(rest) = without("ies") {
         return rest;
     }
-    for (ending, cut) in [("sses", 2), ("shes", 2), ("ches", 2), ("xes", 2)] {
-        if word.ends_with(ending) && word.len() >= 5 {
-            return &word[..word.len() - cut];
-        }
+    if word.len() >= 5 && ["sses", "shes", "ches", "xes"].iter().any(|ending| word.ends_with(ending)) {
+        return &word[..word.len() - 2];
     }
-    if word.ends_with("ss") {
-        return word;
-    }
-    let word = word.strip_suffix('s').filter(|rest| keep(rest)).unwrap_or(word);
-    word.strip_suffix('y').filter(|rest| keep(rest)).unwrap_or(word)
+    if word.ends_with("ss") { word } else { without("s").unwrap_or(word) }
 }
 
-/// Words that say nothing about a category.
-pub(crate) fn is_filler(word: &str) -> bool {
+/// Words without meaning for a category.
+#[must_use]
+pub fn is_filler(word: &str) -> bool {
     matches!(
         word,
         "and"
@@ -106,15 +105,7 @@ pub(crate) fn is_filler(word: &str) -> bool {
     )
 }
 
-/// `; did you mean ...?` as an advice, or the alternative.
-pub(crate) fn did_you_mean(nearest: Option<&str>, otherwise: &str) -> String {
-    match nearest {
-        Some(candidate) => format!("did you mean `{candidate}`?"),
-        None => otherwise.to_owned(),
-    }
-}
-
-/// What a report repeats of a text that somebody sent: its beginning.
+/// A given text, truncated for a report.
 pub(crate) fn echo(text: &str) -> Box<str> {
     ::text::shortened(text, ECHO_CHARS_MAX).into()
 }
@@ -144,6 +135,14 @@ mod tests {
         {
             assert_eq!(stem(one), stem(many), "{one}");
         }
+    }
+
+    #[test]
+    fn the_nearest_candidate_is_near() {
+        let values = ["diesel", "petrol", "electric"];
+        assert_eq!(nearest("Deisel", values.into_iter()), Some("diesel"));
+        assert_eq!(nearest("petrool", values.into_iter()), Some("petrol"));
+        assert_eq!(nearest("steam", values.into_iter()), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the catalogue sees of an offer: its values, its price, and the trait by which it looks.
+//! The catalogue's view of an offer: values, prices and the trait `Subject`.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,29 @@ pub use jiff::civil::Date;
 
 use crate::decimal::Decimal;
 
-/// One value of an attribute, borrowed from where the offer keeps it. Measures are in the unit of their attribute.
+/// A borrowed value of an attribute. Numbers are in the attribute's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// A text, or the id of one of the values that an attribute chooses from.
+    /// A text, or the id of a choice.
     Text(&'a str),
-    /// A whole number.
     Whole(i64),
-    /// A decimal number.
     Decimal(Decimal),
-    /// Yes or no.
     YesNo(bool),
-    /// A day.
     Date(Date),
 }
 
 /// A [`Value`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnedValue {
-    /// A text, or the id of one of the values that an attribute chooses from.
+    /// A text, or the id of a choice.
     Text(String),
-    /// A whole number.
     Whole(i64),
-    /// A decimal number.
     Decimal(Decimal),
-    /// Yes or no.
     YesNo(bool),
-    /// A day.
     Date(Date),
 }
 
 impl OwnedValue {
-    /// The same value, borrowed.
     #[must_use]
     pub fn borrow(&self) -> Value<'_> {
         match self {
@@ -51,7 +42,6 @@ impl OwnedValue {
 }
 
 impl Value<'_> {
-    /// The same value with a text of its own.
     #[must_use]
     pub fn to_owned(&self) -> OwnedValue {
         match *self {
@@ -64,51 +54,48 @@ impl Value<'_> {
     }
 }
 
+impl std::fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Whole(number) => write!(f, "{number}"),
+            Self::Decimal(number) => write!(f, "{number}"),
+            Self::YesNo(answer) => f.write_str(if *answer { "yes" } else { "no" }),
+            Self::Date(date) => write!(f, "{date}"),
+        }
+    }
+}
+
 impl From<&str> for OwnedValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<i64> for OwnedValue {
-    fn from(number: i64) -> Self {
-        Self::Whole(number)
-    }
+macro_rules! from {
+    ($($variant:ident($type:ty))*) => {$(
+        impl From<$type> for OwnedValue {
+            fn from(value: $type) -> Self {
+                Self::$variant(value)
+            }
+        }
+    )*};
 }
 
-impl From<Decimal> for OwnedValue {
-    fn from(number: Decimal) -> Self {
-        Self::Decimal(number)
-    }
-}
+from! { Whole(i64) Decimal(Decimal) YesNo(bool) Date(Date) }
 
-impl From<bool> for OwnedValue {
-    fn from(answer: bool) -> Self {
-        Self::YesNo(answer)
-    }
-}
-
-impl From<Date> for OwnedValue {
-    fn from(date: Date) -> Self {
-        Self::Date(date)
-    }
-}
-
-/// How a price is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceKind {
-    /// This amount.
     Fixed,
-    /// From one amount to another; one of the two ends may be open.
+    /// From one amount to another; one end may be open.
     Range,
-    /// To be agreed; an amount may be named as a start.
+    /// Negotiable, with an optional amount to start from.
     Negotiable,
-    /// Given away.
     Free,
 }
 
 impl PriceKind {
-    /// Every kind, in the order in which people are offered them.
+    /// In display order.
     pub const ALL: [Self; 4] = [Self::Fixed, Self::Range, Self::Negotiable, Self::Free];
 
     /// The stable name: `fixed`, `range`, `negotiable`, `free`.
@@ -122,7 +109,6 @@ impl PriceKind {
         }
     }
 
-    /// The kind with this stable name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
@@ -133,71 +119,59 @@ impl PriceKind {
     }
 }
 
-/// A price as an offer has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price<'a> {
-    /// How it is meant.
     pub kind: PriceKind,
-    /// The amount in units of the currency (not in cents); of a range its lower end.
+    /// In units of the currency, not in cents; the lower end of a range.
     pub amount: Option<Decimal>,
     /// The upper end of a range.
     pub upper: Option<Decimal>,
-    /// Three capital letters (ISO 4217).
+    /// An ISO 4217 code.
     pub currency: Option<&'a str>,
 }
 
-/// What the catalogue has to see of an offer in order to validate it.
+/// An offer as the catalogue validates it.
 pub trait Subject {
-    /// The category's id.
+    /// The id of the category.
     fn category(&self) -> &str;
-    /// The title.
     fn title(&self) -> &str;
-    /// The description; empty if there is none.
+    /// Empty if there is none.
     fn description(&self) -> &str;
-    /// The price, if there is one.
     fn price(&self) -> Option<Price<'_>>;
-    /// How many photos there are.
+    /// The number of photos.
     fn photos(&self) -> usize;
-    /// The id of the condition, if one is given.
+    /// The id of the condition.
     fn condition(&self) -> Option<&str>;
-    /// Calls `visit` once for every value of every attribute, in any order: an attribute with three values is visited three times,
-    /// one with none is not given.
+    /// Calls `visit` once for each value of each attribute, in any order.
     fn each_value(&self, visit: &mut dyn FnMut(&str, Value<'_>));
 }
 
-/// A price that owns its text; see [`Price`].
+/// A [`Price`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnedPrice {
-    /// How it is meant.
     pub kind: PriceKind,
-    /// The amount, or the lower end.
     pub amount: Option<Decimal>,
-    /// The upper end of a range.
     pub upper: Option<Decimal>,
-    /// The currency.
     pub currency: Option<String>,
 }
 
-/// The plain form of a [`Subject`], for callers that have none of their own, and what a migration reads and writes.
+/// A plain [`Subject`], which migrations read and write.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
-    /// The version of the catalogue that the rest was written by.
+    /// The version of the catalogue that the item conforms to.
     pub version: u32,
-    /// The category's id.
+    /// The id of the category.
     pub category: String,
-    /// The title.
     pub title: String,
-    /// The description.
     pub description: String,
-    /// The price.
     pub price: Option<OwnedPrice>,
-    /// How many photos there are.
+    /// The number of photos.
     pub photos: usize,
     /// The id of the condition.
     pub condition: Option<String>,
-    /// Attribute id to values.
+    /// Values by attribute id.
     pub attributes: BTreeMap<String, Vec<OwnedValue>>,
-    /// What earlier migrations took out of `attributes` and nobody validates any more.
+    /// Attributes that earlier migrations removed; not validated.
     pub leftover: BTreeMap<String, Vec<OwnedValue>>,
 }
 

@@ -1,51 +1,39 @@
-//! What validation finds, for machines.
+//! Violations with machine codes.
 
 use std::fmt;
 
 use crate::decimal::Decimal;
 use crate::value::{PriceKind, Value};
 
-/// One rule of the catalogue that an offer breaks. For people: [`Violation::text`].
+/// A rule of the catalogue that an offer breaks. See [`Violation::text`] for a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where.
     pub field: Field,
-    /// What, with the limits that are involved.
+    /// With the limits that are involved.
     pub fault: Fault,
 }
 
 impl Violation {
-    /// The machine code; its text is stable.
     #[must_use]
     pub fn code(&self) -> Code {
         self.fault.code()
     }
 }
 
-/// A field of an offer. Displayed as its path: `title`, `price.amount`, `attributes.mileage`.
+/// A field of an offer; displayed as its path: `title`, `price.amount`, `attributes.mileage`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// `category`
     Category,
-    /// `title`
     Title,
-    /// `description`
     Description,
-    /// `photos`
     Photos,
-    /// `condition`
     Condition,
-    /// `price`
     Price,
-    /// `price.kind`
     PriceKind,
-    /// `price.amount`
     PriceAmount,
-    /// `price.upper`
     PriceUpper,
-    /// `price.currency`
     PriceCurrency,
-    /// `attributes.` and the attribute's id
+    /// With the attribute's id.
     Attribute(Box<str>),
 }
 
@@ -67,133 +55,99 @@ impl fmt::Display for Field {
     }
 }
 
-/// What is wrong with a field. Texts that were sent are repeated only in part.
+/// What is wrong with a field. Given texts are truncated, suggestions are ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no category with this id.
     CategoryUnknown {
-        /// The id as it was given.
         given: Box<str>,
-        /// The id that was probably meant.
         suggestion: Option<Box<str>>,
     },
-    /// Offers stand only in categories below this one.
+    /// Only descendants of the category accept offers.
     CategoryNotOpen,
-    /// The branch takes no offers any more.
+    /// The branch accepts no more offers.
     CategoryClosed {
-        /// The id of the category to use.
         instead: Option<Box<str>>,
     },
-    /// It has to be given.
     Required,
-    /// It must not be given in this category.
+    /// The field must be empty in this category.
     NotAllowed,
-    /// A text has too few characters.
+    /// In characters.
     TooShort {
-        /// The fewest.
         least: u32,
-        /// How many there are.
         given: u32,
     },
-    /// A text has too many characters.
+    /// In characters.
     TooLong {
-        /// The most.
         most: u32,
-        /// How many there are.
         given: u32,
     },
-    /// A text has a character that the attribute does not take.
     BadCharacter {
-        /// The character.
         given: char,
-        /// All that it takes.
         allowed: Box<str>,
     },
-    /// The category has no such attribute.
     UnknownAttribute {
-        /// The id that was probably meant.
         suggestion: Option<Box<str>>,
     },
-    /// The value is of another type.
+    /// `wanted` is a type name of catalogue files.
     WrongType {
-        /// The type as catalogue files call it.
         wanted: &'static str,
     },
-    /// Below the range.
     TooSmall {
-        /// Its lower end.
         least: Value<'static>,
     },
-    /// Above the range.
     TooLarge {
-        /// Its upper end.
         most: Value<'static>,
     },
-    /// Too many digits after the point.
+    /// More than `scale` digits after the point.
     TooPrecise {
-        /// The most digits.
         scale: u8,
     },
-    /// Not one of the values to choose from.
+    /// Not one of the choices.
     UnknownValue {
-        /// The value as it was given.
         given: Box<str>,
-        /// The id that was probably meant.
         suggestion: Option<Box<str>>,
     },
-    /// One of the values, but not for this category.
+    /// A choice that this category does not allow.
     ValueNotAllowed {
-        /// The value as it was given.
         given: Box<str>,
     },
-    /// More values than the attribute takes.
     TooManyValues {
-        /// The most.
         most: u32,
-        /// How many there are.
         given: u32,
     },
-    /// The same value twice.
     DuplicateValue {
-        /// The value.
         given: Box<str>,
     },
-    /// A range that ends below its beginning.
+    /// The upper end of a range is below the lower one.
     RangeReversed,
-    /// A currency that the catalogue does not list.
+    /// The catalogue does not list the currency.
     UnknownCurrency {
-        /// The currency as it was given.
         given: Box<str>,
     },
-    /// Fewer photos than the category wants.
+    /// Too few photos.
     TooFew {
-        /// The fewest.
         least: u32,
-        /// How many there are.
         given: u32,
     },
-    /// More photos than the category takes.
+    /// Too many photos.
     TooMany {
-        /// The most.
         most: u32,
-        /// How many there are.
         given: u32,
     },
 }
 
 macro_rules! codes {
     ($($variant:ident = $text:literal,)*) => {
-        /// The machine code of a violation. The texts never change; new ones may come.
+                /// The machine code of a violation. Existing texts never change.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code {
-            $(#[doc = concat!("`", $text, "`: see the [`Fault`] of the same name.")] $variant,)*
+                        $($variant,)*
         }
 
         impl Code {
-            /// Every code.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The stable text.
+                        /// The stable code.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -201,7 +155,6 @@ macro_rules! codes {
         }
 
         impl Fault {
-            /// The machine code.
             #[must_use]
             pub fn code(&self) -> Code {
                 match self { $(Self::$variant { .. } => Code::$variant,)* }

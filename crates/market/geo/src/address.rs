@@ -1,4 +1,4 @@
-//! Reads an address: which words may name a place, and what it says about countries and regions.
+//! Splits an address into runs of words that may name a place, a region or a country.
 
 use smallvec::SmallVec;
 
@@ -6,19 +6,18 @@ use crate::limits::{ADDRESS_CHARS_MAX, ADDRESS_WORDS_MAX, NAME_WORDS_MAX};
 use crate::regions::is_marker;
 use crate::text::{Word, stem, words};
 
-/// A run of words that may be a name.
+/// Consecutive words that may be a name.
 pub(crate) struct Run<'w> {
     pub(crate) words: &'w [Word],
-    /// It is all that its part of the address says.
+    /// Fills its whole part of the address.
     pub(crate) is_whole: bool,
-    /// A word such as "city" stands before it.
+    /// Preceded by a word such as "city".
     pub(crate) is_called_city: bool,
 }
 
 /// The part of an address between commas.
 pub(crate) type Part = SmallVec<[Word; 8]>;
 
-/// The parts of an address.
 pub(crate) fn parts(text: &str) -> SmallVec<[Part; 6]> {
     let mut left = ADDRESS_WORDS_MAX;
     let mut parts = SmallVec::new();
@@ -34,11 +33,12 @@ pub(crate) fn parts(text: &str) -> SmallVec<[Part; 6]> {
     parts
 }
 
-/// Calls `visit` for every run of words of a part that may name a place or an area, the longer ones first.
+/// Calls `visit` for every run of words of a part that may be a name, the longer ones first.
 pub(crate) fn each_run(part: &[Word], mut visit: impl FnMut(Run<'_>)) {
     let street = part.iter().position(|word| is_of_street(&word.text));
     let start = part.iter().take_while(|word| is_preposition(&word.text)).count();
-    // In what names a street only its beginning can be a place, and not the word before "street" itself, if none follows.
+    // Before a street word only the beginning may be a place, and not the last word unless a name
+    // follows.
     let end = street.map_or(part.len(), |street| {
         let stands_before = part.get(street + 1).is_some_and(|next| !is_number(next));
         if stands_before { street } else { street.saturating_sub(1) }
@@ -60,13 +60,13 @@ pub(crate) fn each_run(part: &[Word], mut visit: impl FnMut(Run<'_>)) {
             }
             let before = first.checked_sub(1).map(|before| &part[before].text);
             let is_called_city = before.is_some_and(|word| is_of_city(word));
-            let says_more = part[..first].iter().chain(&part[last..]).any(|word| !says_nothing(word));
-            visit(Run { words: run, is_whole: !says_more, is_called_city });
+            let is_more = part[..first].iter().chain(&part[last..]).any(|word| !is_filler(word));
+            visit(Run { words: run, is_whole: !is_more, is_called_city });
         }
     }
 }
 
-fn says_nothing(word: &Word) -> bool {
+fn is_filler(word: &Word) -> bool {
     is_number(word) || is_of_city(&word.text) || is_preposition(&word.text)
 }
 
@@ -156,7 +156,7 @@ fn is_of_street(word: &str) -> bool {
     )
 }
 
-/// Words that cannot be a place's name alone although some place is called so: they say what kind of thing stands there.
+/// Single words that are no places although some place has that name.
 pub(crate) fn is_too_common(words: &[Word]) -> bool {
     match words {
         [word] => {

@@ -1,44 +1,39 @@
-//! Which place an address means.
+//! Ranks the places that an address may mean.
 
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
 use crate::address::{each_run, is_too_common, parts};
-use crate::index::{Sort, hash, hash_of_stems};
+use crate::index::{NameKind, hash, hash_of_stems};
 use crate::limits::{AMBIGUOUS_POINTS, CANDIDATES_MAX, NAMESAKES_MAX, SUBURB_DISTANCE_KM_MAX};
 use crate::places::{Place, Places};
 use crate::regions::Area;
 
-/// What is known beside the address: where its seller is. It decides only what the address leaves open.
+/// The location of the seller. It decides only what the address leaves open.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints<'h> {
     /// A code of two letters.
     pub country: Option<&'h str>,
-    /// A code of a first-order division, as [`Place::region`] gives it; only together with the country.
+    /// A code of a first-order division as in [`Place::region`]; requires `country`.
     pub region: Option<&'h str>,
 }
 
-/// A place that an address may mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate<'p> {
-    /// The place.
     pub place: Place<'p>,
-    /// How sure, from 0 to 1000.
+    /// Confidence from 0 to 1000.
     pub points: u16,
 }
 
-/// What was found for an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found<'p> {
-    /// The surest.
     pub best: Candidate<'p>,
-    /// The next.
     pub second: Option<Candidate<'p>>,
 }
 
 impl Found<'_> {
-    /// Whether the next is as likely as the surest, as far as the address and the hints tell.
+    /// Whether both candidates are equally likely by the address and the hints.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.second.is_some_and(|second| self.best.points - second.points < AMBIGUOUS_POINTS)
@@ -48,19 +43,19 @@ impl Found<'_> {
 const POINTS_NAME: i32 = 400;
 const POINTS_OTHER: i32 = 380;
 const POINTS_STEM: i32 = 340;
-/// What every part of the address before it costs a name.
+/// For each earlier part of the address.
 const COST_LATER: i32 = 20;
-/// The name is all that its part of the address says.
+/// The name fills its whole part of the address.
 const POINTS_WHOLE: i32 = 80;
 const POINTS_CALLED_CITY: i32 = 40;
-/// A name of several words is no accident.
+/// For each further word of a name.
 const POINTS_WORD: i32 = 30;
 const POINTS_REGION: i32 = 160;
 const POINTS_COUNTRY: i32 = 120;
 const POINTS_HINT: i32 = 70;
-/// What it costs to be elsewhere than the address says.
+/// The place is outside the region or country of the address.
 const COST_ELSEWHERE: i32 = 250;
-/// For each power of ten of people beyond a thousand.
+/// For each power of ten of the population above a thousand.
 const POINTS_POPULATION: f32 = 50.0;
 
 #[derive(Clone, Copy)]
@@ -72,9 +67,10 @@ struct Hit {
 }
 
 impl Places {
-    /// The place that an address means, with the next likely one: a name in Russian, English or the language of the place, in any
-    /// grammatical case, with a street, a region, a country beside it. Of equal names the one is taken that stands in the region or country
-    /// that the address names, then in that of the hints, then the largest. `None` if no known place is named.
+    /// The most likely place of an address and the next one. Names may be in Russian, English or
+    /// the local language, in any grammatical case, with streets, regions and countries around
+    /// them. Among namesakes the region and country of the address decide, then the hints, then the
+    /// population.
     #[must_use]
     pub fn find(&self, address: &str, hints: Hints<'_>) -> Option<Found<'_>> {
         let candidates = self.candidates(address, hints);
@@ -82,7 +78,7 @@ impl Places {
         Some(Found { best: candidates.next()?, second: candidates.next() })
     }
 
-    /// The places that an address may mean, the surest first, at most [`CANDIDATES_MAX`].
+    /// The places that an address may mean, the most likely first, at most [`CANDIDATES_MAX`].
     #[must_use]
     pub fn candidates(&self, address: &str, hints: Hints<'_>) -> Vec<Candidate<'_>> {
         let mut named: SmallVec<[Hit; 32]> = SmallVec::new();
@@ -93,7 +89,7 @@ impl Places {
                 let before = areas.len();
                 self.regions.each_called(run.words, |area| areas.push(area));
                 let is_area = areas.len() > before;
-                // The words of a longer name are no names themselves.
+                // Words of a longer name do not count as names.
                 if run.words.iter().any(|word| taken.contains(&std::ptr::from_ref(word)))
                     || is_too_common(run.words)
                 {
@@ -111,17 +107,17 @@ impl Places {
         self.rank(&mut named)
     }
 
-    /// Adds the places that a run of words names; whether there are any.
+    /// Adds the places that a run of words names; returns whether there are any.
     fn collect(&self, run: &crate::address::Run<'_>, part: u8, hits: &mut SmallVec<[Hit; 32]>) -> bool {
         let mut named = self.names.called(hash(run.words));
         if named.is_empty() && run.words.iter().any(|word| !word.text.is_ascii()) {
             named = self.names.called(hash_of_stems(run.words));
         }
-        for (place, sort) in named.iter().take(NAMESAKES_MAX) {
-            let mut points = match sort {
-                Sort::Name => POINTS_NAME,
-                Sort::Other => POINTS_OTHER,
-                Sort::Stem => POINTS_STEM,
+        for (place, kind) in named.iter().take(NAMESAKES_MAX) {
+            let mut points = match kind {
+                NameKind::Name => POINTS_NAME,
+                NameKind::Other => POINTS_OTHER,
+                NameKind::Stem => POINTS_STEM,
             };
             points += if run.is_whole { POINTS_WHOLE } else { 0 };
             points += if run.is_called_city { POINTS_CALLED_CITY } else { 0 };
@@ -134,11 +130,12 @@ impl Places {
         !named.is_empty()
     }
 
-    /// What the countries and regions of the address say for and against a place.
+    /// The points of a place for the countries and regions in the address.
     fn points_of_areas(&self, place: u32, areas: &[Area]) -> i32 {
         let data = &self.data[place as usize];
         let division = &self.divisions[usize::from(data.division)].1;
-        let (mut best, mut is_in_other_region) = (0, false);
+        let mut best = 0;
+        let mut is_in_other_region = false;
         for area in areas {
             let (country, code) = self.regions.codes(*area);
             if country != data.country {
@@ -177,7 +174,7 @@ impl Places {
         let best_part = hits.first().map(|hit| hit.part);
         for hit in hits.iter() {
             let is_known = found.iter().any(|other| other.place.number == hit.place);
-            // Another place of another part does not make the first one doubtful: a street may be named after it.
+            // A place of another part is no competitor: it may be the name of a street.
             if !is_known && Some(hit.part) == best_part {
                 let points = hit.points.clamp(0, 1000) as u16;
                 found.push(Candidate { place: self.at(hit.place), points });
@@ -189,7 +186,7 @@ impl Places {
         found
     }
 
-    /// "Москва, Зеленоград": a smaller place near the surest one, named by a part of its own, is what is meant.
+    /// "Москва, Зеленоград": a smaller place near the best one with a part of its own is preferred.
     fn suburb(&self, hits: &[Hit]) -> Option<usize> {
         let best = hits.first().filter(|best| best.is_whole)?;
         let city = self.at(best.place);

@@ -1,4 +1,4 @@
-//! Geocoding as a service that may be elsewhere.
+//! Geocoding as a trait, so that a remote service can stand in for the built-in places.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use crate::find::Hints;
 use crate::places::{Place, Places};
 use crate::tree::Point;
 
-/// Where something is.
+/// A place with a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located {
-    /// The stable id of the place; empty if only the point is known.
+    /// Empty if only the point is known.
     pub place_id: String,
-    /// The place's name.
     pub name: String,
-    /// The country's code of two letters; empty if it is not known.
+    /// A code of two letters; empty if unknown.
     pub country: String,
-    /// The point itself, if it is known more precisely than by its place; otherwise the middle of the place.
+    /// The centre of the place unless a more precise point is known.
     pub point: Point,
-    /// How sure, from 0 to 1000.
+    /// Confidence from 0 to 1000.
     pub points: u16,
-    /// The id of another place that is as likely.
+    /// The id of another, equally likely place.
     pub or_else: Option<String>,
 }
 
 impl Located {
-    pub(crate) fn at(place: Place<'_>, point: Point, points: u16) -> Self {
+    #[must_use]
+    pub fn at(place: Place<'_>, point: Point, points: u16) -> Self {
         Self {
             place_id: place.id(),
             name: place.name().to_owned(),
@@ -39,31 +39,27 @@ impl Located {
     }
 }
 
-/// Finds places. `Ok(None)`: there is none, and asking again does not help. An error that
-/// [is passing](crate::Error::is_passing) lets an offer go on without its place.
+/// `Ok(None)` means that there is no such place and that a retry does not help. An error that [is
+/// passing](crate::Error::is_passing) lets an offer go on without its place.
 #[async_trait]
 pub trait Geocoder: Send + Sync {
-    /// The place that an address means.
     async fn find(&self, address: &str, hints: Hints<'_>) -> Result<Option<Located>>;
 
-    /// The place that a point belongs to.
     async fn locate(&self, point: Point) -> Result<Option<Located>>;
 }
 
-/// The built-in places as a geocoder: it knows cities, not streets, and never fails.
+/// The built-in places as a geocoder: cities, no streets; never fails.
 #[derive(Debug, Clone)]
 pub struct Builtin {
     places: Arc<Places>,
 }
 
 impl Builtin {
-    /// A geocoder over these places.
     #[must_use]
     pub fn new(places: Arc<Places>) -> Self {
         Self { places }
     }
 
-    /// The place that an address means, without waiting.
     #[must_use]
     pub fn find_now(&self, address: &str, hints: Hints<'_>) -> Option<Located> {
         let found = self.places.find(address, hints)?;
@@ -75,7 +71,6 @@ impl Builtin {
         Some(located)
     }
 
-    /// The place that a point belongs to, without waiting.
     #[must_use]
     pub fn locate_now(&self, point: Point) -> Option<Located> {
         let (place, km) = self.places.locate(point)?;

@@ -1,30 +1,29 @@
-//! The index of names: sorted hashes of whole names and of their stems, no text.
+//! An index of names as sorted hashes of whole names and of their stems, without text.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::{Word, stem, stem_without_vowel, words};
 
-/// How sure a name is.
+/// The kind of a name, the most reliable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sort {
-    /// Its first name.
+pub(crate) enum NameKind {
     Name,
-    /// Another name.
     Other,
-    /// A name in another grammatical case.
+    /// In any grammatical case.
     Stem,
 }
 
-/// Two hashes of 64 bits are taken as equal names: with 400 thousand names a false one is less likely than a misprint in them.
+/// Equal hashes of 64 bits count as equal names: with 400 thousand names a collision is less likely
+/// than a misprint.
 #[derive(Debug)]
 pub(crate) struct Names {
     hashes: Vec<u64>,
-    places: Vec<(u32, Sort)>,
+    places: Vec<(u32, NameKind)>,
 }
 
 #[derive(Default)]
 pub(crate) struct NamesBuilder {
-    entries: Vec<(u64, u32, Sort)>,
+    entries: Vec<(u64, u32, NameKind)>,
 }
 
 impl NamesBuilder {
@@ -38,21 +37,21 @@ impl NamesBuilder {
         if words.is_empty() {
             return;
         }
-        let sort = if is_first { Sort::Name } else { Sort::Other };
-        self.entries.push((hash(&words), place, sort));
+        let kind = if is_first { NameKind::Name } else { NameKind::Other };
+        self.entries.push((hash(&words), place, kind));
         if words.iter().any(|word| !word.text.is_ascii()) {
-            self.entries.push((hash_of_stems(&words), place, Sort::Stem));
+            self.entries.push((hash_of_stems(&words), place, NameKind::Stem));
         }
         if let ([word], true) = (&words[..], words.len() == 1)
             && let Some(declined) = stem_without_vowel(&word.text)
         {
-            self.entries.push((seal(declined.bytes(), STEMS), place, Sort::Stem));
+            self.entries.push((seal(declined.bytes(), STEMS), place, NameKind::Stem));
         }
     }
 
     pub(crate) fn build(mut self) -> Names {
         self.entries.sort_unstable();
-        // Of several sorts of one name the surest stays.
+        // The most reliable kind of a name stays.
         self.entries.dedup_by_key(|entry| (entry.0, entry.1));
         Names {
             hashes: self.entries.iter().map(|entry| entry.0).collect(),
@@ -62,15 +61,15 @@ impl NamesBuilder {
 }
 
 impl Names {
-    /// The places that are called so.
-    pub(crate) fn called(&self, hash: u64) -> &[(u32, Sort)] {
+    /// The places with this name.
+    pub(crate) fn called(&self, hash: u64) -> &[(u32, NameKind)] {
         let start = self.hashes.partition_point(|known| *known < hash);
         let count = self.hashes[start..].iter().take_while(|known| **known == hash).count();
         &self.places[start..start + count]
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.hashes.len() * (size_of::<u64>() + size_of::<(u32, Sort)>())
+        self.hashes.len() * (size_of::<u64>() + size_of::<(u32, NameKind)>())
     }
 }
 
@@ -82,12 +81,10 @@ fn seal(bytes: impl Iterator<Item = u8>, kind: u8) -> u64 {
     xxh3_64(&joined)
 }
 
-/// The hash of words as they are written.
 pub(crate) fn hash(words: &[Word]) -> u64 {
     seal(joined(words.iter().map(|word| word.text.as_str())), WHOLE)
 }
 
-/// The hash of their stems.
 pub(crate) fn hash_of_stems(words: &[Word]) -> u64 {
     seal(joined(words.iter().map(|word| stem(&word.text))), STEMS)
 }

@@ -1,9 +1,11 @@
-//! Places: from an address or from coordinates to the id of a city.
+//! Finds the city of an address or of coordinates.
 //!
-//! - [`Places::builtin`] has 34,006 places of 15,000 people and more, from `GeoNames` (CC BY 4.0: say [`ATTRIBUTION`] wherever they are shown).
-//! - [`Places::find`] reads an address in Russian, English or the language of the place; [`Places::locate`] and [`Places::nearest`] take
-//!   coordinates.
-//! - [`Geocoder`] is the same as a service that may fail: [`Builtin`] never does, [`Nominatim`] asks a server of that kind.
+//! - [`Places::builtin`] loads 34,006 places with at least 15,000 people from `GeoNames` (CC BY
+//! 4.0: show [`ATTRIBUTION`]).
+//! - [`Places::find`] reads an address in Russian, English or the local language;
+//! [`Places::locate`] and [`Places::nearest`] take coordinates.
+//! - [`Geocoder`] is the same as a trait that remote services can implement; [`Builtin`] never
+//! fails.
 //!
 //! ```
 //! use geo::{Hints, Places, Point};
@@ -16,14 +18,14 @@
 //! # Ok::<(), geo::Error>(())
 //! ```
 //!
-//! What is promised:
-//! - Ids are those of `GeoNames`, as text, and stay the same when the data is renewed.
-//! - Places never change after they were loaded; they can be shared between threads. A search looks at a bounded part of the text.
-//! - A failure of a geocoder says whether it may pass by itself ([`Error::is_passing`]).
+//! Guarantees:
+//! - Ids are those of `GeoNames`, as text, and stay the same when the data is updated.
+//! - Places are immutable and shared between threads. A search reads a bounded part of the text.
+//! - An error of a geocoder tells whether a retry may help ([`Error::is_passing`]).
 //!
-//! Where things are: the data and its names (`places.rs`, `index.rs`), countries and regions (`regions.rs`), reading an address (`address.rs`,
-//! `text.rs`), choosing between namesakes (`find.rs`), coordinates (`tree.rs`, `near.rs`), services (`geocoder.rs`, `nominatim/`). Every
-//! limit is in [`limits`]; `docs/geo.md` explains the rest.
+//! Where things are: data and names (`places.rs`, `index.rs`), countries and regions
+//! (`regions.rs`), parsing of addresses (`address.rs`, `text.rs`), ranking (`find.rs`), coordinates
+//! (`tree.rs`). See `docs/geo.md`.
 
 mod address;
 mod error;
@@ -31,8 +33,6 @@ mod find;
 mod geocoder;
 mod index;
 pub mod limits;
-mod near;
-mod nominatim;
 mod places;
 mod regions;
 mod text;
@@ -41,6 +41,5 @@ mod tree;
 pub use error::{Error, Result};
 pub use find::{Candidate, Found, Hints};
 pub use geocoder::{Builtin, Geocoder, Located};
-pub use nominatim::{Nominatim, NominatimOptions};
 pub use places::{ATTRIBUTION, Place, Places};
 pub use tree::Point;

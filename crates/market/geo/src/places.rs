@@ -1,4 +1,4 @@
-//! All known places, with their names and where they are.
+//! The known places with their names and coordinates.
 
 use std::io::Read;
 
@@ -6,15 +6,19 @@ use flate2::read::GzDecoder;
 
 use crate::error::{Error, Result};
 use crate::index::{Names, NamesBuilder};
-use crate::limits::DATA_BYTES_MAX;
+use crate::limits::{DATA_BYTES_MAX, PLACE_DISTANCE_KM_MAX};
 use crate::regions::Regions;
-use crate::tree::Tree;
+use crate::tree::{Point, Tree};
 
 const PLACES: &[u8] = include_bytes!("../data/places.tsv.gz");
-/// Names that the data of `GeoNames` does not have: its list is cut.
+/// Names that are missing in the `GeoNames` data.
 const OWN_NAMES: &str = include_str!("../data/names.tsv");
 
-/// What has to be said wherever the places are shown or shipped.
+/// The radius of a city by the square root of its population: 16 km for ten million, 5 km for one.
+const REACH_KM: f64 = 0.005;
+const REACH_KM_MAX: f64 = 25.0;
+
+/// Must be shown wherever the places are shown or shipped.
 pub const ATTRIBUTION: &str = "Places: GeoNames (https://www.geonames.org), CC BY 4.0";
 
 #[derive(Debug)]
@@ -25,16 +29,16 @@ pub(crate) struct PlaceData {
     pub(crate) longitude: f32,
     name: (u32, u32),
     pub(crate) country: [u8; 2],
-    /// The number of its country and first-order division in [`Places::divisions`].
+    /// An index into [`Places::divisions`].
     pub(crate) division: u16,
 }
 
-/// Places of the world that can be found by name and by coordinates. Never changes after it was loaded.
+/// An immutable set of places, indexed by name and by coordinates.
 #[derive(Debug)]
 pub struct Places {
     pub(crate) data: Vec<PlaceData>,
     texts: String,
-    /// Codes of first-order divisions: country and code.
+    /// First-order divisions by country and code.
     pub(crate) divisions: Vec<([u8; 2], Box<str>)>,
     pub(crate) names: Names,
     pub(crate) regions: Regions,
@@ -42,8 +46,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The built-in places: 34,006 of 15,000 people and more, from `GeoNames` ([`ATTRIBUTION`]). They are unpacked and indexed anew at every
-    /// call: keep them.
+    /// The built-in places of `GeoNames` ([`ATTRIBUTION`]). Every call unpacks and indexes them:
+    /// keep the result.
     pub fn builtin() -> Result<Self> {
         let mut text = String::new();
         GzDecoder::new(PLACES)
@@ -53,8 +57,8 @@ impl Places {
         Self::read_with(&text, OWN_NAMES)
     }
 
-    /// Reads places from lines of `id, name, country, first-order division, latitude, longitude, population, other names` with tabs between
-    /// them, other names with `|` between them.
+    /// Reads tab-separated lines of `id, name, country, first-order division, latitude, longitude,
+    /// population, other names` (the last separated by `|`), sorted by id.
     pub fn read(text: &str) -> Result<Self> {
         Self::read_with(text, "")
     }
@@ -78,10 +82,8 @@ impl Places {
             });
             let place = data.len() as u32;
             if data.last().is_some_and(|last: &PlaceData| last.id >= line.id) {
-                return Err(Error::Data {
-                    line: number + 1,
-                    what: "places stand in the order of their ids".to_owned(),
-                });
+                let what = "places are not sorted by id".to_owned();
+                return Err(Error::Data { line: number + 1, what });
             }
             names.add(place, line.name, true);
             for other in line.others.split('|') {
@@ -111,19 +113,17 @@ impl Places {
         Ok(Self { regions: Regions::builtin()?, names: names.build(), tree, data, texts, divisions })
     }
 
-    /// How many places there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.data.len()
     }
 
-    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// The place with this id; ids are those of `GeoNames`, as text.
+    /// A place by its `GeoNames` id as text.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Place<'_>> {
         let id: u32 = id.parse().ok()?;
@@ -131,12 +131,39 @@ impl Places {
         Some(self.at(number as u32))
     }
 
-    /// Every place, in the order of their ids.
+    /// The nearest place and its distance in km. It may be a district of a city: see
+    /// [`locate`](Self::locate).
+    #[must_use]
+    pub fn nearest(&self, point: Point) -> Option<(Place<'_>, f64)> {
+        self.tree.nearest(point).map(|(number, km)| (self.at(number), km))
+    }
+
+    /// The place of a point and the distance of its centre: the largest city whose radius covers the
+    /// point, so that an address and its coordinates have the same place; otherwise the nearest
+    /// place within [`PLACE_DISTANCE_KM_MAX`].
+    #[must_use]
+    pub fn locate(&self, point: Point) -> Option<(Place<'_>, f64)> {
+        let mut city: Option<(u32, f64)> = None;
+        self.tree.each_within(point, REACH_KM_MAX, |number, km| {
+            let population = self.data[number as usize].population;
+            let reaches = km <= REACH_KM * f64::from(population).sqrt();
+            let is_larger = city.is_none_or(|(other, _)| self.data[other as usize].population < population);
+            if reaches && is_larger {
+                city = Some((number, km));
+            }
+        });
+        match city {
+            Some((number, km)) => Some((self.at(number), km)),
+            None => self.nearest(point).filter(|(_, km)| *km <= PLACE_DISTANCE_KM_MAX),
+        }
+    }
+
+    /// All places in the order of their ids.
     pub fn all(&self) -> impl Iterator<Item = Place<'_>> {
         (0..self.data.len() as u32).map(|number| self.at(number))
     }
 
-    /// Bytes in memory: an estimate for people.
+    /// An estimate of the memory in use.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.data.len() * size_of::<PlaceData>()
@@ -180,7 +207,6 @@ impl<'t> Line<'t> {
     }
 }
 
-/// One place.
 #[derive(Clone, Copy)]
 pub struct Place<'p> {
     places: &'p Places,
@@ -206,51 +232,49 @@ impl<'p> Place<'p> {
         &self.places.data[self.number as usize]
     }
 
-    /// The stable id that offers keep: the one of `GeoNames`, as text.
+    /// The `GeoNames` id as text.
     #[must_use]
     pub fn id(self) -> String {
         self.data().id.to_string()
     }
 
-    /// The name, usually in English.
+    /// Usually in English.
     #[must_use]
     pub fn name(self) -> &'p str {
         let (start, end) = self.data().name;
         &self.places.texts[start as usize..end as usize]
     }
 
-    /// The country's code of two letters.
+    /// A code of two letters.
     #[must_use]
     pub fn country(self) -> &'p str {
         std::str::from_utf8(&self.data().country).unwrap_or_default()
     }
 
-    /// The code of its first-order division: a state, an oblast.
+    /// The code of the first-order division: a state, an oblast.
     #[must_use]
     pub fn region(self) -> &'p str {
         &self.places.divisions[usize::from(self.data().division)].1
     }
 
-    /// The name of that division in English or Russian, if it is known.
+    /// In English or Russian (`ru`).
     #[must_use]
     pub fn region_name(self, language: &str) -> Option<&'p str> {
         self.places.regions.region_name(self.country(), self.region(), language)
     }
 
-    /// The name of its country in English or Russian.
+    /// In English or Russian (`ru`).
     #[must_use]
     pub fn country_name(self, language: &str) -> Option<&'p str> {
         self.places.regions.country_name(self.country(), language)
     }
 
-    /// Where it is, in degrees.
     #[must_use]
     pub fn point(self) -> crate::Point {
         let data = self.data();
         crate::Point { latitude: f64::from(data.latitude), longitude: f64::from(data.longitude) }
     }
 
-    /// How many people live there.
     #[must_use]
     pub fn population(self) -> u32 {
         self.data().population

@@ -1,4 +1,4 @@
-//! Countries and their first-order divisions: what an address says beside the name of the place.
+//! Countries and first-order divisions in addresses.
 
 use crate::error::{Error, Result};
 use crate::text::{Word, stem, words};
@@ -6,12 +6,9 @@ use crate::text::{Word, stem, words};
 const COUNTRIES: &str = include_str!("../data/countries.tsv");
 const REGIONS: &str = include_str!("../data/regions.tsv");
 
-/// What an address says about where a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Area {
-    /// In this country.
     Country(u16),
-    /// In this division of a country.
     Region(u16),
 }
 
@@ -24,12 +21,12 @@ struct Named {
     russian: Box<str>,
 }
 
-/// The known countries and divisions. Divisions have names only in countries whose addresses use them most.
+/// Divisions are known for the countries that use them most in addresses.
 #[derive(Debug)]
 pub(crate) struct Regions {
     countries: Vec<Named>,
     divisions: Vec<Named>,
-    /// Stems of a name, whether a word such as "oblast" has to stand beside it, and what it is the name of.
+    /// Stems of a name, whether a marker such as "oblast" is required, and the area.
     names: Vec<(Box<str>, bool, Area)>,
     codes: Vec<(Box<str>, Area)>,
 }
@@ -70,7 +67,7 @@ impl Regions {
         }
     }
 
-    /// Calls `visit` for everything that these words name.
+    /// Calls `visit` for every area with this name.
     pub(crate) fn each_called(&self, words: &[Word], mut visit: impl FnMut(Area)) {
         if let [word] = words
             && word.is_code
@@ -89,7 +86,7 @@ impl Regions {
         named.filter(|known| has_marker || !known.1).for_each(|known| visit(known.2));
     }
 
-    /// The country and division of an area; the division is empty for a country.
+    /// Country and division code of an area; the division is empty for a country.
     pub(crate) fn codes(&self, area: Area) -> ([u8; 2], &str) {
         let named = match area {
             Area::Country(number) => &self.countries[usize::from(number)],
@@ -134,7 +131,7 @@ fn named(country: &str, code: &str, english: &str, russian: &str) -> Option<Name
     Some(Named { country, code: code.into(), english: english.into(), russian: russian.into() })
 }
 
-/// Stems of the words without those that only say what kind of area it is.
+/// Stems of the words without markers.
 fn key(words: &[Word]) -> String {
     let mut key = String::new();
     for word in words.iter().filter(|word| !is_marker(&word.text)) {
@@ -146,7 +143,7 @@ fn key(words: &[Word]) -> String {
     key
 }
 
-/// Words that say what kind of area a name is of.
+/// Whether a word tells the kind of an area.
 pub(crate) fn is_marker(word: &str) -> bool {
     matches!(
         stem(word),

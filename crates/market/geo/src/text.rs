@@ -1,16 +1,15 @@
-//! Texts as they are compared: folded words, and stems that stay when a name is declined.
+//! Normalised words, and stems that are the same in every grammatical case.
 
 use smallvec::SmallVec;
 
-/// A word of an address: its folded form, and whether it was written in capitals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// Two or three capital Latin letters: perhaps a code.
+    /// Two or three capital Latin letters: possibly a code.
     pub(crate) is_code: bool,
 }
 
-/// The words of a text: lower case, `ё` as `е`, Latin letters without their marks, everything else than letters and digits left out.
+/// The words of a text in lower case, with `ё` as `е` and Latin letters without diacritics.
 pub(crate) fn words(text: &str) -> SmallVec<[Word; 8]> {
     let mut found = SmallVec::new();
     for raw in text.split(|c: char| !c.is_alphanumeric() && !is_joiner(c)) {
@@ -23,7 +22,7 @@ pub(crate) fn words(text: &str) -> SmallVec<[Word; 8]> {
     found
 }
 
-/// Characters that belong to the word around them and are passed by.
+/// Characters inside a word that are dropped.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\'' | '’' | 'ʻ' | '`' | '‘')
 }
@@ -44,7 +43,7 @@ fn fold(word: &str) -> String {
     out
 }
 
-/// A Latin letter without its marks; empty for others.
+/// A Latin letter without diacritics; empty for other characters.
 fn plain(c: char) -> &'static str {
     match c {
         'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ă' | 'ą' => "a",
@@ -75,7 +74,7 @@ const ENDINGS: [&str; 38] = [
     "ы", "и", "у", "ю",
 ];
 
-/// The part of a Russian word that stays when it is declined; other words as they are.
+/// A Russian word without its case ending; other words unchanged.
 pub(crate) fn stem(word: &str) -> &str {
     if word.is_ascii() {
         return word;
@@ -85,7 +84,7 @@ pub(crate) fn stem(word: &str) -> &str {
             |ending: &str| str::strip_suffix(word, ending).filter(|rest| rest.chars().nth(2).is_some());
         ENDINGS.iter().find_map(|ending| without(ending)).unwrap_or(word)
     };
-    // "Ростове" loses its case first, then what "Ростов" would lose.
+    // "Ростове" loses its case ending, then the suffix that "Ростов" loses too.
     let mut rest = cut(word);
     for suffix in ["ов", "ев", "ь"] {
         rest = rest.strip_suffix(suffix).filter(|rest| rest.chars().nth(2).is_some()).unwrap_or(rest);
@@ -93,7 +92,8 @@ pub(crate) fn stem(word: &str) -> &str {
     rest
 }
 
-/// The stem of a name whose last vowel falls out when it is declined: `орел` has `орл`, `елец` has `ельц`.
+/// The stem of a name that loses its last vowel in other cases: `орел` becomes `орл`, `елец`
+/// becomes `ельц`.
 pub(crate) fn stem_without_vowel(word: &str) -> Option<String> {
     let (head, tail) = [("лец", "льц"), ("ец", "ц"), ("ел", "л"), ("ок", "к")]
         .into_iter()
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_case_and_yo_do_not_matter() {
+    fn diacritics_case_and_yo_do_not_matter() {
         let folded: Vec<String> =
             words("Ёлкино, MÜNCHEN; O'Fallon").into_iter().map(|word| word.text).collect();
         assert_eq!(folded, ["елкино", "munchen", "ofallon"]);

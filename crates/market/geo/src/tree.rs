@@ -1,26 +1,25 @@
-//! Which places are near a point: a balanced tree over points on a sphere, in one array.
+//! A balanced k-d tree over points on a sphere, in one array.
 
-/// Mean radius of the earth.
+/// The mean radius.
 const EARTH_KM: f64 = 6371.0;
 
-/// A point on the earth, in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// From -90 in the south to 90 in the north.
+    /// Degrees from -90 (south) to 90 (north).
     pub latitude: f64,
-    /// From -180 in the west to 180 in the east.
+    /// Degrees from -180 (west) to 180 (east).
     pub longitude: f64,
 }
 
 impl Point {
-    /// A point; `None` if there is none with these numbers.
+    /// `None` if a coordinate is out of range.
     #[must_use]
     pub fn new(latitude: f64, longitude: f64) -> Option<Self> {
         let is_on_earth = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
         is_on_earth.then_some(Self { latitude, longitude })
     }
 
-    /// The way along the surface.
+    /// The distance along the surface.
     #[must_use]
     pub fn distance_km(self, other: Self) -> f64 {
         chord_to_km(square(self.on_sphere(), other.on_sphere()))
@@ -32,7 +31,7 @@ impl Point {
     }
 }
 
-/// The square of the straight line between two points of the unit sphere.
+/// The squared chord between two points of the unit sphere.
 fn square(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum()
 }
@@ -45,7 +44,7 @@ fn km_to_chord_square(km: f64) -> f64 {
     (2.0 * (km / (2.0 * EARTH_KM)).min(std::f64::consts::FRAC_PI_2).sin()).powi(2)
 }
 
-/// The middle of each part of the array divides it by one axis; axes take turns.
+/// The middle of each part of the array divides it along one axis; the axes alternate.
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<([f32; 3], u32)>,
@@ -64,7 +63,7 @@ impl Tree {
         Self { nodes }
     }
 
-    /// The nearest, and how far it is.
+    /// The nearest node and its distance in km.
     pub(crate) fn nearest(&self, point: Point) -> Option<(u32, f64)> {
         let mut best = None;
         let mut within = f64::INFINITY;
@@ -76,7 +75,7 @@ impl Tree {
         best.map(|(number, square)| (number, chord_to_km(square)))
     }
 
-    /// Calls `visit` with every place that is not farther than `km`, and how far it is.
+    /// Calls `visit` for every node within `km`, with its distance.
     pub(crate) fn each_within(&self, point: Point, km: f64, mut visit: impl FnMut(u32, f64)) {
         let mut within = km_to_chord_square(km);
         search(&self.nodes, 0, point.on_sphere(), &mut within, &mut |number, square, _| {
@@ -100,7 +99,7 @@ fn arrange(nodes: &mut [([f32; 3], u32)], axis: usize) {
     arrange(&mut right[1..], (axis + 1) % 3);
 }
 
-/// Calls `found` for every node nearer than the square `within`, which `found` may shrink.
+/// Calls `found` for every node within the squared chord `within`, which `found` may shrink.
 fn search(
     nodes: &[([f32; 3], u32)],
     axis: usize,

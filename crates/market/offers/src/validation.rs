@@ -73,7 +73,7 @@ pub mod codes {
 
 /// The violations so far: each field and code once, at most [`VIOLATIONS_MAX`].
 #[derive(Default)]
-struct Found(Vec<Violation>);
+struct Versioned(Vec<Violation>);
 
 impl Versioned {
     fn add(&mut self, field: impl Into<String>, code: &'static str, text: impl Into<String>) {

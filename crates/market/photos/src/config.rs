@@ -1,35 +1,33 @@
-//! How photos are taken and made.
+//! Configuration of downloads and sizes.
 
 use std::time::Duration;
 
 use crate::limits;
 
-/// Every value has a default that is right for a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The long sides of the files that are made, in pixels. A photo is never made larger than it is.
+    /// The long sides of the files in pixels. Photos are never enlarged.
     pub sizes: Vec<u32>,
-    /// The quality of the files, from 1 to 100.
+    /// From 1 to 100.
     pub quality: u8,
-    /// Bytes of one download.
     pub bytes_max: u64,
-    /// Time for one download.
     pub download_time_max: Duration,
-    /// Pixels of one picture.
+    /// Width times height.
     pub pixels_max: u64,
-    /// Downloads at a time. So many times [`bytes_max`](Self::bytes_max) may be held in memory.
+    /// Concurrent downloads. Memory for this many times [`bytes_max`](Self::bytes_max) may be in
+    /// use.
     pub downloads_max: usize,
-    /// Downloads from one host at a time. What waits for its host takes no place of others.
+    /// Concurrent downloads from one host. Waiting for a host does not occupy one of
+    /// `downloads_max`.
     pub downloads_per_host_max: usize,
-    /// Pictures that are worked on at a time; zero: as many as there are processors.
+    /// Pictures that are processed concurrently; zero: the number of processors.
     pub workers: usize,
-    /// Bytes for pictures that are being worked on, all together.
+    /// Memory for all pictures in work.
     pub memory_bytes: u64,
-    /// Times that a passing error is tried before it counts as lasting.
+    /// Attempts before a temporary error counts as permanent.
     pub tries_max: u32,
-    /// The pause after the first failure; each further one is twice as long.
+    /// The pause after the first failure; it doubles.
     pub retry_first: Duration,
-    /// The longest pause.
     pub retry_max: Duration,
 }
 
@@ -53,7 +51,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How files are made, in eight letters: the same photo made by the same recipe becomes the same files.
+    /// A short hash of the settings: the same photo with the same recipe gives the same files.
     #[must_use]
     pub fn recipe(&self) -> String {
         let mut sizes = self.sizes.clone();
@@ -62,7 +60,7 @@ impl Config {
         blake3::hash(all.as_bytes()).to_hex()[..8].to_owned()
     }
 
-    /// The sizes, largest first, each once, none of them zero.
+    /// The sizes without zero and duplicates, the largest first.
     pub(crate) fn sides(&self) -> Vec<u32> {
         let mut sides: Vec<u32> = self.sizes.iter().copied().filter(|side| *side > 0).collect();
         sides.sort_unstable_by(|a, b| b.cmp(a));

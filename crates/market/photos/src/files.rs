@@ -1,4 +1,4 @@
-//! Where files are kept.
+//! Opens the object store for files.
 
 use std::sync::Arc;
 
@@ -8,26 +8,27 @@ use object_store::memory::InMemory;
 
 use crate::error::{PhotoError, Result};
 #[cfg(feature = "s3")]
-use crate::limits::{LOOK_RETRIES_MAX, LOOK_RETRY_TIME_MAX};
+use crate::limits::{CHECK_RETRIES_MAX, CHECK_RETRY_TIME_MAX};
 
-/// Opens a place for files: `file:FOLDER` (made if it is not there), `memory:`, or, with the feature `s3`, `s3://BUCKET/PREFIX`, whose credentials and
-/// endpoint come from the variables `AWS_...` of the environment.
+/// Opens `file:FOLDER` (created if missing), `memory:`, or, with the feature `s3`,
+/// `s3://BUCKET/PREFIX`. Credentials and endpoint of S3 come from the environment variables
+/// `AWS_...`.
 pub fn open(place: &str) -> Result<Arc<dyn ObjectStore>> {
     open_with(place, environment())
 }
 
-/// The same for somebody who looks whether the place answers, and why it does not: what fails is hardly tried again.
-pub fn open_to_look(place: &str) -> Result<Arc<dyn ObjectStore>> {
+/// Like [`open`], with few retries: to check whether the store answers.
+pub fn open_to_check(place: &str) -> Result<Arc<dyn ObjectStore>> {
     open_by(place, environment(), Patience::Little)
 }
 
-/// The variables of the environment; one that is no text is none of ours.
+/// Environment variables in UTF-8.
 fn environment() -> impl Iterator<Item = (String, String)> {
     let texts = std::env::vars_os().map(|(name, value)| (name.into_string(), value.into_string()));
     texts.filter_map(|(name, value)| name.ok().zip(value.ok()))
 }
 
-/// For how long what fails is tried again.
+/// The number of retries.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "s3"), allow(dead_code, reason = "folders answer at once"))]
 enum Patience {
@@ -35,7 +36,7 @@ enum Patience {
     Little,
 }
 
-/// The same with these variables in place of the environment.
+/// Like [`open`], with other variables than those of the environment.
 pub fn open_with(
     place: &str,
     variables: impl IntoIterator<Item = (String, String)>,
@@ -82,7 +83,8 @@ fn open_s3(
     use object_store::aws::AmazonS3Builder;
     use object_store::prefix::PrefixStore;
 
-    net::install_ring();
+    // Keep a provider that the program installed before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = AmazonS3Builder::new().with_url(place);
     for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("AWS_")) {
         if let Ok(key) = name.to_ascii_lowercase().parse() {
@@ -91,8 +93,8 @@ fn open_s3(
     }
     if let Patience::Little = patience {
         builder = builder.with_retry(RetryConfig {
-            max_retries: LOOK_RETRIES_MAX,
-            retry_timeout: LOOK_RETRY_TIME_MAX,
+            max_retries: CHECK_RETRIES_MAX,
+            retry_timeout: CHECK_RETRY_TIME_MAX,
             ..RetryConfig::default()
         });
     }

@@ -1,8 +1,8 @@
-//! What can be said of a picture without knowing what it shows.
+//! Measures of a picture: perceptual hash, sharpness, mean colour.
 
 use image::{GrayImage, RgbImage};
 
-/// Looks alike, hashes alike: whether each of 8 x 8 places is brighter than the place to its right.
+/// A difference hash: whether each of 8 x 8 pixels is brighter than its right neighbour.
 ///
 /// `thumb` is the picture at 9 x 8 pixels.
 pub(crate) fn look(thumb: &GrayImage) -> u64 {
@@ -16,7 +16,7 @@ pub(crate) fn look(thumb: &GrayImage) -> u64 {
     bits
 }
 
-/// The variance of the second derivative: edges make it large, blur makes it small.
+/// The variance of the second derivative: large for sharp edges, small for blur.
 pub(crate) fn sharpness(grey: &GrayImage) -> f64 {
     let (width, height) = (grey.width() as usize, grey.height() as usize);
     if width < 3 || height < 3 {
@@ -41,7 +41,7 @@ pub(crate) fn sharpness(grey: &GrayImage) -> f64 {
     squares as f64 / count - mean * mean
 }
 
-/// The brightness of each pixel.
+/// Luma.
 pub(crate) fn grey(rgb: &RgbImage) -> GrayImage {
     let mut grey = GrayImage::new(rgb.width(), rgb.height());
     for (to, from) in grey.pixels_mut().zip(rgb.pixels()) {

@@ -1,46 +1,46 @@
-//! Photos: from a stranger's URL to files that can be shown.
+//! Downloads photos from untrusted URLs, makes them in several sizes and stores the files.
 //!
-//! [`Photos::take`] downloads a photo, judges it, makes it in the configured sizes without its metadata, and keeps the files under the hash of
-//! the photo's own bytes. What is promised:
-//! - A URL that was taken is not fetched again, and bytes that were taken are not stored again, whatever URL they come from.
-//! - Files are stored before the rows that name them: a row never names a file that is not there. A crash in between leaves files
-//!   that the next try writes again, the same.
-//! - A URL that failed has a row that says why, how often, and when it is tried again; nothing else is asked of that URL before then.
-//! - Memory is bounded, whatever comes: so many downloads at once of so many bytes, and so many bytes for pictures being worked on,
-//!   which are reserved by what a picture's head says before anything is decoded.
-//! - Names of files are never used for other bytes: they can be cached for ever.
+//! [`Photos::take`] downloads a photo, measures it, makes the configured sizes without metadata,
+//! and stores the files under the hash of the downloaded bytes. Guarantees:
+//! - A URL is downloaded once, and equal bytes are stored once.
+//! - Files are stored before the rows that name them. After a crash in between, the next attempt
+//! writes the same files again.
+//! - A failed URL has a row with the reason, the attempts and the time of the next one; it is not
+//! requested before.
+//! - Memory is bounded: the number and size of downloads are limited, and memory for a picture is
+//! reserved by its header before it is decoded.
+//! - A file name always means the same bytes: files can be cached for ever.
 //!
-//! Where things are: taking ([`Photos`]), what is known of a photo ([`Photo`]) and of a failure ([`UrlError`]), tables (`tables.rs`), decoding
-//! (`decode/`), sizes (`make.rs`), what is judged (`judge.rs`), the order of photos ([`PhotoOrder`]), serving (`serve.rs`), whether files are there
-//! ([`survey`](survey())), where they are kept
-//! ([`files`]), every limit ([`limits`]).
+//! Where things are: rows of photos and failures ([`Photo`], [`UrlError`], `tables.rs`), decoding
+//! (`decode/`), sizes (`make.rs`, `encode/`), measures (`judge.rs`), the order of photos
+//! ([`PhotoOrder`]), serving (`serve.rs`), a check for missing files ([`survey`](survey())), the
+//! object store ([`files`]).
 
 mod config;
 mod decode;
 mod encode;
 mod error;
 pub mod files;
-mod hosts;
 mod judge;
+mod keyed_semaphore;
 pub mod limits;
 mod make;
 mod order;
 mod photos;
+mod pool;
 mod record;
 mod remember;
 mod serve;
-mod single;
 mod survey;
 mod tables;
-mod workshop;
 
 pub use config::Config;
 pub use error::{PhotoError, Refusal, Result};
 pub use make::{Made, MadeSize};
 pub use order::{BestFirst, PhotoOrder};
 pub use photos::Photos;
+pub use pool::ImagePool;
 pub use record::{Photo, Size, UrlError};
 pub use serve::{NotServed, Served, etag, is_photo_path};
 pub use survey::{Surveyed, place, survey};
 pub use tables::tables;
-pub use workshop::Workshop;

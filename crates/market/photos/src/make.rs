@@ -1,4 +1,4 @@
-//! From bytes to sizes. Works on one thread, without waiting for anything.
+//! Makes the sizes of a photo; synchronous.
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
@@ -15,13 +15,13 @@ use crate::{encode, judge};
 /// A photo in its sizes, before it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
-    /// What the bytes were.
+    /// Of the downloaded file.
     pub kind: Kind,
-    /// The picture's width, the right way up.
+    /// After rotation.
     pub width: u32,
-    /// The picture's height, the right way up.
+    /// After rotation.
     pub height: u32,
-    /// The files, the largest first.
+    /// The largest first.
     pub sizes: Vec<MadeSize>,
     /// As in [`Photo::look`](crate::Photo::look).
     pub look: u64,
@@ -31,34 +31,32 @@ pub struct Made {
     pub colour: String,
 }
 
-/// One size of a photo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeSize {
-    /// The configured long sides that this file serves: more than one where the photo is smaller than they are.
+    /// The configured long sides that use this file: several if the photo is smaller than them.
     pub sides: Vec<u32>,
-    /// The file's width.
     pub width: u32,
-    /// The file's height.
     pub height: u32,
     /// A JPEG without metadata.
     pub file: Vec<u8>,
 }
 
-/// The size of the picture by which photos that look alike are found.
+/// The size of the picture for the perceptual hash.
 const LOOK_WIDTH: u32 = 9;
 const LOOK_HEIGHT: u32 = 8;
 
-/// Most bytes of memory that [`make`] takes beside the file.
+/// The maximal memory of [`make`] in addition to the file.
 pub(crate) fn memory_bytes(head: &Head, config: &Config) -> u64 {
     let largest = config.sides().first().copied().unwrap_or_default();
     let (width, height) = fit(head.width, head.height, largest);
-    // What a resize keeps between its two passes, and then: the result, its turned copy, the next size, grey versions, the files.
+    // Between the two passes of a resize; then the result, its rotated copy, the next size, grey
+    // versions and files.
     let between = u64::from(width) * u64::from(head.height) * 3;
     let results = u64::from(width) * u64::from(height) * 3 * 5;
     head.decode_bytes + between + results
 }
 
-/// Decodes a photo, judges it and makes its sizes.
+/// Decodes and measures a photo and makes its sizes.
 pub(crate) fn make(bytes: &[u8], head: &Head, config: &Config) -> Result<Made, Refusal> {
     let picture = decode::picture(bytes, head)?;
     let orientation = picture.orientation;
@@ -83,14 +81,14 @@ pub(crate) fn make(bytes: &[u8], head: &Head, config: &Config) -> Result<Made, R
     })
 }
 
-/// One file that will be made: the configured sides that it serves, and its size before turning.
+/// A planned file: the configured sides that use it, and its size before rotation.
 struct Step {
     sides: Vec<u32>,
     width: u32,
     height: u32,
 }
 
-/// The files that will be made, the largest first. Sides that the picture does not have share one file.
+/// The planned files, the largest first. Sides above the picture's own share one file.
 fn plan(width: u32, height: u32, sides: &[u32]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for side in sides {
@@ -103,8 +101,8 @@ fn plan(width: u32, height: u32, sides: &[u32]) -> Vec<Step> {
     steps
 }
 
-/// Each picture is made from the next larger one, which is much quicker than from the first and looks the same. Turning is done
-/// once, at the largest size that is shown.
+/// Makes each picture from the next larger one, which is faster and looks the same. Only the
+/// largest one is rotated.
 fn cascade(resizer: &mut Resizer, picture: Picture, steps: &[Step]) -> Result<Vec<RgbImage>, Refusal> {
     let Some(first) = steps.first() else { return Ok(Vec::new()) };
     let largest = if picture.pixels.dimensions() == (first.width, first.height) {
@@ -130,7 +128,7 @@ fn finish(picture: &RgbImage, step: Step, config: &Config) -> MadeSize {
     MadeSize { sides: step.sides, width: picture.width(), height: picture.height(), file }
 }
 
-/// The size whose long side is `side`, of a picture that is at least that large; otherwise the picture's own.
+/// Scales down so that the long side is `side`; a smaller picture keeps its size.
 fn fit(width: u32, height: u32, side: u32) -> (u32, u32) {
     let long = width.max(height);
     if long <= side {
@@ -143,7 +141,7 @@ fn fit(width: u32, height: u32, side: u32) -> (u32, u32) {
     (scale(width), scale(height))
 }
 
-/// Width and height after turning.
+/// Width and height after rotation.
 fn turned(width: u32, height: u32, orientation: Orientation) -> (u32, u32) {
     match orientation {
         Orientation::Rotate90

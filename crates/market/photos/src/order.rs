@@ -1,18 +1,18 @@
-//! In which order photos are shown.
+//! The display order of photos.
 
 use crate::limits::SAME_PHOTO_BITS;
 use crate::record::Photo;
 
-/// Decides in which order an offer's photos are shown.
 pub trait PhotoOrder: Send + Sync {
-    /// The positions of `photos`, each once, the one to show first at the beginning.
+    /// A permutation of the positions of `photos` in display order.
     fn order(&self, photos: &[Photo]) -> Vec<usize>;
 }
 
-/// The best first: sharp before blurred, large before small; what looks like a better one goes to the end. Photos that are equally good keep the seller's order.
+/// Sharp photos before blurred ones, large before small; near-duplicates of better photos at the
+/// end. Equally good photos keep the seller's order.
 #[derive(Clone, Copy, Debug)]
 pub struct BestFirst {
-    /// Photos whose looks differ in so many bits or fewer show the same.
+    /// Photos are near-duplicates if their hashes differ in at most this many bits.
     pub same_photo_bits: u32,
 }
 
@@ -36,13 +36,13 @@ impl PhotoOrder for BestFirst {
     }
 }
 
-/// Sharpness and size both count by their orders of magnitude, and each only up to where nobody sees a difference any more.
+/// Sharpness and size count logarithmically, up to where differences become invisible.
 fn score(photo: &Photo) -> f64 {
     const SHARP_ENOUGH: f64 = 2000.0;
     const LARGE_ENOUGH: f64 = 4_000_000.0;
     let pixels = f64::from(photo.width) * f64::from(photo.height);
     let steps = photo.sharpness.clamp(1.0, SHARP_ENOUGH).log2() + pixels.clamp(1.0, LARGE_ENOUGH).log2();
-    // Small differences are noise: the seller's order says more.
+    // Small differences are noise.
     steps.round()
 }
 

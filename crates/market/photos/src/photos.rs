@@ -1,4 +1,4 @@
-//! Taking photos.
+//! Takes photos from URLs.
 
 use std::sync::Arc;
 
@@ -13,17 +13,16 @@ use url::Url;
 use crate::config::Config;
 use crate::decode::KINDS;
 use crate::error::{PhotoError, Result};
-use crate::hosts::Hosts;
+use crate::keyed_semaphore::KeyedSemaphore;
 use crate::limits::ATTEMPTS_MAX;
 use crate::make::Made;
+use crate::pool::ImagePool;
 use crate::record::{Photo, Size, UrlError, UrlRow};
 use crate::remember::{Failure, next_error};
 use crate::serve::file_path;
-use crate::single::Singles;
 use crate::tables::{ERRORS, PHOTOS, URLS, key, read, url_hash, write};
-use crate::workshop::Workshop;
 
-/// Photos: taken, kept and served. Cheap to clone; all clones share one budget of memory and downloads.
+/// Cheap to clone; all clones share one budget of memory and downloads.
 #[derive(Clone)]
 pub struct Photos {
     inner: Arc<Inner>,
@@ -35,31 +34,30 @@ struct Inner {
     client: Client,
     config: Arc<Config>,
     recipe: String,
-    workshop: Workshop,
-    hosts: Hosts,
+    pool: ImagePool,
+    hosts: KeyedSemaphore,
     downloads: Semaphore,
-    by_url: Singles,
-    by_hash: Singles,
+    by_url: KeyedSemaphore,
+    by_hash: KeyedSemaphore,
 }
 
-/// What the tables know of a URL.
+/// The rows of a URL.
 struct Known {
     hash: String,
     url: Option<(UrlRow, u64)>,
-    /// The photo that it led to, if it has the files that are configured now.
+    /// The photo of the URL, if its files match the configuration.
     photo: Option<Photo>,
     error: Option<(UrlError, u64)>,
 }
 
-/// What a download brought.
 enum Came {
-    /// The same as the last time.
+    /// Not modified.
     NotModified,
     Bytes(Bytes, Validators),
 }
 
 impl Photos {
-    /// Photos whose rows are in `store`, which has the tables of [`tables`](crate::tables()), and whose files are in `files`.
+    /// `store` must have the [tables](crate::tables()); `files` is the object store.
     #[must_use]
     pub fn new(store: Store, files: Arc<dyn ObjectStore>, client: Client, config: Config) -> Self {
         let config = Arc::new(config);
@@ -68,24 +66,25 @@ impl Photos {
             files,
             client,
             recipe: config.recipe(),
-            workshop: Workshop::new(Arc::clone(&config)),
-            hosts: Hosts::new(config.downloads_per_host_max),
+            pool: ImagePool::new(Arc::clone(&config)),
+            hosts: KeyedSemaphore::new(config.downloads_per_host_max),
             downloads: Semaphore::new(config.downloads_max.max(1)),
             config,
-            by_url: Singles::default(),
-            by_hash: Singles::default(),
+            by_url: KeyedSemaphore::new(1),
+            by_hash: KeyedSemaphore::new(1),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// The photo at a URL: from the tables if it was taken before, from the network otherwise.
+    /// Returns the photo of a URL from the tables, or downloads it.
     ///
-    /// A URL that failed is not asked again before its time; the same error comes from its row. In one process a URL is fetched by one
-    /// caller at a time and the others get its outcome; two processes may fetch it twice, with the same result. Taken again after the
-    /// configured sizes changed, it is fetched and made anew. `now_ms` is the time in milliseconds since 1970.
+    /// A failed URL returns the stored error until the time of its next attempt. Within a process
+    /// concurrent calls for a URL share one download; two processes may both download it, with the
+    /// same result. The photo is made again if the configured sizes changed. `now_ms` is the time
+    /// in milliseconds since 1970.
     pub async fn take(&self, url: &str, now_ms: i64) -> Result<Photo> {
         let hash = url_hash(url);
-        let _single = self.inner.by_url.hold(&hash).await;
+        let _permit = self.inner.by_url.acquire(&hash).await;
         let known = self.known(hash).await?;
         if let Some(photo) = known.photo {
             return Ok(photo);
@@ -98,16 +97,17 @@ impl Photos {
         }
     }
 
-    /// Asks the server whether the photo at a URL is still the same, and takes the new one if not. A URL that failed is tried now,
-    /// whatever its row says.
+    /// Revalidates a URL with its server and takes a changed photo; ignores the next attempt of a
+    /// failed URL.
     pub async fn check_again(&self, url: &str, now_ms: i64) -> Result<Photo> {
         let hash = url_hash(url);
-        let _single = self.inner.by_url.hold(&hash).await;
+        let _permit = self.inner.by_url.acquire(&hash).await;
         let known = self.known(hash).await?;
         self.fetch(url, known, now_ms).await
     }
 
-    /// Forgets what is known of a URL, so that the next [`take`](Self::take) begins anew. The photo itself stays: others may show it.
+    /// Deletes the rows of a URL, so that [`take`](Self::take) starts over. The photo stays: other
+    /// URLs may use it.
     pub async fn forget(&self, url: &str) -> Result<()> {
         let hash = url_hash(url);
         let mut batch = Batch::new();
@@ -117,21 +117,18 @@ impl Photos {
         Ok(())
     }
 
-    /// The photo of this hash.
     pub async fn photo(&self, hash: &str) -> Result<Option<Photo>> {
         Ok(self.photo_row(hash).await?.map(|(photo, _)| photo))
     }
 
-    /// Where files are kept.
     #[must_use]
     pub fn files(&self) -> &Arc<dyn ObjectStore> {
         &self.inner.files
     }
 
-    /// Where pictures are worked on.
     #[must_use]
-    pub fn workshop(&self) -> &Workshop {
-        &self.inner.workshop
+    pub fn pool(&self) -> &ImagePool {
+        &self.inner.pool
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -156,10 +153,10 @@ impl Photos {
     }
 
     async fn fetch(&self, url: &str, known: Known, now_ms: i64) -> Result<Photo> {
-        // First its host: what waits for that takes no place of others. Redirects go where they lead.
+        // The host comes first, so that waiting for it does not occupy a download.
         let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-        let at_host = self.inner.hosts.enter(&host).await;
-        // Held until the bytes are gone: what waits for the workshop takes memory too.
+        let at_host = self.inner.hosts.acquire(&host).await;
+        // Held until the bytes are dropped: bytes that wait for the pool use memory too.
         let _slot = self.inner.downloads.acquire().await;
         let validators = match (&known.url, &known.photo) {
             (Some((row, _)), Some(_)) => {
@@ -190,7 +187,7 @@ impl Photos {
             total_time_max: config.download_time_max,
             ..self.inner.client.rules().limits.clone()
         };
-        // SVG is let through to be refused by its own name.
+        // SVG is accepted here to be refused with its own error.
         let kinds = [&KINDS[..], &[fetch::Kind::Svg]].concat();
         let request = Request::get(url).accept(&kinds).unless(validators).limits(limits);
         match self.inner.client.send(&request).await? {
@@ -215,12 +212,12 @@ impl Photos {
             .check(place.clone(), version)
             .put(place, version + 1, write(&row))
             .delete(key(&ERRORS, &known.hash));
-        // If somebody else came between, they know better.
+        // On a conflict the other writer has newer data.
         let _ = self.inner.store.commit(batch).await?;
         Ok(photo)
     }
 
-    /// Makes the files of a photo, unless it was taken before, and remembers it.
+    /// Makes and records the files of a photo unless it is known.
     async fn keep(
         &self,
         url: &str,
@@ -230,14 +227,14 @@ impl Photos {
         now_ms: i64,
     ) -> Result<Result<Photo, Failure>> {
         let hash = blake3::hash(&bytes).to_hex().to_string();
-        let _single = self.inner.by_hash.hold(&hash).await;
+        let _permit = self.inner.by_hash.acquire(&hash).await;
         let stored = self.photo_row(&hash).await?;
         let taken_ms = stored.as_ref().map_or(now_ms, |(photo, _)| photo.taken_ms);
         let photo = match stored {
             Some((photo, _)) if photo.recipe == self.inner.recipe => photo,
             _ => {
                 let length = bytes.len() as u64;
-                match self.inner.workshop.make(bytes).await {
+                match self.inner.pool.make(bytes).await {
                     Ok(made) => self.put_files(hash, length, made, taken_ms).await?,
                     Err(refusal) => return Ok(Err(refusal.into())),
                 }
@@ -281,7 +278,7 @@ impl Photos {
         })
     }
 
-    /// Writes the rows of a photo whose files are stored.
+    /// Writes the rows of a photo with stored files.
     async fn remember(&self, url_hash: &str, row: &UrlRow, photo: &Photo) -> Result<()> {
         let keys = [key(&URLS, url_hash), key(&PHOTOS, &photo.hash)];
         for _ in 0..ATTEMPTS_MAX {
@@ -299,14 +296,14 @@ impl Photos {
         Err(PhotoError::Contended(row.url.clone()))
     }
 
-    /// Remembers that a URL failed.
+    /// Records a failure of a URL.
     async fn fail(&self, url: &str, known: Known, failure: &Failure, now_ms: i64) -> Result<UrlError> {
         let (before, version) = known.error.map_or((None, 0), |(error, version)| (Some(error), version));
         let error = next_error(&shortened(url), &known.hash, before, failure, &self.inner.config, now_ms);
         let place = key(&ERRORS, &known.hash);
         let mut batch = Batch::new();
         batch.check(place.clone(), version).put(place, version + 1, write(&error));
-        // If another process came between, its row stays: it saw the same URL fail or succeed.
+        // On a conflict the row of the other process stays: it saw the same URL.
         let _ = self.inner.store.commit(batch).await?;
         Ok(error)
     }
@@ -316,7 +313,7 @@ fn versioned<T: serde::de::DeserializeOwned>(row: &Row) -> Result<(T, u64)> {
     Ok((read(row)?, row.version))
 }
 
-/// A URL as rows keep it.
+/// A URL as stored in rows.
 fn shortened(url: &str) -> String {
     text::head_bytes(url, crate::limits::TEXT_BYTES_MAX).to_owned()
 }

@@ -1,4 +1,4 @@
-//! What is remembered of failures, and when a URL is tried again.
+//! Records failures and schedules retries.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::photos::Photos;
 use crate::record::UrlError;
 use crate::tables::{ERRORS, key, read, url_hash};
 
-/// A try that failed.
+/// A failed attempt.
 pub(crate) struct Failure {
     code: &'static str,
     message: String,
     is_passing: bool,
-    /// What the server asks for.
+    /// `Retry-After` of the server.
     retry_after: Option<Duration>,
 }
 
@@ -36,7 +36,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// The row of a URL that failed once more.
+/// The row of a URL after another failure.
 pub(crate) fn next_error(
     url: &str,
     hash: &str,
@@ -59,7 +59,7 @@ pub(crate) fn next_error(
     }
 }
 
-/// Twice as long each time, with up to a quarter more by the URL's hash: what failed together is not tried together.
+/// Exponential back-off with a jitter of up to a quarter by the hash of the URL.
 fn pause(tries: u32, hash: &str, retry_after: Option<Duration>, config: &Config) -> Duration {
     let doubled = config.retry_first.saturating_mul(1 << (tries - 1).min(20)).min(config.retry_max);
     let spread = u32::from_str_radix(hash.get(8..12).unwrap_or_default(), 16).unwrap_or_default();
@@ -68,14 +68,14 @@ fn pause(tries: u32, hash: &str, retry_after: Option<Duration>, config: &Config)
 }
 
 impl Photos {
-    /// Why these URLs gave no photo, in the same order; `None` for those that did or were never tried.
+    /// The failures of these URLs in the same order; `None` for those that never failed.
     pub async fn errors_of(&self, urls: &[&str]) -> Result<Vec<Option<UrlError>>> {
         let keys: Vec<_> = urls.iter().map(|url| key(&ERRORS, &url_hash(url))).collect();
         let rows = self.store().get(&keys).await?;
         rows.iter().map(|row| row.as_ref().map(read).transpose()).collect()
     }
 
-    /// A page of all URLs that failed, in no order that means anything, and where the next page begins.
+    /// A page of all failed URLs, in arbitrary order, and the start of the next page.
     pub async fn errors(
         &self,
         after: Option<store::Key>,

@@ -1,4 +1,4 @@
-//! Serving files, for any HTTP framework.
+//! Serves files, independent of an HTTP framework.
 
 use bytes::Bytes;
 use object_store::ObjectStoreExt;
@@ -8,30 +8,29 @@ use crate::error::PhotoError;
 use crate::limits::CACHE_SECONDS;
 use crate::photos::Photos;
 
-/// What to answer to a request for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// The file; `None`: the client has it already, answer `304 Not Modified`.
+    /// `None`: the client has the file; answer `304 Not Modified`.
     pub bytes: Option<Bytes>,
-    /// The headers to send, `ETag` and the one that allows caching for ever among them.
+    /// Headers of the response, `ETag` and `Cache-Control` among them.
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// Why a file is not served.
 #[derive(Debug, thiserror::Error)]
 pub enum NotServed {
-    /// There is no such file: answer `404 Not Found`.
+    /// Answer `404 Not Found`.
     #[error("there is no such photo")]
     NotFound,
-    /// The files cannot be read now: answer `503 Service Unavailable`.
+    /// Answer `503 Service Unavailable`.
     #[error(transparent)]
     Unavailable(#[from] PhotoError),
 }
 
 impl Photos {
-    /// The file of this path, [`Size::path`](crate::Size::path), with the headers to send. `if_none_match` is the request's header of that name.
+    /// The file of a [`Size::path`](crate::Size::path) with headers. `if_none_match` is the header
+    /// of the request.
     ///
-    /// Only names that this crate makes are looked for: no path leads out of the place for photos.
+    /// Only names made by this crate are read: no path leads out of the object store.
     pub async fn serve(&self, path: &str, if_none_match: Option<&str>) -> Result<Served, NotServed> {
         if !is_photo_path(path) {
             return Err(NotServed::NotFound);
@@ -57,7 +56,7 @@ impl Photos {
     }
 }
 
-/// Another site may show a photo; nothing in it is ever run.
+/// Other sites may show a photo; nothing in it is executed.
 fn headers(tag: String) -> Vec<(&'static str, String)> {
     vec![
         ("content-type", "image/jpeg".to_owned()),
@@ -68,18 +67,18 @@ fn headers(tag: String) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The tag of a file. A name always means the same bytes, so it follows from the name.
+/// The `ETag` of a file. It depends on the name only, which always means the same bytes.
 #[must_use]
 pub fn etag(path: &str) -> String {
     format!("\"{}\"", &blake3::hash(path.as_bytes()).to_hex()[..32])
 }
 
-/// The name of a file of a photo: `ab/abcd.../0123abcd-800.jpg`.
+/// `ab/abcd.../0123abcd-800.jpg`.
 pub(crate) fn file_path(hash: &str, recipe: &str, side: u32) -> String {
     format!("{}/{hash}/{recipe}-{side}.jpg", &hash[..2])
 }
 
-/// Whether a path is the name of a file that this crate makes.
+/// Whether a path is a file name of this crate.
 #[must_use]
 pub fn is_photo_path(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();

@@ -1,4 +1,4 @@
-//! Whether the files of photos are there, some photos at a time: for whoever watches over them.
+//! Checks whether the files of photos exist, some photos at a time.
 
 use futures::StreamExt as _;
 use futures::stream;
@@ -12,31 +12,32 @@ use crate::photos::Photos;
 use crate::record::{Photo, Size};
 use crate::tables::{PHOTOS, read};
 
-/// What came of a look at some photos.
+/// The result for some photos.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surveyed {
-    /// Photos that were looked at.
+    /// Checked photos.
     pub photos: u64,
-    /// Photos of which a file is missing, or has another size than it was made with: the name of the first such file of each.
+    /// The first missing or wrong-sized file of each damaged photo.
     pub missing: Vec<String>,
-    /// Behind this are more; `None` at the end.
+    /// The start of the next part; `None` at the end.
     pub next: Option<Key>,
 }
 
-/// A place among all photos to look behind: for each number another one.
+/// A pseudo-random position among all photos.
 #[must_use]
 pub fn place(number: u32) -> Key {
     PHOTOS.key((number % SHARDS, "0"))
 }
 
 impl Photos {
-    /// Looks for the files of some of these photos: see [`survey`](survey()).
+    /// See [`survey`](survey()).
     pub async fn survey(&self, after: Option<Key>, photos_max: usize) -> Result<Surveyed> {
         survey(self.store(), &**self.files(), after, photos_max).await
     }
 }
 
-/// Looks for the files of so many photos at most, behind a place or from the first one on. Files that cannot be asked for are an error; that they are not there is none.
+/// Checks the files of at most `count` photos after a position or from the start. A missing file is
+/// a result; an object store that does not answer is an error.
 pub async fn survey(
     store: &(impl Read + ?Sized),
     files: &dyn ObjectStore,
@@ -57,7 +58,7 @@ pub async fn survey(
     Ok(Surveyed { photos: photos.len() as u64, missing, next: page.next })
 }
 
-/// The first file of a photo that is missing.
+/// The first missing file of a photo.
 async fn first_missing(files: &dyn ObjectStore, photo: &Photo) -> Result<Option<String>> {
     for size in &photo.sizes {
         if !is_there(files, size).await? {

@@ -1,4 +1,4 @@
-//! The tables of photos. Values are JSON.
+//! The tables. Values are JSON.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,13 +11,13 @@ use crate::limits::SHARDS;
 /// Photos by the hash of their bytes.
 pub(crate) static PHOTOS: Table<(u32, String)> = Table::versioned("photos", &["shard", "photo"]).large();
 
-/// What URLs led to, by the hash of the URL.
+/// Photos of URLs by the hash of the URL.
 pub(crate) static URLS: Table<(u32, String)> = Table::versioned("photo_urls", &["shard", "url"]);
 
-/// Why URLs led to nothing, by the hash of the URL.
+/// Failures of URLs by the hash of the URL.
 pub(crate) static ERRORS: Table<(u32, String)> = Table::versioned("photo_errors", &["shard", "url"]);
 
-/// The tables that photos need, for the schema of a store.
+/// For the schema of a store.
 #[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![PHOTOS.def(), URLS.def(), ERRORS.def()]
@@ -29,7 +29,7 @@ pub(crate) fn key(table: &'static Table<(u32, String)>, hash: &str) -> Key {
     table.key((shard, hash))
 }
 
-/// The hash of a URL: the same for spellings that mean the same.
+/// The hash of a normalised URL.
 pub(crate) fn url_hash(url: &str) -> String {
     let plain = Url::parse(url.trim()).map(|mut url| {
         url.set_fragment(None);
@@ -38,13 +38,11 @@ pub(crate) fn url_hash(url: &str) -> String {
     blake3::hash(plain.as_deref().unwrap_or(url.trim()).as_bytes()).to_hex().to_string()
 }
 
-/// What a row says.
 pub(crate) fn read<T: DeserializeOwned>(row: &Row) -> Result<T> {
     serde_json::from_slice(&row.value)
         .map_err(|error| PhotoError::Damaged { place: row.key.to_string(), detail: error.to_string() })
 }
 
-/// What a row will say.
 pub(crate) fn write<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("numbers, texts and lists can be written as JSON")
 }

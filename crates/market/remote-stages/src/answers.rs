@@ -1,7 +1,8 @@
-//! What a plug-in answers, believed only as far as it may go.
+//! Checks the answers of a remote stage before they are applied.
 //!
-//! An answer about an offer that nobody asked about, one that changes a field that the stage may not change, or makes an offer that cannot stand, is a
-//! failure of that one offer, with words that say what the stage did.
+//! An answer fails, for its own offer only, if it changes a field that the stage may not change or
+//! makes the offer invalid. The error says what the stage did. An answer for an offer that was not
+//! in the request is logged and dropped.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,9 +23,10 @@ use wire::torg::stages::v1::__buffa::oneof::{answer, wish};
 use crate::endpoint::shortened;
 use crate::requests::state_to;
 
-/// Fields that nobody changes but Torg.
-const NEVER: [&str; 7] = ["id", "seller", "source", "create_time", "update_time", "version", "status_time"];
-/// Fields that are set by a stage or by nobody, beside those of sellers.
+/// Fields that only Torg sets.
+const NEVER: [&str; 8] =
+    ["id", "seller", "source", "create_time", "update_time", "version", "keeping", "status_time"];
+/// Fields that stages may set in addition to those of sellers.
 const BY_STAGES: [&str; 7] = [
     "status",
     "status_reason",
@@ -34,9 +36,8 @@ const BY_STAGES: [&str; 7] = [
     "expire_warning_time",
     "obstacles",
 ];
-/// What a move to another status sets.
+/// Fields that a change of status sets.
 const MOVED: [&str; 4] = ["status", "status_reason", "status_time", "expire_time"];
-/// Violations that a failure names.
 const VIOLATIONS_NAMED_MAX: usize = 5;
 
 /// The fields that a stage may change.
@@ -44,7 +45,6 @@ const VIOLATIONS_NAMED_MAX: usize = 5;
 pub struct Allowed(Fields);
 
 impl Allowed {
-    /// Checks the paths of a declaration.
     pub fn check(paths: &[String]) -> Result<Self, String> {
         match paths.iter().find_map(|path| wrong_path(path)) {
             Some(wrong) => Err(wrong),
@@ -59,59 +59,60 @@ impl Allowed {
     }
 }
 
-/// Why no stage can set a path; `None` if some stage may.
+/// The reason why no stage can set `path`; `None` if a stage may.
 fn wrong_path(path: &str) -> Option<String> {
     let first = path.split('.').next().unwrap_or_default();
     if NEVER.contains(&first) {
-        return Some(format!("`{path}` is set by Torg alone"));
+        return Some(format!("only Torg sets `{path}`"));
     }
     let known = if path.contains('.') {
         first == "attributes"
     } else {
         BY_SELLERS.covers(path) || BY_STAGES.contains(&path)
     };
-    (!known).then(|| format!("`{path}` is no field that a stage sets; name whole fields, or attributes.NAME"))
+    (!known).then(|| {
+        format!("a stage cannot set `{path}`: name a whole field that it can set, or attributes.NAME")
+    })
 }
 
-/// Fields that no stage sets and whose change may interest one all the same.
+/// Fields that no stage sets but that may trigger one.
 const BY_TORG: [&str; 4] = ["seller", "source", "status_time", "catalogue_version"];
 
-/// Why nothing would ever come of an interest in a path; `None` if it is a field of offers.
+/// The reason why a change of `path` can never trigger a stage; `None` if it is a field of offers.
 pub(crate) fn wrong_interest(path: &str) -> Option<String> {
     let first = path.split('.').next().unwrap_or_default();
     let known = BY_SELLERS.covers(first) || BY_STAGES.contains(&first) || BY_TORG.contains(&first);
-    (!known).then(|| format!("`{path}` is no field of offers whose change a stage can hear of"))
+    (!known).then(|| format!("`{path}` is no field of offers that can trigger a stage"))
 }
 
-/// Reads the answers of one stage.
+/// Validates the answers of one stage.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) stage: Arc<str>,
     pub(crate) allowed: Allowed,
     pub(crate) catalogue: Arc<Catalogue>,
-    /// How long an offer is shown that a stage makes active.
+    /// How long an offer stays active after a stage activates it.
     pub(crate) exposure: Duration,
 }
 
 impl Reader {
-    /// One answer for each subject, in their order.
+    /// Returns one result for each subject, in their order.
     pub(crate) fn answers(
         &self,
         subjects: &[Subject<StoredOffer>],
         answers: Vec<proto::Answer>,
     ) -> Vec<Result<Answer<StoredOffer>, StageError>> {
         let answers = by_id(&self.stage, subjects, answers, |answer| &answer.id);
-        let read = |(subject, answer): (&Subject<StoredOffer>, One<proto::Answer>)| {
+        let read = |(subject, answer): (&Subject<StoredOffer>, Versioned<proto::Answer>)| {
             self.answer(subject, answer.get()?)
         };
         subjects.iter().zip(answers).map(read).collect()
     }
 
-    /// One wish for each subject, in their order.
     pub(crate) fn wishes(
         &self,
         subjects: &[Subject<StoredOffer>],
-        wishes: Vec<proto::Wish>,
+        wishes: Vec<proto::Schedule>,
     ) -> Vec<Result<Schedule, StageError>> {
         let wishes = by_id(&self.stage, subjects, wishes, |wish| &wish.id);
         wishes.into_iter().map(|wish| read_wish(wish.get()?)).collect()
@@ -125,7 +126,7 @@ impl Reader {
         let proto::Answer { version, change, state, clear_state, visit_at, .. } = answer;
         if version != 0 && version != subject.version {
             return Err(StageError::Lasting(format!(
-                "it was shown version {} and answered with one made from version {version}",
+                "it was sent version {} and answered version {version}",
                 subject.version
             )));
         }
@@ -136,7 +137,7 @@ impl Reader {
             Some(answer::Change::Replace(offer)) => self.replace(subject, &offer)?,
         };
         let state = match (state.into_option(), clear_state) {
-            (Some(_), true) => return lasting("it gave a new state and asked for none"),
+            (Some(_), true) => return lasting("it set a state and cleared it"),
             (Some(state), false) if state.type_url.is_empty() => return lasting("its state has no type_url"),
             (Some(state), false) => NewState::Set(state_to(Some(&state))),
             (None, true) => NewState::Set(Bytes::new()),
@@ -146,7 +147,6 @@ impl Reader {
         Ok(Answer { change, state, next, made_from: None })
     }
 
-    /// Some fields of the offer take new values.
     fn patch(
         &self,
         subject: &Subject<StoredOffer>,
@@ -163,12 +163,12 @@ impl Reader {
             return lasting(format!("it may not change `{path}`: add it to may_change, or leave it alone"));
         }
         if paths.iter().any(|path| path == "status_reason") && !paths.iter().any(|path| path == "status") {
-            return lasting("its patch gives a reason for a status and no status: name both");
+            return lasting("its patch sets status_reason without status: name both");
         }
         let values = patch.values.into_option().unwrap_or_default();
         if !values.id.is_empty() && values.id != subject.entity.offer.id {
             return lasting(format!(
-                "it was shown {} and answered with {}",
+                "it was sent offer {} and answered for {}",
                 subject.entity.offer.id, values.id
             ));
         }
@@ -177,7 +177,6 @@ impl Reader {
         Ok(Change::Patch { fields, values: after })
     }
 
-    /// The offer becomes another.
     fn replace(
         &self,
         subject: &Subject<StoredOffer>,
@@ -185,29 +184,28 @@ impl Reader {
     ) -> Result<Change<StoredOffer>, StageError> {
         let seen = &subject.entity.offer;
         if offer.id != seen.id {
-            return lasting(format!("it was shown {} and answered with {}", seen.id, offer.id));
+            return lasting(format!("it was sent offer {} and answered for {}", seen.id, offer.id));
         }
         let fields = fields::changed(seen, offer);
         let never = |path: &&str| NEVER.contains(path);
         if let Some(path) =
             fields.paths().find(never).or_else(|| self.allowed.first_forbidden(fields.paths()))
         {
-            return lasting(format!(
-                "it may not change `{path}`: add it to may_change, or leave it as it was"
-            ));
+            return lasting(format!("it may not change `{path}`: add it to may_change, or leave it alone"));
         }
         let (after, _) = self.changed(subject, fields, offer)?;
         Ok(Change::Replace(after))
     }
 
-    /// The offer with these fields as they are in `values`, and all fields that follow from it. A status is moved by the rules that hold for stages.
+    /// Applies `fields` of `values` to the offer. Returns the offer and all fields that changed as
+    /// a result; a status moves by the rules for stages.
     fn changed(
         &self,
         subject: &Subject<StoredOffer>,
-        fields: Fields,
+        mut fields: Fields,
         values: &Offer,
     ) -> Result<(StoredOffer, Fields), StageError> {
-        let (mut after, mut fields) = (subject.entity.clone(), fields);
+        let mut after = subject.entity.clone();
         let wanted = values.status.as_known().unwrap_or_default();
         let moves = fields.covers("status") && wanted != subject.entity.status();
         let plain = Fields::of(fields.paths().filter(|path| !MOVED.contains(path) || *path == "expire_time"));
@@ -231,13 +229,17 @@ impl Reader {
     ) -> Result<(), StageError> {
         let reason = values.status_reason.as_option();
         let (code, text) = reason.map_or(("", ""), |reason| (&*reason.code, &*reason.text));
-        let (kind, name) = (author::Kind::KIND_STAGE.into(), self.stage.to_string());
-        let author = Author { kind, name, ..Author::default() };
-        let moved = Move::to(to).because(code, text).apply(stored, &author, Mover::Stage, now, self.exposure);
+        let author = Author {
+            kind: author::Kind::KIND_STAGE.into(),
+            name: self.stage.to_string(),
+            ..Author::default()
+        };
+        let moved = Move::to(to).because(code, text).apply(offer, &author, Mover::Stage, now, self.exposure);
         moved.map_err(|error| StageError::Lasting(format!("its status: {error}")))
     }
 
-    /// Refuses what the catalogue does not allow in the fields that changed; an offer that was wrong before may stay so elsewhere.
+    /// Refuses violations of the catalogue in the changed fields. Earlier violations in other
+    /// fields may stay.
     fn require_valid(&self, offer: &Offer, fields: &Fields) -> Result<(), StageError> {
         let by_sellers = fields.overlaps(&BY_SELLERS);
         let wrong = if by_sellers { violations(&self.catalogue, offer) } else { Vec::new() };
@@ -250,70 +252,70 @@ impl Reader {
             .take(VIOLATIONS_NAMED_MAX)
             .map(|violation| format!("{}: {}", violation.field, violation.text))
             .collect();
-        if named.is_empty() {
-            Ok(())
-        } else {
-            lasting(format!("its offer cannot stand: {}", named.join("; ")))
-        }
+        if named.is_empty() { Ok(()) } else { lasting(format!("its offer is invalid: {}", named.join("; "))) }
     }
 }
 
-/// What was found for one subject.
-enum One<T> {
+enum Versioned<T> {
     Missing,
-    There(T),
+    Once(T),
     Twice,
 }
 
-impl<T> One<T> {
+impl<T> Versioned<T> {
     fn get(self) -> Result<T, StageError> {
         match self {
-            Self::There(one) => Ok(one),
+            Self::Once(item) => Ok(item),
             Self::Missing => Err(StageError::Passing("it gave no answer for this offer".to_owned())),
             Self::Twice => lasting("it answered twice for this offer"),
         }
     }
 }
 
-/// Sorts what came back by the subjects that were sent.
+/// Matches the items of a response to the subjects of the request.
 fn by_id<T>(
     stage: &str,
     subjects: &[Subject<StoredOffer>],
     items: Vec<T>,
     id: impl Fn(&T) -> &str,
-) -> Vec<One<T>> {
-    let places: BTreeMap<&str, usize> =
+) -> Vec<Versioned<T>> {
+    let positions: BTreeMap<&str, usize> =
         subjects.iter().enumerate().map(|(n, subject)| (&*subject.entity.offer.id, n)).collect();
-    let mut found: Vec<One<T>> = subjects.iter().map(|_| One::Missing).collect();
+    let mut found: Vec<Versioned<T>> = subjects.iter().map(|_| Versioned::Missing).collect();
     for item in items {
-        let Some(place) = places.get(id(&item)) else {
+        let Some(position) = positions.get(id(&item)) else {
             let offer = shortened(id(&item));
-            tracing::warn!(stage, offer, "a stage answered for an offer that it was not shown");
+            tracing::warn!(stage, offer, "a stage answered for an offer that was not in the request");
             continue;
         };
-        found[*place] = if matches!(found[*place], One::Missing) { One::There(item) } else { One::Twice };
+        let found = &mut found[*position];
+        *found = if matches!(found, Versioned::Missing) { Versioned::Once(item) } else { Versioned::Twice };
     }
     found
 }
 
-fn read_wish(wish: proto::Wish) -> Result<Schedule, StageError> {
+fn read_wish(wish: proto::Schedule) -> Result<Schedule, StageError> {
     match wish.kind {
         Some(wish::Kind::No(_)) => Ok(Schedule::No),
         Some(wish::Kind::Now(_)) => Ok(Schedule::Now),
         Some(wish::Kind::At(at)) => Ok(Schedule::At(read_time(&at)?)),
         Some(wish::Kind::Failure(failure)) => Err(read_failure(&failure)),
-        None => lasting("its wish says nothing: no, now or a time"),
+        None => lasting("its wish is empty: set no, now or at"),
     }
 }
 
 pub(crate) fn read_failure(failure: &proto::Failure) -> StageError {
-    let text = if failure.message.is_empty() { "it failed and did not say why" } else { &failure.message };
+    let text = if failure.message.is_empty() { "it failed without a message" } else { &failure.message };
     let text = shortened(text);
     if failure.lasting { StageError::Lasting(text) } else { StageError::Passing(text) }
 }
 
 fn read_time(at: &Timestamp) -> Result<Time, StageError> {
-    if time::is_possible(at) { Ok(Time::from_ms(time::to_ms(at))) } else { lasting("its time is none") }
+    if time::is_possible(at) {
+        Ok(Time::from_ms(time::to_ms(at)))
+    } else {
+        lasting("its time is out of range")
+    }
 }
 
 fn lasting<T>(what: impl Into<String>) -> Result<T, StageError> {

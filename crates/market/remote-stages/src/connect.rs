@@ -1,4 +1,4 @@
-//! Connections to plug-ins: plain, or secured by TLS, ours with a certificate if they ask for one.
+//! Connections to remote stages, plain or over TLS, with a client certificate where one is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,15 @@ use rustls::sign::CertifiedKey;
 use wire::torg::stages::v1::outside_stage::Tls;
 
 use crate::limits::WAITING_MAX;
-use crate::secured::{OwnCertificate, Trouble, Watched};
+use crate::tls::{LastError, OwnCertificate, ReportingStream};
 
-/// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How often a connection that waits for answers is asked whether it is alive.
+/// The interval of HTTP/2 pings on a connection that waits for answers.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes connections.
 #[derive(Clone)]
-pub(crate) struct Dialler {
+pub(crate) struct Dialer {
     tls: Option<Secured>,
 }
 
@@ -31,18 +29,18 @@ struct Secured {
     own: Arc<OwnCertificate>,
 }
 
-impl std::fmt::Debug for Dialler {
+impl std::fmt::Debug for Dialer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.tls.is_some() { "Dialler(tls)" } else { "Dialler(plain)" })
+        f.write_str(if self.tls.is_some() { "Dialer(tls)" } else { "Dialer(plain)" })
     }
 }
 
-impl Dialler {
+impl Dialer {
     pub(crate) fn plain() -> Self {
         Self { tls: None }
     }
 
-    /// Secured in this way, or by the system's authorities.
+    /// Over TLS with these settings; `None`: the system's root certificates.
     pub(crate) fn secured(tls: Option<&Tls>) -> Result<Self, String> {
         let (config, own) = client_config(tls)?;
         let name = tls.map(|tls| &*tls.server_name).filter(|name| !name.is_empty());
@@ -51,9 +49,10 @@ impl Dialler {
         Ok(Self { tls: Some(Secured { dialer, own }) })
     }
 
-    /// A connection that is made when it is needed, and made again when it broke; and where it says why it cannot be used, if it knows better than the errors of calls.
-    pub(crate) fn dial(&self, address: &Uri) -> (SharedHttp2Connection, Trouble) {
-        let trouble = Trouble::default();
+    /// A connection that is opened on first use and reopened after it breaks, and the cause of its
+    /// last failure where that is more precise than the errors of calls.
+    pub(crate) fn dial(&self, address: &Uri) -> (SharedHttp2Connection, LastError) {
+        let last_error = LastError::default();
         let builder = Http2Connection::builder()
             .establishment_timeout(CONNECT_TIMEOUT)
             .keep_alive_interval(ALIVE_EVERY)
@@ -70,7 +69,7 @@ impl Dialler {
                 builder.lazy_with_connector(dial, address.clone())
             }
         };
-        (connection.shared(WAITING_MAX), trouble)
+        (connection.shared(WAITING_MAX), last_error)
     }
 }
 

@@ -1,56 +1,50 @@
-//! One address of a plug-in, and how it fares.
+//! One address of a remote stage: calls, health and circuit breaking.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use connectrpc::client::{CallOptions, ClientConfig, SharedHttp2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use wire::torg::stages::v1::{DescribeRequest, DescribeResponse, StageServiceClient};
 
 use crate::limits::{
     DESCRIBE_TIMEOUT, FAILURES_MAX, MESSAGE_BYTES_MAX, PROBE_PAUSE, PROBE_PAUSE_MAX, RESPONSE_BYTES_MAX,
 };
-use crate::outside::Outside;
-use crate::secured::Trouble;
+use crate::spec::StageSpec;
+use crate::tls::LastError;
 
-/// How an endpoint fares, for people.
+/// The health of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Its address.
+pub struct EndpointStatus {
     pub address: String,
-    /// Whether it was taken out: it gets no visits until it answers a probe.
+    /// Whether it is out of rotation: it gets no calls until it answers a probe.
     pub out: bool,
-    /// What the last failure was.
     pub last_error: String,
-    /// Calls so far.
     pub calls: u64,
-    /// Of them failures.
     pub failures: u64,
 }
 
-/// An address that was asked what it is and said nothing.
+/// A ping that no endpoint answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Silence {
-    /// What is known of it.
+pub struct PingError {
     pub error: String,
-    /// Nobody is there; otherwise it took too long.
-    pub is_away: bool,
-    /// Calls are under way there: it may have too much to do.
+    /// The connection failed; otherwise the answer took too long.
+    pub is_unreachable: bool,
+    /// Calls are in flight: the endpoint may be overloaded.
     pub is_busy: bool,
 }
 
-/// What calls a plug-in.
 pub(crate) type Client = StageServiceClient<SharedHttp2Connection>;
 
-/// One address.
 pub(crate) struct Endpoint {
     address: String,
     client: Arc<Client>,
-    trouble: Trouble,
-    under_way: AtomicUsize,
+    last_error: LastError,
+    in_flight: AtomicUsize,
     health: Mutex<Health>,
 }
 
@@ -59,42 +53,42 @@ struct Health {
     calls: u64,
     failures: u64,
     failures_in_a_row: u32,
-    /// When it may be probed, if it was taken out.
+    /// When the endpoint may be probed; `None` while it is in rotation.
     probe_at: Option<Instant>,
     last_error: String,
 }
 
 impl Endpoint {
-    pub(crate) fn new(outside: &Outside, address: &Uri) -> Self {
+    pub(crate) fn new(spec: &StageSpec, address: &Uri) -> Self {
         let config = ClientConfig::new(address.clone())
             .with_protocol(Protocol::Grpc)
-            .with_default_timeout(outside.timeout)
+            .with_default_timeout(spec.timeout)
             .with_default_max_message_size(RESPONSE_BYTES_MAX);
-        let config = match &outside.token {
+        let config = match &spec.token {
             Some(token) => config.with_default_header("authorization", token.clone()),
             None => config,
         };
-        let (connection, trouble) = outside.dialler.dial(address);
+        let (connection, last_error) = spec.dialer.dial(address);
         let client = Arc::new(StageServiceClient::new(connection, config));
         let address = address.to_string().trim_end_matches('/').to_owned();
-        Self { address, client, trouble, under_way: AtomicUsize::new(0), health: Mutex::default() }
+        Self { address, client, last_error, in_flight: AtomicUsize::new(0), health: Mutex::default() }
     }
 
-    /// Calls under way.
-    pub(crate) fn under_way(&self) -> usize {
-        self.under_way.load(Ordering::Relaxed)
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_out(&self) -> bool {
-        self.health().probe_at.is_some()
+        self.health.lock().probe_at.is_some()
     }
 
-    /// Whether it was taken out and its pause is over. Says so once: whoever asks has to probe it.
+    /// Whether the endpoint is out of rotation and its pause has passed. Returns true once a pause:
+    /// the caller must probe.
     pub(crate) fn is_to_be_probed(&self, now: Instant) -> bool {
-        let mut health = self.health();
+        let mut health = self.health.lock();
         match health.probe_at {
             Some(at) if now >= at => {
-                // Should the probe get lost, there is another one later.
+                // If the probe is lost, a later one follows.
                 health.probe_at = Some(now + 2 * DESCRIBE_TIMEOUT);
                 true
             }
@@ -102,125 +96,103 @@ impl Endpoint {
         }
     }
 
-    /// Asks the stage what it is, only to see whether it is there: that is no call, for whoever counts them. What comes of it is noted unless calls are
-    /// under way, for these say more.
-    pub(crate) async fn ping(&self, stage: &str, patience: Duration) -> Result<(), Silence> {
-        let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
-        let options = CallOptions::default().with_timeout(patience);
-        let was_busy = self.under_way() > 0;
-        let asked = self.client.describe_with_options(request, options);
-        let answer = tokio::time::timeout(patience, asked).await;
-        let late = || ConnectError::new(ErrorCode::DeadlineExceeded, format!("no answer in {patience:?}"));
-        let error = match answer {
-            Ok(answer) => answer.err().map(|error| self.explained(error)),
-            Err(_) => Some(late()),
-        };
-        // Whatever else it says, it says something.
+    /// Calls `Describe` to see whether the endpoint answers; not counted as a call. The outcome
+    /// changes its health unless calls are in flight, which tell more.
+    pub(crate) async fn ping(&self, stage: &str, patience: Duration) -> Result<(), PingError> {
+        let was_busy = self.in_flight() > 0;
+        let described = tokio::time::timeout(patience, describe(&self.client, stage, patience)).await;
+        let late = |_| ConnectError::new(ErrorCode::DeadlineExceeded, format!("no answer in {patience:?}"));
+        let error = described.map_err(late).flatten().err().map(|error| self.explained(error));
+        // Any other error is an answer too.
+        let is_silence = |code| matches!(code, ErrorCode::Unavailable | ErrorCode::DeadlineExceeded);
         let silence = error.filter(|error| is_silence(error.code));
-        let is_busy = was_busy || self.under_way() > 0;
+        let is_busy = was_busy || self.in_flight() > 0;
         if !is_busy {
-            self.note_ping(silence.as_ref());
+            self.record(&mut self.health.lock(), silence.as_ref());
         }
-        let silent = |error: ConnectError| {
-            let is_away = error.code == ErrorCode::Unavailable;
-            Silence { error: words(&error), is_away, is_busy }
-        };
-        silence.map_or(Ok(()), |error| Err(silent(error)))
+        silence.map_or(Ok(()), |error| {
+            let is_unreachable = error.code == ErrorCode::Unavailable;
+            Err(PingError { error: message(&error), is_unreachable, is_busy })
+        })
     }
 
-    /// Makes a call, and notes what came of it.
+    /// Makes a call and records its outcome.
     pub(crate) async fn call<T, F>(&self, call: impl FnOnce(Arc<Client>) -> F) -> Result<T, ConnectError>
     where
         F: Future<Output = Result<T, ConnectError>>,
     {
-        let _under_way = UnderWay::begin(&self.under_way);
+        let _under_way = InFlight::begin(&self.in_flight);
         let answer = call(Arc::clone(&self.client)).await.map_err(|error| self.explained(error));
-        self.note(answer.as_ref().err());
+        let mut health = self.health.lock();
+        health.calls += 1;
+        health.failures += u64::from(answer.is_err());
+        self.record(&mut health, answer.as_ref().err());
+        drop(health);
         answer
     }
 
-    /// The error, with what the connection knows of it.
+    /// Replaces the message of a connection failure by the cause that the connection recorded.
     fn explained(&self, mut error: ConnectError) -> ConnectError {
         if error.code == ErrorCode::Unavailable
-            && let Some(trouble) = self.trouble.text()
+            && let Some(last_error) = self.last_error.text()
         {
-            error.message = Some(trouble);
+            error.message = Some(last_error);
         }
         error
     }
 
-    /// What the stage says of itself.
     pub(crate) async fn describe(&self, stage: &str) -> Result<DescribeResponse, ConnectError> {
-        let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
-        let options = CallOptions::default().with_timeout(DESCRIBE_TIMEOUT);
-        let describe = async move |client: Arc<Client>| {
-            Ok(client.describe_with_options(request, options).await?.into_owned())
-        };
-        self.call(describe).await
+        self.call(async |client| describe(&client, stage, DESCRIBE_TIMEOUT).await).await
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        let Health { calls, failures, probe_at, last_error, .. } = &*self.health();
+    pub(crate) fn status(&self) -> EndpointStatus {
+        let Health { calls, failures, probe_at, last_error, .. } = &*self.health.lock();
         let (address, last_error) = (self.address.clone(), last_error.clone());
-        Standing { address, out: probe_at.is_some(), last_error, calls: *calls, failures: *failures }
+        EndpointStatus { address, out: probe_at.is_some(), last_error, calls: *calls, failures: *failures }
     }
 
-    fn note(&self, error: Option<&ConnectError>) {
-        let mut health = self.health();
-        health.calls += 1;
-        health.failures += u64::from(error.is_some());
-        self.judge(&mut health, error);
-    }
-
-    fn note_ping(&self, silence: Option<&ConnectError>) {
-        self.judge(&mut self.health(), silence);
-    }
-
-    /// Whether it gets visits from now on.
-    fn judge(&self, health: &mut Health, error: Option<&ConnectError>) {
+    /// Puts the endpoint in or out of rotation.
+    fn record(&self, health: &mut Health, error: Option<&ConnectError>) {
         let Some(error) = error else {
             if health.probe_at.take().is_some() {
-                tracing::info!(endpoint = self.address, "a stage's endpoint answers again");
+                tracing::info!(endpoint = self.address, "an endpoint of a stage is back in rotation");
             }
             health.failures_in_a_row = 0;
             return;
         };
         health.failures_in_a_row = health.failures_in_a_row.saturating_add(1);
-        health.last_error = words(error);
+        health.last_error = message(error);
         if health.failures_in_a_row >= FAILURES_MAX {
             let pause = pause_after(health.failures_in_a_row - FAILURES_MAX);
             if health.probe_at.is_none() {
                 tracing::warn!(
                     endpoint = self.address,
                     error = health.last_error,
-                    "a stage's endpoint is taken out"
+                    "an endpoint of a stage is out of rotation"
                 );
             }
             health.probe_at = Some(Instant::now() + pause);
         }
     }
-
-    fn health(&self) -> MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Whether an error says that nobody answered.
-fn is_silence(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::Unavailable | ErrorCode::DeadlineExceeded)
+async fn describe(client: &Client, stage: &str, timeout: Duration) -> Result<DescribeResponse, ConnectError> {
+    let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
+    let options = CallOptions::default().with_timeout(timeout);
+    Ok(client.describe_with_options(request, options).await?.into_owned())
 }
 
-/// Counts a call, also one that is dropped before its end.
-struct UnderWay<'a>(&'a AtomicUsize);
+/// Counts a call in flight until it is dropped.
+struct InFlight<'a>(&'a AtomicUsize);
 
-impl<'a> UnderWay<'a> {
+impl<'a> InFlight<'a> {
     fn begin(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -230,13 +202,12 @@ fn pause_after(further_failures: u32) -> Duration {
     PROBE_PAUSE.saturating_mul(1 << further_failures.min(10)).min(PROBE_PAUSE_MAX)
 }
 
-/// What an error says, for people.
-pub(crate) fn words(error: &ConnectError) -> String {
+pub(crate) fn message(error: &ConnectError) -> String {
     let text = error.message.as_deref().unwrap_or("no reason given");
     shortened(&format!("{}: {text}", error.code.as_str()))
 }
 
-/// As much of a text as is kept.
+/// Truncates a text to `MESSAGE_BYTES_MAX`.
 pub(crate) fn shortened(text: &str) -> String {
     text::head_bytes(text, MESSAGE_BYTES_MAX).to_owned()
 }

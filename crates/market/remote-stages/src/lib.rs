@@ -1,15 +1,12 @@
-//! Outside stages: plug-ins in any language that change offers, called through gRPC (`proto/torg/stages/v1`).
+//! Remote stages: services in any language that change offers, called through gRPC
+//! (`proto/torg/stages/v1`).
 //!
-//! ```text
-//! Outside       a stage as it was declared, checked         outside.rs
-//! Endpoints     its addresses: balanced, taken out, probed  endpoints.rs, endpoint.rs, connect.rs
-//! Plugin        what the watcher visits                     plugin.rs, requests.rs
-//! Reader        its answers, believed only as far as they may go   answers.rs
-//! Shadow        another version that is only compared       shadow.rs
-//! Registry      the stages that a store knows               registry.rs
-//! Workshop      the stages of this process, kept up to date workshop.rs
-//! Counts        what waits for each, as it was counted last counts.rs
-//! ```
+//! - `spec.rs`: a checked declaration of a stage
+//! - `plugin.rs`, `requests.rs`, `answers.rs`: calls of a stage and checks of its answers
+//! - `endpoints.rs`, `endpoint.rs`, `connect.rs`, `tls.rs`: its addresses and connections
+//! - `shadow.rs`: another version of a stage that is only compared
+//! - `stage_store.rs`: the stages that a store knows
+//! - `registry.rs`: the stages of this process
 
 mod answers;
 mod connect;
@@ -17,19 +14,19 @@ mod counts;
 mod endpoint;
 mod endpoints;
 pub mod limits;
-mod outside;
 mod plugin;
 mod registry;
 mod requests;
-mod secured;
 mod shadow;
-mod workshop;
+mod spec;
+mod stage_store;
+mod tls;
 
 pub use answers::Allowed;
-pub use endpoint::{Silence, Standing};
-pub use outside::{Outside, Wrong};
-pub use plugin::{Described, Plugin};
-pub use registry::{Known, Origin, Registry, RegistryError, tables};
+pub use endpoint::{EndpointStatus, PingError};
+pub use plugin::{Description, Plugin};
+pub use registry::{BuiltIn, RemoteStage, StageRegistry};
 pub use requests::{state_of, state_to};
-pub use shadow::{Compared, Example};
-pub use workshop::{BuiltIn, Workbench, Workshop};
+pub use shadow::{ShadowExample, ShadowReport};
+pub use spec::{SpecError, StageSpec};
+pub use stage_store::{Origin, StageEntry, StageStore, StageStoreError, tables};

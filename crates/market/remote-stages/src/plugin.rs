@@ -1,4 +1,4 @@
-//! An outside stage as the watcher visits it.
+//! A remote stage as the watcher sees it: an implementation of `Stage`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,42 +13,40 @@ use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Sched
 use wire::torg::stages::v1 as proto;
 
 use crate::answers::{Reader, read_failure, wrong_interest};
-use crate::endpoint::{Silence, Standing, words};
+use crate::endpoint::{EndpointStatus, PingError, message};
 use crate::endpoints::Endpoints;
-use crate::outside::{Outside, paths};
 use crate::requests;
-use crate::shadow::{Compared, Shadow};
+use crate::shadow::{Shadow, ShadowReport};
+use crate::spec::{StageSpec, paths};
 
-/// What a stage says of itself, checked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Described(proto::DescribeResponse);
+pub struct Description(proto::DescribeResponse);
 
-impl Described {
-    /// Checks what a stage says of itself by what was declared.
-    pub fn check(outside: &Outside, said: proto::DescribeResponse) -> Result<Self, String> {
-        let Outside { id, allowed, .. } = outside;
+impl Description {
+    /// Checks the description of a stage against its declaration.
+    pub fn check(spec: &StageSpec, said: proto::DescribeResponse) -> Result<Self, String> {
+        let StageSpec { id, allowed, .. } = spec;
         if said.stage != *id {
             return Err(format!(
-                "the stage there is {:?}, not {id:?}: another address, or another id?",
+                "the stage at this address is {:?}, not {id:?}: correct the address or the id",
                 said.stage
             ));
         }
         let sets = paths(said.sets.as_option()).iter().map(String::as_str);
         if let Some(path) = allowed.first_forbidden(sets) {
             return Err(format!(
-                "the stage sets `{path}`, which it may not: add it to may_change, if that is right"
+                "the stage sets `{path}` without permission: add it to may_change to allow it"
             ));
         }
         let interest = said.interest.as_option();
         let fields = paths(interest.and_then(|interest| interest.fields.as_option()));
         let inputs = paths(interest.and_then(|interest| interest.inputs.as_option()));
         match fields.iter().chain(inputs).find_map(|path| wrong_interest(path)) {
-            Some(wrong) => Err(format!("what interests the stage: {wrong}")),
+            Some(wrong) => Err(format!("the interest of the stage: {wrong}")),
             None => Ok(Self(said)),
         }
     }
 
-    /// What the plug-in calls its version.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.0.version
@@ -69,7 +67,6 @@ impl Described {
     }
 }
 
-/// An outside stage, as the watcher visits it. Cheap to clone.
 #[derive(Clone)]
 pub struct Plugin {
     id: Arc<str>,
@@ -82,68 +79,67 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// A stage that is called as it was declared. Of one that has never described itself nothing is known: it is asked about every change, and hears of all that is saved.
+    /// A stage that never described itself is asked about every change and hears of every save.
     #[must_use]
     pub fn new(
-        outside: &Outside,
-        described: Option<&Described>,
+        spec: &StageSpec,
+        described: Option<&Description>,
         catalogue: &Arc<Catalogue>,
         exposure: Duration,
     ) -> Self {
-        let id: Arc<str> = (&*outside.id).into();
-        let instead = outside.interest.as_ref();
+        let id: Arc<str> = (&*spec.id).into();
+        let instead = spec.interest.as_ref();
         let unknown = || instead.cloned().map_or_else(Interest::ask_about_all, Interest::visit_on);
-        let (allowed, catalogue) = (outside.allowed.clone(), Arc::clone(catalogue));
+        let (allowed, catalogue) = (spec.allowed.clone(), Arc::clone(catalogue));
         let reader = Reader { stage: Arc::clone(&id), allowed, catalogue, exposure };
-        let shadow = outside.shadow.as_ref().map(|(addresses, share)| {
-            Shadow::new(Endpoints::new(outside, addresses), reader.clone(), *share)
-        });
+        let shadow = spec
+            .shadow
+            .as_ref()
+            .map(|(addresses, share)| Shadow::new(Endpoints::new(spec, addresses), reader.clone(), *share));
         Self {
-            timeout: outside.timeout,
+            timeout: spec.timeout,
             interest: described.map_or_else(unknown, |described| described.interest(instead)),
             wants_saved: described.is_none_or(|described| described.as_message().wants_saved),
-            endpoints: Endpoints::new(outside, &outside.endpoints),
+            endpoints: Endpoints::new(spec, &spec.endpoints),
             id,
             reader,
             shadow,
         }
     }
 
-    /// Asks the stage what it is.
-    pub async fn describe(&self, outside: &Outside) -> Result<Described, String> {
+    /// Calls `Describe` and checks the answer.
+    pub async fn describe(&self, spec: &StageSpec) -> Result<Description, String> {
         let said = self.endpoints.describe().await;
-        let said = said.map_err(|error| format!("it does not answer: {}", words(&error)))?;
-        Described::check(outside, said)
+        let said = said.map_err(|error| format!("it does not answer: {}", message(&error)))?;
+        Description::check(spec, said)
     }
 
-    /// Whether one of its addresses answers within that time, whatever it says. That is no call, for whoever counts them.
-    pub async fn ping(&self, patience: Duration) -> Result<(), Silence> {
+    /// Succeeds if one address answers within `patience`, whatever it says. Not counted as a call.
+    pub async fn ping(&self, patience: Duration) -> Result<(), PingError> {
         self.endpoints.ping(patience).await
     }
 
-    /// How its addresses fare in this process.
+    /// The health of its addresses as this process sees it.
     #[must_use]
-    pub fn standings(&self) -> Vec<Standing> {
-        self.endpoints.standings()
+    pub fn endpoint_statuses(&self) -> Vec<EndpointStatus> {
+        self.endpoints.statuses()
     }
 
-    /// How its shadow compares in this process.
     #[must_use]
-    pub fn compared(&self) -> Option<Compared> {
-        self.shadow.as_ref().map(Shadow::compared)
+    pub fn shadow(&self) -> Option<ShadowReport> {
+        self.shadow.as_ref().map(Shadow::report)
     }
 
     fn failed(&self, error: &ConnectError) -> StageError {
         use connectrpc::ErrorCode::{DeadlineExceeded, Unavailable};
         match error.code {
             DeadlineExceeded => StageError::Passing(format!("it did not answer within {:?}", self.timeout)),
-            Unavailable => StageError::Away(words(error)),
-            _ => StageError::Passing(words(error)),
+            Unavailable => StageError::Away(message(error)),
+            _ => StageError::Passing(message(error)),
         }
     }
 }
 
-/// Asks a plug-in to visit offers.
 pub(crate) async fn process(
     endpoints: &Endpoints,
     reader: &Reader,
@@ -163,7 +159,7 @@ pub(crate) async fn process(
     Ok(reader.answers(subjects, answers))
 }
 
-/// The bytes that a subject has in a request, about.
+/// About the size of a subject in a request.
 fn bytes_of(subject: &Subject<StoredOffer>) -> usize {
     subject.entity.offer.encoded_len() as usize + subject.state.len()
 }
@@ -204,11 +200,10 @@ impl Stage<StoredOffer> for Plugin {
         let bytes =
             |saved: &Saved<StoredOffer>| saved.entity.offer.encoded_len() as usize + saved.state.len();
         let portions = requests::portions(saved, bytes);
-        join_all(portions.iter().map(|saved| self.tell(saved))).await.concat()
+        join_all(portions.iter().map(|saved| self.notify(saved))).await.concat()
     }
 }
 
-/// One request each.
 impl Plugin {
     async fn visit(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Answer<StoredOffer>, StageError>> {
         let answers = process(&self.endpoints, &self.reader, subjects).await;
@@ -236,28 +231,28 @@ impl Plugin {
         }
     }
 
-    async fn tell(&self, saved: &[Saved<StoredOffer>]) -> Vec<Result<(), StageError>> {
-        let told = self.endpoints.call(|client| {
+    async fn notify(&self, saved: &[Saved<StoredOffer>]) -> Vec<Result<(), StageError>> {
+        let notified = self.endpoints.call(|client| {
             let request = proto::OnSavedRequest {
                 stage: self.id.to_string(),
-                saved: saved.iter().map(told).collect(),
+                saved: saved.iter().map(saved_message).collect(),
                 ..proto::OnSavedRequest::default()
             };
             async move { Ok(client.on_saved(request).await?.into_owned().failures) }
         });
-        match told.await {
+        match notified.await {
             Ok(failures) => saved.iter().map(|saved| outcome(saved, &failures)).collect(),
             Err(error) => vec![Err(self.failed(&error)); saved.len()],
         }
     }
 }
 
-fn told(saved: &Saved<StoredOffer>) -> proto::Saved {
+fn saved_message(saved: &Saved<StoredOffer>) -> proto::Saved {
     let offer = Some(requests::shown(&saved.entity, saved.version)).into();
     proto::Saved { offer, state: requests::state_of(&saved.state).into(), ..proto::Saved::default() }
 }
 
-/// What became of one saved change. A failure without a version is of any.
+/// The outcome of one saved change. A failure without a version concerns every version.
 fn outcome(saved: &Saved<StoredOffer>, failures: &[proto::SavedFailure]) -> Result<(), StageError> {
     let is_it = |failure: &&proto::SavedFailure| {
         failure.id == saved.entity.offer.id && (failure.version == 0 || failure.version == saved.version)

@@ -1,254 +1,293 @@
-//! The outside stages that a store knows: those of the configuration and those that were registered while it ran, with what they said of themselves.
+//! The stages of this process, built-in and remote. It polls the store: a stage that is registered,
+//! removed or changed takes effect within seconds in every process.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
-use buffa::Message as _;
-use offers::time;
-use store::{Batch, Outcome, Read, Row, Scan, Store, Table, TableDef};
-use watcher::Time;
-use wire::torg::stages::v1::{OutsideStage, StoredDescription, StoredStage};
+use arc_swap::ArcSwap;
+use futures::future::join_all;
+use offers::{Offers, StoredOffer};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+use watcher::{QueueCounts, Stage, StageLimits, StageReport};
 
-use crate::limits::STAGES_MAX;
-use crate::outside::{Outside, Wrong};
-use crate::plugin::Described;
+use crate::counts::Counts;
+use crate::plugin::{Description, Plugin};
+use crate::spec::StageSpec;
+use crate::stage_store::{StageEntry, StageStore};
 
-/// All in shard zero.
-const SHARD: u32 = 0;
-/// Times that a change is tried while others change the same row.
-const ATTEMPTS_MAX: u32 = 10;
+/// The interval at which registered stages are read.
+const REFRESH_EVERY: Duration = Duration::from_secs(1);
+/// The interval of `Describe` calls.
+const DESCRIBE_EVERY: Duration = Duration::from_secs(30);
 
-/// Stages that were registered.
-static STAGES: Table<(u32, String)> = Table::versioned("outside_stages", &["shard", "stage"]);
-/// What stages said of themselves.
-static DESCRIPTIONS: Table<(u32, String)> = Table::versioned("outside_descriptions", &["shard", "stage"]);
+pub type BuiltIn = (Arc<dyn Stage<StoredOffer>>, Option<StageLimits>);
 
-/// The tables that a store must be opened with.
-#[must_use]
-pub fn tables() -> [&'static TableDef; 2] {
-    [STAGES.def(), DESCRIPTIONS.def()]
-}
-
-/// Where a stage comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// From the configuration of this process.
-    Configured,
-    /// It was registered while Torg ran.
-    Registered,
-}
-
-/// An outside stage that is known.
-#[derive(Clone, Debug)]
-pub struct Known {
-    /// How it is called.
-    pub outside: Outside,
-    /// What it said of itself; `None` if it never did.
-    pub described: Option<Described>,
-    /// Where it comes from.
-    pub origin: Origin,
-}
-
-impl Known {
-    /// Whether another one is to be called in the same way.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.origin == other.origin
-            && self.described == other.described
-            && self.outside.declared == other.outside.declared
-    }
-}
-
-/// Why a stage is not registered.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    /// The declaration is wrong.
-    #[error("the stage is declared wrongly: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Wrong(Vec<Wrong>),
-    /// A stage of this id is built in.
-    #[error("{0:?} is the id of a built-in stage: choose another")]
-    Taken(String),
-    /// A stage of this id is in the configuration, where alone it can be changed.
-    #[error("stage {0:?} is declared in the configuration (stages.file): change it there, and start again")]
-    Configured(String),
-    /// There are too many.
-    #[error("{STAGES_MAX} outside stages are registered already: remove one first")]
-    TooMany,
-    /// Nobody registered such a stage.
-    #[error("no stage {0:?} was registered")]
-    Unknown(String),
-    /// Others changed it at the same time, again and again.
-    #[error("others change stage {0:?} at the same time: try again")]
-    Contended(String),
-}
-
-/// The outside stages of a store. Cheap to clone.
 #[derive(Clone)]
-pub struct Registry {
-    store: Store,
-    configured: Vec<Outside>,
+pub struct RemoteStage {
+    pub entry: StageEntry,
+    pub plugin: Plugin,
 }
 
-impl Registry {
-    /// The stages of a store that was opened with [`tables`], and those of the configuration.
+impl RemoteStage {
+    fn as_stage(&self) -> Arc<dyn Stage<StoredOffer>> {
+        Arc::new(self.plugin.clone())
+    }
+}
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct StageRegistry {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    offers: Offers,
+    store: StageStore,
+    built_in: Vec<BuiltIn>,
+    remote: ArcSwap<BTreeMap<String, RemoteStage>>,
+    /// Signalled when this process changes the registered stages.
+    refresh_requested: Notify,
+    counts: Counts,
+}
+
+impl StageRegistry {
+    /// Loads the stages. Those that never described themselves are asked first; one that does not
+    /// answer is called later all the same.
+    pub async fn open(offers: &Offers, store: StageStore, built_in: Vec<BuiltIn>) -> store::Result<Self> {
+        let registry = Self {
+            inner: Arc::new(Inner {
+                offers: offers.clone(),
+                store,
+                built_in,
+                remote: ArcSwap::default(),
+                refresh_requested: Notify::new(),
+                counts: Counts::default(),
+            }),
+        };
+        registry.install(registry.inner.store.load().await?);
+        registry.describe_all().await;
+        registry.refresh().await?;
+        Ok(registry)
+    }
+
     #[must_use]
-    pub fn new(store: &Store, configured: Vec<Outside>) -> Self {
-        Self { store: store.clone(), configured }
+    pub fn offers(&self) -> &Offers {
+        &self.inner.offers
     }
 
-    /// All stages that are known, by their ids. One of the store that cannot be read, or that this version takes for wrong, is left out with a warning: the others go on.
-    pub async fn load(&self) -> store::Result<BTreeMap<String, Known>> {
-        let mut described = BTreeMap::new();
-        for row in self.all(DESCRIPTIONS.prefix((SHARD,))).await? {
-            let (_, id) = DESCRIPTIONS.parts(&row.key)?;
-            match StoredDescription::decode_from_slice(&row.value) {
-                Ok(stored) => described.extend(stored.description.into_option().map(|said| (id, said))),
-                Err(error) => tracing::warn!(row = %row.key, %error, "a stage's description cannot be read"),
-            }
-        }
-        let mut known = BTreeMap::new();
-        for row in self.all(STAGES.prefix((SHARD,))).await? {
-            match read(&row) {
-                Ok(outside) => _ = known.insert(outside.id.clone(), (outside, Origin::Registered)),
-                Err(error) => tracing::warn!(row = %row.key, error, "an outside stage is left out"),
-            }
-        }
-        // The configuration is what this process was told: it goes first.
-        known.extend(
-            self.configured.iter().map(|outside| (outside.id.clone(), (outside.clone(), Origin::Configured))),
-        );
-        let with_description = |(id, (outside, origin)): (String, (Outside, Origin))| {
-            let described = described.remove(&id).and_then(|said| Described::check(&outside, said).ok());
-            (id, Known { outside, described, origin })
-        };
-        Ok(known.into_iter().map(with_description).collect())
+    #[must_use]
+    pub fn store(&self) -> &StageStore {
+        &self.inner.store
     }
 
-    /// A declaration with what was registered in place of a token or a key that is given as `***`: as the stage is to be called. Checked.
-    pub async fn complete(&self, declared: &OutsideStage) -> Result<Outside, RegistryError> {
-        // An id that no stage can have is none that the store can look for.
-        let before = if Outside::is_id(&declared.id) {
-            self.store.get_one(&STAGES.key((SHARD, &*declared.id))).await?
-        } else {
-            None
-        };
-        let old = before.as_ref().and_then(|row| StoredStage::decode_from_slice(&row.value).ok());
-        let declared = with_secrets(declared, old.and_then(|old| old.stage.into_option()));
-        Outside::check(&declared).map_err(RegistryError::Wrong)
+    /// Has this process read the registered stages at once, after a change; others read them within
+    /// seconds.
+    pub fn refresh_soon(&self) {
+        self.inner.refresh_requested.notify_one();
     }
 
-    /// Keeps a stage and what it says of itself, in place of one of the same id.
-    pub async fn register(
+    /// The remote stages by their ids.
+    #[must_use]
+    pub fn remote(&self) -> Arc<BTreeMap<String, RemoteStage>> {
+        self.inner.remote.load_full()
+    }
+
+    /// The report of a stage with its queue counted now, up to `counted_max` visits in each lane.
+    pub async fn report_up_to(&self, stage: &str, counted_max: u64) -> watcher::Result<StageReport> {
+        self.report_within(stage, counted_max, Duration::ZERO).await
+    }
+
+    /// Like [`Self::report_up_to`], with a count that may be as old as `age_max`.
+    pub async fn report_within(
         &self,
-        outside: &Outside,
-        described: &Described,
-        author: &str,
-        now: Time,
-    ) -> Result<(), RegistryError> {
-        let id = &outside.id;
-        self.require_free(id)?;
-        let stored = StoredStage {
-            stage: Some(outside.declared.clone()).into(),
-            author: author.to_owned(),
-            time: Some(time::from_time(now)).into(),
-            ..StoredStage::default()
-        };
-        let rows = [
-            (STAGES.key((SHARD, &**id)), stored.encode_to_vec()),
-            (DESCRIPTIONS.key((SHARD, &**id)), description(described, now)),
-        ];
-        for _ in 0..ATTEMPTS_MAX {
-            let before = self.store.get(&rows.clone().map(|(key, _)| key)).await?;
-            if before[0].is_none() && self.all(STAGES.prefix((SHARD,))).await?.len() >= STAGES_MAX {
-                return Err(RegistryError::TooMany);
+        stage: &str,
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<StageReport> {
+        let counted = self.counted_within(stage, counted_max, age_max).await?;
+        self.inner.offers.watcher().report_with(stage, counted).await
+    }
+
+    /// Like [`Self::report_within`] for several stages, in their order.
+    pub async fn reports_within(
+        &self,
+        stages: &[String],
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<Vec<StageReport>> {
+        let watcher = self.inner.offers.watcher();
+        let mut reports = Vec::with_capacity(stages.len());
+        let stages_snapshot = watcher.stages_snapshot().await?;
+        for stage in stages {
+            let counted = self.counted_within(stage, counted_max, age_max).await?;
+            reports.push(watcher.report_of(stage, counted, &stages_snapshot)?);
+        }
+        Ok(reports)
+    }
+
+    /// Drops the cached count of a stage.
+    pub fn invalidate_count(&self, stage: &str) {
+        self.inner.counts.retain(|known| known != stage);
+    }
+
+    async fn counted_within(
+        &self,
+        stage: &str,
+        counted_max: u64,
+        age_max: Duration,
+    ) -> watcher::Result<QueueCounts> {
+        if let Some(counted) = self.inner.counts.within(stage, age_max) {
+            return Ok(counted);
+        }
+        let counted = self.inner.offers.watcher().count_up_to(stage, counted_max).await?;
+        self.inner.counts.note(stage, counted.clone());
+        let remote = self.remote();
+        self.inner.counts.retain(|known| remote.contains_key(known) || self.built_in().any(|id| id == known));
+        Ok(counted)
+    }
+
+    /// The ids of the built-in stages.
+    pub fn built_in(&self) -> impl Iterator<Item = &str> {
+        self.inner.built_in.iter().map(|(stage, _)| stage.id())
+    }
+
+    /// A stage by its id.
+    #[must_use]
+    pub fn stage(&self, id: &str) -> Option<Arc<dyn Stage<StoredOffer>>> {
+        let built_in = self.inner.built_in.iter().find(|(stage, _)| stage.id() == id);
+        built_in.map(|(stage, _)| Arc::clone(stage)).or_else(|| Some(self.remote().get(id)?.as_stage()))
+    }
+
+    /// A client of a stage, registered or not.
+    #[must_use]
+    pub fn plugin(&self, spec: &StageSpec, described: Option<&Description>) -> Plugin {
+        let Inner { offers, .. } = &*self.inner;
+        Plugin::new(spec, described, offers.catalogue(), offers.config().exposure)
+    }
+
+    /// Runs the watcher, and restarts it when the registered stages change, until `stop` turns
+    /// true. `instance` as for [`Watcher::run`](watcher::Watcher::run).
+    pub async fn run(&self, instance: &str, mut stop: watch::Receiver<bool>) -> watcher::Result<()> {
+        for turn in 0_u64.. {
+            let (end, ended) = watch::channel(false);
+            let watcher = self.inner.offers.watcher();
+            let mut run = Box::pin(watcher.run(format!("{instance}.{turn}"), ended));
+            let changes = Box::pin(self.changed());
+            tokio::select! {
+                biased;
+                ended = &mut run => return ended,
+                _ = stop.wait_for(|stop| *stop) => {}
+                () = changes => {}
             }
-            let mut batch = Batch::new();
-            for ((key, value), before) in rows.clone().into_iter().zip(before) {
-                let version = before.map_or(0, |row| row.version);
-                batch.check(key.clone(), version).put(key, version + 1, value);
-            }
-            if self.store.commit(batch).await?.is_applied() {
+            end.send_replace(true);
+            run.await?;
+            if *stop.borrow() {
                 return Ok(());
             }
         }
-        Err(RegistryError::Contended(id.clone()))
-    }
-
-    /// Forgets a stage that was registered.
-    pub async fn remove(&self, id: &str) -> Result<(), RegistryError> {
-        self.require_free(id)?;
-        for _ in 0..ATTEMPTS_MAX {
-            let key = STAGES.key((SHARD, id));
-            let Some(row) = self.store.get_one(&key).await? else {
-                return Err(RegistryError::Unknown(id.to_owned()));
-            };
-            let mut batch = Batch::new();
-            batch.check(key.clone(), row.version).delete(key).delete(DESCRIPTIONS.key((SHARD, id)));
-            if self.store.commit(batch).await?.is_applied() {
-                return Ok(());
-            }
-        }
-        Err(RegistryError::Contended(id.to_owned()))
-    }
-
-    /// Refuses the id of a stage of the configuration.
-    pub fn require_free(&self, id: &str) -> Result<(), RegistryError> {
-        let is_taken = self.configured.iter().any(|configured| configured.id == id);
-        if is_taken { Err(RegistryError::Configured(id.to_owned())) } else { Ok(()) }
-    }
-
-    /// Remembers what a stage says of itself, for a start at which it does not answer.
-    pub async fn remember(&self, id: &str, described: &Described, now: Time) -> store::Result<()> {
-        let key = DESCRIPTIONS.key((SHARD, id));
-        let version = self.store.get_one(&key).await?.map_or(0, |row| row.version);
-        let mut batch = Batch::new();
-        batch.check(key.clone(), version).put(key, version + 1, description(described, now));
-        // Whoever is faster has asked a moment later.
-        let _: Outcome = self.store.commit(batch).await?;
         Ok(())
     }
 
-    async fn all(&self, scan: Scan) -> store::Result<Vec<Row>> {
-        let (mut scan, mut rows) = (scan, Vec::new());
-        loop {
-            let page = self.store.scan(&scan).await?;
-            rows.extend(page.rows);
-            let Some(next) = page.next else { return Ok(rows) };
-            scan = scan.after(next);
+    /// Follows the registered stages without running visits, until `stop` turns true: saves in this
+    /// process must know new stages too.
+    pub async fn follow(&self, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => {}
+                () = self.changed() => {}
+            }
         }
     }
-}
 
-fn description(described: &Described, now: Time) -> Vec<u8> {
-    let description = Some(described.as_message().clone()).into();
-    let stored = StoredDescription {
-        description,
-        time: Some(time::from_time(now)).into(),
-        ..StoredDescription::default()
-    };
-    stored.encode_to_vec()
-}
-
-fn read(row: &Row) -> Result<Outside, String> {
-    let stored = StoredStage::decode_from_slice(&row.value).map_err(|error| error.to_string())?;
-    let declared = stored.stage.into_option().unwrap_or_default();
-    Outside::check(&declared)
-        .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-}
-
-/// What is shown as stars is what it was.
-fn with_secrets(declared: &OutsideStage, old: Option<OutsideStage>) -> OutsideStage {
-    let mut declared = declared.clone();
-    let Some(old) = old else { return declared };
-    if declared.token == "***" {
-        declared.token = old.token;
+    /// Waits until the registered stages change, and loads them.
+    async fn changed(&self) {
+        let mut asked = Instant::now();
+        loop {
+            tokio::select! {
+                () = sleep(REFRESH_EVERY) => {}
+                () = self.inner.refresh_requested.notified() => {}
+            }
+            if asked.elapsed() >= DESCRIBE_EVERY {
+                self.describe_all().await;
+                asked = Instant::now();
+            }
+            match self.refresh().await {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "cannot read the registered stages, retrying");
+                }
+            }
+        }
     }
-    if let (Some(tls), Some(old)) = (declared.tls.as_option_mut(), old.tls.as_option())
-        && tls.key_pem == "***"
-    {
-        tls.key_pem.clone_from(&old.key_pem);
+
+    /// Reads the registered stages; returns whether they changed.
+    async fn refresh(&self) -> store::Result<bool> {
+        let known = self.inner.store.load().await?;
+        let before = self.remote();
+        let is_same = known.len() == before.len()
+            && known
+                .iter()
+                .zip(&*before)
+                .all(|((id, entry), (before_id, before))| id == before_id && entry.is_same(&before.entry));
+        if !is_same {
+            self.install(known);
+        }
+        Ok(!is_same)
     }
-    declared
+
+    fn install(&self, entries: BTreeMap<String, StageEntry>) {
+        let Inner { offers, built_in, remote, .. } = &*self.inner;
+        let before = self.remote();
+        let open = |(id, entry): (String, StageEntry)| {
+            // An unchanged stage keeps its connections and health.
+            let same = before.get(&id).filter(|before| entry.is_same(&before.entry)).cloned();
+            let stage = same.unwrap_or_else(|| {
+                let plugin = self.plugin(&entry.spec, entry.described.as_ref());
+                RemoteStage { entry, plugin }
+            });
+            (id, stage)
+        };
+        let is_free = |(id, _): &(String, StageEntry)| {
+            let taken = self.built_in().any(|built_in| built_in == id);
+            if taken {
+                tracing::warn!(stage = id, "a remote stage with the id of a built-in one is ignored");
+            }
+            !taken
+        };
+        let opened: BTreeMap<String, RemoteStage> = entries.into_iter().filter(is_free).map(open).collect();
+        let mut stages: Vec<Arc<dyn Stage<StoredOffer>>> =
+            built_in.iter().map(|(stage, _)| Arc::clone(stage)).collect();
+        stages.extend(opened.values().map(RemoteStage::as_stage));
+        let mut limits: BTreeMap<String, StageLimits> =
+            built_in.iter().filter_map(|(stage, limits)| Some((stage.id().to_owned(), (*limits)?))).collect();
+        limits.extend(opened.iter().map(|(id, stage)| (id.clone(), stage.entry.spec.limits)));
+        match offers.watcher().set_stages(stages, &limits) {
+            Ok(()) => remote.store(Arc::new(opened)),
+            Err(error) => {
+                tracing::error!(%error, "cannot load the registered stages; the previous ones stay");
+            }
+        }
+    }
+
+    /// Calls `Describe` on all remote stages and stores changed descriptions.
+    async fn describe_all(&self) {
+        let remote = self.remote();
+        let asked = remote.iter().map(async |(id, RemoteStage { entry, plugin })| {
+            match plugin.describe(&entry.spec).await {
+                Ok(described) if entry.described.as_ref() != Some(&described) => {
+                    let now = self.inner.offers.watcher().clock().now();
+                    if let Err(error) = self.inner.store.remember(id, &described, now).await {
+                        tracing::warn!(stage = id, %error, "cannot store the description of a stage");
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(stage = id, error, "a remote stage cannot be described"),
+            }
+        });
+        join_all(asked).await;
+    }
 }

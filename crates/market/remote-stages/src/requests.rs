@@ -1,4 +1,4 @@
-//! What a plug-in is sent.
+//! Requests to remote stages.
 
 use buffa::Message as _;
 use buffa_types::google::protobuf::{Any, BytesValue, Timestamp};
@@ -20,10 +20,10 @@ pub(crate) fn subject(subject: &Subject<StoredOffer>) -> proto::Subject {
     proto::Subject { offer, state: state_of(&subject.state).into(), ..proto::Subject::default() }
 }
 
-/// The type of states that are not `Any`: built-in stages keep what they like.
+/// The type under which states of built-in stages, which are not `Any`, are shown.
 const BYTES_TYPE: &str = "type.googleapis.com/google.protobuf.BytesValue";
 
-/// A private state as services see it; `None` if there is none. That of a built-in stage is shown as bytes.
+/// A private state as services see it; `None` if it is empty.
 #[must_use]
 pub fn state_of(bytes: &Bytes) -> Option<Any> {
     if bytes.is_empty() {
@@ -36,7 +36,6 @@ pub fn state_of(bytes: &Bytes) -> Option<Any> {
     })
 }
 
-/// The bytes of a private state.
 #[must_use]
 pub fn state_to(state: Option<&Any>) -> Bytes {
     state.map_or_else(Bytes::new, |state| state.encode_to_vec().into())
@@ -46,7 +45,7 @@ pub(crate) fn timestamp(now: Time) -> Timestamp {
     time::from_time(now)
 }
 
-/// Divides what has to be sent into requests that a stock server takes: by the number of bytes of each.
+/// Divides items into requests of at most `REQUEST_BYTES_MAX`.
 pub(crate) fn portions<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> Vec<&[T]> {
     let (mut portions, mut first, mut filled) = (Vec::new(), 0, 0);
     for (at, item) in items.iter().enumerate() {

@@ -1,72 +1,66 @@
-//! A shadow: another version of a stage that is shown the same, and whose answers are only compared.
+//! A shadow: another version of a stage whose answers to the same visits are compared and not
+//! applied.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use offers::StoredOffer;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use watcher::{Answer, Change, Entity as _, StageError, Subject, Time};
 
 use crate::answers::Reader;
-use crate::endpoint::words;
+use crate::endpoint::message;
 use crate::endpoints::Endpoints;
 use crate::limits::{SHADOW_CALLS_MAX, SHADOW_EXAMPLES_MAX};
 use crate::plugin::process;
 
-/// How the answers of a shadow compare with those of its stage.
+/// Counts of equal and different answers of a stage and its shadow.
 #[derive(Clone, Debug, Default)]
-pub struct Compared {
-    /// So many were the same.
+pub struct ShadowReport {
     pub same: u64,
-    /// So many were different.
     pub different: u64,
-    /// So many times the shadow did not answer.
     pub failed: u64,
-    /// So many visits were not compared, because it could not keep up.
+    /// Visits that were not compared because the shadow was too slow.
     pub left_out: u64,
-    /// The last differences.
-    pub examples: VecDeque<Example>,
+    pub examples: VecDeque<ShadowExample>,
 }
 
-/// A difference.
 #[derive(Clone, Debug)]
-pub struct Example {
-    /// The offer as both were shown it.
+pub struct ShadowExample {
+    /// The offer before the visit.
     pub seen: StoredOffer,
-    /// Its version.
     pub version: u64,
-    /// What the stage made of it.
+    /// The offer after the stage's answer.
     pub stage: StoredOffer,
-    /// What the shadow made of it, or why it made nothing of it.
+    /// The offer after the shadow's answer, or its error.
     pub shadow: Result<StoredOffer, String>,
-    /// Whether the shadow would keep another state.
     pub state_differs: bool,
-    /// When the shadow would visit the offer again, if that is another time than the stage's.
+    /// The shadow's time of the next visit, if it differs from the stage's.
     pub visit_at: Option<Time>,
 }
 
-/// Another version of a stage. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Shadow {
     endpoints: Endpoints,
     reader: Reader,
     share: f64,
     calls: Arc<Semaphore>,
-    compared: Arc<Mutex<Compared>>,
+    report: Arc<Mutex<ShadowReport>>,
 }
 
 impl Shadow {
     pub(crate) fn new(endpoints: Endpoints, reader: Reader, share: f64) -> Self {
-        let (calls, compared) = (Arc::new(Semaphore::new(SHADOW_CALLS_MAX)), Arc::default());
-        Self { endpoints, reader, share, calls, compared }
+        let calls = Arc::new(Semaphore::new(SHADOW_CALLS_MAX));
+        Self { endpoints, reader, share, calls, report: Arc::default() }
     }
 
-    pub(crate) fn compared(&self) -> Compared {
-        self.lock().clone()
+    pub(crate) fn report(&self) -> ShadowReport {
+        self.report.lock().clone()
     }
 
-    /// Has the shadow visit the same offers, beside the work.
+    /// Has the shadow visit the same offers in the background.
     pub(crate) fn compare(
         &self,
         subjects: &[Subject<StoredOffer>],
@@ -80,19 +74,19 @@ impl Shadow {
         if subjects.is_empty() {
             return;
         }
-        let Ok(turn) = Arc::clone(&self.calls).try_acquire_owned() else {
-            self.lock().left_out += subjects.len() as u64;
+        let Ok(permit) = Arc::clone(&self.calls).try_acquire_owned() else {
+            self.report.lock().left_out += subjects.len() as u64;
             return;
         };
         let shadow = self.clone();
         tokio::spawn(async move {
             let theirs = process(&shadow.endpoints, &shadow.reader, &subjects).await;
-            let silent = |error| vec![Err(StageError::Passing(words(&error))); subjects.len()];
+            let silent = |error| vec![Err(StageError::Passing(message(&error))); subjects.len()];
             let theirs = theirs.unwrap_or_else(silent);
             for ((subject, ours), theirs) in subjects.into_iter().zip(answers).zip(theirs) {
                 shadow.note(subject, &ours, &theirs);
             }
-            drop(turn);
+            drop(permit);
         });
     }
 
@@ -102,26 +96,18 @@ impl Shadow {
         ours: &Result<Answer<StoredOffer>, StageError>,
         theirs: &Result<Answer<StoredOffer>, StageError>,
     ) {
-        let mut compared = self.lock();
-        let (ours, theirs) = match (ours, theirs) {
-            // Nothing to compare with.
-            (Err(_), _) => return,
-            (Ok(_), Err(_)) => {
-                compared.failed += 1;
-                (ours, theirs)
-            }
-            (Ok(ours), Ok(theirs)) if is_same(&subject, ours, theirs) => {
-                compared.same += 1;
+        let Ok(ours) = ours else { return };
+        let mut report = self.report.lock();
+        match theirs {
+            Err(_) => report.failed += 1,
+            Ok(theirs) if is_same(&subject, ours, theirs) => {
+                report.same += 1;
                 return;
             }
-            (Ok(_), Ok(_)) => {
-                compared.different += 1;
-                (ours, theirs)
-            }
-        };
-        let Ok(ours) = ours else { return };
+            Ok(_) => report.different += 1,
+        }
         let answered = theirs.as_ref().ok();
-        let example = Example {
+        let example = ShadowExample {
             state_differs: answered.is_some_and(|theirs| theirs.state != ours.state),
             visit_at: answered.and_then(|theirs| theirs.next).filter(|next| Some(*next) != ours.next),
             stage: after(&subject, ours),
@@ -129,18 +115,13 @@ impl Shadow {
             version: subject.version,
             seen: subject.entity,
         };
-        if compared.examples.len() >= SHADOW_EXAMPLES_MAX {
-            compared.examples.pop_front();
+        if report.examples.len() >= SHADOW_EXAMPLES_MAX {
+            report.examples.pop_front();
         }
-        compared.examples.push_back(example);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Compared> {
-        self.compared.lock().unwrap_or_else(PoisonError::into_inner)
+        report.examples.push_back(example);
     }
 }
 
-/// The offer after an answer.
 fn after(subject: &Subject<StoredOffer>, answer: &Answer<StoredOffer>) -> StoredOffer {
     match &answer.change {
         Change::Untouched => subject.entity.clone(),
@@ -153,7 +134,7 @@ fn after(subject: &Subject<StoredOffer>, answer: &Answer<StoredOffer>) -> Stored
     }
 }
 
-/// Whether two answers come to the same: the same offer, the same state, the same next visit.
+/// Whether two answers have the same offer, state and next visit as a result.
 fn is_same(subject: &Subject<StoredOffer>, ours: &Answer<StoredOffer>, theirs: &Answer<StoredOffer>) -> bool {
     let (one, two) = (after(subject, ours), after(subject, theirs));
     StoredOffer::changed_fields(&one, &two).is_empty()
@@ -161,7 +142,8 @@ fn is_same(subject: &Subject<StoredOffer>, ours: &Answer<StoredOffer>, theirs: &
         && ours.next == theirs.next
 }
 
-/// Whether an offer belongs to a share of all: always the same ones, so that a change and what follows from it are both compared.
+/// Whether an offer is in the sample. It depends on the id only, so that a change and its
+/// consequences are both compared.
 fn is_in_share(id: &str, share: f64) -> bool {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What happens to offers that their sellers should hear of, for whoever tells them.
+//! Events about offers for their sellers.
 
 use std::error::Error;
 
@@ -7,17 +7,15 @@ use buffa_types::google::protobuf::Timestamp;
 use serde::{Deserialize, Serialize};
 use topics::{Message, Topics};
 
-/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// The offer is about to expire.
     ExpiresSoon,
-    /// The offer has expired.
     Expired,
 }
 
-/// Something that happened to an offer. As JSON it is written as protobuf writes it: `lowerCamelCase`, times as RFC 3339, large numbers as texts.
+/// An event about an offer. The JSON has the form of protobuf: `lowerCamelCase`, times as RFC 3339,
+/// large numbers as texts.
 ///
 /// ```json
 /// {"kind":"expires_soon","offer":"4829175033168090","seller":"ann","version":"7","time":"2026-05-01T10:00:00Z","expireTime":"2026-05-06T10:00:00Z"}
@@ -27,28 +25,25 @@ pub enum EventKind {
 pub struct OfferEvent {
     /// What happened.
     pub kind: EventKind,
-    /// The offer's id.
     pub offer: String,
-    /// Whose it is.
     pub seller: String,
-    /// The version of the offer that came of it. An event that was told twice has the same version both times.
+    /// The version of the offer after the change. A repeated event has the same version.
     #[serde(with = "as_text")]
     pub version: u64,
-    /// When it happened.
     pub time: Timestamp,
-    /// When the offer expires, if it has not.
+    /// Only before the expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expire_time: Option<Timestamp>,
 }
 
-/// Where events go.
+/// A sink for events.
 #[async_trait]
 pub trait Events: Send + Sync {
-    /// Tells of an event, durably: when it answers, the event is not lost any more. May be called twice for one event.
+    /// Publishes an event durably. May be called twice for one event.
     async fn tell(&self, event: &OfferEvent) -> Result<(), Box<dyn Error + Send + Sync>>;
 }
 
-/// Events in a topic, which must exist: JSON, by the offer's id.
+/// Publishes events to a topic, which must exist: JSON with the offer's id as key.
 #[derive(Clone)]
 pub struct TopicEvents {
     topics: Topics,
@@ -56,7 +51,7 @@ pub struct TopicEvents {
 }
 
 impl TopicEvents {
-    /// Events go to this topic; by default [`EVENTS_TOPIC`](crate::limits::EVENTS_TOPIC).
+    /// The default topic is [`EVENTS_TOPIC`](crate::limits::EVENTS_TOPIC).
     #[must_use]
     pub fn new(topics: Topics, topic: impl Into<String>) -> Self {
         Self { topics, topic: topic.into() }
@@ -73,7 +68,7 @@ impl Events for TopicEvents {
     }
 }
 
-/// A number as a text.
+/// Serialises a number as a text.
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

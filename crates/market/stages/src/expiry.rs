@@ -1,4 +1,4 @@
-//! Expiry: an offer that was shown long enough is shown no more, until its seller renews it. Some days before, its seller is warned.
+//! Expiry: offers expire at the end of their exposure; sellers are warned some days before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,16 @@ use crate::events::{EventKind, Events, OfferEvent};
 use crate::limits::WARN_BEFORE;
 use crate::patch::patch;
 
-/// What a move to another status sets.
+/// Fields set by a change of status.
 const MOVED: [&str; 5] = ["status", "status_reason", "status_time", "expire_time", "expire_warning_time"];
-/// What a warning sets.
+/// Fields set by a warning.
 const WARNED: [&str; 1] = ["expire_warning_time"];
 
-/// Expires offers at their `expire_time`, and sets `expire_warning_time` once for each exposure before.
+/// Expires offers at their `expire_time`, and sets `expire_warning_time` once in each exposure
+/// before.
 ///
-/// An offer that has less time left than the warning comes before, is warned at once. Events are told at least once, after the change was saved.
+/// An offer with less time left is warned at once. Events are published at least once, after the
+/// change is saved.
 #[derive(Clone)]
 pub struct Expiry {
     warn_before: Duration,
@@ -34,20 +36,21 @@ impl Default for Expiry {
 }
 
 impl Expiry {
-    /// Sellers are warned so long before their offers expire; zero: not at all. Nobody hears of it before [`telling`](Self::telling).
+    /// Warns sellers this long before the expiry; zero: never. Events need
+    /// [`publishing_to`](Self::publishing_to).
     #[must_use]
     pub fn new(warn_before: Duration) -> Self {
         Self { warn_before, events: None }
     }
 
-    /// Tells these of each warning and of each offer that expired.
+    /// Publishes warnings and expiries to `events`.
     #[must_use]
-    pub fn telling(mut self, events: Arc<dyn Events>) -> Self {
+    pub fn publishing_to(mut self, events: Arc<dyn Events>) -> Self {
         self.events = Some(events);
         self
     }
 
-    /// When the offer's seller is to be warned; `None` if they were, or are never.
+    /// The time of the warning; `None` if it was given or is disabled.
     fn warning(&self, offer: &StoredOffer, end: Time) -> Option<Time> {
         let is_due = !self.warn_before.is_zero() && !offer.offer.expire_warning_time.is_set();
         is_due.then(|| end - self.warn_before)
@@ -64,7 +67,7 @@ impl Stage<StoredOffer> for Expiry {
         Interest::visit_on(Fields::of(["status", "expire_time"])).reading(&Fields::of(WARNED))
     }
 
-    /// Only when its time is over, or nearly over, is there anything to do.
+    /// There is work only at the warning and at the expiry.
     fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
         let Some(end) = end_of_exposure(offer) else { return Schedule::No };
         Schedule::At(self.warning(offer, end).unwrap_or(end))
@@ -105,20 +108,20 @@ fn expire(offer: &StoredOffer, now: Time) -> Result<Answer<StoredOffer>, StageEr
     let name = "expiry".to_owned();
     let author = Author { kind: author::Kind::KIND_STAGE.into(), name, ..Author::default() };
     let expired = Move::to(Status::Expired).because("exposure_over", "it was shown long enough: renew it");
-    // Nothing becomes active here, so no exposure begins.
-    let moved = expired.apply(&mut offer, &author, Mover::Stage, now, Duration::ZERO);
+    // This stage activates nothing, so no exposure begins.
+    let moved = expired.apply(&mut offer.offer, &author, Mover::Stage, now, Duration::ZERO);
     moved.map_err(|error| StageError::Lasting(error.to_string()))?;
     Ok(patch(MOVED, offer, now))
 }
 
-/// When an offer that is shown is to be shown no more.
+/// The expiry of an active offer.
 fn end_of_exposure(offer: &StoredOffer) -> Option<Time> {
     let is_active = offer.status() == Status::Active;
     let end = offer.offer.expire_time.as_option().filter(|_| is_active)?;
     Some(Time::from_ms(time::to_ms(end)))
 }
 
-/// What a change of this stage was.
+/// The event of a change by this stage.
 fn event(saved: &Saved<StoredOffer>) -> Option<OfferEvent> {
     let offer = &saved.entity.offer;
     let (kind, time) = match saved.entity.status() {

@@ -1,14 +1,17 @@
-//! The stages of offers that Torg brings along. `docs/builtin-stages.md` says what each looks at, sets, and waits for.
+//! The built-in stages of offers; see `docs/builtin-stages.md`.
 //!
-//! - [`Expiry`]: an offer expires when it was shown long enough; its seller is warned before ([`Events`]).
-//! - [`Evolution`]: an offer of an earlier catalogue is moved to the present one, along a [`Lineage`] of catalogues and migrations.
-//! - [`TakePhotos`]: photos that sellers link to are taken, by the crate `photos`.
-//! - [`OrderPhotos`]: the best photo is shown first, by a `photos::PhotoOrder`.
-//! - [`VideoCheck`]: whether a linked video can be seen, by asking its [`VideoHost`].
-//! - [`PriceStage`]: what such offers cost, by a [`PriceModel`]; [`Prices`] is one that keeps what live offers cost in the store.
+//! - [`Expiry`]: expires offers at the end of their exposure; sellers are warned before
+//! ([`Events`]).
+//! - [`Evolution`]: moves offers of earlier catalogues to the current one along a [`Lineage`] of
+//! migrations.
+//! - [`TakePhotos`]: downloads linked photos with the crate `photos`.
+//! - [`OrderPhotos`]: puts the best photo first, by a `photos::PhotoOrder`.
+//! - [`VideoCheck`]: checks whether a linked video is available at its [`VideoHost`].
+//! - [`PriceStage`]: predicts prices by a [`PriceModel`]; [`Prices`] collects those of active
+//! offers in the store.
 //!
-//! What all of them promise: a visit changes nothing but what it answers, a second visit of the same offer changes nothing, and each sets only its own fields, so that none
-//! of them undoes what another did.
+//! All of them: a visit has no effect but its answer, a second visit of the same offer changes
+//! nothing, and each stage sets only fields of its own.
 
 mod events;
 mod evolution;
@@ -21,7 +24,7 @@ mod take_photos;
 mod video;
 
 pub use events::{EventKind, Events, OfferEvent, TopicEvents};
-pub use evolution::{Evolution, Evolved, Lineage, LineageError};
+pub use evolution::{Evolution, ChangeContext, Lineage, LineageError};
 pub use expiry::Expiry;
 pub use order_photos::OrderPhotos;
 pub use price::{

@@ -1,43 +1,42 @@
-//! Every limit and default of the crate, in one place.
+//! Limits and defaults.
 
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How long before an offer expires its seller is warned, by default.
+/// The default time of the warning before the expiry.
 pub const WARN_BEFORE: Duration = DAY.saturating_mul(5);
-/// The topic of what happens to offers, by default.
+/// The default topic of events.
 pub const EVENTS_TOPIC: &str = "offers.events";
 
-/// How long a video that can be seen is not looked at again, by default.
+/// The default interval of checks of an available video.
 pub const VIDEO_CHECK_AGAIN: Duration = DAY.saturating_mul(7);
-/// How long a video that cannot be seen is not looked at again, by default.
+/// The default interval of checks of an unavailable video.
 pub const VIDEO_CHECK_MISSING: Duration = DAY;
-/// Bytes of what a host says about a video.
+/// The response of a host.
 pub const VIDEO_ANSWER_BYTES_MAX: u64 = 256 * 1024;
-/// Time for one question about a video, below the time that the watcher gives a call.
+/// The timeout of a request to a host, below the watcher's for the call.
 pub const VIDEO_ANSWER_TIME_MAX: Duration = Duration::from_secs(8);
-/// Characters of a video's title that are kept.
+/// Longer titles of videos are truncated.
 pub const VIDEO_TITLE_CHARS_MAX: usize = 300;
 
-/// How often the price of an offer is predicted anew, by default.
+/// The default interval of predictions.
 pub const PRICE_AGAIN: Duration = DAY;
-/// Offers that a group must have for a prediction, by default.
+/// The default number of offers that a prediction needs.
 pub const PRICE_COUNT_MIN: usize = 8;
-/// A prediction that moved by this part or less stays as it was, by default.
+/// Changes of a prediction up to this part are ignored by default.
 pub const PRICE_MOVE_MIN: f64 = 0.05;
-/// Offers of a group that are remembered, over all partitions.
+/// Offers kept in a group, over all partitions.
 pub const PRICE_SAMPLES_MAX: usize = 512;
-/// Offers of a group that each partition remembers at least.
+/// Offers kept in a group by each partition at least.
 pub const PRICE_PART_MIN: usize = 32;
-/// Attributes by which offers of a category are told apart.
+/// Key attributes of a category.
 pub const PRICE_ATTRIBUTES_MAX: usize = 3;
-/// Changes that are taken over in one commit.
+/// Changes in one commit.
 pub const PRICE_PAGE: usize = 128;
-/// Shards of the tables of prices.
 pub const PRICE_SHARDS: u32 = 64;
 
-/// Photos of one offer that are taken at the same time, by default.
+/// Default concurrent photos of one offer.
 pub const PHOTOS_AT_ONCE: usize = 4;
-/// Where photos are served, by default.
+/// The default path of photos.
 pub const PHOTOS_BASE: &str = "/photos/";

@@ -1,4 +1,4 @@
-//! Photo order: which photo of an offer is shown first.
+//! The display order of an offer's photos.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use wire::torg::offers::v1::{Photo, Status};
 
 use crate::patch::patch;
 
-/// Sets `photo_order` once all photos of an offer are settled: each was taken, or will never be. Those that were not taken are left out of the order.
+/// Sets `photo_order` once every photo of an offer is taken or failed for good; failed ones are
+/// left out.
 pub struct OrderPhotos {
     photos: Photos,
     order: Arc<dyn PhotoOrder>,
 }
 
 impl OrderPhotos {
-    /// Orders photos by what is known of them.
     #[must_use]
     pub fn new(photos: Photos, order: Arc<dyn PhotoOrder>) -> Self {
         Self { photos, order }
     }
 
-    /// The order; `None` if the photos are not all known yet.
+    /// `None` while photos are missing.
     async fn wanted(&self, shown: &[Photo]) -> Result<Option<Vec<u32>>, StageError> {
         let (mut places, mut known) = (Vec::new(), Vec::new());
         for (place, photo) in shown.iter().enumerate().filter(|(_, photo)| !photo.hash.is_empty()) {
@@ -49,7 +49,7 @@ impl Stage<StoredOffer> for OrderPhotos {
         Interest::visit_on(Fields::of(["photos"])).reading(&Fields::of(["photo_order"]))
     }
 
-    /// Photos that are not settled change once more.
+    /// Unsettled photos will change again.
     fn visit_after_change(&self, offer: &StoredOffer, _now: Time) -> Schedule {
         let is_gone = matches!(offer.status(), Status::STATUS_REMOVED | Status::STATUS_ARCHIVED);
         if is_gone || !are_settled(&offer.offer.photos) { Schedule::No } else { Schedule::Now }
@@ -75,7 +75,7 @@ impl Stage<StoredOffer> for OrderPhotos {
     }
 }
 
-/// Whether each photo was taken, or will never be.
+/// Whether every photo is taken or failed for good.
 fn are_settled(photos: &[Photo]) -> bool {
     let is_settled = |photo: &Photo| {
         !photo.hash.is_empty() || photo.problem.as_option().is_some_and(|problem| !problem.passing)

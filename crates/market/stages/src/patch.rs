@@ -1,9 +1,9 @@
-//! What the answers of these stages have in common.
+//! Common parts of the stages' answers.
 
 use offers::{StoredOffer, time};
 use watcher::{Answer, Fields, Time};
 
-/// These fields take the values that they have in `offer`, which changes now.
+/// A patch of these fields with the values in `offer`, changed now.
 pub(crate) fn patch<const N: usize>(
     fields: [&str; N],
     mut offer: StoredOffer,
@@ -13,7 +13,7 @@ pub(crate) fn patch<const N: usize>(
     Answer::patch(Fields::of(fields), offer)
 }
 
-/// A number by which offers can be spread in time: the same for the same offer, below 1.
+/// A deterministic number of an offer from 0 to 1, to spread visits in time.
 pub(crate) fn share_of(id: &str) -> f64 {
     f64::from(xxhash_rust::xxh3::xxh3_64(id.as_bytes()) as u32) / f64::from(u32::MAX)
 }

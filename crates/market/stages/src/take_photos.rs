@@ -1,4 +1,4 @@
-//! Photos: what sellers link to is taken, and offers say where it is.
+//! Downloads the linked photos of offers.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,11 @@ use wire::torg::offers::v1::{Photo, Problem, Status};
 use crate::limits::{PHOTOS_AT_ONCE, PHOTOS_BASE};
 use crate::patch::patch;
 
-/// How photos of offers are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhotosConfig {
-    /// Where files are served: what stands before their names.
+    /// The prefix of file names in URLs.
     pub base: String,
-    /// Photos of one offer that are taken at the same time.
+    /// Concurrent photos of one offer.
     pub at_once: usize,
 }
 
@@ -27,23 +26,23 @@ impl Default for PhotosConfig {
     }
 }
 
-/// Sets what is known of the photos of an offer: their files by the long side, width, height and hash, or the problem.
+/// Sets files by long side, width, height and hash of the photos of an offer, or their problem.
 ///
-/// A URL that was taken is not fetched again, whatever offer it is in. A problem that may pass is tried again when [`Photos`] says so; one that lasts stays until the URL
-/// changes. If files or rows cannot be written, the visit fails for now; what was taken until then is not fetched again.
+/// A URL is downloaded once for all offers. A temporary problem is retried when [`Photos`] says so;
+/// a permanent one stays until the URL changes. If files or rows cannot be written, the visit fails
+/// temporarily; finished photos are not downloaded again.
 pub struct TakePhotos {
     photos: Photos,
     config: PhotosConfig,
 }
 
 impl TakePhotos {
-    /// Takes photos by these.
     #[must_use]
     pub fn new(photos: Photos, config: PhotosConfig) -> Self {
         Self { photos, config }
     }
 
-    /// The photo at a URL as an offer shows it, and when it is to be tried again.
+    /// The photo in the form of the offer, and the time of the next attempt.
     async fn take(&self, url: &str, now: Time) -> Result<(Photo, Option<Time>), StageError> {
         let source_url = url.to_owned();
         match self.photos.take(url, now.as_ms()).await {
@@ -115,7 +114,7 @@ impl Stage<StoredOffer> for TakePhotos {
     }
 }
 
-/// Whether an offer has photos that anybody may want to see.
+/// Whether the photos of an offer may be shown.
 fn has_photos(offer: &StoredOffer) -> bool {
     let is_gone = matches!(offer.status(), Status::STATUS_REMOVED | Status::STATUS_ARCHIVED);
     !is_gone && !offer.offer.photos.is_empty()

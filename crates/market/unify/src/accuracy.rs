@@ -1,4 +1,4 @@
-//! How well categories are recognised: over a set of titles that people have labelled.
+//! Measures the recognition of categories on a set of labelled titles.
 
 use crate::error::{Error, Result};
 use crate::input::Input;
@@ -6,33 +6,28 @@ use crate::output::Reason;
 use crate::tables::lines;
 use crate::unifier::Unifier;
 
-/// The set that comes with the crate: part, title, path, category, others that are right too.
+/// The bundled set: part, title, path, category, further correct categories.
 pub const LABELLED: &str = include_str!("../data/labelled.tsv");
 
-/// Which part of the set a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// What words and weights were chosen by.
+    /// Used to tune words and weights.
     Train,
-    /// What was kept away from that.
+    /// Not used for tuning.
     Test,
 }
 
-/// A line of the set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labelled<'t> {
-    /// Its part.
     pub part: Part,
-    /// The title.
     pub title: &'t str,
-    /// The feed's category.
+    /// The category of the feed.
     pub path: Vec<&'t str>,
-    /// The categories that are right, the best first.
+    /// The correct categories, the best first.
     pub right: Vec<&'t str>,
 }
 
 impl<'t> Labelled<'t> {
-    /// Reads a set.
     pub fn read(text: &'t str) -> Result<Vec<Self>> {
         lines(text)
             .map(|(line, text)| Self::of(text).ok_or(Error::Table { table: "labelled", line }))
@@ -55,55 +50,46 @@ impl<'t> Labelled<'t> {
     }
 }
 
-/// How many were right.
+/// Counts of correct answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Of so many.
     pub lines: usize,
-    /// The first answer was right.
     pub first: usize,
-    /// The first or the second was.
+    /// The first or the second answer was correct.
     pub first_two: usize,
 }
 
 impl Score {
-    /// In hundred, the first answer.
+    /// Correct first answers in percent.
     #[must_use]
     pub fn top1(&self) -> f64 {
         100.0 * self.first as f64 / self.lines.max(1) as f64
     }
 
-    /// In hundred, the first two.
+    /// Correct among the first two answers in percent.
     #[must_use]
     pub fn top2(&self) -> f64 {
         100.0 * self.first_two as f64 / self.lines.max(1) as f64
     }
 }
 
-/// A line whose first answer was wrong.
+/// A line with a wrong first answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss<'t> {
-    /// The line.
     pub labelled: Labelled<'t>,
-    /// What was answered, with its points and by what; `None` if nothing was.
+    /// The answer with its confidence and reason.
     pub answer: Option<(String, u16, Reason)>,
-    /// The second answer.
     pub second: Option<String>,
 }
 
-/// What came of a whole set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Accuracy<'t> {
-    /// The part that was tuned on.
     pub train: Score,
-    /// The part that was not.
     pub test: Score,
-    /// The errors.
     pub misses: Vec<Miss<'t>>,
 }
 
 impl<'t> Accuracy<'t> {
-    /// Recognises every line of a set by title and path.
     pub fn measure(unifier: &Unifier, set: &[Labelled<'t>]) -> Result<Self> {
         let mut accuracy = Self::default();
         let mut session = unifier.session();
@@ -128,7 +114,6 @@ impl<'t> Accuracy<'t> {
         Ok(accuracy)
     }
 
-    /// Both parts together.
     #[must_use]
     pub fn whole(&self) -> Score {
         Score {

@@ -1,46 +1,45 @@
-//! Which category an offer belongs to: what its feed's category, its title and its description say, weighed together.
+//! Chooses the category of an offer by the feed's category, the title and the description.
 
 use smallvec::SmallVec;
 
-use crate::evidence::{Evidence, Scratch, Sort, of, weigh};
+use crate::evidence::{Evidence, Scratch, TextKind, of, weigh};
 use crate::index::Index;
 use crate::limits::CANDIDATES_MAX;
 use crate::output::Reason;
 use crate::path::PathEvidence;
 use crate::words::{Word, Words, of_title, push};
 
-/// What a category gets of the points of one in the feed's path that it stands near to.
+/// For a category near one of the feed's path.
 const FACTOR_NEAR: f32 = 0.5;
-/// What the feed's path is worth for a category that has others below it: the title may mean one of those, or a neighbour.
+/// For a category of the path with children: the title may mean one of them or a neighbour.
 const FACTOR_INNER: f32 = 0.85;
-/// What it gets if it stands below that one.
+/// For a category below one of the path.
 const FACTOR_BELOW: f32 = 0.95;
-/// What the words of categories above it are worth, if the text has them.
+/// For words of ancestors in the text.
 const FACTOR_ABOVE: f32 = 0.3;
 const POINTS_ABOVE_MAX: f32 = 6.0;
-/// What each step down costs: of equal names the broader category is meant.
+/// For each level: of equal names the broader category is meant.
 const COST_DEPTH: f32 = 0.2;
-/// What it costs to be an accessory if the text does not say so.
+/// An accessory, if the text does not say so.
 const COST_ACCESSORY: f32 = 2.0;
-/// What it costs to be none if the text says so.
+/// No accessory, if the text says so.
 const COST_NO_ACCESSORY: f32 = 1.0;
-/// What it costs to be for sale if the text says rent, or a thing if it says service.
+/// For sale although the text says rent, or an item although it says service.
 const COST_OTHER_INTENT: f32 = 2.5;
-/// What says less than this share of what the best says is not looked at.
+/// Evidence below this share of the best is ignored.
 const SHARE_LEAST: f32 = 0.3;
-/// Below this nothing was recognised.
+/// Below this nothing is recognised.
 const POINTS_LEAST: f32 = 5.0;
-/// Below this the description is asked too.
+/// Below this the description is read too.
 const POINTS_SURE: f32 = 7.0;
-/// A second one that is nearer than this share is as likely.
+/// A second category within this share of the best is equally likely.
 const SHARE_AMBIGUOUS: f32 = 0.06;
-/// Points at which an answer is two thirds sure.
+/// Points at a confidence of two thirds.
 const POINTS_SCALE: f32 = 11.0;
-/// What the words of a description weigh: less if the title says something.
+/// For words of a description; less if the title has evidence.
 const WEIGHT_DESCRIPTION: f32 = 0.4;
 const WEIGHT_DESCRIPTION_ALONE: f32 = 0.9;
 
-/// What came of weighing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) best: u32,
@@ -50,7 +49,7 @@ pub(crate) struct Verdict {
     pub(crate) is_ambiguous: bool,
 }
 
-/// Nothing that takes offers was recognised; perhaps something that does not.
+/// No category that accepts offers was recognised; `inner` is one that does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unrecognised {
     pub(crate) inner: Option<u32>,
@@ -63,11 +62,10 @@ struct Candidate {
     total: f32,
 }
 
-/// What is weighed.
 pub(crate) struct Texts<'t> {
     pub(crate) title: &'t str,
-    /// Words of parameters that say what it is.
-    pub(crate) told: &'t Words,
+    /// Words of parameters that describe the kind of the item.
+    pub(crate) kind: &'t Words,
     pub(crate) description: &'t str,
 }
 
@@ -78,11 +76,11 @@ pub(crate) fn decide(
     scratch: &mut Scratch,
 ) -> Result<Verdict, Unrecognised> {
     let mut words = of_title(texts.title);
-    texts.told.iter().for_each(|word| push(&mut words, *word));
+    texts.kind.iter().for_each(|word| push(&mut words, *word));
     let told: SmallVec<[u32; 24]> = words.iter().filter_map(|word| index.word(word.stem)).collect();
     let has_title = !words.is_empty();
     path.words.iter().for_each(|word| push(&mut words, *word));
-    let by_title = if has_title { weigh(index, &words, Sort::Title, scratch) } else { Evidence::new() };
+    let by_title = if has_title { weigh(index, &words, TextKind::Title, scratch) } else { Evidence::new() };
     let candidates = compare(index, path, &by_title, &words);
     let verdict = judge(index, path, &candidates, &told, false);
     if texts.description.is_empty() || verdict.is_ok_and(|verdict| verdict.points >= points(POINTS_SURE)) {
@@ -92,25 +90,26 @@ pub(crate) fn decide(
     for word in of_title(texts.description) {
         push(&mut words, Word { stem: word.stem, weight: word.weight * factor });
     }
-    let by_title = weigh(index, &words, Sort::Title, scratch);
+    let by_title = weigh(index, &words, TextKind::Title, scratch);
     let candidates = compare(index, path, &by_title, &words);
     judge(index, path, &candidates, &told, verdict.is_err())
 }
 
-/// The likeliest categories, the best first.
+/// The most likely categories, the best first.
 fn compare(
     index: &Index,
     path: &PathEvidence,
     by_title: &Evidence,
     words: &Words,
 ) -> SmallVec<[Candidate; CANDIDATES_MAX]> {
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(by_title.len() + path.pillars.len());
+    let mut candidates: Vec<Candidate> = Vec::with_capacity(by_title.len() + path.top.len());
     let mut add = |category: u32, points: f32| {
         let by_path = near(index, path, category);
         candidates.push(Candidate { category, by_path, total: by_path + points });
     };
     let greatest = |evidence: &Evidence| evidence.iter().map(|(_, points)| *points).fold(0.0, f32::max);
-    let (least, least_by_path) = (SHARE_LEAST * greatest(by_title), SHARE_LEAST * greatest(&path.evidence));
+    let least = SHARE_LEAST * greatest(by_title);
+    let least_by_path = SHARE_LEAST * greatest(&path.evidence);
     let told = by_title
         .iter()
         .filter(|(category, points)| *points >= least || of(&path.evidence, *category) > least_by_path);
@@ -119,7 +118,9 @@ fn compare(
     named
         .filter(|(category, _)| of(by_title, *category) == 0.0)
         .for_each(|(category, _)| add(*category, 0.0));
-    candidates.sort_unstable_by(|a, b| b.total.total_cmp(&a.total).then(a.category.cmp(&b.category)));
+    let best_first =
+        |a: &Candidate, b: &Candidate| b.total.total_cmp(&a.total).then(a.category.cmp(&b.category));
+    candidates.sort_unstable_by(best_first);
     candidates.truncate(CANDIDATES_MAX);
     let known: SmallVec<[(u32, f32); 32]> =
         words.iter().filter_map(|word| index.word(word.stem).map(|number| (number, word.weight))).collect();
@@ -135,11 +136,12 @@ fn compare(
         candidate.total -= branch.map_or(0.0, |branch| branch.cost);
         candidate.total -= COST_DEPTH * f32::from(index.nodes[candidate.category as usize].depth);
     }
-    candidates.sort_unstable_by(|a, b| b.total.total_cmp(&a.total).then(a.category.cmp(&b.category)));
+    candidates.sort_unstable_by(best_first);
     candidates.into_iter().collect()
 }
 
-/// What it costs to be another kind of thing than the text says: the thing itself or what belongs to it, for sale or for rent, or a service.
+/// The cost of another kind than the text says: an item or its accessory, for sale or for rent, or
+/// a service.
 fn cost_of_kind(index: &Index, category: u32, says_accessory: bool, intents: &[(u32, u32)]) -> f32 {
     let node = &index.nodes[category as usize];
     let is_accessory = node.is_accessory || node.id.starts_with("transport/parts");
@@ -154,11 +156,11 @@ fn cost_of_kind(index: &Index, category: u32, says_accessory: bool, intents: &[(
     accessory + if intents.iter().all(fits) { 0.0 } else { COST_OTHER_INTENT }
 }
 
-/// What the feed's path says for a category: that it is called so, or stands near what is called so.
+/// The evidence of the feed's path for a category itself or near those of the path.
 fn near(index: &Index, path: &PathEvidence, category: u32) -> f32 {
     let is_inner = index.nodes[category as usize].has_children;
     let mut best = of(&path.evidence, category) * if is_inner { FACTOR_INNER } else { 1.0 };
-    for (pillar, points) in &path.pillars {
+    for (pillar, points) in &path.top {
         let common = f32::from(index.common(category, *pillar));
         let share = common / f32::from(index.nodes[*pillar as usize].depth + 1);
         let factor = if share >= 1.0 { FACTOR_BELOW } else { FACTOR_NEAR };
@@ -167,7 +169,7 @@ fn near(index: &Index, path: &PathEvidence, category: u32) -> f32 {
     best
 }
 
-/// What the categories above say, if the text has their words.
+/// The evidence of words of the ancestors in the text.
 fn above(index: &Index, category: u32, known: &[(u32, f32)]) -> f32 {
     let mut seen: SmallVec<[u32; 16]> = SmallVec::from_slice(index.stems_of(category));
     let mut points = 0.0;
@@ -213,7 +215,7 @@ fn judge(
     })
 }
 
-/// The category for what fits nowhere else below one that takes no offers: not sure at all, and marked as such.
+/// The category `other` below one that accepts no offers: a guess with low confidence.
 fn other_below(index: &Index, inner: Option<u32>) -> Option<Verdict> {
     let best = index.node(&format!("{}/other", index.nodes[inner? as usize].id))?;
     let takes_offers = index.nodes[best as usize].accepts_offers;
@@ -233,9 +235,7 @@ fn reason(
     match (path.by_id, best.by_path > 0.0, by_title) {
         (Some(id), ..) if id == best.category => Reason::Id,
         _ if by_description => Reason::Description,
-        (_, true, _)
-            if path.by_google && path.pillars.first().is_some_and(|first| first.0 == best.category) =>
-        {
+        (_, true, _) if path.by_google && path.top.first().is_some_and(|first| first.0 == best.category) => {
             Reason::Google
         }
         (_, true, true) => Reason::PathAndTitle,
@@ -244,7 +244,7 @@ fn reason(
     }
 }
 
-/// Points as others see them: from 0 to 1000.
+/// The confidence from 0 to 1000.
 fn points(total: f32) -> u16 {
     (1000.0 * (1.0 - (-total.max(0.0) / POINTS_SCALE).exp())) as u16
 }

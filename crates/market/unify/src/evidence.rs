@@ -1,32 +1,32 @@
-//! What a text says for each category: by the names of which it has the words.
+//! Scores categories by the names whose words a text has.
 
 use crate::index::Index;
 use crate::words::Words;
 
-/// How much of a name's meaning a text must have.
+/// The minimal share of a name's weight in the text.
 const COVERED_LEAST: f32 = 0.45;
 const COVERED_LEAST_BY_NAME: f32 = 0.25;
-/// Text words of a part of a path that nothing is called by count as this rare.
+/// The rarity of words that no name has.
 const RARITY_UNKNOWN: f32 = 8.0;
-/// What a name gets that the text has whole.
+/// For a name with all its words in the text.
 const POINTS_WHOLE: f32 = 1.0;
-/// For each word after the first: several words of one name are no accident.
+/// For each further word of such a name.
 const POINTS_WHOLE_BY_WORD: f32 = 1.5;
 const FACTOR_WHOLE: f32 = 1.25;
-/// What a part of a path gets for a name that has all its words, and others.
+/// For a part of a path whose words the name has, with others.
 const FACTOR_SPECIAL: f32 = 0.5;
-/// What a part of a path gets that is the name, no more and no less.
+/// For a part of a path that equals the name.
 const FACTOR_EXACT: f32 = 1.3;
-/// What a word carries that another one stands for.
+/// For a word that an alias stands for.
 const WEIGHT_ALIAS: f32 = 0.9;
 
-/// Categories with what speaks for them, in the order of their numbers.
+/// Categories with their scores, sorted.
 pub(crate) type Evidence = Vec<(u32, f32)>;
 
-/// Working memory for one thread: as long as the index, cleared after every use.
+/// Buffers for one thread, sized by the index and cleared after every use.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// By label: rarity times weight of its words that the text has, and the rarity alone.
+    /// By label: the sum of rarity times weight of matching words, and of their rarity.
     labels: Vec<(f32, f32)>,
     touched: Vec<u32>,
     /// By category.
@@ -45,17 +45,15 @@ impl Scratch {
     }
 }
 
-/// Whether a text is a name, or only has one in it.
+/// Whether a text is a name or only contains one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
-    /// A part of a path: what it says beside a name speaks against that name.
+pub(crate) enum TextKind {
+    /// A part of a path: other words count against the name.
     Name,
-    /// A title.
     Title,
 }
 
-/// What speaks for each category.
-pub(crate) fn weigh(index: &Index, words: &Words, sort: Sort, scratch: &mut Scratch) -> Evidence {
+pub(crate) fn weigh(index: &Index, words: &Words, kind: TextKind, scratch: &mut Scratch) -> Evidence {
     let mut total = 0.0;
     let mut known: smallvec::SmallVec<[(u32, f32); 24]> = smallvec::SmallVec::new();
     for word in words {
@@ -79,16 +77,16 @@ pub(crate) fn weigh(index: &Index, words: &Words, sort: Sort, scratch: &mut Scra
             sums.1 += rarity;
         }
     }
-    gather(index, total, sort, scratch)
+    gather(index, total, kind, scratch)
 }
 
-/// Makes of the labels' sums what speaks for each category, and clears the working memory.
-fn gather(index: &Index, total: f32, sort: Sort, scratch: &mut Scratch) -> Evidence {
+/// Turns the sums of labels into scores of categories and clears the buffers.
+fn gather(index: &Index, total: f32, kind: TextKind, scratch: &mut Scratch) -> Evidence {
     for number in scratch.touched.drain(..) {
         let (matched, rarity) = std::mem::take(&mut scratch.labels[number as usize]);
         let label = index.labels[number as usize];
         let covered = rarity / label.weight;
-        let least = if sort == Sort::Name { COVERED_LEAST_BY_NAME } else { COVERED_LEAST };
+        let least = if kind == TextKind::Name { COVERED_LEAST_BY_NAME } else { COVERED_LEAST };
         if covered < least {
             continue;
         }
@@ -99,11 +97,11 @@ fn gather(index: &Index, total: f32, sort: Sort, scratch: &mut Scratch) -> Evide
         } else {
             matched * covered.powi(3)
         };
-        if sort == Sort::Name {
+        if kind == TextKind::Name {
             let explained = (rarity / total.max(0.1)).min(1.0);
             points = match (is_whole, explained > 0.999) {
                 (true, true) => points * FACTOR_EXACT,
-                // The name says more than the text: a special kind of it.
+                // The name is more special than the text.
                 (false, true) => points.max(matched * FACTOR_SPECIAL),
                 _ => points * (0.4 + 0.6 * explained),
             };
@@ -123,12 +121,12 @@ fn gather(index: &Index, total: f32, sort: Sort, scratch: &mut Scratch) -> Evide
     evidence
 }
 
-/// What speaks for one category.
+/// The score of one category.
 pub(crate) fn of(evidence: &Evidence, category: u32) -> f32 {
-    evidence.binary_search_by_key(&category, |(known, _)| *known).map_or(0.0, |place| evidence[place].1)
+    evidence.binary_search_by_key(&category, |(known, _)| *known).map_or(0.0, |position| evidence[position].1)
 }
 
-/// Adds what another text says, each time the greater of both.
+/// Merges the scores of another text, the greater of both.
 pub(crate) fn join(evidence: &mut Evidence, other: &Evidence, factor: f32) {
     evidence.extend(other.iter().map(|(category, points)| (*category, points * factor)));
     evidence.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));

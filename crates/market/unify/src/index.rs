@@ -1,4 +1,4 @@
-//! The index of everything that categories are called.
+//! The index of all names of categories.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ const NO_BRANCH: u16 = u16::MAX;
 /// A name of a category as a set of stems.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Label {
-    /// The category that offers of this name go to.
+    /// The target of offers with this name.
     pub(crate) category: u32,
-    /// The sum of its words' rarity.
+    /// The sum of the rarity of its words.
     pub(crate) weight: f32,
-    /// Less than one for a word that only hints at the category.
+    /// Below 1 for a mere hint at the category.
     pub(crate) factor: f32,
-    /// How many words it has.
+    /// The number of words.
     pub(crate) words: u8,
 }
 
@@ -31,28 +31,28 @@ pub(crate) struct Node {
     pub(crate) depth: u8,
     pub(crate) accepts_offers: bool,
     pub(crate) has_children: bool,
-    /// It, or one above it, is for things that belong to others.
+    /// The category or an ancestor is for accessories.
     pub(crate) is_accessory: bool,
-    /// Where offers of it go: itself, or the category that replaces a closed one.
+    /// The category itself, or the replacement of a closed one.
     pub(crate) target: u32,
-    /// The part of [`Index::own_stems`].
+    /// A range of [`Index::own_stems`].
     stems: (u32, u32),
-    /// The nearest branch at or above it that is meant only if the text says so.
+    /// The nearest branch at or above it that requires certain words.
     branch: u16,
 }
 
-/// Words, names and categories by number. Words are found by the hash of their stem.
+/// Words, names and categories by number. Words are identified by the hash of their stem.
 pub(crate) struct Index {
     pub(crate) nodes: Vec<Node>,
     by_id: BTreeMap<Box<str>, u32>,
     hashes: Vec<u64>,
     pub(crate) rarity: Vec<f32>,
-    /// Of a word, the part of `labels_of`.
+    /// By word, the start of its range of `labels_of`.
     starts: Vec<u32>,
     labels_of: Vec<u32>,
     pub(crate) labels: Vec<Label>,
     own_stems: Vec<u32>,
-    /// Words that stand for others: "сдам" for "аренда".
+    /// "сдам" stands for "аренда".
     aliases: Vec<(u64, u64)>,
     branches: Vec<Branch>,
     pub(crate) accessory_words: Vec<u64>,
@@ -65,13 +65,13 @@ struct Draft {
     factor: f32,
 }
 
-/// What a synonym is worth beside a name.
+/// For synonyms.
 const FACTOR_SYNONYM: f32 = 0.95;
-/// What a name of a closed category is worth for the one that replaces it.
+/// For names of a closed category, which count for its replacement.
 const FACTOR_CLOSED: f32 = 0.7;
-/// Shorter makes of vehicles say nothing about the category.
+/// Shorter makes of vehicles are ambiguous.
 const MAKE_CHARS_MIN: usize = 3;
-/// What makes of cars say about the category: only a hint.
+/// Makes of cars are only a hint at the category.
 const FACTOR_MAKE: f32 = 0.6;
 const FACTOR_RARE_MAKE: f32 = 0.45;
 
@@ -115,52 +115,52 @@ impl Index {
         })
     }
 
-    /// The number of a category.
     pub(crate) fn node(&self, id: &str) -> Option<u32> {
         self.by_id.get(id).copied()
     }
 
-    /// The number of a word, if some category has it in a name.
+    /// The number of a word that occurs in a name.
     pub(crate) fn word(&self, stem: u64) -> Option<u32> {
         self.hashes.binary_search(&stem).ok().map(|number| number as u32)
     }
 
-    /// What a word stands for beside itself.
+    /// The words that a word stands for.
     pub(crate) fn alias(&self, stem: u64) -> impl Iterator<Item = u64> {
         let start = self.aliases.partition_point(|(known, _)| *known < stem);
         self.aliases[start..].iter().take_while(move |(known, _)| *known == stem).map(|(_, meant)| *meant)
     }
 
-    /// The labels that have a word.
+    /// The labels with a word.
     pub(crate) fn labels_with(&self, word: u32) -> &[u32] {
         &self.labels_of[self.starts[word as usize] as usize..self.starts[word as usize + 1] as usize]
     }
 
-    /// The words of a category's own names.
+    /// The words of the names of a category.
     pub(crate) fn stems_of(&self, category: u32) -> &[u32] {
         let (start, end) = self.nodes[category as usize].stems;
         &self.own_stems[start as usize..end as usize]
     }
 
-    /// The branch of a category that is meant only if the text says so.
+    /// The nearest branch at or above a category that requires certain words.
     pub(crate) fn branch(&self, category: u32) -> Option<&Branch> {
         self.branches.get(usize::from(self.nodes[category as usize].branch))
     }
 
-    /// What is done with the thing, if the words say so: let, repaired. Each is a word that such categories have, and their branch.
+    /// Intents in the words, such as rent or repair: the word in names of such categories, and
+    /// their branch.
     pub(crate) fn intents_of(&self, words: &Words) -> impl Iterator<Item = (u32, u32)> {
         let is_said = |intent: &&(u64, u32, u32)| words.iter().any(|word| word.stem == intent.0);
         self.intents.iter().filter(is_said).map(|intent| (intent.1, intent.2))
     }
 
-    /// The category, then those above it.
+    /// The category and its ancestors.
     pub(crate) fn upwards(&self, category: u32) -> impl Iterator<Item = u32> {
         let above =
             |number: &u32| Some(self.nodes[*number as usize].parent).filter(|parent| *parent != NOTHING);
         std::iter::successors(Some(category), above)
     }
 
-    /// How many categories above and including the lower one two have in common.
+    /// The number of common ancestors, themselves included.
     pub(crate) fn common(&self, a: u32, b: u32) -> u8 {
         let (mut a, mut b) = (a, b);
         while a != b {
@@ -210,7 +210,8 @@ fn nodes_of(catalogue: &Catalogue) -> Vec<Node> {
         .collect()
 }
 
-/// Whether a category is one of "Refrigerator Accessories" or the like. Broad ones, and our own branches, say otherwise what they are.
+/// Whether a category is "Refrigerator Accessories" or the like. Broad categories and our own
+/// branches are marked otherwise.
 fn is_accessory(category: catalog::Category<'_>) -> bool {
     let is_one = |category: catalog::Category<'_>| {
         let name = category.name("en");
@@ -236,7 +237,7 @@ fn mark_branches(nodes: &mut [Node], branches: &[Branch], by_id: &BTreeMap<Box<s
     }
 }
 
-/// Every name and synonym of the catalogue, then our own signs and makes of vehicles.
+/// Names and synonyms of the catalogue, our own signs, and makes of vehicles.
 fn drafts_of(catalogue: &Catalogue, nodes: &[Node], by_id: &BTreeMap<Box<str>, u32>) -> Result<Vec<Draft>> {
     let mut drafts = Vec::new();
     for (number, category) in catalogue.categories().enumerate() {
@@ -249,7 +250,7 @@ fn drafts_of(catalogue: &Catalogue, nodes: &[Node], by_id: &BTreeMap<Box<str>, u
     }
     for (line, sign) in tables::signs() {
         let (name, id) = sign.ok_or(Error::Table { table: "signs", line })?;
-        // A catalogue of another shop has other categories.
+        // Another catalogue may lack the category.
         if let Some(category) = by_id.get(id) {
             drafts.push(Draft { category: *category, words: of_name(name), factor: 1.0 });
         }
@@ -264,7 +265,7 @@ fn drafts_of(catalogue: &Catalogue, nodes: &[Node], by_id: &BTreeMap<Box<str>, u
             continue;
         };
         for choice in attribute.choices() {
-            // "AC" stands in too many titles for another thing.
+            // "AC" has other meanings in too many titles.
             let names = [choice.name("en"), choice.name("ru")].into_iter();
             for name in names.filter(|name| name.chars().count() >= MAKE_CHARS_MIN) {
                 drafts.push(Draft { category: *category, words: of_name(name), factor });
@@ -275,7 +276,7 @@ fn drafts_of(catalogue: &Catalogue, nodes: &[Node], by_id: &BTreeMap<Box<str>, u
     Ok(drafts)
 }
 
-/// The natural logarithm of how many categories there are for each that has the word.
+/// The natural logarithm of the number of categories by category with the word.
 fn rarity_of(drafts: &[Draft], words: usize, categories: usize, number_of: impl Fn(u64) -> u32) -> Vec<f32> {
     let mut having = vec![0_u32; words];
     let mut last = vec![NOTHING; words];
@@ -308,7 +309,7 @@ fn own_stems_of(drafts: &[Draft], nodes: &mut [Node], number_of: impl Fn(u64) ->
     pairs.into_iter().map(|(_, word)| word).collect()
 }
 
-/// The labels, and for each word of each its number and the label's.
+/// The labels, and pairs of word and label.
 fn labels_of(
     drafts: &[Draft],
     nodes: &[Node],

@@ -1,39 +1,34 @@
-//! What a feed says about an offer.
+//! An offer as its feed describes it.
 
-/// One offer as its feed has it. Everything but the title may be left out.
+/// Everything but the title is optional.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Input<'i> {
-    /// What it is called.
     pub title: &'i str,
-    /// More about it.
     pub description: &'i str,
-    /// The feed's own category, from the root down: `["Электроника", "Телефоны"]`; an Avito `Category` and `GoodsType` too.
+    /// The feed's category from the root down: `["Электроника", "Телефоны"]`; also `Category` and
+    /// `GoodsType` of Avito.
     pub path: &'i [&'i str],
-    /// An id of our own catalogue, or a name in it, if the feed gives one.
+    /// An id or a name of our own catalogue.
     pub category: Option<&'i str>,
-    /// A `google_product_category`: its number or its path.
+    /// A `google_product_category`: number or path.
     pub google: Option<&'i str>,
-    /// Names and values.
     pub params: &'i [Param<'i>],
-    /// Who makes it.
     pub vendor: Option<&'i str>,
-    /// Which of the vendor's it is.
     pub model: Option<&'i str>,
-    /// Where it is, as people write it.
+    /// As people write it.
     pub address: Option<&'i str>,
-    /// Where it is: latitude and longitude in degrees. It wins over the address.
+    /// Latitude and longitude in degrees. Has precedence over the address.
     pub point: Option<(f64, f64)>,
-    /// Where its seller is.
+    /// The location of the seller.
     pub hints: geo::Hints<'i>,
 }
 
-/// A name and a value of a feed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Param<'i> {
-    /// What it is about: `Цвет`.
+    /// `Цвет`
     pub name: &'i str,
-    /// What it is: `красный`.
+    /// `красный`
     pub value: &'i str,
-    /// In which unit; empty if there is none, or if it stands in the value.
+    /// Empty if there is none or if it is a part of the value.
     pub unit: &'i str,
 }

@@ -1,4 +1,4 @@
-//! The unifier: brings what a feed says about an offer into the words of the catalogue.
+//! Maps offers of feeds to categories, attributes and places of the catalogue.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,20 +21,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is promised:
-//! - Unifying never fails. What could not be done is a [`Mark`] that names the field; what has no place is a [`Leftover`], never lost.
-//! - A recognised category is one that offers can stand in. It comes with how sure that is, by what, and the next likely one.
-//! - What the seller has decided ([`Mapping`]) wins over everything.
-//! - A failure of a geocoder that may pass is a mark of its own ([`Unified::is_passing`]): the offer goes on, and is not deleted.
-//! - The same input gives the same output, whatever came before. Time and memory for one offer are bounded, whatever it says.
+//! Guarantees:
+//! - Unifying never fails. A [`Mark`] names a field with a problem; a [`Leftover`] keeps what has
+//! no attribute.
+//! - A recognised category accepts offers. It has a confidence, a reason and the next likely
+//! category.
+//! - The seller's own [`Mapping`] has precedence.
+//! - A temporary failure of a geocoder is a mark of its own ([`Unified::is_passing`]): the offer
+//! must not be deleted for it.
+//! - The output depends on the input alone. Time and memory for one offer are bounded.
 //!
-//! Where things are: input and output (`input.rs`, `output.rs`), words (`words.rs`), all names of categories (`index.rs`, `tables.rs`,
-//! `data/`), what a text says for each category (`evidence.rs`), the feed's category (`path.rs`), the decision (`category.rs`),
-//! attributes (`attributes/`), places (`place.rs`), the whole (`unifier.rs`), how well it does (`accuracy.rs`). Every limit is in
-//! [`limits`]; `docs/unify.md` explains the rest.
+//! Where things are: words (`words.rs`), names of categories (`index.rs`, `tables.rs`, `data/`),
+//! scores (`evidence.rs`), the feed's category (`path.rs`), the choice (`category.rs`), attributes
+//! (`attributes/`), places (`place.rs`), the whole (`unifier.rs`), measurement (`accuracy.rs`). See
+//! `docs/unify.md`.
 
 mod accuracy;
 mod attributes;
+mod cache;
 mod category;
 mod error;
 mod evidence;

@@ -1,30 +1,28 @@
-//! Every limit of the crate.
+//! The limits of the crate. Longer texts are truncated.
 
-/// What is read of a title.
 pub const TITLE_CHARS_MAX: usize = 300;
-/// What is read of a description to recognise the category, if the title says too little.
+/// The part of a description used for the category if the title is not enough.
 pub const DESCRIPTION_CHARS_FOR_CATEGORY_MAX: usize = 300;
-/// What is read of a description to find `name: value`.
+/// The part of a description searched for `name: value`.
 pub const DESCRIPTION_CHARS_FOR_PAIRS_MAX: usize = 4_000;
-/// Parts of a feed's category path that are looked at: the last ones.
+/// The last parts of a category path are used.
 pub const PATH_PARTS_MAX: usize = 8;
-/// What is read of one part.
 pub const PATH_PART_CHARS_MAX: usize = 200;
-/// Words of one text that are looked at.
+/// Words of one text that are used.
 pub const WORDS_MAX: usize = 48;
-/// Parameters of one offer that are looked at; the rest is left over.
+/// Further parameters of an offer become leftovers.
 pub const PARAMS_MAX: usize = 200;
-/// Feed categories whose evidence a session remembers.
-pub const PATHS_REMEMBERED_MAX: usize = 4_096;
-/// Categories that are weighed against each other at the end.
+/// Feed categories that a session caches.
+pub const CACHED_PATHS_MAX: usize = 4_096;
+/// Categories that are compared in the end.
 pub const CANDIDATES_MAX: usize = 24;
-/// What a mark repeats of a value.
+/// Given values are truncated in marks.
 pub const ECHO_CHARS_MAX: usize = 100;
-/// A table that comes packed with the crate, unpacked.
+/// Size of an unpacked table.
 pub const TABLE_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// A longer value is not read as a number, a choice or a date.
+/// Longer values are not read as numbers, choices or dates.
 pub const VALUE_BYTES_MAX: usize = 2_000;
-/// Values of attributes that a session remembers; when there are more, it begins anew.
-pub const VALUES_REMEMBERED_MAX: usize = 10_000;
-/// Bytes of a value, with its unit, that is remembered.
-pub const VALUE_BYTES_REMEMBERED_MAX: usize = 100;
+/// Values of attributes that a session caches.
+pub const CACHED_VALUES_MAX: usize = 10_000;
+/// Longer values, with their units, are not cached.
+pub const CACHED_VALUE_BYTES_MAX: usize = 100;

@@ -1,23 +1,24 @@
-//! The seller's own mapping: which of our categories a category of a feed is.
+//! The seller's own mapping from categories of a feed to ours.
 
 use std::collections::BTreeMap;
 
-use crate::words::normal;
+use catalog::text::normalise;
 
-/// The key of a feed's category: the normal forms of its parts with ` > ` between them. Equal keys are the same category.
+/// The key of a feed's category: the normal forms of its parts, separated by ` > `.
 #[must_use]
 pub fn path_key(path: &[&str]) -> String {
-    let parts: Vec<String> = path.iter().map(|part| normal(part)).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<String> =
+        path.iter().map(|part| normalise(part)).filter(|part| !part.is_empty()).collect();
     parts.join(" > ")
 }
 
-/// What a seller, or support for them, has decided. It wins over everything that is recognised.
+/// Decisions of a seller or of support. They have precedence over recognition.
 pub trait Mapping: Send + Sync {
-    /// The id of our category for the [key](path_key) of the feed's, if that was decided.
+    /// The id of our category for the [key](path_key) of a feed's category.
     fn category(&self, key: &str) -> Option<&str>;
 }
 
-/// Nothing was decided.
+/// An empty mapping.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoMapping;
 

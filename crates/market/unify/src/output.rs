@@ -1,69 +1,65 @@
-//! What becomes of an offer of a feed.
+//! The result for an offer of a feed.
 
 use std::collections::BTreeMap;
 
 use catalog::OwnedValue;
 use geo::Located;
 
-/// An offer in the words of the catalogue, and what could not be brought into them.
+use crate::limits::ECHO_CHARS_MAX;
+use crate::unifier::truncate;
+
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Unified {
-    /// The category; `None` if none was recognised.
+    /// `None` if none was recognised.
     pub category: Option<Recognised>,
-    /// By the catalogue's ids.
+    /// By ids of the catalogue.
     pub attributes: BTreeMap<String, Vec<OwnedValue>>,
-    /// What the category has no attribute for, or could not be read: as the feed has it.
+    /// Values without an attribute, and those that cannot be read.
     pub leftovers: Vec<Leftover>,
-    /// Where it is.
     pub place: Option<Located>,
-    /// What is wrong, or doubtful.
+    /// Problems and doubts.
     pub marks: Vec<Mark>,
 }
 
 impl Unified {
-    /// Whether something failed that may pass by itself: the offer must not be deleted for it.
+    /// Whether a temporary failure occurred: the offer must not be deleted for it.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         self.marks.iter().any(|mark| mark.kind.is_passing())
     }
 }
 
-/// A category that was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognised {
-    /// The catalogue's id; offers can stand in it.
+    /// A category that accepts offers.
     pub id: String,
-    /// How sure, from 0 to 1000.
+    /// Confidence from 0 to 1000.
     pub points: u16,
-    /// By what.
     pub reason: Reason,
-    /// The next likely one, and how sure that would be.
+    /// The next likely category with its confidence.
     pub second: Option<(String, u16)>,
-    /// Whether the next one is as likely.
+    /// Whether `second` is equally likely.
     pub is_ambiguous: bool,
 }
 
-/// By what a category was recognised.
+/// Why a category was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The seller's own mapping says so.
+    /// The seller's own mapping.
     Mapping,
-    /// The feed gives an id of our catalogue.
+    /// An id of our catalogue in the feed.
     Id,
-    /// The feed gives a category of Google's taxonomy.
+    /// A category of Google's taxonomy in the feed.
     Google,
-    /// The feed's own category.
+    /// The category of the feed.
     Path,
-    /// The feed's own category and the title together.
+    /// The category of the feed and the title.
     PathAndTitle,
-    /// The title alone.
     Title,
-    /// The description.
     Description,
 }
 
 impl Reason {
-    /// The stable name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,51 +74,45 @@ impl Reason {
     }
 }
 
-/// Something that a feed says and the catalogue has no place for.
+/// A parameter of the feed without an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// The name in the feed.
     pub name: String,
-    /// The value, with its unit.
+    /// With its unit.
     pub value: String,
 }
 
-/// Something wrong or doubtful.
+/// A problem or doubt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// What.
     pub kind: MarkKind,
-    /// The field of the feed: `category`, `params.Цвет`, `address`.
+    /// `category`, `params.Цвет`, `address`.
     pub field: String,
-    /// What stands there, or its beginning.
+    /// The given text, truncated.
     pub given: String,
-    /// What may have been meant: a category, a value, a place; or what a geocoder said.
+    /// A category, value or place that may be meant, or the error of a geocoder.
     pub suggestion: Option<String>,
 }
 
-/// What can be wrong or doubtful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MarkKind {
-    /// Nothing in the catalogue is called so.
     UnknownCategory,
-    /// Two categories are as likely, or the one that is meant has to be chosen among those below it.
+    /// Two categories are equally likely, or the recognised one accepts no offers itself.
     AmbiguousCategory,
-    /// The category has no such attribute.
+    /// The category does not have the attribute.
     UnknownAttribute,
-    /// The value cannot be read.
     BadAttributeValue,
-    /// No known place is named.
     UnknownPlace,
-    /// Two places are as likely.
+    /// Two places are equally likely.
     AmbiguousPlace,
-    /// The geocoder could not be asked; that passes.
+    /// A temporary failure.
     GeocoderUnavailable,
-    /// The geocoder refuses; that does not pass by itself.
+    /// A permanent failure.
     GeocoderRefused,
 }
 
 impl MarkKind {
-    /// The stable name: tables and reports keep it.
+    /// The stable name, used in tables and reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +127,6 @@ impl MarkKind {
         }
     }
 
-    /// Whether it may pass by itself.
     #[must_use]
     pub fn is_passing(self) -> bool {
         self == Self::GeocoderUnavailable
@@ -151,7 +140,7 @@ impl Mark {
         given: &str,
         suggestion: Option<String>,
     ) -> Self {
-        let given = text::head(given, crate::limits::ECHO_CHARS_MAX).to_owned();
+        let given = truncate(given, ECHO_CHARS_MAX).to_owned();
         Self { kind, field: field.into(), given, suggestion }
     }
 }

@@ -1,26 +1,27 @@
-//! The unifier, and a session of it for one feed.
+//! The unifier and its sessions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalog::Catalogue;
 use geo::{Builtin, Geocoder, Places};
-use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::attributes::{self, Memory, Names};
+use crate::attributes::{self, Names, ValueCache};
+use crate::cache::Cache;
 use crate::category::{Texts, Unrecognised, Verdict, decide};
 use crate::error::Result;
 use crate::evidence::Scratch;
 use crate::index::Index;
 use crate::input::Input;
-use crate::limits::{DESCRIPTION_CHARS_FOR_CATEGORY_MAX, PATHS_REMEMBERED_MAX, TITLE_CHARS_MAX};
+use crate::limits::{
+    CACHED_PATHS_MAX, CACHED_VALUES_MAX, DESCRIPTION_CHARS_FOR_CATEGORY_MAX, TITLE_CHARS_MAX,
+};
 use crate::mapping::{Mapping, NoMapping, path_key};
 use crate::output::{Mark, MarkKind, Reason, Recognised, Unified};
 use crate::path::{self, PathEvidence};
 use crate::place;
 use crate::tables::Google;
 
-/// Brings offers of feeds into the words of a catalogue. Made once; it can be shared between threads, each with its own [`Session`].
+/// Shared between threads, each with its own [`Session`].
 pub struct Unifier {
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) index: Index,
@@ -30,7 +31,7 @@ pub struct Unifier {
 }
 
 impl Unifier {
-    /// A unifier for a catalogue and places. Indexing takes some tenths of a second.
+    /// Takes some tenths of a second to build an index.
     pub fn new(catalogue: Arc<Catalogue>, places: Arc<Places>) -> Result<Self> {
         catalogue.prepare_search();
         let index = Index::new(&catalogue)?;
@@ -38,39 +39,39 @@ impl Unifier {
         Ok(Self { names: Names::read()?, places: Builtin::new(places), index, google, catalogue })
     }
 
-    /// A session with nothing decided by the seller.
+    /// A session without a mapping.
     #[must_use]
     pub fn session(&self) -> Session<'_> {
         self.session_with(&NoMapping)
     }
 
-    /// A session for one feed, with what its seller has decided.
+    /// A session for one feed with the mapping of its seller.
     #[must_use]
     pub fn session_with<'u>(&'u self, mapping: &'u dyn Mapping) -> Session<'u> {
         Session {
             unifier: self,
             mapping,
             scratch: Scratch::new(&self.index),
-            paths: BTreeMap::new(),
-            values: Memory::default(),
+            paths: Cache::new(CACHED_PATHS_MAX),
+            values: Cache::new(CACHED_VALUES_MAX),
         }
     }
 
-    /// Bytes of the index in memory: an estimate for people.
+    /// An estimate of the memory in use by the index.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.index.memory_bytes()
     }
 }
 
-/// Unifies offers one after the other, and remembers what it found out about the feed's categories.
+/// Unifies offers and caches what is common between offers of one feed.
 pub struct Session<'u> {
     unifier: &'u Unifier,
     mapping: &'u dyn Mapping,
     scratch: Scratch,
-    /// By the hash of what the feed says about the category.
-    paths: BTreeMap<u128, Arc<PathEvidence>>,
-    values: Memory,
+    /// By the category in the feed.
+    paths: Cache<Arc<PathEvidence>>,
+    values: ValueCache,
 }
 
 impl Session<'_> {
@@ -81,7 +82,8 @@ impl Session<'_> {
         unified
     }
 
-    /// Unifies an offer and asks a geocoder for its place. A failure of the geocoder is a mark, never an error.
+    /// Unifies an offer and asks a geocoder for its place. A failure of the geocoder becomes a
+    /// mark.
     pub async fn unify_asking(&mut self, input: &Input<'_>, geocoder: &dyn Geocoder) -> Unified {
         let mut unified = self.unify_goods(input);
         place::locate(geocoder, input, &mut unified).await;
@@ -110,17 +112,17 @@ impl Session<'_> {
             return Ok(recognised);
         }
         let path = self.path(input);
-        let told = attributes::told_words(input);
+        let kind = attributes::kind_words(input);
         let texts = Texts {
-            title: text::head(input.title, TITLE_CHARS_MAX),
-            told: &told,
-            description: text::head(input.description, DESCRIPTION_CHARS_FOR_CATEGORY_MAX),
+            title: truncate(input.title, TITLE_CHARS_MAX),
+            kind: &kind,
+            description: truncate(input.description, DESCRIPTION_CHARS_FOR_CATEGORY_MAX),
         };
         let verdict = decide(&self.unifier.index, &path, &texts, &mut self.scratch)?;
         Ok(self.recognised(verdict))
     }
 
-    /// What the seller has decided, if the catalogue still has that category open.
+    /// The category of the seller's mapping, if it still accepts offers.
     fn mapped(&self, input: &Input<'_>) -> Option<Recognised> {
         let id = self.mapping.category(&path_key(input.path))?;
         let category = self.unifier.catalogue.category(id)?;
@@ -134,14 +136,8 @@ impl Session<'_> {
     fn recognised(&self, verdict: Verdict) -> Recognised {
         let id = |number: u32| self.unifier.index.nodes[number as usize].id.to_string();
         let second = verdict.second.map(|(number, points)| (id(number), points));
-        let is_ambiguous = verdict.is_ambiguous;
-        Recognised {
-            id: id(verdict.best),
-            points: verdict.points,
-            reason: verdict.reason,
-            second,
-            is_ambiguous,
-        }
+        let Verdict { best, points, reason, is_ambiguous, .. } = verdict;
+        Recognised { id: id(best), points, reason, second, is_ambiguous }
     }
 
     fn mark_of(&self, input: &Input<'_>, unrecognised: Unrecognised) -> Mark {
@@ -155,36 +151,25 @@ impl Session<'_> {
         }
     }
 
-    /// What the feed's category says, remembered.
     fn path(&mut self, input: &Input<'_>) -> Arc<PathEvidence> {
-        let mut hasher = Xxh3Default::new();
-        for text in input
-            .path
-            .iter()
-            .copied()
-            .chain([input.google.unwrap_or_default(), input.category.unwrap_or_default()])
-        {
-            hasher.update(text.as_bytes());
-            hasher.update(&[0]);
-        }
-        let key = hasher.digest128();
-        if let Some(known) = self.paths.get(&key) {
-            return known.clone();
-        }
-        if self.paths.len() >= PATHS_REMEMBERED_MAX {
-            self.paths.clear();
-        }
-        let found = Arc::new(path::read(&self.unifier.index, &self.unifier.google, input, &mut self.scratch));
-        self.paths.insert(key, found.clone());
-        found
+        let Self { unifier, scratch, paths, .. } = self;
+        let others = [input.google.unwrap_or_default(), input.category.unwrap_or_default()];
+        paths.get_or_insert(input.path.iter().copied().chain(others), || {
+            Arc::new(path::read(&unifier.index, &unifier.google, input, scratch))
+        })
     }
 }
 
-/// What a mark shows of the feed's category: its path, or the title if it has none.
+/// The feed's category for a mark: its path, or the title if there is none.
 fn given_category(input: &Input<'_>) -> String {
     match (input.path, input.category.or(input.google)) {
         ([], Some(text)) => text.to_owned(),
         ([], None) => input.title.to_owned(),
         (path, _) => path.join(" > "),
     }
+}
+
+/// Truncates a text to `chars` characters.
+pub(crate) fn truncate(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }

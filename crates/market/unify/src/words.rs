@@ -1,28 +1,28 @@
-//! Texts as they are compared: words in lower case, cut to what stays when their number and case change.
+//! Splits texts into weighted words, identified by the hash of their stem.
 
+use catalog::text;
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::limits::WORDS_MAX;
 
-/// A word of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Word {
-    /// The hash of its stem.
+    /// A hash.
     pub(crate) stem: u64,
-    /// How much of the text's meaning it carries, from 0 to 1.
+    /// Its share of the text's meaning, from 0 to 1.
     pub(crate) weight: f32,
 }
 
 pub(crate) type Words = SmallVec<[Word; 16]>;
 
-/// What a word after "for" or in brackets carries: it says what the thing belongs to, not what it is.
+/// For words after "for" or in brackets, which name something else than the item.
 const WEIGHT_AFTER_FOR: f32 = 0.45;
 const WEIGHT_AFTER_IN: f32 = 0.65;
 const WEIGHT_IN_BRACKETS: f32 = 0.5;
-/// What the parts of a compound carry.
+/// For parts of a compound.
 const WEIGHT_PART: f32 = 0.7;
-/// What compounds begin with, and what that means.
+/// Prefixes of compounds with their meaning.
 const COMPOUNDS: [(&str, &str); 9] = [
     ("автомобиле", "автомобильный"),
     ("авто", "автомобильный"),
@@ -34,15 +34,14 @@ const COMPOUNDS: [(&str, &str); 9] = [
     ("аудио", "аудио"),
     ("зоо", "животные"),
 ];
-/// What every word before it takes from a word: people begin with what it is.
+/// Subtracted for each word before: titles begin with the item.
 const WEIGHT_LOST_BY_WORD: f32 = 0.05;
 const WEIGHT_LEAST: f32 = 0.5;
 
-/// The words of a short name or of a part of a path: all of one weight.
+/// The words of a short name or a part of a path, with equal weights.
 pub(crate) fn of_name(text: &str) -> Words {
     let mut words = Words::new();
-    let mut buffer = String::new();
-    each_word(text, &mut buffer, |word, _| {
+    each_word(text, |word, _| {
         if words.len() < WORDS_MAX && !is_filler(word) && !is_number(word) {
             push(&mut words, Word { stem: stem_hash(word), weight: 1.0 });
         }
@@ -50,21 +49,20 @@ pub(crate) fn of_name(text: &str) -> Words {
     words
 }
 
-/// The words of a title, weighed by where they stand.
+/// The words of a title, weighted by their position.
 pub(crate) fn of_title(text: &str) -> Words {
     let mut words = Words::new();
-    let mut buffer = String::new();
-    let mut place = 0.0;
+    let mut position = 0.0;
     let mut after = 1.0_f32;
-    each_word(text, &mut buffer, |word, at| {
-        after = if at.begins_clause { 1.0 } else { after };
+    each_word(text, |word, context| {
+        after = if context.begins_clause { 1.0 } else { after };
         if is_filler(word) || is_number(word) {
-            after = if place > 0.0 { after.min(weight_after(word)) } else { after };
+            after = if position > 0.0 { after.min(weight_after(word)) } else { after };
             return;
         }
-        let mut weight = (1.0 - WEIGHT_LOST_BY_WORD * place).max(WEIGHT_LEAST) * after;
-        weight *= if at.is_in_brackets { WEIGHT_IN_BRACKETS } else { 1.0 };
-        place += 1.0;
+        let mut weight = (1.0 - WEIGHT_LOST_BY_WORD * position).max(WEIGHT_LEAST) * after;
+        weight *= if context.is_in_brackets { WEIGHT_IN_BRACKETS } else { 1.0 };
+        position += 1.0;
         if words.len() < WORDS_MAX {
             push(&mut words, Word { stem: stem_hash(word), weight });
             for part in parts_of_compound(word) {
@@ -75,7 +73,7 @@ pub(crate) fn of_title(text: &str) -> Words {
     words
 }
 
-/// "фоторамка" is a "рамка" too: what the word begins with, and the rest.
+/// The meanings of both parts of a compound: "фоторамка" is a "рамка" too.
 fn parts_of_compound(word: &str) -> impl Iterator<Item = &str> {
     let split = COMPOUNDS.iter().find_map(|(beginning, meant)| {
         let rest = word.strip_prefix(beginning)?;
@@ -84,7 +82,7 @@ fn parts_of_compound(word: &str) -> impl Iterator<Item = &str> {
     split.into_iter().flatten()
 }
 
-/// What words carry that follow this one.
+/// The weight of the words after a filler.
 fn weight_after(filler: &str) -> f32 {
     match filler {
         "для" | "for" | "под" | "к" | "с" | "со" | "with" | "без" | "от" => WEIGHT_AFTER_FOR,
@@ -101,31 +99,19 @@ pub(crate) fn push(words: &mut Words, word: Word) {
     }
 }
 
-/// The normal form of a text: its words with one space between them.
-pub(crate) fn normal(text: &str) -> String {
-    let (mut out, mut buffer) = (String::with_capacity(text.len()), String::new());
-    each_word(text, &mut buffer, |word, _| {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    });
-    out
-}
-
-/// Where a word stands.
+/// The context of a word.
 #[derive(Clone, Copy)]
-struct At {
+struct Context {
     is_in_brackets: bool,
-    /// It is the first after a comma or the like.
+    /// The first word after a punctuation mark.
     begins_clause: bool,
 }
 
-/// Calls `visit` with every word in lower case, `ё` as `е`, and where it stands.
-fn each_word(text: &str, buffer: &mut String, mut visit: impl FnMut(&str, At)) {
+/// Calls `visit` with every word in lower case (`ё` as `е`) and its context.
+fn each_word(text: &str, mut visit: impl FnMut(&str, Context)) {
     let mut brackets = 0_u32;
     let mut begins_clause = true;
-    buffer.clear();
+    let mut buffer = String::new();
     for c in text.chars().chain(std::iter::once(' ')) {
         match c {
             'a'..='z' | '0'..='9' | 'а'..='я' => buffer.push(c),
@@ -135,7 +121,7 @@ fn each_word(text: &str, buffer: &mut String, mut visit: impl FnMut(&str, At)) {
             _ if c.is_alphanumeric() => buffer.extend(c.to_lowercase()),
             _ => {
                 if !buffer.is_empty() {
-                    visit(buffer, At { is_in_brackets: brackets > 0, begins_clause });
+                    visit(&buffer, Context { is_in_brackets: brackets > 0, begins_clause });
                     buffer.clear();
                     begins_clause = false;
                 }
@@ -154,41 +140,13 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Words that say nothing about a category.
-pub(crate) fn is_filler(word: &str) -> bool {
-    matches!(
-        word,
-        "and"
-            | "for"
-            | "of"
-            | "the"
-            | "with"
-            | "in"
-            | "or"
-            | "a"
-            | "an"
-            | "to"
-            | "at"
-            | "on"
-            | "и"
-            | "для"
-            | "с"
-            | "со"
-            | "в"
-            | "во"
-            | "на"
-            | "из"
-            | "от"
-            | "к"
-            | "или"
-            | "по"
-            | "под"
-            | "у"
-            | "за"
-            | "до"
-            | "без"
-            | "не"
-    )
+/// Words without meaning for a category.
+fn is_filler(word: &str) -> bool {
+    text::is_filler(word)
+        || matches!(
+            word,
+            "a" | "an" | "to" | "at" | "on" | "со" | "во" | "под" | "у" | "за" | "до" | "без" | "не"
+        )
 }
 
 /// The hash of the stem of a normalised word.
@@ -202,40 +160,16 @@ pub(crate) fn stem_hash(word: &str) -> u64 {
     xxh3_64(&letters)
 }
 
-const ENDINGS: [&str; 48] = [
-    "иями", "ями", "ами", "ого", "его", "ому", "ему", "ыми", "ими", "иях", "ая", "яя", "ое", "ее", "ые",
-    "ие", "ый", "ий", "ой", "ей", "ых", "их", "ую", "юю", "ым", "им", "ом", "ем", "ам", "ям", "ах", "ях",
-    "ов", "ев", "ия", "ию", "ии", "иe", "а", "я", "о", "е", "ы", "и", "у", "ю", "ь", "й",
-];
-
-/// The part of a word that stays when its number or case changes: a guess by its ending, not a dictionary.
+/// A word without its ending: a heuristic, not a dictionary.
 fn stem(word: &str) -> &str {
     if word.is_ascii() {
-        return english_stem(word);
+        return text::english_singular(word);
     }
-    ENDINGS
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().nth(2).is_some()))
-        .unwrap_or(word)
+    let soft = || word.strip_suffix('й').filter(|rest| rest.chars().nth(2).is_some());
+    text::without_russian_ending(word).or_else(soft).unwrap_or(word)
 }
 
-fn english_stem(word: &str) -> &str {
-    let keep = |rest: &&str| rest.len() >= 3;
-    if let Some(rest) = word.strip_suffix("ies").filter(keep) {
-        return rest;
-    }
-    for ending in ["sses", "shes", "ches", "xes"] {
-        if word.ends_with(ending) && word.len() >= 5 {
-            return &word[..word.len() - 2];
-        }
-    }
-    if word.ends_with("ss") {
-        return word;
-    }
-    word.strip_suffix('s').filter(keep).unwrap_or(word)
-}
-
-/// "кроссовок" has no "о" in "кроссовки": the last vowel of such stems is left out everywhere.
+/// Drops the last vowel of stems like "кроссовок", which "кроссовки" lacks.
 fn drop_fleeting_vowel(stem: &mut SmallVec<[u8; 48]>) {
     const LETTER: usize = 2;
     let Ok(text) = std::str::from_utf8(stem) else { return };
@@ -283,10 +217,5 @@ mod tests {
         let weight = |text: &str| words.iter().find(|word| word.stem == stem_hash(text)).unwrap().weight;
         assert!(weight("чехол") > 2.0 * weight("телефон"));
         assert!(weight("телефон") > weight("новый"));
-    }
-
-    #[test]
-    fn the_normal_form_has_neither_case_nor_punctuation() {
-        assert_eq!(normal("  Ёлки & T-Shirts! "), "елки t shirts");
     }
 }

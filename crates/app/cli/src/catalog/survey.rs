@@ -24,7 +24,7 @@ pub(super) async fn run(config: &Config, as_json: bool) -> anyhow::Result<()> {
 }
 
 fn as_lines(lineage: &Lineage, report: &MigrationReport) -> Vec<String> {
-    let MigrationReport { moved, already, stuck, obstacles, examples } = report;
+    let MigrationReport { moved, up_to_date: already, stuck, obstacles, examples } = report;
     let (from, to) = (lineage.first(), lineage.version());
     let way =
         if from == to { "from no earlier one".to_owned() } else { format!("from version {from} onwards") };
@@ -50,7 +50,7 @@ fn as_lines(lineage: &Lineage, report: &MigrationReport) -> Vec<String> {
 }
 
 fn as_object(lineage: &Lineage, report: &MigrationReport) -> Value {
-    let MigrationReport { moved, already, stuck, obstacles, examples } = report;
+    let MigrationReport { moved, up_to_date: already, stuck, obstacles, examples } = report;
     let count = |((field, code), count): (&(String, &'static str), &u64)| json!({ "field": field, "code": code, "count": count });
     let example = |(offer, obstacles): &(String, Vec<catalog::Obstacle>)| {
         let told = lineage.kept(obstacles).into_iter();

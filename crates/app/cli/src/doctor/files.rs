@@ -31,7 +31,7 @@ pub(super) async fn check(config: &Config, store: Option<&Store>, past: &Past) -
             State::Writable => {}
         }
     }
-    let fault = match photos::files::open_to_look(url.expose()) {
+    let fault = match photos::files::open_to_check(url.expose()) {
         Ok(files) => match timeout(ANSWER_TIME_MAX, try_out(&files)).await {
             Ok(Ok(())) => {
                 let what = format!("{url} takes files, gives them back and deletes them");

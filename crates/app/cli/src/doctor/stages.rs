@@ -7,7 +7,7 @@ use std::time::Duration;
 use catalog::Catalogue;
 use futures::future::join_all;
 use offers::time::to_ms;
-use remote_stages::{Outside, Plugin, Registry};
+use remote_stages::{Plugin, StageSpec, StageStore};
 use store::Store;
 use tokio::time::timeout;
 use wire::torg::stages::v1::{ListStagesRequest, Stage, StageAdminServiceClient};
@@ -49,7 +49,7 @@ pub(super) async fn outside(
         },
     };
     // Whoever has the store open is no demo that runs.
-    let (own, asked): (Vec<&Outside>, Vec<&Outside>) =
+    let (own, asked): (Vec<&StageSpec>, Vec<&StageSpec>) =
         known.values().partition(|outside| is_demo && store.is_some() && outside.id == demo::STAGE);
     let mut found = join_all(asked.into_iter().map(|outside| describe(outside, catalogue))).await;
     found.extend(own.into_iter().map(|outside| {
@@ -64,19 +64,19 @@ fn built_in(config: &Config) -> Vec<String> {
     config.stages.built_in.iter().filter_map(name).collect()
 }
 
-async fn registered(store: &Store, configured: Vec<Outside>) -> store::Result<BTreeMap<String, Outside>> {
+async fn registered(store: &Store, configured: Vec<StageSpec>) -> store::Result<BTreeMap<String, StageSpec>> {
     let alone = configured.iter().map(|outside| (outside.id.clone(), outside.clone())).collect();
-    match Registry::new(store, configured).load().await {
-        Ok(known) => Ok(known.into_iter().map(|(id, known)| (id, known.outside)).collect()),
+    match StageStore::new(store, configured).load().await {
+        Ok(known) => Ok(known.into_iter().map(|(id, known)| (id, known.spec)).collect()),
         // A store from before there were outside stages.
         Err(store::Error::UnknownTable { .. }) => Ok(alone),
         Err(error) => Err(error),
     }
 }
 
-async fn describe(outside: &Outside, catalogue: &Arc<Catalogue>) -> Finding {
+async fn describe(outside: &StageSpec, catalogue: &Arc<Catalogue>) -> Finding {
     let id = &outside.id;
-    let at = outside.shown().endpoints.join(", ");
+    let at = outside.redacted().endpoints.join(", ");
     let plugin = Plugin::new(outside, None, catalogue, Duration::ZERO);
     let why = match timeout(ANSWER_TIME_MAX, plugin.describe(outside)).await {
         Ok(Ok(described)) => {

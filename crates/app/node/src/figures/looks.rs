@@ -8,7 +8,7 @@ use api::limits::LISTED_COUNTED_MAX;
 use clock::Time;
 use futures::future::try_join;
 use photos::Photos;
-use remote_stages::Workshop;
+use remote_stages::StageRegistry;
 use store::Key;
 use tasks::{Scheduler, Troubled};
 use tokio::time::{Instant, timeout};
@@ -25,7 +25,7 @@ use super::topics::TopicsLook;
 
 /// The parts of Torg that are looked at.
 pub(crate) struct Sources {
-    pub workshop: Workshop,
+    pub registry: StageRegistry,
     pub feeds: Feeds,
     /// Where tasks are known.
     pub scheduler: Option<Scheduler>,
@@ -157,8 +157,8 @@ impl Looks {
 
     /// The stages that there are.
     pub(super) fn stages(&self) -> Vec<String> {
-        let workshop = &self.sources.workshop;
-        workshop.built_in().map(str::to_owned).chain(workshop.outside().keys().cloned()).collect()
+        let registry = &self.sources.registry;
+        registry.built_in().map(str::to_owned).chain(registry.remote().keys().cloned()).collect()
     }
 
     /// The store has not answered for a while: nothing of it is known.
@@ -234,7 +234,7 @@ impl Looks {
 
     /// Takes one look. One that has several parts begins no further one after `until`.
     async fn take(&mut self, look: &Look, now: Moment, until: Instant) -> Outcome {
-        let watcher = self.sources.workshop.offers().watcher();
+        let watcher = self.sources.registry.offers().watcher();
         // Offers may live by a clock of their own, as in a demo: how long ago something was is told by theirs.
         let here = |time: Time| now.time - watcher.clock().now().since(time);
         let time_moves = (self.sources.time_moves)();
@@ -244,7 +244,7 @@ impl Looks {
                 self.read.cluster.learn(now, known);
             }
             Look::Queue(stage) => {
-                let report = self.sources.workshop.report_up_to(stage, LISTED_COUNTED_MAX).await?;
+                let report = self.sources.registry.report_up_to(stage, LISTED_COUNTED_MAX).await?;
                 let oldest_fresh = report.firsts.get(&Lane::Fresh).copied().map(here);
                 let mut queue = Queue { depth: report.depth, parked: report.parked, oldest_fresh };
                 if time_moves {

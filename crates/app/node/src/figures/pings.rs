@@ -1,10 +1,10 @@
-//! Outside stages that are silent: they are asked what they are, also while nothing is there for them to visit.
+//! StageSpec stages that are silent: they are asked what they are, also while nothing is there for them to visit.
 
 use std::collections::BTreeMap;
 
 use clock::Time;
 use futures::future::join_all;
-use remote_stages::{Silence, Workshop};
+use remote_stages::{PingError, StageRegistry};
 use watcher::Outage;
 
 use super::limits::{PING_TIME_MAX, SILENT_AFTER};
@@ -26,30 +26,30 @@ struct Silent {
 
 impl Pings {
     /// Asks all of them. Takes no longer than one of them may take.
-    pub(super) async fn ask(&mut self, workshop: &Workshop, now: Time) {
-        let outside = workshop.outside();
+    pub(super) async fn ask(&mut self, registry: &StageRegistry, now: Time) {
+        let outside = registry.remote();
         let asked = outside
             .iter()
             .map(async |(id, bench)| (id.clone(), bench.plugin.ping(PING_TIME_MAX).await.err()));
         let answers = join_all(asked).await;
-        let statuses = workshop.offers().watcher().statuses();
+        let statuses = registry.offers().watcher().statuses();
         let visits = |id: &str| statuses.get(id).map_or(0, |status| status.counts.visits);
         let answers = answers.into_iter().map(|(id, silence)| (visits(&id), id, silence));
         self.note(answers.collect(), now);
     }
 
     /// Takes in what came of the pings: of each stage its visits, its name, and its silence.
-    fn note(&mut self, answers: Vec<(u64, String, Option<Silence>)>, now: Time) {
+    fn note(&mut self, answers: Vec<(u64, String, Option<PingError>)>, now: Time) {
         let before = std::mem::take(&mut self.silent);
         for (visits, id, silence) in answers {
             // One that has much to do may be slow to say what it is. If it is stuck, its calls tell.
-            let Some(silence) = silence.filter(|silence| silence.is_away || !silence.is_busy) else {
+            let Some(silence) = silence.filter(|silence| silence.is_unreachable || !silence.is_busy) else {
                 continue;
             };
             let known = before.get(&id);
             let since = known.map_or(now, |before| before.outage.since);
             let times =
-                if silence.is_away { SILENT_AFTER } else { known.map_or(0, |before| before.times) + 1 };
+                if silence.is_unreachable { SILENT_AFTER } else { known.map_or(0, |before| before.times) + 1 };
             let outage = Outage { since, error: silence.error };
             self.silent.insert(id, Silent { outage, times, visits });
         }
@@ -70,8 +70,8 @@ mod tests {
         Time::from_seconds(s)
     }
 
-    fn answer(visits: u64, is_away: bool, is_busy: bool) -> Vec<(u64, String, Option<Silence>)> {
-        let silence = Silence { error: "no answer".to_owned(), is_away, is_busy };
+    fn answer(visits: u64, is_unreachable: bool, is_busy: bool) -> Vec<(u64, String, Option<PingError>)> {
+        let silence = PingError { error: "no answer".to_owned(), is_unreachable, is_busy };
         vec![(visits, "price".to_owned(), Some(silence))]
     }
 

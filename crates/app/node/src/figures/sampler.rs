@@ -92,7 +92,7 @@ impl Sampler {
 
     /// Takes one sample. It takes no longer than the store is waited for, twice; stages are asked beside it.
     async fn sample(&mut self) {
-        let pinged = self.pings.ask(&self.looks.sources.workshop, self.clock.now());
+        let pinged = self.pings.ask(&self.looks.sources.registry, self.clock.now());
         let (ready, ()) = tokio::join!(timeout(STORE_TIME_MAX, self.readiness.problems()), pinged);
         let not_ready: Vec<(String, String)> = match ready {
             Ok(problems) => problems.into_iter().map(|problem| (problem.check, problem.why)).collect(),
@@ -113,7 +113,7 @@ impl Sampler {
         let topics_away = self.topics(&mut sample, now);
         self.parts(&mut sample);
         self.process(&mut sample, now);
-        let watcher = self.looks.sources.workshop.offers().watcher();
+        let watcher = self.looks.sources.registry.offers().watcher();
         let read = &self.looks.read;
         let cluster = read.cluster.read_at(now);
         if let Some((read, (cluster, _))) = cluster {

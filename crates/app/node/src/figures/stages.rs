@@ -50,7 +50,7 @@ pub(super) fn tell(
     (pings, here): (&Pings, &str),
     now: Moment,
 ) -> BTreeMap<String, StageSeen> {
-    let watcher = looks.sources.workshop.offers().watcher();
+    let watcher = looks.sources.registry.offers().watcher();
     let own = watcher.statuses();
     let known = looks.read.cluster.read_at(now);
     // What was read some time ago says how much there was by then.

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use ctl::Ctl;
-use feeds::{Download, Feeds, Files, Parts, Process, StoredFeed};
+use feeds::{Download, Feeds, Files, Nominatim, NominatimOptions, Parts, Process, StoredFeed};
 use fetch::Client;
-use geo::{Geocoder, Nominatim, NominatimOptions, Places};
+use geo::{Geocoder, Places};
 use offers::Offers;
 use offers::autoload::LoadTopics;
 use store::Store;

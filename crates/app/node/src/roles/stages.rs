@@ -13,7 +13,7 @@ use offers::{Dependencies, Offers, OpinionTopics, StoredOffer};
 use photos::Photos;
 use rand::rand_core::TryRng as _;
 use rand::rngs::SysRng;
-use remote_stages::{Registry, Workshop};
+use remote_stages::{StageRegistry, StageStore};
 use stages::Prices;
 use stages::limits::EVENTS_TOPIC;
 use store::Store;
@@ -106,10 +106,10 @@ impl Marketplace {
         SysRng.try_fill_bytes(&mut seed).context("this machine gives no random numbers")?;
         let (offers, topic) = (Offers::new(parts, seed), config.offers.topic.clone());
         let taken: Vec<&str> = stages.iter().map(|(stage, _)| stage.id()).collect();
-        let registry = Registry::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
-        let workshop = Workshop::open(&offers, registry, stages).await.map_err(parts::store_error)?;
+        let registry = StageStore::new(offers.store(), stages_file::read(&config.stages.file, &taken)?);
+        let registry = StageRegistry::open(&offers, registry, stages).await.map_err(parts::store_error)?;
         let feeds_role = FeedRole::open(environment, config, store, topics, &offers, ctl).await?;
-        let market = Market { offers, topic, opinions, workshop, closing };
+        let market = Market { offers, topic, opinions, registry, closing };
         Ok(Marketplace { market, photos, feeds_role, prices, partitions })
     }
 
@@ -156,8 +156,8 @@ impl Node {
             self.on_close("marketplace", async move || running.close().await);
         }
         if !work.offers {
-            let (workshop, closing) = (market.workshop.clone(), self.closing.subscribe());
-            tokio::spawn(async move { workshop.follow(closing).await });
+            let (registry, closing) = (market.registry.clone(), self.closing.subscribe());
+            tokio::spawn(async move { registry.follow(closing).await });
         }
         Ok((market, feeds))
     }
@@ -171,7 +171,7 @@ fn run_stages(
     running: &mut Running,
     instance: String,
 ) {
-    let Market { offers, opinions, workshop, .. } = market;
+    let Market { offers, opinions, registry, .. } = market;
     if let Some(prices) = prices {
         let shards = offers.watcher().shards();
         for partition in 0..prices.partitions() {
@@ -183,7 +183,7 @@ fn run_stages(
         }
     }
     let (name, stopped) = (instance.clone(), running.stopped());
-    running.start("offers do not evolve any more", async move { Ok(workshop.run(&name, stopped).await?) });
+    running.start("offers do not evolve any more", async move { Ok(registry.run(&name, stopped).await?) });
     for partition in 0..partitions {
         let (offers, opinions, stopped) = (offers.clone(), opinions.clone(), running.stopped());
         running.start("opinions of moderation are not applied any more", async move {
@@ -206,7 +206,7 @@ async fn open_watcher(
 ) -> anyhow::Result<Watcher<StoredOffer>> {
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
-    // The workshop gives it its stages.
+    // The registry gives it its stages.
     let setup = Setup { topic, config: limits, clock: clock.clone(), ..Setup::default() };
     Watcher::open(store, setup).await.context("cannot open the offers")
 }

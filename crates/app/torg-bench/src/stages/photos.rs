@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ::photos::{Config, Workshop};
+use ::photos::{Config, ImagePool};
 use anyhow::Context as _;
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -102,13 +102,13 @@ async fn by_torg(args: &StagesBench) -> anyhow::Result<Made> {
 
 /// Reads each file and makes its sizes.
 pub(super) async fn in_child(args: &StagesBench) -> anyhow::Result<()> {
-    let (jobs, workshop) =
-        (jobs(args), Workshop::new(Arc::new(Config { workers: cores(), ..Config::default() })));
+    let (jobs, pool) =
+        (jobs(args), ImagePool::new(Arc::new(Config { workers: cores(), ..Config::default() })));
     let (start, (cpu, _)) = (Instant::now(), usage());
     let work = jobs.iter().map(|path| {
-        let workshop = workshop.clone();
+        let pool = pool.clone();
         async move {
-            let made = workshop.make(Bytes::from(tokio::fs::read(path).await?)).await?;
+            let made = pool.make(Bytes::from(tokio::fs::read(path).await?)).await?;
             anyhow::Ok(made.sizes.len())
         }
     });
@@ -203,6 +203,6 @@ async fn photo(seed: u64) -> anyhow::Result<Vec<u8>> {
     )?;
     drop(pixels);
     let camera = Config { sizes: vec![WIDTH], quality: 90, ..Config::default() };
-    let made = Workshop::new(Arc::new(camera)).make(png.into()).await?;
+    let made = ImagePool::new(Arc::new(camera)).make(png.into()).await?;
     Ok(made.sizes.into_iter().next().context("the camera made nothing")?.file)
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use remote_stages::{Outside, Plugin};
+use remote_stages::{Plugin, StageSpec};
 use stagekit::{Options, Server};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -64,8 +64,8 @@ pub(super) async fn nowhere(args: &StagesBench, base: &Base) -> anyhow::Result<A
     Ok(Arc::new(Plugin::new(&outside, None, catalogue, exposure)))
 }
 
-fn check(args: &StagesBench, id: &str, address: &str) -> anyhow::Result<Outside> {
-    Outside::check(&args.declared(id, address)).map_err(|wrong| {
+fn check(args: &StagesBench, id: &str, address: &str) -> anyhow::Result<StageSpec> {
+    StageSpec::check(&args.declared(id, address)).map_err(|wrong| {
         let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         anyhow::Error::msg(wrong.join("; "))
     })

@@ -93,12 +93,12 @@ impl Stage<StoredOffer> for Stateful {
 }
 
 /// Whether and how late a stage of a plug-in that does nothing answers.
-struct Outside {
+struct StageSpec {
     id: String,
     late: Duration,
 }
 
-impl Outside {
+impl StageSpec {
     async fn be_late(&self) {
         // A sleep of no time still waits for the next millisecond.
         if !self.late.is_zero() {
@@ -108,7 +108,7 @@ impl Outside {
 }
 
 #[async_trait]
-impl stagekit::Stage for Outside {
+impl stagekit::Stage for StageSpec {
     fn describe(&self) -> Description {
         Description::new(&self.id, "bench").asked()
     }
@@ -143,7 +143,7 @@ impl stagekit::Stage for OutsideStateful {
 pub(super) fn served() -> Vec<Arc<dyn stagekit::Stage>> {
     let quick = std::iter::once(NOOP.to_owned()).chain((0..OTHERS).map(other));
     let mut stages: Vec<Arc<dyn stagekit::Stage>> = vec![Arc::new(OutsideStateful)];
-    stages.extend(quick.map(|id| Arc::new(Outside { id, late: Duration::ZERO }) as Arc<dyn stagekit::Stage>));
-    stages.push(Arc::new(Outside { id: SLOW.to_owned(), late: SLOW_BY }));
+    stages.extend(quick.map(|id| Arc::new(StageSpec { id, late: Duration::ZERO }) as Arc<dyn stagekit::Stage>));
+    stages.push(Arc::new(StageSpec { id: SLOW.to_owned(), late: SLOW_BY }));
     stages
 }

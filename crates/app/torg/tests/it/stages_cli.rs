@@ -218,7 +218,7 @@ fn wrong_inputs_are_refused_with_what_to_do() {
     }
     assert_eq!(
         server.refused(&["stages", "remove", "nobody"]),
-        "error: no stage \"nobody\" was registered\n\
+        "error: no stage \"nobody\" is registered\n\
          hint: see whether it is spelt right, and whether --server names the process that has it\n"
     );
     for (arguments, why) in [
@@ -226,9 +226,9 @@ fn wrong_inputs_are_refused_with_what_to_do() {
         (&["--endpoint", "http://127.0.0.1:1"], "stage \"spam\": it does not answer: "),
         (
             &["--endpoint", "http://h:1", "--may-change", "seller"],
-            "may_change: `seller` is set by Torg alone",
+            "may_change: only Torg sets `seller`",
         ),
-        (&["--endpoint", "http://h:1", "--may-change", "titel"], "may_change: `titel` is no field"),
+        (&["--endpoint", "http://h:1", "--may-change", "titel"], "may_change: a stage cannot set `titel`"),
         (&["--endpoint", "http://h:1", "--interest", "titel"], "interest: `titel` is no field of offers"),
         (&["--endpoint", "http://h:1", "--rate=-3"], "limits: "),
         (&["--endpoint", "http://h:1", "--timeout-ms", "0"], "timeout: more than nothing"),

@@ -107,7 +107,7 @@ fn what_is_wrong_in_the_file_is_named_with_its_place_and_nothing_starts() {
         ("[spam]\nendpoints = [\"h:1\"]\n", &["stage \"spam\": endpoints[0]: \"h:1\" is no address"]),
         (
             "[spam]\nendpoints = [\"http://h:1\"]\nmay_change = [\"id\"]\n",
-            &["may_change: `id` is set by Torg alone"],
+            &["may_change: only Torg sets `id`"],
         ),
         (
             "[spam]\nendpoints = [\"http://h:1\"]\ninterest = [\"x\"]\n",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use access::Caller;
 use connectrpc::ErrorCode;
 use offers::{OfferId, StoredOffer};
-use remote_stages::Outside;
+use remote_stages::StageSpec;
 use watcher::{Versioned, Rehearsed, Stage};
 use wire::torg::stages::v1 as proto;
 
@@ -38,15 +38,15 @@ impl StagesRpc {
         if request.endpoints.is_empty() {
             return self.0.stage(id).ok_or_else(|| super::no_stage(id));
         }
-        let outside = self.0.outside();
+        let outside = self.0.remote();
         let Some(bench) = outside.get(id) else {
             let text = format!("{id:?} is a built-in stage: it has no addresses");
             return Err(Refusal::new(ErrorCode::InvalidArgument, "BUILT_IN", text));
         };
-        let declared = bench.known.outside.at(&request.endpoints);
-        let outside = Outside::check(&declared)
-            .map_err(|wrong| Refusal::from(remote_stages::RegistryError::Wrong(wrong)))?;
-        Ok(Arc::new(self.0.plugin(&outside, bench.known.described.as_ref())))
+        let declared = bench.entry.spec.with_endpoints(&request.endpoints);
+        let outside = StageSpec::check(&declared)
+            .map_err(|wrong| Refusal::from(remote_stages::StageStoreError::Invalid(wrong)))?;
+        Ok(Arc::new(self.0.plugin(&outside, bench.entry.described.as_ref())))
     }
 
     /// The offers that are named, or some from all over the base.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use offers::fields::{self, Difference};
 use offers::time::from_time;
-use remote_stages::{Compared, Example, Origin, Standing, Workbench, Workshop};
+use remote_stages::{EndpointStatus, Origin, RemoteStage, ShadowExample, ShadowReport, StageRegistry};
 use watcher::{
     Upcoming, Depth, FailedVisit, Lane, LimitOverrides, Parked, Recrawl, StageLimits, StageReport, StageStatus,
 };
@@ -12,8 +12,8 @@ use wire::torg::offers::v1::Offer;
 use wire::torg::stages::v1 as proto;
 
 /// A stage: what it is, what waits for it, how it fares.
-pub(super) fn stage(workshop: &Workshop, id: &str, report: &StageReport) -> proto::Stage {
-    let outside = workshop.outside();
+pub(super) fn stage(registry: &StageRegistry, id: &str, report: &StageReport) -> proto::Stage {
+    let outside = registry.remote();
     let mut stage = proto::Stage {
         id: id.to_owned(),
         kind: proto::stage::Kind::KIND_BUILT_IN.into(),
@@ -33,18 +33,18 @@ pub(super) fn stage(workshop: &Workshop, id: &str, report: &StageReport) -> prot
             ..Default::default()
         })
         .into();
-    if let Some(Workbench { known, plugin }) = outside.get(id) {
+    if let Some(RemoteStage { entry, plugin }) = outside.get(id) {
         use proto::stage::Kind;
-        let kind = match known.origin {
+        let kind = match entry.origin {
             Origin::Configured => Kind::KIND_CONFIGURED,
             Origin::Registered => Kind::KIND_REGISTERED,
         };
         stage.kind = kind.into();
-        stage.outside = Some(known.outside.shown()).into();
+        stage.outside = Some(entry.spec.redacted()).into();
         stage.version =
-            known.described.as_ref().map(|described| described.version().to_owned()).unwrap_or_default();
-        stage.endpoints = plugin.standings().into_iter().map(endpoint).collect();
-        stage.shadow = plugin.compared().as_ref().map(compared).into();
+            entry.described.as_ref().map(|described| described.version().to_owned()).unwrap_or_default();
+        stage.endpoints = plugin.endpoint_statuses().into_iter().map(endpoint).collect();
+        stage.shadow = plugin.shadow().as_ref().map(compared).into();
     }
     stage
 }
@@ -119,13 +119,13 @@ fn in_process(process: &str, status: &StageStatus) -> proto::InProcess {
     }
 }
 
-fn endpoint(standing: Standing) -> proto::Endpoint {
-    let Standing { address, out, last_error, calls, failures } = standing;
+fn endpoint(standing: EndpointStatus) -> proto::Endpoint {
+    let EndpointStatus { address, out, last_error, calls, failures } = standing;
     proto::Endpoint { address, out, last_error, calls, failures, ..proto::Endpoint::default() }
 }
 
-fn compared(compared: &Compared) -> proto::ShadowReport {
-    let example = |example: &Example| proto::Difference {
+fn compared(compared: &ShadowReport) -> proto::ShadowReport {
+    let example = |example: &ShadowExample| proto::Difference {
         id: example.seen.offer.id.clone(),
         version: example.version,
         fields: example

@@ -2,7 +2,7 @@
 
 use access::{Action, Caller};
 use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use remote_stages::{Workshop, state_of, state_to};
+use remote_stages::{StageRegistry, state_of, state_to};
 use store::Batch;
 use wire::torg::stages::v1 as proto;
 
@@ -12,7 +12,7 @@ use crate::limits::{NAME_BYTES_MAX, name};
 use crate::offers::checks;
 
 /// The service.
-pub(crate) struct StatesRpc(pub(crate) Workshop);
+pub(crate) struct StatesRpc(pub(crate) StageRegistry);
 
 #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::StateService for StatesRpc {

@@ -9,7 +9,7 @@ use access::{Caller, Proof, Role, Roles};
 use api::Market;
 use catalog::Catalogue;
 use offers::{Config, Dependencies, Offers, OpinionTopics, StoredOffer};
-use remote_stages::{Registry, Workshop};
+use remote_stages::{StageStore, StageRegistry};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{TopicSpec, Topics};
@@ -45,9 +45,9 @@ pub async fn open() -> Market {
     let (catalogue, config) = (Arc::clone(&CATALOGUE), Config::default());
     let opinions = OpinionTopics { topic: "opinions".into(), dead_letters: "opinions.dead".into() };
     let offers = Offers::new(Dependencies { store, topics, watcher, catalogue, config }, [1; 32]);
-    let registry = Registry::new(offers.store(), Vec::new());
-    let workshop = Workshop::open(&offers, registry, Vec::new()).await.unwrap();
-    Market { offers, topic: TOPIC.into(), opinions, workshop, closing }
+    let registry = StageStore::new(offers.store(), Vec::new());
+    let registry = StageRegistry::open(&offers, registry, Vec::new()).await.unwrap();
+    Market { offers, topic: TOPIC.into(), opinions, registry, closing }
 }
 
 pub fn caller(role: Role, seller: Option<&str>) -> Caller {

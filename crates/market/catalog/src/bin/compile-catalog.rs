@@ -1,8 +1,10 @@
-//! Makes `data/shopify.tsv.gz` of the category files of Shopify's product taxonomy:
-//! `cargo run -p catalog --bin compile-catalog -- OUT.tsv.gz en=categories_en.txt ru=categories_ru.txt`.
+//! Makes `data/shopify.tsv.gz` from the category files of Shopify's product taxonomy:
+//! `cargo run -p catalog --bin compile-catalog -- OUT.tsv.gz en=categories_en.txt
+//! ru=categories_ru.txt`.
 //!
-//! A line of such a file is `gid://shopify/TaxonomyCategory/ap-2-1 : Animals & Pet Supplies > Pet Supplies > Bird Supplies`.
-//! Ids, paths and languages are checked against each other; the first thing that does not fit ends the program with its line.
+//! A line is `gid://shopify/TaxonomyCategory/ap-2-1 : Animals & Pet Supplies > Pet Supplies > Bird
+//! Supplies`. The
+//! first mismatch between the files ends the program with its line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +16,7 @@ use flate2::{Compression, GzBuilder};
 const USAGE: &str = "usage: compile-catalog OUT.tsv.gz LANGUAGE=FILE [LANGUAGE=FILE ...]";
 const PREFIX: &str = "gid://shopify/TaxonomyCategory/";
 
-/// One file: ids in its order, and the path of each.
+/// The ids of one file in its order, and their paths.
 struct Names {
     language: String,
     title: String,
@@ -76,13 +78,13 @@ fn read(argument: &str) -> Result<Names, String> {
         let id = id.trim().to_owned();
         names.order.push(id.clone());
         if names.paths.insert(id, path.trim().to_owned()).is_some() {
-            return Err(format!("{file}:{}: the id stands twice", number + 1));
+            return Err(format!("{file}:{}: duplicate id", number + 1));
         }
     }
     Ok(names)
 }
 
-/// `id name name`, and before it where it comes from.
+/// `id name name` lines after a header with the source.
 fn table(languages: &[Names]) -> Result<String, String> {
     let first = &languages[0];
     let mut text = format!("# {}\n# Copyright (c) Shopify, MIT: see LICENSE.shopify\nid", first.title);
@@ -99,7 +101,7 @@ fn table(languages: &[Names]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The last part of the path, which has to continue the path of the parent.
+/// The last part of the path, which must extend the path of the parent.
 fn own_name<'a>(id: &str, names: &'a Names) -> Result<&'a str, String> {
     let path = &names.paths[id];
     let name = match id.rsplit_once('-') {
@@ -111,11 +113,11 @@ fn own_name<'a>(id: &str, names: &'a Names) -> Result<&'a str, String> {
             .and_then(|rest| rest.strip_prefix(" > ")),
     };
     name.filter(|name| !name.is_empty() && !name.contains('\t')).ok_or_else(|| {
-        format!("the path of `{id}` in `{}` does not continue that of its parent", names.language)
+        format!("the path of `{id}` in `{}` does not extend that of its parent", names.language)
     })
 }
 
-/// Packs without a time stamp, so that the same files give the same bytes.
+/// Packs without a time stamp, so that the output is reproducible.
 fn pack(text: &str) -> std::io::Result<Vec<u8>> {
     let mut writer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     writer.write_all(text.as_bytes())?;

@@ -1,13 +1,13 @@
 //! Names in the catalogue's languages.
 
-use crate::attribute::Labels;
-use crate::declared::{EVERY_LANGUAGE, Language, Names};
-use crate::error::{At, Problems};
+use crate::attribute::{Labelled, Labels};
+use crate::declared::{EVERY_LANGUAGE, Language, Named};
+use crate::error::Problems;
 
-/// Brings names from the languages as they were seen in the files to the languages of the catalogue.
+/// Maps languages of the files to languages of the catalogue.
 pub(crate) struct Labeller {
     codes: Vec<Box<str>>,
-    /// From the language in the files to that of the catalogue.
+    /// The language of the catalogue for each language of the files.
     places: Vec<Option<usize>>,
 }
 
@@ -21,7 +21,7 @@ impl Labeller {
         self.codes.len()
     }
 
-    /// The language of the catalogue; [`EVERY_LANGUAGE`] stays what it is.
+    /// The language of the catalogue; [`EVERY_LANGUAGE`] stays.
     pub(crate) fn place(&self, language: Language) -> Language {
         match self.places.get(usize::from(language)) {
             Some(Some(place)) => *place as Language,
@@ -29,41 +29,31 @@ impl Labeller {
         }
     }
 
-    /// Calls `put` with the name in every language, in order; a language without a name is a problem.
+    /// Calls `put` with the name in each language in order. A language without a name is a problem.
     pub(crate) fn each_name<'n>(
         &self,
-        id: &str,
-        at: At,
-        names: &'n Names,
+        named: &'n Named,
         problems: &mut Problems,
         mut put: impl FnMut(&'n str),
     ) {
         for (place, code) in self.codes.iter().enumerate() {
-            let name = names.iter().find(|(language, _)| {
+            let name = named.names.iter().find(|(language, _)| {
                 *language == EVERY_LANGUAGE || usize::from(self.place(*language)) == place
             });
             if let Some((_, name)) = name {
                 put(name);
             } else {
                 let advice = format!("add it: `name = {{ {code} = \"...\" }}`");
-                problems.add(at, format!("`{id}` has no name in `{code}`"), advice);
+                problems.add(named.at, format!("`{}` has no name in `{code}`", named.id), advice);
                 put("");
             }
         }
     }
 
-    pub(crate) fn labels(
-        &self,
-        id: &str,
-        at: At,
-        names: &Names,
-        synonyms: &Names,
-        problems: &mut Problems,
-    ) -> Labels {
-        let mut all = Vec::with_capacity(self.codes.len());
-        self.each_name(id, at, names, problems, |name| all.push(name.into()));
-        let synonyms =
-            synonyms.iter().map(|(language, name)| (self.place(*language), name.clone())).collect();
-        Labels { names: all.into(), synonyms }
+    pub(crate) fn labelled(&self, named: Named, problems: &mut Problems) -> Labelled {
+        let mut names = Vec::with_capacity(self.codes.len());
+        self.each_name(&named, problems, |name| names.push(name.into()));
+        let synonyms = named.synonyms.into_iter().map(|(language, name)| (self.place(language), name));
+        Labelled { id: named.id, labels: Labels { names: names.into(), synonyms: synonyms.collect() } }
     }
 }

@@ -1,4 +1,4 @@
-//! Makes a catalogue of what its files say, and checks it as a whole.
+//! Builds and checks a catalogue from the contents of its files.
 
 mod attributes;
 mod labels;
@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 
 use crate::catalogue::Catalogue;
 use crate::declared::{Declared, Header};
-use crate::error::{At, Problems, Result};
+use crate::error::{Problems, Result};
 use crate::limits::LANGUAGES_MAX;
 use crate::read::is_language;
 use labels::Labeller;
 
-/// The catalogue, or everything that is wrong with it.
+/// Returns the catalogue, or all problems.
 pub(crate) fn build(declared: Declared, mut problems: Problems) -> Result<Catalogue> {
     if problems.has_unreadable() {
         return Err(problems.into_error());
@@ -35,7 +35,7 @@ pub(crate) fn build(declared: Declared, mut problems: Problems) -> Result<Catalo
     let parts =
         rules::Parts { attributes: &attributes, attribute_ids: &attribute_ids, conditions: &conditions };
     let (rules, rules_of) = rules::resolve(&header, &categories, &shape, &parts, &mut problems);
-    let tree = tree::plant(&categories, &shape, &rules_of, &category_ids, &labeller, &mut problems);
+    let tree = tree::build(&categories, &shape, &rules_of, &category_ids, &labeller, &mut problems);
     if tree.nodes.is_empty() {
         problems.add(header.at.unwrap_or_default(), "there is no category", "add one: `[category.things]`");
     }
@@ -73,7 +73,7 @@ fn languages(declared: &Declared, problems: &mut Problems) -> Vec<Box<str>> {
         if !is_language(code) || languages.contains(code) {
             problems.add(
                 *at,
-                format!("`{code}` is not a language, or stands twice"),
+                format!("`{code}` is no language, or a duplicate"),
                 "write codes such as en or ru",
             );
         } else {
@@ -81,15 +81,12 @@ fn languages(declared: &Declared, problems: &mut Problems) -> Vec<Box<str>> {
         }
     }
     if languages.is_empty() || languages.len() > LANGUAGES_MAX {
-        problems.add(
-            at,
-            "`languages` is empty or too long",
-            format!("list one to {LANGUAGES_MAX} languages"),
-        );
+        let advice = format!("list one to {LANGUAGES_MAX} languages");
+        problems.add(at, "`languages` is empty or too long", advice);
         return declared.languages.clone();
     }
     for used in declared.languages.iter().filter(|used| !languages.contains(used)) {
-        let advice = "list it in `languages`, or take the names away";
+        let advice = "list it in `languages`, or remove the names";
         problems.add(at, format!("there are names in `{used}`, which `languages` does not list"), advice);
     }
     languages
@@ -99,11 +96,7 @@ fn currencies(header: &Header, problems: &mut Problems) -> Box<[Box<str>]> {
     let listed = header.currencies.as_deref().unwrap_or_default();
     for (code, at) in listed {
         if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            problems.add(
-                *at,
-                format!("`{code}` is not a currency"),
-                "write its three capital letters, such as EUR",
-            );
+            problems.add(*at, format!("`{code}` is no currency"), "write three capital letters, such as EUR");
         }
     }
     listed.iter().map(|(code, _)| code.clone()).collect()
@@ -111,7 +104,7 @@ fn currencies(header: &Header, problems: &mut Problems) -> Box<[Box<str>]> {
 
 fn version(header: &Header, problems: &mut Problems) -> u32 {
     if header.version.is_none() {
-        let at: At = header.at.unwrap_or_default();
+        let at = header.at.unwrap_or_default();
         problems.add(at, "the catalogue has no `version`", "add a `[catalogue]` with `version = 1`");
     }
     header.version.unwrap_or(1)

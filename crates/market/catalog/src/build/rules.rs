@@ -1,6 +1,6 @@
-//! What holds in each category: its ancestors' rules, and what it adds or narrows.
+//! The rules of each category: those of its ancestors, extended and narrowed.
 
-use crate::attribute::{AttributeData, Labels};
+use crate::attribute::{AttributeData, Labelled};
 use crate::catalogue::NOTHING;
 use crate::decimal::Decimal;
 use crate::declared::{CategorySource, Header, LimitsSource, OwnSource, Reference, UseSource};
@@ -8,8 +8,6 @@ use crate::error::{At, Problems};
 use crate::ids::IdIndex;
 use crate::limits::CATEGORY_ATTRIBUTES_MAX;
 use crate::rules::{Bounds, Limits, Rules, Slot};
-use crate::text::did_you_mean;
-use ::text::nearest;
 
 use super::tree::Shape;
 
@@ -19,14 +17,14 @@ const PHOTOS_DEFAULT: Bounds = Bounds { least: 0, most: 20 };
 const PRICE_MAX_DEFAULT: i64 = 1_000_000_000_000;
 const EVERY_PRICE_KIND: u8 = 0b1111;
 
-/// What rules refer to.
+/// Definitions that rules refer to.
 pub(crate) struct Parts<'a> {
     pub(crate) attributes: &'a [AttributeData],
     pub(crate) attribute_ids: &'a IdIndex,
-    pub(crate) conditions: &'a [(Box<str>, Labels)],
+    pub(crate) conditions: &'a [Labelled],
 }
 
-/// All rules, the first of them those of no category, and which of them each category has.
+/// Returns all rules, those of no category first, and the index of each category's rules.
 pub(crate) fn resolve(
     header: &Header,
     categories: &[CategorySource],
@@ -80,16 +78,13 @@ fn own_rules(
         apply(source, &mut slots, parts, problems);
     }
     if slots.len() > CATEGORY_ATTRIBUTES_MAX {
-        let what = format!("`{}` has {} attributes", category.id, slots.len());
-        problems.add(
-            category.at,
-            what,
-            format!("keep at most {CATEGORY_ATTRIBUTES_MAX}, the inherited ones included"),
-        );
+        let what = format!("`{}` has {} attributes", category.named.id, slots.len());
+        let advice = format!("keep at most {CATEGORY_ATTRIBUTES_MAX}, inherited ones included");
+        problems.add(category.named.at, what, advice);
         slots.truncate(CATEGORY_ATTRIBUTES_MAX);
     }
     let mut by_id: Vec<usize> = (0..slots.len()).collect();
-    let id_of = |slot: usize| &parts.attributes[slots[slot].attribute as usize].id;
+    let id_of = |slot: usize| parts.attributes[slots[slot].attribute as usize].id();
     by_id.sort_by(|a, b| id_of(*a).cmp(id_of(*b)));
     let mut shown = vec![0; slots.len()];
     for (place, slot) in by_id.iter().enumerate() {
@@ -104,23 +99,23 @@ fn own_rules(
 }
 
 fn apply(source: &UseSource, slots: &mut Vec<Slot>, parts: &Parts<'_>, problems: &mut Problems) {
-    let Some(attribute) =
-        parts.attribute_ids.find(&source.attribute, |number| &parts.attributes[number as usize].id)
+    let id = &source.attribute;
+    let Some(attribute) = parts.attribute_ids.find(id, |number| parts.attributes[number as usize].id())
     else {
-        let near = nearest(&source.attribute, parts.attributes.iter().map(|known| &*known.id));
-        let advice = did_you_mean(near, &format!("add it: `[attribute.{}]`", source.attribute));
-        problems.add(source.at, format!("there is no attribute `{}`", source.attribute), advice);
+        let known = parts.attributes.iter().map(AttributeData::id);
+        let advice = format!("add it: `[attribute.{id}]`");
+        problems.add_unknown(source.at, format!("there is no attribute `{id}`"), id, known, &advice);
         return;
     };
     let data = &parts.attributes[attribute as usize];
     let place = match slots.iter().position(|slot| slot.attribute == attribute) {
         Some(place) => {
-            relax_check(source, &slots[place], problems);
+            check_not_relaxed(source, &slots[place], problems);
             place
         }
         None if source.required.is_none() => {
-            let what = format!("the category narrows `{}`, which it does not have", source.attribute);
-            problems.add(source.at, what, "name it in `required` or in `optional` too");
+            let what = format!("the category narrows `{id}` but does not have it");
+            problems.add(source.at, what, "name it in `required` or `optional` too");
             return;
         }
         None => {
@@ -136,7 +131,7 @@ fn apply(source: &UseSource, slots: &mut Vec<Slot>, parts: &Parts<'_>, problems:
     }
 }
 
-fn relax_check(source: &UseSource, inherited: &Slot, problems: &mut Problems) {
+fn check_not_relaxed(source: &UseSource, inherited: &Slot, problems: &mut Problems) {
     if source.required == Some(false) && inherited.required {
         let what = format!("`{}` is required by an ancestor and optional here", source.attribute);
         problems.add(source.at, what, "a category may only narrow; require it in the other children instead");
@@ -156,18 +151,18 @@ fn narrow_choices(
             Some(choice) if slot.allows(choice) => choices.push(choice),
             Some(_) => problems.add(
                 *at,
-                format!("the value `{id}` of `{}` is not allowed by an ancestor", data.id),
+                format!("the value `{id}` of `{}` is not allowed by an ancestor", data.id()),
                 "a category may only narrow what its ancestors allow",
             ),
             None => {
-                let near = nearest(id, data.choices.iter().map(|choice| &*choice.id));
-                let advice = did_you_mean(near, &format!("add it under `[attribute.{}.values]`", data.id));
-                problems.add(*at, format!("`{}` has no value `{id}`", data.id), advice);
+                let known = data.choices.iter().map(|choice| &*choice.id);
+                let advice = format!("add it under `[attribute.{}.values]`", data.id());
+                problems.add_unknown(*at, format!("`{}` has no value `{id}`", data.id()), id, known, &advice);
             }
         }
     }
     if choices.is_empty() {
-        problems.add(at, format!("no value is left of `{}`", data.id), "leave at least one");
+        problems.add(at, format!("no value of `{}` is left", data.id()), "leave at least one");
     }
     choices.sort_unstable();
     choices.dedup();
@@ -199,12 +194,12 @@ fn limits(inherited: &Limits, own: &LimitsSource, parts: &Parts<'_>, problems: &
 fn conditions(listed: &[Reference], parts: &Parts<'_>, problems: &mut Problems) -> Box<[u8]> {
     let mut numbers = Vec::with_capacity(listed.len());
     for (id, at) in listed {
-        if let Some(number) = parts.conditions.iter().position(|(known, _)| known == id) {
+        if let Some(number) = parts.conditions.iter().position(|known| known.id == *id) {
             numbers.push(number as u8);
         } else {
-            let near = nearest(id, parts.conditions.iter().map(|(known, _)| &**known));
-            let advice = did_you_mean(near, &format!("add it: `[condition.{id}]`"));
-            problems.add(*at, format!("there is no condition `{id}`"), advice);
+            let known = parts.conditions.iter().map(|known| &*known.id);
+            let advice = format!("add it: `[condition.{id}]`");
+            problems.add_unknown(*at, format!("there is no condition `{id}`"), id, known, &advice);
         }
     }
     numbers.sort_unstable();

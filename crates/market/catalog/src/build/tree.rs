@@ -1,28 +1,25 @@
-//! The tree of categories: ids, parents, order, and the texts in one place.
+//! The tree of categories: ids, parents, order and texts.
 
 use crate::catalogue::{NOTHING, Node, Text};
-use crate::declared::CategorySource;
-use crate::error::Problems;
+use crate::declared::{CategorySource, Named};
+use crate::error::{At, Problems};
 use crate::ids::IdIndex;
 use crate::limits::{CATEGORIES_MAX, DEPTH_MAX};
-use crate::text::did_you_mean;
-use ::text::nearest;
 
-use super::attributes::twice;
+use super::attributes::duplicate;
 use super::labels::Labeller;
 
-/// Numbers of parents and an order in which parents come first.
+/// Parents, and an order in which parents precede their children.
 pub(crate) struct Shape {
     pub(crate) parents: Vec<u32>,
     pub(crate) depths: Vec<u8>,
-    /// Every category that hangs on a root, parents first.
+    /// Categories that are reachable from a root, parents first.
     pub(crate) order: Vec<u32>,
     pub(crate) children: Vec<u32>,
     pub(crate) children_of: Vec<(u32, u32)>,
     pub(crate) roots: Vec<u32>,
 }
 
-/// What becomes part of the catalogue.
 pub(crate) struct Tree {
     pub(crate) texts: String,
     pub(crate) nodes: Vec<Node>,
@@ -32,19 +29,22 @@ pub(crate) struct Tree {
     pub(crate) roots: Vec<u32>,
 }
 
-/// Indexes categories by their ids and takes away those that stand twice.
+/// Indexes categories by their ids and drops duplicates.
 pub(crate) fn index(categories: &mut Vec<CategorySource>, problems: &mut Problems) -> IdIndex {
     if categories.len() > CATEGORIES_MAX {
-        let at = categories[CATEGORIES_MAX].at;
+        let at = categories[CATEGORIES_MAX].named.at;
         problems.add(at, "there are too many categories", format!("keep at most {CATEGORIES_MAX}"));
         categories.truncate(CATEGORIES_MAX);
     }
     let mut ids = IdIndex::with_capacity(categories.len());
     let mut kept: Vec<CategorySource> = Vec::with_capacity(categories.len());
     for category in categories.drain(..) {
-        let known = ids.insert(&category.id, kept.len() as u32, |number| &kept[number as usize].id);
+        let id = &category.named.id;
+        let known = ids.insert(id, kept.len() as u32, |number| &kept[number as usize].named.id);
         match known {
-            Some(first) => twice(problems, "category", &category.id, kept[first as usize].at, category.at),
+            Some(first) => {
+                duplicate(problems, "category", id, kept[first as usize].named.at, category.named.at);
+            }
             None => kept.push(category),
         }
     }
@@ -52,50 +52,45 @@ pub(crate) fn index(categories: &mut Vec<CategorySource>, problems: &mut Problem
     ids
 }
 
-/// Adds what extensions say to their categories.
+/// Merges extensions into their categories.
 pub(crate) fn extend(
     categories: &mut [CategorySource],
     extensions: Vec<CategorySource>,
     ids: &IdIndex,
     problems: &mut Problems,
 ) {
-    for extension in extensions {
-        let Some(number) = find(categories, ids, &extension.id) else {
-            unknown_category(categories, &extension.id, extension.at, problems);
+    for CategorySource { named: Named { id, at, names, synonyms }, own, .. } in extensions {
+        let Some(number) = find(categories, ids, &id) else {
+            unknown_category(categories, &id, at, problems);
             continue;
         };
         let category = &mut categories[number as usize];
-        if !extension.names.is_empty() {
-            category.names = extension.names;
+        if !names.is_empty() {
+            category.named.names = names;
         }
-        category.synonyms.extend(extension.synonyms);
-        match (&mut category.own, extension.own) {
+        category.named.synonyms.extend(synonyms);
+        match (&mut category.own, own) {
             (own @ None, added) => *own = added,
             (Some(_), None) => {}
             (Some(_), Some(_)) => {
-                let what = format!("`{}` has rules of its own, and an extension with rules", extension.id);
-                problems.add(extension.at, what, "write them at one place");
+                let what = format!("`{id}` has rules of its own and an extension with rules");
+                problems.add(at, what, "write them in one place");
             }
         }
     }
 }
 
 pub(crate) fn find(categories: &[CategorySource], ids: &IdIndex, id: &str) -> Option<u32> {
-    ids.find(id, |number| &categories[number as usize].id)
+    ids.find(id, |number| &categories[number as usize].named.id)
 }
 
-pub(crate) fn unknown_category(
-    categories: &[CategorySource],
-    id: &str,
-    at: crate::error::At,
-    problems: &mut Problems,
-) {
-    let near = nearest(id, categories.iter().map(|category| &*category.id));
-    let advice = did_you_mean(near, &format!("add it: `[category.\"{id}\"]`"));
-    problems.add(at, format!("there is no category `{id}`"), advice);
+pub(crate) fn unknown_category(categories: &[CategorySource], id: &str, at: At, problems: &mut Problems) {
+    let known = categories.iter().map(|category| &*category.named.id);
+    let advice = format!("add it: `[category.\"{id}\"]`");
+    problems.add_unknown(at, format!("there is no category `{id}`"), id, known, &advice);
 }
 
-/// Finds parents; a parent that does not exist, a circle and a tree that is too deep are problems.
+/// Resolves parents. A missing parent, a cycle and a tree that is too deep are problems.
 pub(crate) fn shape(categories: &[CategorySource], ids: &IdIndex, problems: &mut Problems) -> Shape {
     let mut parents = vec![NOTHING; categories.len()];
     let mut roots = Vec::new();
@@ -127,29 +122,35 @@ pub(crate) fn shape(categories: &[CategorySource], ids: &IdIndex, problems: &mut
             shape.order.push(child);
         }
     }
-    report_strays(categories, &shape, problems);
+    report_unreachable(categories, &shape, problems);
     shape
 }
 
-/// A category that no root leads to, though its parent exists, is in a circle or below one.
-fn report_strays(categories: &[CategorySource], shape: &Shape, problems: &mut Problems) {
+/// Reports cycles and categories that are too deep.
+fn report_unreachable(categories: &[CategorySource], shape: &Shape, problems: &mut Problems) {
     let mut reached = vec![false; categories.len()];
     for &number in &shape.order {
         reached[number as usize] = true;
     }
-    for (number, category) in categories.iter().enumerate() {
+    for (number, CategorySource { named: Named { id, at, .. }, .. }) in categories.iter().enumerate() {
         if usize::from(shape.depths[number]) > DEPTH_MAX {
-            let what = format!("`{}` stands too deep", category.id);
-            problems.add(category.at, what, format!("at most {DEPTH_MAX} steps from its root"));
+            problems.add(
+                *at,
+                format!("`{id}` is too deep"),
+                format!("at most {DEPTH_MAX} levels below its root"),
+            );
         }
-        if !reached[number] && shape.parents[number] != NOTHING && in_circle(number as u32, &shape.parents) {
-            let what = format!("`{}` is its own ancestor", category.id);
-            problems.add(category.at, what, "give one category of the circle another parent");
+        if !reached[number] && shape.parents[number] != NOTHING && in_cycle(number as u32, &shape.parents) {
+            problems.add(
+                *at,
+                format!("`{id}` is its own ancestor"),
+                "give one category of the cycle another parent",
+            );
         }
     }
 }
 
-fn in_circle(number: u32, parents: &[u32]) -> bool {
+fn in_cycle(number: u32, parents: &[u32]) -> bool {
     let mut above = parents[number as usize];
     for _ in 0..parents.len() {
         if above == NOTHING {
@@ -163,7 +164,7 @@ fn in_circle(number: u32, parents: &[u32]) -> bool {
     false
 }
 
-/// Children one after the other, in the order of the files, and the part of each parent.
+/// Children grouped by parent in the order of the files, and the range of each parent.
 fn children(parents: &[u32]) -> (Vec<u32>, Vec<(u32, u32)>) {
     let mut counts = vec![0u32; parents.len()];
     for &parent in parents.iter().filter(|parent| **parent != NOTHING) {
@@ -186,8 +187,7 @@ fn children(parents: &[u32]) -> (Vec<u32>, Vec<(u32, u32)>) {
     (children, children_of)
 }
 
-/// Nodes with their texts.
-pub(crate) fn plant(
+pub(crate) fn build(
     categories: &[CategorySource],
     shape: &Shape,
     rules_of: &[u32],
@@ -204,13 +204,14 @@ pub(crate) fn plant(
         roots: shape.roots.clone(),
     };
     for (number, category) in categories.iter().enumerate() {
-        let id = put(&mut tree.texts, &category.id);
+        let named = &category.named;
+        let id = put(&mut tree.texts, &named.id);
         let (texts, names) = (&mut tree.texts, &mut tree.names);
-        labeller.each_name(&category.id, category.at, &category.names, problems, |name| {
+        labeller.each_name(named, problems, |name| {
             names.push(put(texts, name));
         });
         let first_synonym = tree.synonyms.len() as u32;
-        for (language, name) in &category.synonyms {
+        for (language, name) in &named.synonyms {
             tree.synonyms.push((labeller.place(*language), put(&mut tree.texts, name)));
         }
         let children = shape.children_of[number];
@@ -239,7 +240,7 @@ pub(crate) fn plant(
     tree
 }
 
-/// A closed category closes everything below it, and hands down where to go instead.
+/// Closes everything below a closed category; its replacement is inherited.
 fn close_branches(nodes: &mut [Node], order: &[u32]) {
     for &number in order {
         let node = &nodes[number as usize];

@@ -1,4 +1,4 @@
-//! The index of all names: sorted tables of hashes, no text.
+//! An index of all names as sorted hashes, without text.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,7 +9,7 @@ use crate::text::{is_filler, normalise_into, stem};
 pub(crate) enum Source {
     Name,
     Synonym,
-    /// The stems of the words of a name or synonym, in the order of the alphabet.
+    /// The sorted stems of the words of a name or synonym.
     Stems,
 }
 
@@ -21,16 +21,15 @@ pub(crate) struct Entry {
     pub(crate) language: u8,
 }
 
-/// The hashes are of 64 bits: among a million names two collide once in tens of millions of catalogues, and a collision gives a
-/// candidate too many, nothing worse.
+/// Hashes have 64 bits: among a million names a collision is extremely rare and only adds a wrong
+/// candidate.
 #[derive(Debug)]
 pub(crate) struct SearchIndex {
     entries: Vec<Entry>,
-    /// Stems of single words, with the categories whose names have them.
+    /// Stems of single words with their categories.
     words: Vec<(u64, u32)>,
-    /// Names and synonyms of attributes.
     attributes: Vec<(u64, u32)>,
-    /// Ids, names and synonyms of choices, by attribute.
+    /// Ids, names and synonyms of choices by attribute.
     choices: Vec<(u32, u64, u16)>,
 }
 
@@ -79,8 +78,8 @@ impl SearchIndex {
         };
         for (number, attribute) in catalogue.attributes.iter().enumerate() {
             let number = number as u32;
-            self.attributes.push((hash(&attribute.id), number));
-            self.attributes.extend(attribute.labels.all().map(|name| (hash(name), number)));
+            self.attributes.push((hash(attribute.id()), number));
+            self.attributes.extend(attribute.labelled.labels.all().map(|name| (hash(name), number)));
             for (place, choice) in attribute.choices.iter().enumerate() {
                 self.choices.push((number, hash(&choice.id), place as u16));
                 self.choices.extend(choice.labels.all().map(|name| (number, hash(name), place as u16)));
@@ -90,12 +89,12 @@ impl SearchIndex {
         self.choices.sort_unstable();
     }
 
-    /// Entries of a normalised name, names and synonyms.
+    /// Entries of a normalised name or synonym.
     pub(crate) fn named(&self, normal: &str) -> impl Iterator<Item = &Entry> {
         self.with_hash(xxh3_64(normal.as_bytes()))
     }
 
-    /// Entries whose stems are those of a normalised text.
+    /// Entries with the same stems as a normalised text.
     pub(crate) fn similar(&self, normal: &str) -> impl Iterator<Item = &Entry> {
         let hash = hash_of_stems(normal, &mut String::new());
         self.with_hash(hash).filter(|entry| entry.source == Source::Stems)
@@ -106,7 +105,7 @@ impl SearchIndex {
         self.entries[start..].iter().take_while(move |entry| entry.hash == hash)
     }
 
-    /// Categories that have this word in a name.
+    /// Categories with this word in a name.
     pub(crate) fn with_word(&self, word: &str) -> &[(u64, u32)] {
         let hash = xxh3_64(stem(word).as_bytes());
         let start = self.words.partition_point(|entry| entry.0 < hash);
@@ -114,14 +113,14 @@ impl SearchIndex {
         &self.words[start..end]
     }
 
-    /// Attributes that are called so.
+    /// Attributes with this name.
     pub(crate) fn attributes_named(&self, normal: &str) -> impl Iterator<Item = u32> {
         let hash = xxh3_64(normal.as_bytes());
         let start = self.attributes.partition_point(|entry| entry.0 < hash);
         self.attributes[start..].iter().take_while(move |entry| entry.0 == hash).map(|entry| entry.1)
     }
 
-    /// Choices of an attribute that are called so.
+    /// Choices of an attribute with this name.
     pub(crate) fn choices_named(&self, attribute: u32, normal: &str) -> impl Iterator<Item = u16> {
         let key = (attribute, xxh3_64(normal.as_bytes()));
         let start = self.choices.partition_point(|entry| (entry.0, entry.1) < key);
@@ -142,14 +141,14 @@ struct Buffers {
     joined: String,
 }
 
-/// The hash of the stems of a normalised text's words, fillers left out, in the order of the alphabet.
+/// The hash of the sorted stems of a normalised text without fillers.
 fn hash_of_stems(normal: &str, joined: &mut String) -> u64 {
     let mut stems: smallvec::SmallVec<[&str; 8]> =
         normal.split(' ').filter(|word| !is_filler(word)).map(stem).collect();
     stems.sort_unstable();
     stems.dedup();
     joined.clear();
-    // Apart from names, so that the one word "car" is not also the name "car".
+    // A prefix keeps stems apart from names: the one word "car" is not the name "car".
     joined.push('\u{1}');
     for word in stems {
         joined.push_str(word);

@@ -1,4 +1,4 @@
-//! Recognises a category by what people call it: its id, path, name, synonym, or words of its name.
+//! Recognises a category by its id, path, name, synonym or words of its name.
 
 mod index;
 mod path;
@@ -14,33 +14,29 @@ use crate::text::normalise;
 pub(crate) use index::SearchIndex;
 use index::Source;
 
-/// Why a category was recognised, the surest first.
+/// Why a category was recognised, the most reliable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The text is its id.
+    /// The text is the id.
     Id,
-    /// The text is its whole path.
+    /// The text is the full path.
     Path,
-    /// The text is a path whose last part is its name, and other parts are ancestors of it.
+    /// The text is a path that ends in the name, with some of the ancestors.
     PartOfPath,
-    /// The text is its name.
+    /// The text is the name.
     Name,
-    /// The text is a synonym.
     Synonym,
-    /// The text has the same words as its name or a synonym, in another number, case or order.
+    /// The text has the words of a name or synonym in another number, case or order.
     Similar,
-    /// The text shares words with its name.
+    /// The text shares words with the name.
     Words,
 }
 
-/// A category that a text may mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate<'c> {
-    /// The category.
     pub category: Category<'c>,
-    /// Why.
     pub reason: Reason,
-    /// How sure, from 0 to 1000. From 650 on the text says what the category is called; below it is a guess.
+    /// Confidence from 0 to 1000. From 650 on the text names the category; below it is a guess.
     pub points: u16,
 }
 
@@ -48,12 +44,11 @@ const POINTS_ID: u16 = 1000;
 const POINTS_NAME: u16 = 800;
 const POINTS_SYNONYM: u16 = 780;
 const POINTS_SIMILAR: u16 = 700;
-/// What another language than the wanted one costs.
+/// For a name in another language than the requested one.
 const COST_LANGUAGE: u16 = 20;
-/// What a branch costs that takes no offers any more.
+/// For a closed branch.
 const COST_CLOSED: u16 = 45;
 
-/// The best points and reason by category.
 pub(crate) type Scores = BTreeMap<u32, (u16, Reason)>;
 
 pub(crate) fn score(scores: &mut Scores, category: u32, points: u16, reason: Reason) {
@@ -64,11 +59,9 @@ pub(crate) fn score(scores: &mut Scores, category: u32, points: u16, reason: Rea
 }
 
 impl Catalogue {
-    /// The categories that `text` may mean, the surest first, at most [`CANDIDATES_MAX`]. Case, punctuation and `ё`/`е` do not
-    /// matter. Paths may have `>`, `|`, `/`, `\`, `»`, `→` or `:` between their parts. With a `language`, names in it are preferred
-    /// to the same names in others. Of equally sure ones those come first that take offers, then those nearer to the root.
+    /// The categories that `text` may mean, the most likely first, at most [`CANDIDATES_MAX`]. Case, punctuation and `ё`/`е` do not matter. Parts of a path may be separated by `>`, `|`, `/`, `\`, `»`, `→` or `:`. Names in `language` are preferred. Among equals those that accept offers come first, then those nearer to the root.
     ///
-    /// The first call makes an index of all names: see [`prepare_search`](Self::prepare_search).
+    /// The first call builds an index of all names: see [`prepare_search`](Self::prepare_search).
     #[must_use]
     pub fn find_category(&self, text: &str, language: Option<&str>) -> Vec<Candidate<'_>> {
         let text = text::head(text, QUERY_CHARS_MAX).trim();
@@ -86,7 +79,7 @@ impl Catalogue {
         self.rank(scores)
     }
 
-    /// Builds the index of names now instead of at the first call of [`find_category`](Self::find_category).
+    /// Builds the index of [`find_category`](Self::find_category) ahead of its first call.
     pub fn prepare_search(&self) {
         self.search_index();
     }
@@ -118,7 +111,7 @@ impl Catalogue {
     }
 }
 
-/// Scores the categories that are called `text`.
+/// Scores the categories that are named `text`.
 fn score_names(index: &SearchIndex, text: &str, language: Option<u8>, cost: u16, scores: &mut Scores) {
     let wanted = normalise(text);
     if wanted.is_empty() {

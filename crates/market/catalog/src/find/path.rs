@@ -1,4 +1,4 @@
-//! Recognises "Animals & Pet Supplies > Pet Supplies > Bird Supplies", whole or in part.
+//! Recognises "Animals & Pet Supplies > Pet Supplies > Bird Supplies", in full or in part.
 
 use crate::catalogue::{Catalogue, Category};
 use crate::text::normalise;
@@ -6,14 +6,14 @@ use crate::text::normalise;
 use super::index::SearchIndex;
 use super::{Reason, Scores};
 
-/// Tried one after the other: the first that splits the text is what it uses.
+/// The first separator in the text is used.
 const SEPARATORS: [&str; 9] = [">", "→", "»", "|", "\\", " / ", ";", "/", ":"];
 
 const POINTS_PATH: u16 = 980;
-/// A path of which only the last part is known is worth less than a bare name; every ancestor that fits adds.
+/// A path with only its last part known is worth less than a bare name; matching ancestors add.
 const COST_LAST_PART: u16 = 40;
 const POINTS_ANCESTORS: u16 = 160;
-/// What it costs that only a part above the last is known.
+/// For each part after the last known one.
 const COST_BY_PART_ABOVE: u16 = 150;
 const PARTS_ABOVE_MAX: usize = 2;
 
@@ -56,15 +56,16 @@ pub(crate) fn score(
 }
 
 struct Fit {
-    /// How many parts are names of ancestors, in the right order.
+    /// Parts that are names of ancestors in the right order.
     ancestors: usize,
-    /// Whether the parts are all the ancestors, from the root on.
+    /// The parts are all the ancestors from the root on.
     whole: bool,
 }
 
 fn fit(category: Category<'_>, before: &[String]) -> Fit {
     let mut open = before;
-    let (mut ancestors, mut all) = (0, true);
+    let mut ancestors = 0;
+    let mut all = true;
     for above in category.ancestors() {
         match open.iter().rposition(|part| is_called(above, part)) {
             Some(place) => {

@@ -1,4 +1,4 @@
-//! A guess by single words, when nothing is called as the text says.
+//! A guess by single words, if nothing has the name.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use super::index::SearchIndex;
 use super::{Reason, Scores};
 
 const POINTS_WORDS: u32 = 600;
-/// Words that more categories have say too little to start from.
+/// Words of more categories are too common.
 const COMMON: usize = 2_000;
-/// Words of the text that are looked at.
+/// Longer texts are truncated.
 const WORDS_MAX: usize = 24;
 
-/// Scores categories by the words that they share with the text: rare words weigh more, and so does a name that the text covers whole.
+/// Scores categories by shared words: rare words weigh more, and so do names that the text covers
+/// fully.
 pub(crate) fn score(catalogue: &Catalogue, index: &SearchIndex, text: &str, scores: &mut Scores) {
     let normal = normalise(text);
     let words: Vec<&str> =
@@ -43,13 +44,13 @@ pub(crate) fn score(catalogue: &Catalogue, index: &SearchIndex, text: &str, scor
     }
 }
 
-/// More for a rarer word: twice the binary digits of how much rarer it is than a word that all have; something for an unknown one.
+/// Twice the binary logarithm of the rarity, at least 1.
 fn weight(categories: usize, having: usize) -> u32 {
     let rarity = categories.max(1) / having.max(1);
     (2 * rarity.max(1).ilog2()).max(1)
 }
 
-/// How many in a hundred of a name's words the text has, for the name that it fits best.
+/// The share of a name's words in the text, in percent, for the best name.
 fn covered(catalogue: &Catalogue, category: u32, stems: &[&str]) -> u32 {
     let category = catalogue.at(category);
     let names = (0..catalogue.languages.len()).map(|language| category.name_in(language));

@@ -1,4 +1,4 @@
-//! Moves one offer.
+//! The migration of one offer.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,17 @@ use super::{AttributeStep, Destination, Hindrance, Migration, Obstacle, Outcome}
 type Values = BTreeMap<String, Vec<OwnedValue>>;
 
 impl Migration {
-    /// Moves one offer to the new catalogue, all of it or not at all.
+    /// Moves one offer to the new catalogue, completely or not at all.
     ///
-    /// - [`Outcome::Moved`]: the new item, of the new version. Attributes that were removed are in its `leftover`.
-    /// - [`Outcome::Already`]: it is of the new version or a later one; nothing is to be done. So a second call after a crash is harmless.
-    /// - [`Outcome::Stuck`]: what could not be moved; the item stays as it is, and another call says the same again.
+    /// - [`Outcome::Moved`]: the new item. Removed attributes are in its `leftover`.
+    /// - [`Outcome::UpToDate`]: the item already has the new version or a later one, so a second call after a crash is harmless.
+    /// - [`Outcome::Stuck`]: the obstacles; the item stays unchanged.
     ///
-    /// A moved item has no attribute that its new category does not know and no value that it does not take. What the new version
-    /// requires and the offer does not have is no obstacle: the next validation says it.
+    /// A moved item has only attributes and values that its new category knows. Missing required attributes are no obstacle: the next validation reports them.
     #[must_use]
     pub fn apply(&self, item: &Item, new: &Catalogue) -> Outcome {
         if item.version >= self.to {
-            return Outcome::Already;
+            return Outcome::UpToDate;
         }
         if item.version != self.from || new.version() != self.to {
             return stuck(Field::Category, Hindrance::WrongVersion { found: item.version });
@@ -96,7 +95,7 @@ impl Migration {
         obstacles
     }
 
-    /// The step for the deepest branch that the category is in.
+    /// The step for the deepest branch that contains the category.
     fn step_for(&self, attribute: &str, category: Category<'_>) -> Option<&AttributeStep> {
         let depth = |step: &&AttributeStep| match &step.within {
             None => Some(0),
@@ -153,7 +152,7 @@ fn convert(
     }
 }
 
-/// What the new category does not take.
+/// What the new category does not accept.
 fn misfits(moved: &Item, new: &Catalogue) -> Vec<Obstacle> {
     let violations = new.validate_attributes(moved).into_iter();
     violations
@@ -177,15 +176,9 @@ fn number_of(value: &OwnedValue) -> Option<Decimal> {
     }
 }
 
-/// A value as the keys of `into` write it.
+/// A value as a key of `into`.
 fn rule_text(value: &OwnedValue) -> String {
-    match value {
-        OwnedValue::Text(text) => text.clone(),
-        OwnedValue::Whole(number) => number.to_string(),
-        OwnedValue::Decimal(number) => number.to_string(),
-        OwnedValue::YesNo(answer) => if *answer { "yes" } else { "no" }.to_owned(),
-        OwnedValue::Date(date) => date.to_string(),
-    }
+    value.borrow().to_string()
 }
 
 fn stuck(field: Field, hindrance: Hindrance) -> Outcome {

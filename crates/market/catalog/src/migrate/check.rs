@@ -1,10 +1,8 @@
-//! Whether a migration fits the two catalogues, and forgets nothing.
+//! Checks a migration against its two catalogues.
 
 use crate::attribute::AttributeData;
-use crate::catalogue::{Attribute, Catalogue};
+use crate::catalogue::{Attribute, Catalogue, Category};
 use crate::error::{At, Problems};
-use crate::text::did_you_mean;
-use ::text::nearest;
 
 use super::{AttributeStep, Destination, Migration};
 
@@ -22,7 +20,7 @@ pub(crate) fn against_new(migration: &Migration, at: At, new: &Catalogue, proble
         for target in targets(&step.change) {
             need_category(new, target, step.at, problems);
             if new.category(target).is_some_and(|category| !category.accepts_offers()) {
-                let what = format!("`{target}` takes no offers in version {}", new.version());
+                let what = format!("`{target}` accepts no offers in version {}", new.version());
                 problems.add(step.at, what, "name a category below it, or set `offers = true` there");
             }
         }
@@ -46,9 +44,8 @@ fn targets(change: &Destination) -> Vec<&str> {
 
 fn need_category(catalogue: &Catalogue, id: &str, at: At, problems: &mut Problems) {
     if catalogue.category(id).is_none() {
-        let near = nearest(id, catalogue.categories().map(crate::Category::id));
         let what = format!("there is no category `{id}` in version {}", catalogue.version());
-        problems.add(at, what, did_you_mean(near, "name one that exists"));
+        problems.add_unknown(at, what, id, catalogue.categories().map(Category::id), "name an existing one");
     }
 }
 
@@ -60,9 +57,8 @@ fn need_attribute<'c>(
 ) -> Option<Attribute<'c>> {
     let found = catalogue.attribute(id);
     if found.is_none() {
-        let near = nearest(id, catalogue.attributes().map(Attribute::id));
         let what = format!("there is no attribute `{id}` in version {}", catalogue.version());
-        problems.add(at, what, did_you_mean(near, "name one that exists"));
+        problems.add_unknown(at, what, id, catalogue.attributes().map(Attribute::id), "name an existing one");
     }
     found
 }
@@ -80,11 +76,8 @@ fn check_attribute(step: &AttributeStep, new: &Catalogue, problems: &mut Problem
         let fits = pair.is_some_and(|(before, after)| before.quantity() == after.quantity());
         if !fits || target.unit().is_none_or(|unit| unit.id() != &**after) {
             let what = format!("`{}` cannot go from `{before}` to `{after}`", step.attribute);
-            problems.add(
-                step.at,
-                what,
-                "both have to be units of one quantity, and the second that of the attribute",
-            );
+            let advice = "both must be units of one quantity, and the second the unit of the attribute";
+            problems.add(step.at, what, advice);
         }
     }
     for value in step.values.values() {
@@ -94,12 +87,9 @@ fn check_attribute(step: &AttributeStep, new: &Catalogue, problems: &mut Problem
 
 fn need_choice(attribute: &AttributeData, id: &str, at: At, problems: &mut Problems) {
     if attribute.choice(id).is_none() {
-        let near = nearest(id, attribute.choices.iter().map(|choice| &*choice.id));
-        problems.add(
-            at,
-            format!("`{}` has no value `{id}`", attribute.id),
-            did_you_mean(near, "name one that exists"),
-        );
+        let known = attribute.choices.iter().map(|choice| &*choice.id);
+        let what = format!("`{}` has no value `{id}`", attribute.id());
+        problems.add_unknown(at, what, id, known, "name an existing one");
     }
 }
 
@@ -127,8 +117,7 @@ pub(crate) fn against_old(
             && new.category(category.id()).is_none()
             && !migration.categories.contains_key(category.id())
         {
-            let what =
-                format!("the category `{}` is gone, and no step says where its offers go", category.id());
+            let what = format!("the category `{}` is gone, and no step moves its offers", category.id());
             problems.add(at, what, "add a `[[category]]` with `from` and `to`");
         }
     }
@@ -163,7 +152,7 @@ fn check_split(change: &Destination, at: At, old: &Catalogue, problems: &mut Pro
     }
 }
 
-/// An attribute that is gone, has lost values, or has another unit, needs a step.
+/// Requires a step for an attribute that is gone, lost values, or has another unit.
 fn check_forgotten(
     migration: &Migration,
     attribute: Attribute<'_>,
@@ -172,11 +161,9 @@ fn check_forgotten(
     problems: &mut Problems,
 ) {
     let steps = || migration.attributes.iter().filter(|step| &*step.attribute == attribute.id());
-    let kept = new.attribute(attribute.id());
-    let Some(kept) = kept else {
+    let Some(kept) = new.attribute(attribute.id()) else {
         if steps().next().is_none() {
-            let what =
-                format!("the attribute `{}` is gone, and no step says what becomes of it", attribute.id());
+            let what = format!("the attribute `{}` is gone, and no step handles it", attribute.id());
             problems.add(at, what, "add an `[[attribute]]` with `to` or `remove = true`");
         }
         return;
@@ -185,7 +172,7 @@ fn check_forgotten(
     if unit(kept) != unit(attribute)
         && !steps().any(|step| step.unit.is_some() || step.remove || step.to.is_some())
     {
-        let what = format!("the unit of `{}` is another, and no step converts it", attribute.id());
+        let what = format!("the unit of `{}` changed, and no step converts it", attribute.id());
         problems.add(at, what, "add an `[[attribute]]` with `unit = [\"before\", \"after\"]`");
     }
     if !attribute.kind().chooses()
@@ -197,7 +184,7 @@ fn check_forgotten(
     for choice in attribute.choices() {
         if kept.choice(choice.id()).is_none() && !steps().any(|step| step.values.contains_key(choice.id())) {
             let what = format!(
-                "the value `{}` of `{}` is gone, and no step says what becomes of it",
+                "the value `{}` of `{}` is gone, and no step handles it",
                 choice.id(),
                 attribute.id()
             );

@@ -1,4 +1,4 @@
-//! From one version of a catalogue to the next: what becomes of every offer, described in a file.
+//! Migration of offers from one version of a catalogue to the next, as described in a file.
 
 mod apply;
 mod check;
@@ -13,12 +13,13 @@ use crate::error::{At, Problems, Result};
 
 pub use report::{Hindrance, MigrationReport, Obstacle, Outcome};
 
-/// What becomes of offers when a catalogue of version `n` is replaced by one of version `n + 1`.
+/// The changes of offers from version `n` of a catalogue to version `n + 1`.
 ///
-/// All steps look at the offer as it was: ids may be swapped, and no step sees what another has done. Categories come first; an attribute's
-/// step may be meant for one branch of the *new* catalogue only, and the one for the deepest branch that the offer is in counts.
+/// All steps read the original offer, so ids may be swapped. Categories are moved first. The step
+/// of an attribute may be limited to a branch of the *new* catalogue; the deepest branch wins.
 ///
-/// [`apply`](Self::apply) is idempotent: an [`Item`](crate::Item) knows the version that it was written by, and one of the new version is left alone.
+/// [`apply`](Self::apply) is idempotent: an [`Item`](crate::Item) has the version of its catalogue,
+/// and one of the new version is unchanged.
 #[derive(Debug, Clone)]
 pub struct Migration {
     pub(crate) from: u32,
@@ -37,13 +38,13 @@ pub(crate) struct CategoryStep {
 #[derive(Debug, Clone)]
 pub(crate) enum Destination {
     To(Box<str>),
-    /// By the value of an attribute: a choice's id, `yes` or `no`, a text, a whole number.
+    /// By the value of an attribute: a choice id, `yes` or `no`, a text, a whole number.
     ByValue {
         attribute: Box<str>,
         into: BTreeMap<Box<str>, Box<str>>,
         otherwise: Option<Box<str>>,
     },
-    /// By a number: the first range that it is below; the last may have no end.
+    /// By a number: the first range whose end is above it; the last may have no end.
     ByRange {
         attribute: Box<str>,
         ranges: Vec<(Option<Decimal>, Box<str>)>,
@@ -65,15 +66,13 @@ pub(crate) struct AttributeStep {
 }
 
 impl AttributeStep {
-    /// The id afterwards.
     pub(crate) fn target(&self) -> &str {
         self.to.as_deref().unwrap_or(&self.attribute)
     }
 }
 
 impl Migration {
-    /// Reads a migration and checks it against the catalogue that it leads to and, if that is at hand, the one that it leads from:
-    /// then also that nothing of the old one is forgotten. `name` is what problems are reported under.
+    /// Reads a migration and checks it against the new catalogue and, if given, against the old one: then nothing of the old one may be forgotten. Problems are reported under `name`.
     pub fn read(name: &str, text: &str, old: Option<&Catalogue>, new: &Catalogue) -> Result<Self> {
         let mut problems = Problems::default();
         let (migration, at) = read::read(name, text, &mut problems);
@@ -88,19 +87,17 @@ impl Migration {
         Ok(migration)
     }
 
-    /// The version that it leads from.
     #[must_use]
     pub fn from(&self) -> u32 {
         self.from
     }
 
-    /// The version that it leads to.
     #[must_use]
     pub fn to(&self) -> u32 {
         self.to
     }
 
-    /// What it does, in its author's words.
+    /// A description by its author.
     #[must_use]
     pub fn about(&self) -> &str {
         &self.about

@@ -1,4 +1,4 @@
-//! The file of a migration.
+//! Parses migration files.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::read::{Entry, Reader};
 
 use super::{AttributeStep, CategoryStep, Destination, Migration};
 
-/// What the file says, and where its `[migration]` stands.
+/// Returns the migration and the place of its `[migration]`.
 pub(crate) fn read(name: &str, text: &str, problems: &mut Problems) -> (Migration, At) {
     let mut reader = Reader::new(name, text, problems);
     let document = reader.parse(text).unwrap_or_default();
@@ -95,7 +95,7 @@ fn read_category(reader: &mut Reader<'_>, table: &DeTable<'_>, at: At, migration
     let Some(change) = destination(fields).filter(|_| !sources.is_empty()) else {
         reader.problems.add(
             at,
-            "the step does not say from where to where",
+            "the step has no source or no target",
             "give `from` and either `to`, or `by` with `into`, or `by` with `ranges`",
         );
         return;
@@ -125,11 +125,12 @@ fn destination(fields: CategoryFields) -> Option<Destination> {
     }
 }
 
-/// `[{ below = 50, to = "a" }, { to = "b" }]`, with ascending ends.
+/// `[{ below = 50, to = "a" }, { to = "b" }]` with ascending ends.
 fn ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<(Option<Decimal>, Box<str>)> {
     let mut ranges: Vec<(Option<Decimal>, Box<str>)> = Vec::new();
     for item in reader.array(entry).into_iter().flatten() {
-        let (mut below, mut to) = (None, None);
+        let mut below = None;
+        let mut to = None;
         for (key, value) in item.get_ref().as_table().into_iter().flatten() {
             let field = Entry::new(key, value);
             match field.key {
@@ -147,7 +148,7 @@ fn ranges(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<(Option<Decimal>, B
             Some(to) if ascends => ranges.push((below, to.into())),
             _ => reader.complain(
                 &item.span(),
-                "a range has no `to`, or does not lie above the one before it",
+                "a range has no `to`, or is not above the previous one",
                 "write `{ below = 50, to = \"...\" }` in ascending order; only the last may have no `below`",
             ),
         }
@@ -192,7 +193,7 @@ fn read_attribute(reader: &mut Reader<'_>, table: &DeTable<'_>, at: At, migratio
     let changes = step.to.is_some() || step.unit.is_some() || !step.values.is_empty();
     if step.attribute.is_empty() || changes == step.remove {
         let advice = "give `from` and either `remove = true`, or some of `to`, `unit` and `values`";
-        reader.problems.add(at, "the step does not say what becomes of which attribute", advice);
+        reader.problems.add(at, "the step has no attribute or no change", advice);
         return;
     }
     let same = |known: &&AttributeStep| known.attribute == step.attribute && known.within == step.within;

@@ -1,4 +1,4 @@
-//! What a migration did to one offer, and to many.
+//! Results of a migration for one offer and for many.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,57 +7,36 @@ use crate::limits::REPORT_EXAMPLES_MAX;
 use crate::value::Item;
 use crate::violation::{Fault, Field};
 
-/// What became of one offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is of the new version now.
     Moved(Box<Item>),
-    /// It was already.
-    Already,
-    /// It stays as it is, because of these.
+    /// The offer already has the new version.
+    UpToDate,
+    /// The offer stays unchanged.
     Stuck(Vec<Obstacle>),
 }
 
-/// Something that could not be moved.
+/// A field that could not be moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The field of the offer as it was; for [`Hindrance::DoesNotFit`] as it would be.
+    /// The field of the original offer; for [`Hindrance::DoesNotFit`] of the moved one.
     pub field: Field,
-    /// Why.
     pub hindrance: Hindrance,
 }
 
-/// Why something could not be moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hindrance {
-    /// The offer is of an older version than the migration begins with, or the catalogue is not the one that it leads to.
-    WrongVersion {
-        /// The offer's version.
-        found: u32,
-    },
-    /// Its category is not in the new catalogue, and no step names it.
-    CategoryGone {
-        /// The category's id.
-        category: Box<str>,
-    },
-    /// The category is divided by an attribute, and its value is missing or names no branch.
-    NoRuleFits {
-        /// The attribute.
-        attribute: Box<str>,
-    },
-    /// Two attributes would become one.
-    TargetTaken {
-        /// The attribute that both would become.
-        attribute: Box<str>,
-    },
-    /// The value is not a number, or too large to be converted.
-    CannotConvert {
-        /// The unit before.
-        from: Box<str>,
-        /// The unit after.
-        to: Box<str>,
-    },
-    /// The new category does not take it.
+    /// The offer has an older version than the migration starts from, or the catalogue is not its target.
+    WrongVersion { found: u32 },
+    /// The category is not in the new catalogue, and no step names it.
+    CategoryGone { category: Box<str> },
+    /// The category is split by an attribute whose value is missing or matches no branch.
+    NoRuleFits { attribute: Box<str> },
+    /// Two attributes would become this one.
+    TargetTaken { attribute: Box<str> },
+    /// The value is no number, or out of range after the conversion.
+    CannotConvert { from: Box<str>, to: Box<str> },
+    /// The new category does not accept the value.
     DoesNotFit(Fault),
 }
 
@@ -76,27 +55,24 @@ impl Hindrance {
     }
 }
 
-/// The sum over many offers.
+/// Totals over many offers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MigrationReport {
-    /// Offers that are of the new version now.
     pub moved: u64,
-    /// Offers that were already.
-    pub already: u64,
-    /// Offers that could not be moved.
+    pub up_to_date: u64,
     pub stuck: u64,
     /// Obstacles by field and machine code.
     pub obstacles: BTreeMap<(String, &'static str), u64>,
-    /// The first of the offers that could not be moved, at most [`REPORT_EXAMPLES_MAX`].
+    /// The first stuck offers, at most [`REPORT_EXAMPLES_MAX`].
     pub examples: Vec<(String, Vec<Obstacle>)>,
 }
 
 impl MigrationReport {
-    /// Counts one offer; `key` is what people find it by.
+    /// Counts one offer; `key` identifies it in `examples`.
     pub fn note(&mut self, key: &str, outcome: &Outcome) {
         match outcome {
             Outcome::Moved(_) => self.moved += 1,
-            Outcome::Already => self.already += 1,
+            Outcome::UpToDate => self.up_to_date += 1,
             Outcome::Stuck(obstacles) => {
                 self.stuck += 1;
                 for obstacle in obstacles {
@@ -113,7 +89,11 @@ impl MigrationReport {
 
 impl fmt::Display for MigrationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "moved {}, already moved {}, could not be moved {}", self.moved, self.already, self.stuck)?;
+        write!(
+            f,
+            "moved {}, already moved {}, could not be moved {}",
+            self.moved, self.up_to_date, self.stuck
+        )?;
         for ((field, code), count) in &self.obstacles {
             write!(f, "\n  {field}: {code}, {count} times")?;
         }

@@ -1,11 +1,9 @@
 //! `[attribute.id]`.
 
-use crate::declared::{AttributeSource, BoundsSource, Declared, TypeName, ValueSource};
+use crate::declared::{AttributeSource, BoundsSource, Declared, Named, TypeName};
 use crate::limits::{ATTRIBUTE_VALUES_MAX, DECIMAL_SCALE_MAX};
-use crate::text::did_you_mean;
-use ::text::nearest;
 
-use super::names::{self, Names};
+use super::names;
 use super::reader::{Entry, Reader};
 
 const TEXT_CHARS_MAX: u32 = 10_000;
@@ -27,10 +25,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut De
     let Some(table) = reader.table(entry) else { return };
     let mut type_name = None;
     let mut attribute = AttributeSource {
-        id: entry.key.into(),
-        at: reader.at(&entry.key_span),
-        names: Names::new(),
-        synonyms: Names::new(),
+        named: reader.named(entry),
         type_name: TypeName::Text,
         bounds: BoundsSource::default(),
         unit: None,
@@ -39,11 +34,10 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut De
     for (key, value) in table {
         let field = Entry::new(key, value);
         match field.key {
-            "name" => attribute.names = names::names(reader, &field, declared),
-            "synonyms" => attribute.synonyms = names::synonyms(reader, &field, declared),
-            "type" => type_name = read_type(reader, &field),
             "unit" => attribute.unit = reader.reference(&field),
             "values" => attribute.values = read_values(reader, &field, declared),
+            "type" => type_name = read_type(reader, &field),
+            _ if names::read(reader, &field, declared, &mut attribute.named) => {}
             _ if read_bound(reader, &field, &mut attribute.bounds) => {}
             _ => reader.unknown_key(&field, &KEYS),
         }
@@ -61,17 +55,15 @@ fn read_type(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<TypeName> {
     let text = reader.text(field)?;
     let found = TypeName::ALL.into_iter().find(|(name, _)| *name == text).map(|(_, type_name)| type_name);
     if found.is_none() {
-        let names = TypeName::ALL.map(|(name, _)| name);
-        let advice = did_you_mean(
-            nearest(text, names.into_iter()),
-            "types are: text, whole, decimal, yes-no, date, one, several",
-        );
-        reader.complain(&span, format!("unknown type `{text}`"), advice);
+        let known = TypeName::ALL.into_iter().map(|(name, _)| name);
+        let otherwise = "types are: text, whole, decimal, yes-no, date, one, several";
+        let at = reader.at(&span);
+        reader.problems.add_unknown(at, format!("unknown type `{text}`"), text, known, otherwise);
     }
     found
 }
 
-/// Reads one of the keys that bound values; `false` if the key is none of them.
+/// Reads a key that bounds values; `false` for other keys.
 pub(crate) fn read_bound(reader: &mut Reader<'_>, field: &Entry<'_>, bounds: &mut BoundsSource) -> bool {
     let at = reader.at(&field.key_span);
     match field.key {
@@ -94,8 +86,9 @@ pub(crate) fn read_bound(reader: &mut Reader<'_>, field: &Entry<'_>, bounds: &mu
     true
 }
 
-/// `[attribute.id.values]`: a table from id to a name, or to a table with `en`, `ru`, ... and `also`.
-fn read_values(reader: &mut Reader<'_>, field: &Entry<'_>, declared: &mut Declared) -> Vec<ValueSource> {
+/// `[attribute.id.values]`: a table from ids to names, or to tables with `en`, `ru`, ... and
+/// `also`.
+fn read_values(reader: &mut Reader<'_>, field: &Entry<'_>, declared: &mut Declared) -> Vec<Named> {
     let Some(table) = reader.table(field) else { return Vec::new() };
     let mut values = Vec::with_capacity(table.len());
     for (id, value) in table {
@@ -103,25 +96,24 @@ fn read_values(reader: &mut Reader<'_>, field: &Entry<'_>, declared: &mut Declar
         if !reader.is_id(&item) {
             continue;
         }
-        let at = reader.at(&item.key_span);
-        let (names, synonyms) = read_value(reader, &item, declared);
-        values.push(ValueSource { id: item.key.into(), at, names, synonyms });
+        values.push(read_value(reader, &item, declared));
     }
     values
 }
 
-fn read_value(reader: &mut Reader<'_>, item: &Entry<'_>, declared: &mut Declared) -> (Names, Names) {
-    let (mut all, mut synonyms) = (Names::new(), Names::new());
+fn read_value(reader: &mut Reader<'_>, item: &Entry<'_>, declared: &mut Declared) -> Named {
+    let mut named = reader.named(item);
     let Some(table) = item.value.get_ref().as_table() else {
-        return (names::names(reader, item, declared), synonyms);
+        named.names = names::names(reader, item, declared);
+        return named;
     };
     for (key, value) in table {
         let field = Entry::new(key, value);
         if field.key == "also" {
-            synonyms = names::synonyms(reader, &field, declared);
+            named.synonyms = names::synonyms(reader, &field, declared);
         } else {
-            names::one_name(reader, &field, declared, &mut all);
+            names::one_name(reader, &field, declared, &mut named.names);
         }
     }
-    (all, synonyms)
+    named
 }

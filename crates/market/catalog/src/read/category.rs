@@ -4,7 +4,7 @@ use crate::declared::{BoundsSource, CategorySource, Declared, OwnSource, UseSour
 
 use super::attribute::read_bound;
 use super::header::read_limit;
-use super::names::{self, Names};
+use super::names;
 use super::reader::{Entry, Reader};
 
 const KEYS: [&str; 14] = [
@@ -24,27 +24,24 @@ const KEYS: [&str; 14] = [
     "condition",
 ];
 
-/// A category of its own. Its parent is the one it names, or what stands before the last `/` of its id.
+/// The parent is the one it names, or the part of its id before the last `/`.
 pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
     let Some(mut category) = read_fields(reader, entry, declared) else { return };
     if category.parent.is_none()
-        && let Some((parent, _)) = category.id.rsplit_once('/')
+        && let Some((parent, _)) = category.named.id.rsplit_once('/')
     {
-        category.parent = Some((parent.into(), category.at));
+        category.parent = Some((parent.into(), category.named.at));
     }
     declared.categories.push(category);
 }
 
-/// What a file adds to a category that stands elsewhere: attributes, limits, synonyms.
+/// Additions to a category of another file: attributes, limits, synonyms.
 pub(crate) fn read_extension(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
-    let span = entry.key_span.clone();
+    let at = reader.at(&entry.key_span);
     let Some(extension) = read_fields(reader, entry, declared) else { return };
     if extension.parent.is_some() {
-        reader.complain(
-            &span,
-            "an extension names a parent",
-            "take `parent` away: an extension moves nothing",
-        );
+        let advice = "remove `parent`: an extension moves nothing";
+        reader.problems.add(at, "an extension names a parent", advice);
     }
     declared.extensions.push(extension);
 }
@@ -54,22 +51,14 @@ fn read_fields(
     entry: &Entry<'_>,
     declared: &mut Declared,
 ) -> Option<CategorySource> {
-    let mut category = CategorySource {
-        id: entry.key.into(),
-        at: reader.at(&entry.key_span),
-        parent: None,
-        names: Names::new(),
-        synonyms: Names::new(),
-        takes_offers: false,
-        own: None,
-    };
+    let mut category =
+        CategorySource { named: reader.named(entry), parent: None, takes_offers: false, own: None };
     let mut own = OwnSource::default();
     let mut has_own = false;
     for (key, value) in reader.table(entry)? {
         let field = Entry::new(key, value);
         match field.key {
-            "name" => category.names = names::names(reader, &field, declared),
-            "synonyms" => category.synonyms = names::synonyms(reader, &field, declared),
+            _ if names::read(reader, &field, declared, &mut category.named) => {}
             "parent" => category.parent = reader.reference(&field),
             _ => {
                 has_own = true;

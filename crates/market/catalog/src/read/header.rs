@@ -1,7 +1,7 @@
-//! `[catalogue]`: name, version, languages, currencies, limits for all; and the limits of a category, which look the same.
+//! `[catalogue]`: name, version, languages, currencies and limits; and the limits of categories,
+//! which have the same form.
 
 use crate::declared::{Declared, Header, LimitsSource};
-use crate::text::did_you_mean;
 use crate::value::PriceKind;
 use ::text::nearest;
 
@@ -9,6 +9,8 @@ use super::reader::{Entry, Reader};
 
 const TEXT_CHARS_MAX: u32 = 1_000_000;
 const PHOTOS_MAX: u32 = 1_000;
+const KEYS: [&str; 9] =
+    ["name", "version", "languages", "currencies", "title", "description", "photos", "price", "condition"];
 
 pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, builtin: bool, declared: &mut Declared) {
     let at = reader.at(&entry.key_span);
@@ -39,24 +41,11 @@ fn read_key(reader: &mut Reader<'_>, field: &Entry<'_>, header: &mut Header) {
         "languages" => header.languages = reader.references(field),
         "currencies" => header.currencies = reader.references(field),
         _ if read_limit(reader, field, &mut header.limits) => {}
-        _ => reader.unknown_key(
-            field,
-            &[
-                "name",
-                "version",
-                "languages",
-                "currencies",
-                "title",
-                "description",
-                "photos",
-                "price",
-                "condition",
-            ],
-        ),
+        _ => reader.unknown_key(field, &KEYS),
     }
 }
 
-/// Reads one of the keys of limits; `false` if the key is none of them.
+/// Reads a key of limits; `false` for other keys.
 pub(crate) fn read_limit(reader: &mut Reader<'_>, field: &Entry<'_>, limits: &mut LimitsSource) -> bool {
     match field.key {
         "title" => limits.title = reader.bounds(field, TEXT_CHARS_MAX),
@@ -88,10 +77,15 @@ fn read_kinds(reader: &mut Reader<'_>, field: &Entry<'_>) -> Option<u8> {
         if let Some(kind) = PriceKind::from_name(&name) {
             bits |= kind.bit();
         } else {
-            let names = PriceKind::ALL.map(PriceKind::as_str);
-            let advice =
-                did_you_mean(nearest(&name, names.into_iter()), "kinds are: fixed, range, negotiable, free");
-            reader.problems.add(at, format!("unknown kind of price `{name}`"), advice);
+            let known = PriceKind::ALL.into_iter().map(PriceKind::as_str);
+            let otherwise = "kinds are: fixed, range, negotiable, free";
+            reader.problems.add_unknown(
+                at,
+                format!("unknown kind of price `{name}`"),
+                &name,
+                known,
+                otherwise,
+            );
         }
     }
     Some(bits)

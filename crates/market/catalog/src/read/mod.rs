@@ -11,10 +11,10 @@ pub(crate) use names::is_language;
 pub(crate) use reader::{Entry, Reader};
 pub(crate) use taxonomy::read_taxonomy;
 
-use crate::declared::{ConditionSource, Declared, UnitSource};
+use crate::declared::{Declared, UnitSource};
 use crate::error::Problems;
 
-/// Reads one file in the people's format (TOML).
+/// Reads a TOML file.
 pub(crate) fn read_toml(
     name: &str,
     text: &str,
@@ -39,7 +39,7 @@ pub(crate) fn read_toml(
     }
 }
 
-/// Calls `read` for every `[kind.id]` of a file, in the file's order.
+/// Calls `read` for every `[kind.id]` of a file in its order.
 fn each(
     reader: &mut Reader<'_>,
     entry: &Entry<'_>,
@@ -57,21 +57,13 @@ fn each(
 
 fn read_unit(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
     let Some(table) = reader.table(entry) else { return };
-    let mut unit = UnitSource {
-        id: entry.key.into(),
-        at: reader.at(&entry.key_span),
-        names: names::Names::new(),
-        synonyms: names::Names::new(),
-        quantity: "".into(),
-        factor: 0.into(),
-    };
+    let mut unit = UnitSource { named: reader.named(entry), quantity: "".into(), factor: 0.into() };
     for (key, value) in table {
         let field = Entry::new(key, value);
         match field.key {
-            "name" => unit.names = names::names(reader, &field, declared),
-            "synonyms" => unit.synonyms = names::synonyms(reader, &field, declared),
             "measures" => unit.quantity = reader.text(&field).unwrap_or_default().into(),
             "factor" => unit.factor = reader.number(&field).unwrap_or(1.into()),
+            _ if names::read(reader, &field, declared, &mut unit.named) => {}
             _ => reader.unknown_key(&field, &["name", "synonyms", "measures", "factor"]),
         }
     }
@@ -79,22 +71,19 @@ fn read_unit(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared
         reader.missing(entry, "measures", "a quantity such as `measures = \"length\"`");
     }
     if unit.factor <= 0.into() {
-        reader.missing(entry, "factor", "how many of the base unit it is, above zero: `factor = 1000`");
+        reader.missing(entry, "factor", "its size in base units, above zero: `factor = 1000`");
     }
     declared.units.push(unit);
 }
 
 fn read_condition(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) {
     let Some(table) = reader.table(entry) else { return };
-    let (mut names, mut synonyms) = (names::Names::new(), names::Names::new());
+    let mut named = reader.named(entry);
     for (key, value) in table {
         let field = Entry::new(key, value);
-        match field.key {
-            "name" => names = names::names(reader, &field, declared),
-            "synonyms" => synonyms = names::synonyms(reader, &field, declared),
-            _ => reader.unknown_key(&field, &["name", "synonyms"]),
+        if !names::read(reader, &field, declared, &mut named) {
+            reader.unknown_key(&field, &["name", "synonyms"]);
         }
     }
-    let at = reader.at(&entry.key_span);
-    declared.conditions.push(ConditionSource { id: entry.key.into(), at, names, synonyms });
+    declared.conditions.push(named);
 }

@@ -1,11 +1,25 @@
 //! Names and synonyms by language.
 
-pub(crate) use crate::declared::Names;
-use crate::declared::{Declared, EVERY_LANGUAGE, Language};
+use crate::declared::{Declared, EVERY_LANGUAGE, Language, Named, Names};
 use crate::limits::NAME_CHARS_MAX;
 use crate::text::echo;
 
 use super::reader::{Entry, Reader};
+
+/// Reads `name` and `synonyms`; `false` for other keys.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    field: &Entry<'_>,
+    declared: &mut Declared,
+    named: &mut Named,
+) -> bool {
+    match field.key {
+        "name" => named.names = names(reader, field, declared),
+        "synonyms" => named.synonyms = synonyms(reader, field, declared),
+        _ => return false,
+    }
+    true
+}
 
 /// `name = "BMW"` (the same in every language) or `name = { en = "Cars", ru = "Автомобили" }`.
 pub(crate) fn names(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared) -> Names {
@@ -77,8 +91,8 @@ fn language(reader: &mut Reader<'_>, entry: &Entry<'_>, declared: &mut Declared)
     if found.is_none() {
         reader.complain(
             &entry.key_span,
-            format!("`{}` is not a language", echo(entry.key)),
-            "write its code of two or three small letters, such as en or ru; a catalogue has at most 16",
+            format!("`{}` is no language", echo(entry.key)),
+            "write its code of two or three lower-case letters, such as en or ru; a catalogue has at most 16",
         );
     }
     found

@@ -1,4 +1,4 @@
-//! Typed reading of TOML values that complains with the line and goes on.
+//! Typed access to TOML values that reports problems with their lines and goes on.
 
 use std::ops::Range;
 
@@ -6,14 +6,12 @@ use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
 use crate::decimal::Decimal;
-use crate::declared::{Reference, Scalar};
+use crate::declared::{Named, Names, Reference, Scalar};
 use crate::error::{At, Problems};
 use crate::limits::ID_BYTES_MAX;
-use crate::text::did_you_mean;
 use crate::value::Date;
 use ::text::nearest;
 
-/// A key with its value.
 #[derive(Clone)]
 pub(crate) struct Entry<'d> {
     pub(crate) key: &'d str,
@@ -27,7 +25,7 @@ impl<'d> Entry<'d> {
     }
 }
 
-/// Reads values of one file.
+/// A reader of one file.
 pub(crate) struct Reader<'p> {
     file: u16,
     line_starts: Vec<usize>,
@@ -40,12 +38,12 @@ impl<'p> Reader<'p> {
         Self { file: problems.file(name), line_starts, problems }
     }
 
-    /// The document, if all of it is TOML; if not, every error of its syntax is told, and nothing else is looked at.
+    /// Parses the document. Syntax errors are reported, and nothing else is read then.
     pub(crate) fn parse<'d>(&mut self, text: &'d str) -> Option<DeTable<'d>> {
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let at = self.at(&error.span().unwrap_or_default());
-            let advice = "correct the TOML; texts stand in double quotes, ids with `/` too";
+            let advice = "correct the TOML; put texts in double quotes, and ids with `/` too";
             self.problems.add_unreadable(at, error.message(), advice);
         }
         errors.is_empty().then(|| document.into_inner())
@@ -53,6 +51,12 @@ impl<'p> Reader<'p> {
 
     pub(crate) fn at(&self, span: &Range<usize>) -> At {
         At { file: self.file, line: self.line_starts.partition_point(|start| *start <= span.start) as u32 }
+    }
+
+    /// An empty definition with the entry's key as its id.
+    pub(crate) fn named(&self, entry: &Entry<'_>) -> Named {
+        let at = self.at(&entry.key_span);
+        Named { id: entry.key.into(), at, names: Names::new(), synonyms: Names::new() }
     }
 
     pub(crate) fn complain(
@@ -66,11 +70,10 @@ impl<'p> Reader<'p> {
     }
 
     pub(crate) fn unknown_key(&mut self, entry: &Entry<'_>, known: &[&str]) {
-        let advice = did_you_mean(
-            nearest(entry.key, known.iter().copied()),
-            &format!("keys here are: {}", known.join(", ")),
-        );
-        self.complain(&entry.key_span, format!("unknown key `{}`", entry.key), advice);
+        let at = self.at(&entry.key_span);
+        let otherwise = format!("keys here are: {}", known.join(", "));
+        let what = format!("unknown key `{}`", entry.key);
+        self.problems.add_unknown(at, what, entry.key, known.iter().copied(), &otherwise);
     }
 
     pub(crate) fn missing(&mut self, entry: &Entry<'_>, key: &str, advice: &str) {
@@ -144,7 +147,7 @@ impl<'p> Reader<'p> {
         number
     }
 
-    /// A number or a day.
+    /// A number or a date.
     pub(crate) fn scalar(&mut self, entry: &Entry<'_>) -> Option<Scalar> {
         let value = entry.value.get_ref();
         if let Some(day) = value.as_datetime().and_then(|day| day.date) {
@@ -166,7 +169,7 @@ impl<'p> Reader<'p> {
                 Some((least as u32, most as u32))
             }
             _ => {
-                let what = format!("`{}` is not a pair of a least and a most", entry.key);
+                let what = format!("`{}` is no pair of a least and a most", entry.key);
                 let advice = format!("write `{} = [least, most]`, from 0 to {limit}", entry.key);
                 self.complain(&entry.value.span(), what, advice);
                 None
@@ -174,7 +177,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// A list of ids, each with its place.
+    /// A list of ids with their places.
     pub(crate) fn references(&mut self, entry: &Entry<'_>) -> Option<Vec<Reference>> {
         let array = self.array(entry)?;
         let mut references = Vec::with_capacity(array.len());
@@ -182,7 +185,7 @@ impl<'p> Reader<'p> {
             if let Some(text) = value.get_ref().as_str() {
                 references.push((text.into(), self.at(&value.span())));
             } else {
-                let what = format!("`{}` has something that is not a text", entry.key);
+                let what = format!("`{}` contains something other than texts", entry.key);
                 self.complain(&value.span(), what, "write ids in double quotes");
             }
         }
@@ -195,14 +198,14 @@ impl<'p> Reader<'p> {
         self.text(entry).map(|text| (text.into(), at))
     }
 
-    /// Complains unless the key may be an id.
+    /// Reports a problem unless the key is a valid id.
     pub(crate) fn is_id(&mut self, entry: &Entry<'_>) -> bool {
         let good = is_id(entry.key);
         if !good {
             self.complain(
                 &entry.key_span,
-                format!("`{}` cannot be an id", crate::text::echo(entry.key)),
-                "use small Latin letters, digits, `-`, and `/` between the parts, at most 100 characters",
+                format!("`{}` is no valid id", crate::text::echo(entry.key)),
+                "use lower-case Latin letters, digits, `-`, and `/` between parts, at most 100 characters",
             );
         }
         good
@@ -218,7 +221,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Small Latin letters, digits and `-`, in parts with `/` between them.
+/// Lower-case Latin letters, digits and `-`, in parts separated by `/`.
 pub(crate) fn is_id(text: &str) -> bool {
     text.len() <= ID_BYTES_MAX
         && text.split('/').all(|part| {

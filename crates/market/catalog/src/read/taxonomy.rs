@@ -1,17 +1,18 @@
-//! The plain form of a large tree: a line by category, fields between tabs, `id name name ...`. The line `id en ru ...` before them
-//! says which languages the names are in. The parent of `ap-2-1` is `ap-2`. Offers can stand in all of them
-//! but the roots: such a tree is so fine that people, and feeds, often know no more than "Sofas".
+//! The plain format of a large tree: a line `id name name ...` for each category, separated by
+//! tabs, after a line `id en ru ...` with the languages. The parent of `ap-2-1` is `ap-2`. All
+//! categories but the roots accept offers: such a tree is so fine that people and feeds often know
+//! no more than "Sofas".
 
-use crate::declared::{CategorySource, Declared, Language, Names};
+use crate::declared::{CategorySource, Declared, Language, Named, Names};
 use crate::error::{At, Problems};
 use crate::limits::NAME_CHARS_MAX;
 
 use super::names::is_language;
 use super::reader::is_id;
 
-const SHAPE: &str = "a line is an id and a name for every language of the first line, with tabs between them";
+const SHAPE: &str = "a line is an id and a name for each language of the first line, separated by tabs";
 
-/// Reads one file in the plain form. Lines that begin with `#` and empty lines are passed by.
+/// Skips empty lines and lines that begin with `#`.
 pub(crate) fn read_taxonomy(name: &str, text: &str, declared: &mut Declared, problems: &mut Problems) {
     let file = problems.file(name);
     let mut languages: Option<Vec<Language>> = None;
@@ -28,7 +29,7 @@ pub(crate) fn read_taxonomy(name: &str, text: &str, declared: &mut Declared, pro
                     problems.add(
                         at,
                         "the first line does not name the languages",
-                        "begin with `id`, then codes such as `en` and `ru`, with tabs between them",
+                        "begin with `id`, then codes such as `en` and `ru`, separated by tabs",
                     );
                     return;
                 }
@@ -50,13 +51,13 @@ fn read_category(line: &str, at: At, languages: &[Language]) -> Result<CategoryS
     let mut fields = line.split('\t');
     let id = fields.next().unwrap_or_default();
     if !is_id(id) {
-        return Err(format!("`{}` cannot be an id", crate::text::echo(id)));
+        return Err(format!("`{}` is no valid id", crate::text::echo(id)));
     }
     let mut names = Names::new();
     for language in languages {
         let name = fields.next().unwrap_or_default().trim();
         if name.is_empty() || name.len() > NAME_CHARS_MAX * 4 {
-            return Err(format!("`{id}` has a name that is missing or too long"));
+            return Err(format!("`{id}` has a missing or too long name"));
         }
         names.push((*language, name.into()));
     }
@@ -65,5 +66,6 @@ fn read_category(line: &str, at: At, languages: &[Language]) -> Result<CategoryS
     }
     let parent = id.rsplit_once('-').map(|(parent, _)| (parent.into(), at));
     let takes_offers = parent.is_some();
-    Ok(CategorySource { id: id.into(), at, parent, names, synonyms: Names::new(), takes_offers, own: None })
+    let named = Named { id: id.into(), at, names, synonyms: Names::new() };
+    Ok(CategorySource { named, parent, takes_offers, own: None })
 }

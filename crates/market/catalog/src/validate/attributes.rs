@@ -1,8 +1,8 @@
-//! Attributes: known, of the right type, within their range, the required ones there.
+//! Validates attributes: ids, types, ranges, required ones.
 
 use smallvec::SmallVec;
 
-use crate::attribute::AttributeData;
+use crate::attribute::{AttributeData, Labelled};
 use crate::catalogue::{Catalogue, Category};
 use crate::kind::Kind;
 use crate::limits::CATEGORY_ATTRIBUTES_MAX;
@@ -12,14 +12,14 @@ use crate::value::{Subject, Value};
 use crate::violation::{Fault, Field};
 use ::text::nearest;
 
-use super::Found;
+use super::Violations;
 use super::texts::length_fault;
 
-pub(crate) fn check(subject: &(impl Subject + ?Sized), category: Category<'_>, found: &mut Found) {
+pub(crate) fn check(subject: &(impl Subject + ?Sized), category: Category<'_>, found: &mut Violations) {
     let mut check = Check {
         catalogue: category.catalogue,
         rules: category.rules(),
-        // Offers of a category that is not open have attributes of one below, which this one does not know.
+        // Offers in a category that is not open have attributes of a descendant, unknown here.
         report_unknown: category.accepts_offers(),
         counts: [0; CATEGORY_ATTRIBUTES_MAX],
         chosen: SmallVec::new(),
@@ -33,21 +33,21 @@ struct Check<'a> {
     catalogue: &'a Catalogue,
     rules: &'a Rules,
     report_unknown: bool,
-    /// Values seen, by slot.
+    /// Values by slot.
     counts: [u32; CATEGORY_ATTRIBUTES_MAX],
-    /// Choices seen, with their slot.
+    /// Chosen values with their slots.
     chosen: SmallVec<[(u8, u16); 16]>,
-    found: &'a mut Found,
+    found: &'a mut Violations,
 }
 
 impl Check<'_> {
     fn value(&mut self, id: &str, value: Value<'_>) {
-        let Some(place) = self.catalogue.slot(self.rules, id) else {
+        let Some(position) = self.catalogue.slot(self.rules, id) else {
             self.unknown(id);
             return;
         };
-        self.counts[place] = self.counts[place].saturating_add(1);
-        let slot = &self.rules.slots[place];
+        self.counts[position] = self.counts[position].saturating_add(1);
+        let slot = &self.rules.slots[position];
         let attribute = &self.catalogue.attributes[slot.attribute as usize];
         let fault = match (&slot.kind, value) {
             (Kind::Text { min_length, max_length, characters }, Value::Text(text)) => {
@@ -59,18 +59,18 @@ impl Check<'_> {
             (Kind::YesNo, Value::YesNo(_)) => None,
             (Kind::Date { min, max }, Value::Date(date)) => range_fault(date, *min, *max, Value::Date),
             (Kind::One | Kind::Several { .. }, Value::Text(text)) => {
-                self.choice_fault(place, slot, attribute, text)
+                self.choice_fault(position, slot, attribute, text)
             }
             _ => Some(Fault::WrongType { wanted: slot.kind.type_name() }),
         };
         if let Some(fault) = fault {
-            self.found.add(Field::Attribute(attribute.id.clone()), fault);
+            self.found.add(Field::Attribute(attribute.id().into()), fault);
         }
     }
 
     fn choice_fault(
         &mut self,
-        place: usize,
+        position: usize,
         slot: &Slot,
         attribute: &AttributeData,
         text: &str,
@@ -81,10 +81,10 @@ impl Check<'_> {
         if !slot.allows(choice) {
             return Some(Fault::ValueNotAllowed { given: text.into() });
         }
-        if self.chosen.contains(&(place as u8, choice)) {
+        if self.chosen.contains(&(position as u8, choice)) {
             return Some(Fault::DuplicateValue { given: text.into() });
         }
-        self.chosen.push((place as u8, choice));
+        self.chosen.push((position as u8, choice));
         None
     }
 
@@ -94,18 +94,17 @@ impl Check<'_> {
         }
         let field = Field::Attribute(echo(id));
         if !self.found.has(&field) {
-            let known =
-                self.rules.slots.iter().map(|slot| &*self.catalogue.attributes[slot.attribute as usize].id);
+            let known = self.rules.slots.iter().map(|slot| self.catalogue.attribute_id(slot));
             let suggestion = nearest(&echo(id), known).map(Into::into);
             self.found.add(field, Fault::UnknownAttribute { suggestion });
         }
     }
 
-    /// Missing ones, and those with too many values, in the order in which people are shown attributes.
+    /// Reports missing attributes and those with too many values, in display order.
     fn finish(self) {
-        for &place in &self.rules.shown {
-            let slot = &self.rules.slots[usize::from(place)];
-            let given = self.counts[usize::from(place)];
+        for &position in &self.rules.shown {
+            let slot = &self.rules.slots[usize::from(position)];
+            let given = self.counts[usize::from(position)];
             let most = match slot.kind {
                 Kind::Several { max_values } => u32::from(max_values),
                 _ => 1,
@@ -117,8 +116,7 @@ impl Check<'_> {
             } else {
                 continue;
             };
-            let id = self.catalogue.attributes[slot.attribute as usize].id.clone();
-            self.found.add(Field::Attribute(id), fault);
+            self.found.add(Field::Attribute(self.catalogue.attribute_id(slot).into()), fault);
         }
     }
 }
@@ -158,21 +156,18 @@ fn decimal_fault(kind: &Kind, number: crate::Decimal) -> Option<Fault> {
     }
 }
 
-/// The id of the choice that was probably meant: the one with this name in any language, or the nearest.
+/// The id of the choice that was probably meant: by its name in any language, or the most similar.
 pub(crate) fn suggest(attribute: &AttributeData, given: &str) -> Option<Box<str>> {
+    fn texts(choice: &Labelled) -> impl Iterator<Item = &str> {
+        std::iter::once(&*choice.id).chain(choice.labels.all())
+    }
     let given = echo(given);
     let wanted = normalise(&given);
-    let by_name =
-        attribute.choices.iter().find(|choice| choice.labels.all().any(|name| normalise(name) == wanted));
-    if let Some(choice) = by_name {
-        return Some(choice.id.clone());
-    }
-    let texts = || {
-        attribute.choices.iter().flat_map(|choice| std::iter::once(&*choice.id).chain(choice.labels.all()))
+    let choices = &attribute.choices;
+    let by_name = choices.iter().find(|choice| choice.labels.all().any(|name| normalise(name) == wanted));
+    let similar = || {
+        let near = nearest(&given, choices.iter().flat_map(texts))?;
+        choices.iter().find(|choice| texts(choice).any(|text| text == near))
     };
-    let near = nearest(&given, texts())?;
-    let meant = |choice: &&crate::attribute::ChoiceData| {
-        *choice.id == *near || choice.labels.all().any(|name| name == near)
-    };
-    attribute.choices.iter().find(meant).map(|choice| choice.id.clone())
+    by_name.or_else(similar).map(|choice| choice.id.clone())
 }

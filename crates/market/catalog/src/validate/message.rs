@@ -1,14 +1,13 @@
-//! Violations for people, in English and Russian.
+//! Messages of violations in English and Russian.
 
 use std::fmt::Write as _;
 
-use crate::catalogue::Catalogue;
-use crate::value::Value;
+use crate::catalogue::{Attribute, Catalogue};
 use crate::violation::{Fault, Field, Violation};
 
 impl Violation {
-    /// One sentence for people: in Russian if `language` is `ru`, in English otherwise. Attributes are called by their names in
-    /// `catalogue`, which should be the one that found the violation.
+    /// One sentence, in Russian if `language` is `ru`, otherwise in English. `catalogue` gives the
+    /// names of attributes and should be the one that found the violation.
     #[must_use]
     pub fn text(&self, catalogue: &Catalogue, language: &str) -> String {
         let russian = language == "ru";
@@ -43,21 +42,11 @@ fn label(field: &Field, catalogue: &Catalogue, language: &str, russian: bool) ->
     if russian { in_russian } else { in_english }.to_owned()
 }
 
-/// A blank and the unit of an attribute, or nothing.
+/// The unit of an attribute with a blank before it, or nothing.
 fn unit_of(field: &Field, catalogue: &Catalogue, language: &str) -> String {
     let Field::Attribute(id) = field else { return String::new() };
-    let unit = catalogue.attribute(id).and_then(super::super::catalogue::Attribute::unit);
+    let unit = catalogue.attribute(id).and_then(Attribute::unit);
     unit.map_or_else(String::new, |unit| format!(" {}", unit.name(language)))
-}
-
-fn number(value: &Value<'_>) -> String {
-    match value {
-        Value::Text(text) => (*text).to_owned(),
-        Value::Whole(number) => number.to_string(),
-        Value::Decimal(number) => number.to_string(),
-        Value::YesNo(answer) => answer.to_string(),
-        Value::Date(date) => date.to_string(),
-    }
 }
 
 fn in_english(fault: &Fault, unit: &str, out: &mut String) {
@@ -77,8 +66,8 @@ fn in_english(fault: &Fault, unit: &str, out: &mut String) {
         Fault::UnknownAttribute { suggestion } => write!(out, "this category has no such attribute")
             .and_then(|()| meant(out, suggestion.as_deref(), "did you mean")),
         Fault::WrongType { wanted } => write!(out, "has to be {}", english_type(wanted)),
-        Fault::TooSmall { least } => write!(out, "at least {}{unit}", number(least)),
-        Fault::TooLarge { most } => write!(out, "at most {}{unit}", number(most)),
+        Fault::TooSmall { least } => write!(out, "at least {least}{unit}"),
+        Fault::TooLarge { most } => write!(out, "at most {most}{unit}"),
         Fault::TooPrecise { scale } => write!(out, "at most {scale} digits after the point"),
         Fault::UnknownValue { given, suggestion } => write!(out, "there is no value \"{given}\"")
             .and_then(|()| meant(out, suggestion.as_deref(), "did you mean")),
@@ -109,8 +98,8 @@ fn in_russian(fault: &Fault, unit: &str, out: &mut String) {
         Fault::UnknownAttribute { suggestion } => write!(out, "в этой категории нет такой характеристики")
             .and_then(|()| meant(out, suggestion.as_deref(), "возможно, имелось в виду")),
         Fault::WrongType { wanted } => write!(out, "ожидается {}", russian_type(wanted)),
-        Fault::TooSmall { least } => write!(out, "не меньше {}{unit}", number(least)),
-        Fault::TooLarge { most } => write!(out, "не больше {}{unit}", number(most)),
+        Fault::TooSmall { least } => write!(out, "не меньше {least}{unit}"),
+        Fault::TooLarge { most } => write!(out, "не больше {most}{unit}"),
         Fault::TooPrecise { scale } => write!(out, "знаков после запятой не больше {scale}"),
         Fault::UnknownValue { given, suggestion } => write!(out, "нет значения «{given}»")
             .and_then(|()| meant(out, suggestion.as_deref(), "возможно, имелось в виду")),

@@ -1,4 +1,4 @@
-//! Checks an offer by the catalogue: everything that is wrong with it, at once.
+//! Validates an offer against the catalogue and reports all violations at once.
 
 mod attributes;
 mod message;
@@ -15,32 +15,31 @@ use crate::value::Subject;
 use crate::violation::{Fault, Field, Violation};
 use ::text::nearest;
 
-/// The violations found so far, at most [`VIOLATIONS_MAX`].
-pub(crate) struct Found {
-    violations: Vec<Violation>,
-}
+/// At most [`VIOLATIONS_MAX`].
+#[derive(Default)]
+pub(crate) struct Violations(Vec<Violation>);
 
-impl Found {
+impl Violations {
     pub(crate) fn add(&mut self, field: Field, fault: Fault) {
-        if self.violations.len() < VIOLATIONS_MAX {
-            self.violations.push(Violation { field, fault });
+        if self.0.len() < VIOLATIONS_MAX {
+            self.0.push(Violation { field, fault });
         }
     }
 
     pub(crate) fn has(&self, field: &Field) -> bool {
-        self.violations.iter().any(|violation| violation.field == *field)
+        self.0.iter().any(|violation| violation.field == *field)
     }
 }
 
 impl Catalogue {
-    /// Everything that is wrong with an offer, in the order category, texts, photos, condition, price, attributes; empty if it may
-    /// stand. At most [`VIOLATIONS_MAX`] violations.
+    /// All violations of an offer in the order category, texts, photos, condition, price,
+    /// attributes; at most [`VIOLATIONS_MAX`].
     ///
-    /// An offer of an unknown category is still checked by what holds for all categories; its attributes are not.
-    /// A sound offer with at most sixteen choices costs no allocation.
+    /// An offer of an unknown category is checked by the rules for all categories, except for its
+    /// attributes. A valid offer with at most sixteen choices costs no allocation.
     #[must_use]
     pub fn validate(&self, subject: &(impl Subject + ?Sized)) -> Vec<Violation> {
-        let mut found = Found { violations: Vec::new() };
+        let mut found = Violations::default();
         let category = self.category(subject.category());
         let limits = category.map_or(&self.rules[0].limits, Category::limits);
         self.check_category(subject.category(), category, &mut found);
@@ -50,20 +49,20 @@ impl Catalogue {
         if let Some(category) = category {
             attributes::check(subject, category, &mut found);
         }
-        found.violations
+        found.0
     }
 
-    /// What is wrong with the attributes alone; nothing if the category is unknown.
+    /// Violations of the attributes only; none if the category is unknown.
     #[must_use]
     pub fn validate_attributes(&self, subject: &(impl Subject + ?Sized)) -> Vec<Violation> {
-        let mut found = Found { violations: Vec::new() };
+        let mut found = Violations::default();
         if let Some(category) = self.category(subject.category()) {
             attributes::check(subject, category, &mut found);
         }
-        found.violations
+        found.0
     }
 
-    fn check_category(&self, id: &str, category: Option<Category<'_>>, found: &mut Found) {
+    fn check_category(&self, id: &str, category: Option<Category<'_>>, found: &mut Violations) {
         let fault = match category {
             Some(category) if category.accepts_offers() => return,
             Some(category) if category.is_closed() => {
@@ -79,16 +78,16 @@ impl Catalogue {
         found.add(Field::Category, fault);
     }
 
-    fn check_condition(&self, condition: Option<&str>, limits: &Limits, found: &mut Found) {
+    fn check_condition(&self, condition: Option<&str>, limits: &Limits, found: &mut Violations) {
         let fault = match condition {
             None if limits.condition_required => Fault::Required,
             None => return,
             Some(_) if limits.conditions.is_empty() => Fault::NotAllowed,
-            Some(id) => match self.conditions.iter().position(|(known, _)| **known == *id) {
+            Some(id) => match self.conditions.iter().position(|known| *known.id == *id) {
                 Some(number) if limits.conditions.contains(&(number as u8)) => return,
                 Some(_) => Fault::ValueNotAllowed { given: id.into() },
                 None => {
-                    let suggestion = nearest(id, self.conditions.iter().map(|(known, _)| &**known));
+                    let suggestion = nearest(id, self.conditions.iter().map(|known| &*known.id));
                     Fault::UnknownValue { given: echo(id), suggestion: suggestion.map(Into::into) }
                 }
             },

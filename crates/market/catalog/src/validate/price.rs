@@ -1,4 +1,4 @@
-//! The price: its kind, its amounts, its currency.
+//! Validates the price.
 
 use crate::catalogue::Catalogue;
 use crate::decimal::Decimal;
@@ -7,12 +7,17 @@ use crate::text::echo;
 use crate::value::{Price, PriceKind};
 use crate::violation::{Fault, Field};
 
-use super::Found;
+use super::Violations;
 
 /// Digits after the point of an amount.
 const AMOUNT_SCALE_MAX: u8 = 2;
 
-pub(crate) fn check(catalogue: &Catalogue, price: Option<Price<'_>>, limits: &Limits, found: &mut Found) {
+pub(crate) fn check(
+    catalogue: &Catalogue,
+    price: Option<Price<'_>>,
+    limits: &Limits,
+    found: &mut Violations,
+) {
     let Some(price) = price else {
         if limits.price_required {
             found.add(Field::Price, Fault::Required);
@@ -30,7 +35,7 @@ pub(crate) fn check(catalogue: &Catalogue, price: Option<Price<'_>>, limits: &Li
     check_currency(catalogue, price, found);
 }
 
-fn check_amounts(price: Price<'_>, limits: &Limits, found: &mut Found) {
+fn check_amounts(price: Price<'_>, limits: &Limits, found: &mut Violations) {
     match price.kind {
         PriceKind::Fixed if price.amount.is_none() => found.add(Field::PriceAmount, Fault::Required),
         PriceKind::Range if price.amount.is_none() && price.upper.is_none() => {
@@ -60,7 +65,7 @@ fn check_amounts(price: Price<'_>, limits: &Limits, found: &mut Found) {
     }
 }
 
-fn check_amount(field: Field, amount: Option<Decimal>, limits: &Limits, found: &mut Found) {
+fn check_amount(field: Field, amount: Option<Decimal>, limits: &Limits, found: &mut Violations) {
     let Some(amount) = amount else { return };
     let least = Decimal::new(1, AMOUNT_SCALE_MAX).unwrap_or_default();
     if amount.scale() > AMOUNT_SCALE_MAX {
@@ -72,7 +77,7 @@ fn check_amount(field: Field, amount: Option<Decimal>, limits: &Limits, found: &
     }
 }
 
-fn check_currency(catalogue: &Catalogue, price: Price<'_>, found: &mut Found) {
+fn check_currency(catalogue: &Catalogue, price: Price<'_>, found: &mut Violations) {
     let has_amount = price.amount.is_some_and(|amount| !amount.is_zero()) || price.upper.is_some();
     match price.currency {
         None if has_amount => found.add(Field::PriceCurrency, Fault::Required),

@@ -1,12 +1,12 @@
-//! Title, description, number of photos.
+//! Validates title, description and the number of photos.
 
 use crate::rules::{Bounds, Limits};
 use crate::value::Subject;
 use crate::violation::{Fault, Field};
 
-use super::Found;
+use super::Violations;
 
-pub(crate) fn check(subject: &(impl Subject + ?Sized), limits: &Limits, found: &mut Found) {
+pub(crate) fn check(subject: &(impl Subject + ?Sized), limits: &Limits, found: &mut Violations) {
     if let Some(fault) = text_fault(subject.title(), limits.title) {
         found.add(Field::Title, fault);
     }
@@ -29,7 +29,7 @@ fn text_fault(text: &str, bounds: Bounds) -> Option<Fault> {
     length_fault(text, bounds)
 }
 
-/// Too short or too long. Characters are counted only if their bytes leave it open.
+/// Counts characters only if the number of bytes does not decide.
 pub(crate) fn length_fault(text: &str, bounds: Bounds) -> Option<Fault> {
     if text.len() <= bounds.most as usize && text.len() >= bounds.least as usize * 4 {
         return None;

@@ -14,7 +14,7 @@ use crate::limits::{JPEG_SCANS_MAX, SIDE_MAX};
 
 /// Bytes of a decoded pixel.
 const RGB_BYTES: u64 = 3;
-/// Bytes of one coefficient. Files in several passes need all of them at once, one for each component of each pixel.
+/// Files in several passes need all coefficients at once, one for each component of each pixel.
 const COEFFICIENT_BYTES: u64 = 2;
 
 pub(super) fn head(bytes: &[u8]) -> Result<Head, Refusal> {
@@ -42,7 +42,7 @@ pub(super) fn picture(bytes: &[u8]) -> Result<Picture, Refusal> {
 }
 
 fn open(bytes: &[u8]) -> JpegDecoder<ZCursor<&[u8]>> {
-    // As large as the format allows, so that it is our own refusal that the seller reads.
+    // As large as the format allows, so that our own check refuses the file.
     let side = SIDE_MAX as usize * 4;
     let options = DecoderOptions::default()
         .set_max_width(side)
@@ -52,7 +52,7 @@ fn open(bytes: &[u8]) -> JpegDecoder<ZCursor<&[u8]>> {
     JpegDecoder::new_with_options(ZCursor::new(bytes), options)
 }
 
-/// The segments of a file up to its first scan: the marker of each, and where its content begins and ends.
+/// The segments before the first scan: the marker, start and end of each.
 fn segments(bytes: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
     let mut at = 2;
     std::iter::from_fn(move || {
@@ -68,7 +68,7 @@ fn segments(bytes: &[u8]) -> impl Iterator<Item = (u8, usize, usize)> {
 
 const START_OF_SCAN: u8 = 0xDA;
 
-/// Whether the picture comes in several passes: progressive, or with fewer components in the first scan than there are.
+/// Whether the picture has several passes: progressive, or not all components in the first scan.
 fn keeps_coefficients(bytes: &[u8]) -> bool {
     let mut components = 0;
     for (marker, from, _) in segments(bytes) {
@@ -82,7 +82,7 @@ fn keeps_coefficients(bytes: &[u8]) -> bool {
     false
 }
 
-/// Whether the marker of the end follows the first scan. The decoder fills up with grey what is missing, which is no photo to show.
+/// Whether an end marker follows the first scan. The decoder fills missing parts with grey.
 fn has_end(bytes: &[u8]) -> bool {
     let scan = segments(bytes).find(|(marker, ..)| *marker == START_OF_SCAN);
     let Some((_, _, data)) = scan else { return false };

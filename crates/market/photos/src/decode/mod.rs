@@ -1,4 +1,4 @@
-//! Decoding within limits: first the head alone, then the picture.
+//! Decodes pictures within limits: first the header, then the pixels.
 
 mod jpeg;
 mod others;
@@ -11,26 +11,26 @@ use crate::config::Config;
 use crate::error::Refusal;
 use crate::limits::{SIDE_MAX, SIDE_MIN};
 
-/// The kinds that are taken.
+/// Accepted kinds.
 pub(crate) const KINDS: [Kind; 4] = [Kind::Jpeg, Kind::Png, Kind::WebP, Kind::Gif];
 
-/// What the head of a file says.
+/// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Most bytes that decoding takes, the decoded picture included.
+    /// The maximal memory for decoding, the decoded picture included.
     pub(crate) decode_bytes: u64,
 }
 
-/// A decoded picture, not yet turned.
+/// A decoded picture before its rotation.
 pub(crate) struct Picture {
     pub(crate) pixels: RgbImage,
     pub(crate) orientation: Orientation,
 }
 
-/// Reads the head of a file and checks it. Nothing of the picture is decoded, and no memory is taken that depends on its size.
+/// Reads and checks the header of a file, without memory that depends on the size of the picture.
 pub(crate) fn head(bytes: &[u8], config: &Config) -> Result<Head, Refusal> {
     let head = match fetch::sniff(&bytes[..bytes.len().min(fetch::limits::SNIFF_BYTES)]) {
         Kind::Svg => return Err(Refusal::Svg),
@@ -54,14 +54,14 @@ fn check(head: &Head, config: &Config) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Decodes a file whose head was checked.
+/// Decodes a file with a checked header.
 pub(crate) fn picture(bytes: &[u8], head: &Head) -> Result<Picture, Refusal> {
     let picture = match head.kind {
         Kind::Jpeg => jpeg::picture(bytes)?,
         kind => others::picture(kind, bytes, head)?,
     };
     if picture.pixels.dimensions() != (head.width, head.height) {
-        return Err(Refusal::Damaged("it is of another size than its head says".to_owned()));
+        return Err(Refusal::Damaged("its size differs from its header".to_owned()));
     }
     Ok(picture)
 }

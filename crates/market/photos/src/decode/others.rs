@@ -1,4 +1,4 @@
-//! PNG, WebP and GIF; of moving pictures, the first.
+//! PNG, WebP and GIF; the first frame of animations.
 
 use std::io::Cursor;
 
@@ -12,12 +12,11 @@ use image::{DynamicImage, ImageDecoder, Limits, Rgb, RgbImage, RgbaImage};
 use super::{Head, Picture, damaged};
 use crate::error::Refusal;
 
-/// Bytes of a pixel that decoders take beside their result: a second frame, a palette's indices, transformed rows.
+/// Memory by pixel that decoders use in addition to the result: a second frame, indexes, rows.
 const WORK_BYTES: u64 = 8;
-/// Bytes of a pixel of the result: red, green, blue.
 const RGB_BYTES: u64 = 3;
 
-/// Bytes that a file's packed metadata may unpack to: a colour profile can be a bomb as well as a picture.
+/// Unpacked metadata: a colour profile can be a decompression bomb too.
 const METADATA_BYTES: u64 = 4 * 1024 * 1024;
 
 type Decoder<'a> = Box<dyn ImageDecoder + 'a>;
@@ -67,7 +66,7 @@ fn told(error: image::ImageError) -> Refusal {
     if ends_early { Refusal::Truncated } else { damaged(error) }
 }
 
-/// What shines through is white, as on a page.
+/// Blends transparent pixels with white.
 fn on_white(rgba: &RgbaImage) -> RgbImage {
     let mut rgb = RgbImage::new(rgba.width(), rgba.height());
     for (to, from) in rgb.pixels_mut().zip(rgba.pixels()) {

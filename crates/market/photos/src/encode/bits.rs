@@ -1,4 +1,4 @@
-//! Bits into bytes.
+//! Writes bits into bytes.
 
 /// The code of a symbol.
 #[derive(Clone, Copy, Debug, Default)]
@@ -7,7 +7,7 @@ pub(super) struct Code {
     pub(super) length: u32,
 }
 
-/// Gathers bits, the first one highest. After each byte of ones a zero byte is put, so that it is no marker.
+/// Collects bits, the first one highest. A zero byte follows each 0xFF, so that it is no marker.
 pub(super) struct BitWriter {
     file: Vec<u8>,
     /// The last bits, at the low end.
@@ -29,12 +29,12 @@ impl BitWriter {
         }
     }
 
-    /// Writes how many zeros come before a value, and the value: a symbol for the zeros and the value's size, then its bits.
+    /// Writes a symbol for the number of preceding zeros and the size of a value, then the value.
     #[inline]
     pub(super) fn put_value(&mut self, codes: &[Code; 256], zeros: u32, value: i32) {
         let length = 32 - value.unsigned_abs().leading_zeros();
         self.put(codes[(zeros << 4 | length) as usize & 0xFF]);
-        // A negative value is written as one less, in as many bits.
+        // A negative value is written as one less in the same number of bits.
         let bits = (value + (value >> 31)) as u32 & ((1 << length) - 1);
         self.put(Code { bits, length });
     }

@@ -1,6 +1,6 @@
-//! Files for browsers: baseline JPEG with colours at half the resolution, by the standard ITU-T T.81.
+//! A baseline JPEG encoder with 4:2:0 chroma subsampling, by ITU-T T.81.
 //!
-//! Written here because the pure Rust encoders are either three times slower or under a licence that Torg does not take in.
+//! The pure Rust encoders are three times slower or have a licence that Torg does not accept.
 
 mod bits;
 mod planes;
@@ -14,7 +14,7 @@ use planes::Band;
 use tables::{AC_CHROMA, AC_LUMA, CHROMA, DC_CHROMA, DC_LUMA, HuffmanTable, LUMA, ZIGZAG, scaled};
 use transform::Quantizer;
 
-/// The picture as a JPEG without metadata. Its sides have 1 to 65535 pixels; the quality goes from 1 to 100.
+/// Encodes without metadata. Sides have 1 to 65535 pixels; the quality is from 1 to 100.
 pub(crate) fn jpeg(picture: &RgbImage, quality: u8) -> Vec<u8> {
     let (luma, chroma) = (scaled(&LUMA, quality), scaled(&CHROMA, quality));
     let mut file = Vec::with_capacity(picture.as_raw().len() / 12 + 1024);
@@ -41,12 +41,12 @@ pub(crate) fn jpeg(picture: &RgbImage, quality: u8) -> Vec<u8> {
     file
 }
 
-/// What it takes to write the blocks of one component.
+/// The encoder of one component.
 struct Component {
     quantizer: Quantizer,
     dc: [Code; 256],
     ac: [Code; 256],
-    /// The mean of the block before: only differences are written.
+    /// The mean of the previous block: differences are written.
     last_mean: i32,
 }
 

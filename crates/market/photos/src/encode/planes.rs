@@ -1,14 +1,14 @@
-//! Sixteen rows of a picture as brightness and two colours.
+//! Converts sixteen rows of a picture to luma and subsampled chroma.
 
 use image::RgbImage;
 
-/// Sixteen rows, filled up at the right and at the bottom with the last pixels there are.
+/// Sixteen rows, padded at the right and the bottom with the last pixels.
 pub(super) struct Band {
     /// Units of 16 x 16 pixels in a row.
     units: usize,
-    /// Brightness, 16 rows.
+    /// 16 rows.
     luma: Vec<f32>,
-    /// The two colours, 8 rows each of half the width.
+    /// Chroma, 8 rows each of half the width.
     blue: Vec<f32>,
     red: Vec<f32>,
 }
@@ -41,7 +41,7 @@ impl Band {
         }
     }
 
-    /// One of the four blocks of brightness of a unit.
+    /// One of the four luma blocks of a unit.
     pub(super) fn luma(&self, unit: usize, part: usize) -> [[f32; 8]; 8] {
         block(&self.luma, self.units * 16, unit * 16 + part % 2 * 8, part / 2 * 8)
     }
@@ -74,7 +74,7 @@ fn read_luma(row: &[u8], luma: &mut [f32]) {
     fill(luma, filled);
 }
 
-/// Each colour is the mean of four pixels.
+/// Averages four pixels.
 fn read_colours(upper: &[u8], lower: &[u8], blues: &mut [f32], reds: &mut [f32]) {
     let mut filled = 0;
     let pairs = upper.chunks(6).zip(lower.chunks(6));

@@ -1,45 +1,43 @@
-//! The tables of the standard, annex K.
+//! The tables of the standard's annex K.
 
 use super::bits::Code;
 
-/// Where the coefficient of each place in the file stands in its block.
+/// The position in the block of each coefficient in file order.
 pub(super) const ZIGZAG: [u8; 64] = [
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7,
     14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39,
     46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// How coarsely brightness is kept, row by row.
+/// Quantisation of luma, row by row.
 pub(super) const LUMA: [u8; 64] = [
     16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17,
     22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78,
     87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
 ];
 
-/// How coarsely colour is kept, row by row.
+/// Quantisation of chroma, row by row.
 pub(super) const CHROMA: [u8; 64] = [
     17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99, 47, 66,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
 ];
 
-/// A table for a quality of 1 to 100, in the scale that people know from other programs.
+/// Scales a table by a quality of 1 to 100, as libjpeg does.
 pub(super) fn scaled(table: &[u8; 64], quality: u8) -> [u8; 64] {
     let quality = u32::from(quality.clamp(1, 100));
     let percent = if quality < 50 { 5000 / quality } else { 200 - 2 * quality };
     table.map(|step| ((u32::from(step) * percent + 50) / 100).clamp(1, 255) as u8)
 }
 
-/// Which symbols have codes of which length.
 pub(super) struct HuffmanTable {
-    /// How many symbols have a code of 1 to 16 bits.
+    /// The number of symbols with codes of 1 to 16 bits.
     pub(super) lengths: [u8; 16],
-    /// The symbols, those with the shortest codes first.
+    /// Sorted by code length.
     pub(super) symbols: &'static [u8],
 }
 
 impl HuffmanTable {
-    /// The code of each symbol.
     pub(super) fn codes(&self) -> [Code; 256] {
         let mut codes = [Code::default(); 256];
         let (mut code, mut symbols) = (0, self.symbols.iter());

@@ -1,13 +1,13 @@
-//! From brightness to frequencies: the fast cosine transform of Arai, Agui and Nakajima, whose scale factors are taken into the
-//! division that follows it.
+//! The fast cosine transform of Arai, Agui and Nakajima; its scale factors are part of the
+//! quantisation.
 
 use super::tables::ZIGZAG;
 
 type Lanes = [f32; 8];
 
-/// Divides frequencies by the steps of a table.
+/// Divides frequencies by a quantisation table.
 pub(super) struct Quantizer {
-    /// By what each frequency is multiplied, in the order of the block.
+    /// Factors in the order of the block.
     factors: [Lanes; 8],
 }
 
@@ -26,7 +26,7 @@ impl Quantizer {
         Self { factors: std::array::from_fn(|row| std::array::from_fn(|column| factor(row, column))) }
     }
 
-    /// The values of a block as they are written, in the order of the file.
+    /// The quantised values of a block in file order.
     pub(super) fn apply(&self, block: &[Lanes; 8]) -> [i32; 64] {
         let columns_done = transform(*block);
         // Transposed twice, so that both passes work on whole rows.
@@ -41,7 +41,7 @@ impl Quantizer {
     }
 }
 
-/// The nearest whole number, for values of less than four million: adding this number pushes the fraction out of the mantissa.
+/// Rounds values below four million: the added constant shifts the fraction out of the mantissa.
 #[inline]
 fn rounded(value: f32) -> i32 {
     const SHIFT: f32 = 12_582_912.0;

@@ -1,12 +1,13 @@
-//! An offer as a migration sees it, and back.
+//! Conversion between offers and items of migrations.
 
 use catalog::{Catalogue, Date, Decimal, Item, Kind, OwnedValue};
 use wire::torg::offers::v1::{Offer, Values};
 
-/// Bytes of a day such as `2024-05-01`.
+/// The length of a date such as `2024-05-01`.
 const DAY_BYTES: usize = 10;
 
-/// The offer as a migration sees it. `catalogue` is the one that the offer was written by: it says what its values are.
+/// Converts an offer. `catalogue` is the one that the offer conforms to: it gives the types of
+/// values.
 pub(super) fn read(offer: &Offer, catalogue: &Catalogue) -> Item {
     let values_of = |name: &str, values: &Values| {
         let kind = catalogue.attribute(name).map(catalog::Attribute::kind);
@@ -21,7 +22,7 @@ pub(super) fn read(offer: &Offer, catalogue: &Catalogue) -> Item {
     }
 }
 
-/// Makes of an offer what became of it. Values that a migration did not touch stay as they were written.
+/// Writes a moved item back to its offer. Untouched values keep their spelling.
 pub(super) fn write(offer: &mut Offer, before: &Item, after: &Item) {
     offer.category.clone_from(&after.category);
     offer.attributes.retain(|name, _| after.attributes.contains_key(name));
@@ -33,7 +34,8 @@ pub(super) fn write(offer: &mut Offer, before: &Item, after: &Item) {
     }
 }
 
-/// A value by the kind of its attribute. One that cannot be read stays a text, and does not fit where a number is wanted.
+/// A value by the kind of its attribute. An unreadable value stays a text, which does not fit a
+/// number.
 fn value(kind: Option<&Kind>, text: &str) -> OwnedValue {
     let read = match kind {
         Some(Kind::Whole { .. }) => Decimal::parse(text).and_then(Decimal::as_whole).map(OwnedValue::Whole),

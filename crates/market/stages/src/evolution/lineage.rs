@@ -1,4 +1,4 @@
-//! Every version of a catalogue up to the present one, and what leads from each to the next.
+//! All versions of a catalogue up to the current one, with the migrations between them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,68 +8,57 @@ use wire::torg::offers::v1::{Obstacle as WireObstacle, Offer};
 
 use super::item;
 
-/// In what language obstacles are told.
+/// The language of obstacles.
 const LANGUAGE: &str = "en";
 
-/// Why there is no way from the oldest catalogue to the present one.
+/// The versions do not form a lineage.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LineageError {
-    /// A catalogue or a migration cannot be read, or does not fit the others.
+    /// An invalid catalogue or migration.
     #[error(transparent)]
     Wrong(#[from] catalog::Error),
-    /// A file cannot be read.
     #[error(
         "{path}: {detail}: each version before the present one has a folder of its number and a file N-M.toml"
     )]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        detail: String,
-    },
-    /// Versions do not follow each other.
+    Unreadable { path: String, detail: String },
     #[error(
         "the catalogue of version {after} does not follow that of version {before}: give every version between"
     )]
     Gap {
-        /// A version.
         before: u32,
-        /// What stands behind it.
+        /// The version after it.
         after: u32,
     },
-    /// A step has no migration, or another one.
     #[error("there is no migration from version {0}: write one that leads to the next version")]
     NoMigration(u32),
 }
 
-/// Catalogues of versions that follow each other, the present one last, with a migration between each two.
+/// Catalogues of consecutive versions, the current one last, with a migration between each two.
 #[derive(Clone, Debug)]
 pub struct Lineage {
-    /// Never empty.
     catalogues: Vec<Arc<Catalogue>>,
-    /// One less than catalogues.
+    /// One fewer than catalogues.
     migrations: Vec<Migration>,
 }
 
-/// What became of an offer.
+/// The result for an offer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Evolved {
-    /// It is of the present version, or of one that is not known yet.
-    Already,
-    /// It became this.
+pub enum ChangeContext {
+    /// The offer has the current version or an unknown later one.
+    UpToDate,
     Moved(Box<Offer>),
-    /// It stays as it is, because of these.
+    /// The offer stays unchanged.
     Stuck(Vec<Obstacle>),
 }
 
 impl Lineage {
-    /// A catalogue that has no past.
+    /// A catalogue without earlier versions.
     #[must_use]
     pub fn of(present: Arc<Catalogue>) -> Self {
         Self { catalogues: vec![present], migrations: Vec::new() }
     }
 
-    /// A lineage of these catalogues and of the migrations between them, both in order.
+    /// Both in order of versions.
     pub fn new(catalogues: Vec<Arc<Catalogue>>, migrations: Vec<Migration>) -> Result<Self, LineageError> {
         for (at, pair) in catalogues.windows(2).enumerate() {
             let (before, after) = (pair[0].version(), pair[1].version());
@@ -84,8 +73,9 @@ impl Lineage {
         if catalogues.is_empty() { Err(no_catalogue) } else { Ok(Self { catalogues, migrations }) }
     }
 
-    /// The lineage of the present catalogue, from a folder with its past: for each earlier version `n` a folder `n` with the files of that catalogue, and a
-    /// file `n-m.toml` with the migration to the next version. It begins with the oldest version from which all are there. Blocking.
+    /// Reads earlier versions from a folder: for each version `n` a folder `n` with its files and a
+    /// file `n-m.toml` with the migration to the next version. Starts with the oldest version after
+    /// which none is missing. Blocking.
     pub fn read(folder: &Path, present: Arc<Catalogue>) -> Result<Self, LineageError> {
         let (mut catalogues, mut migrations) = (vec![present], Vec::new());
         loop {
@@ -112,52 +102,53 @@ impl Lineage {
         Self::new(catalogues, migrations)
     }
 
-    /// The present version.
+    /// The current version.
     #[must_use]
     pub fn version(&self) -> u32 {
         self.first() + self.migrations.len() as u32
     }
 
-    /// The oldest version that offers are moved from.
+    /// The oldest version with a migration.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.catalogues[0].version()
     }
 
-    /// The version that an offer is of. One that does not say so is as old as can be.
+    /// The version of an offer; the oldest if it has none.
     #[must_use]
     pub fn version_of(&self, offer: &Offer) -> u32 {
         if offer.catalogue_version == 0 { self.first() } else { offer.catalogue_version }
     }
 
-    /// Moves an offer through all versions to the present one, the whole way or not at all. What a migration removes is gone from the offer; the history has it.
+    /// Moves an offer to the current version, completely or not at all. Removed values stay in the
+    /// history only.
     #[must_use]
-    pub fn evolve(&self, offer: &Offer) -> Evolved {
+    pub fn evolve(&self, offer: &Offer) -> ChangeContext {
         let found = self.version_of(offer);
         if found >= self.version() {
-            return Evolved::Already;
+            return ChangeContext::UpToDate;
         }
         let Some(start) = found.checked_sub(self.first()).map(|start| start as usize) else {
             let field = catalog::Field::Category;
-            return Evolved::Stuck(vec![Obstacle { field, hindrance: Hindrance::WrongVersion { found } }]);
+            return ChangeContext::Stuck(vec![Obstacle { field, hindrance: Hindrance::WrongVersion { found } }]);
         };
         let before = item::read(offer, &self.catalogues[start]);
         let mut now = before.clone();
         for (step, next) in self.migrations.iter().zip(&self.catalogues[1..]).skip(start) {
             match step.apply(&now, next) {
                 Outcome::Moved(item) => now = *item,
-                Outcome::Already => {}
-                Outcome::Stuck(obstacles) => return Evolved::Stuck(obstacles),
+                Outcome::UpToDate => {}
+                Outcome::Stuck(obstacles) => return ChangeContext::Stuck(obstacles),
             }
         }
         let mut moved = offer.clone();
         item::write(&mut moved, &before, &now);
         moved.catalogue_version = self.version();
         moved.obstacles.clear();
-        Evolved::Moved(Box::new(moved))
+        ChangeContext::Moved(Box::new(moved))
     }
 
-    /// Obstacles as an offer keeps them, with words for its seller.
+    /// Obstacles in the form of the offer, with texts for its seller.
     #[must_use]
     pub fn kept(&self, obstacles: &[Obstacle]) -> Vec<WireObstacle> {
         let kept = |obstacle: &Obstacle| WireObstacle {

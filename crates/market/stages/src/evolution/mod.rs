@@ -1,49 +1,50 @@
-//! Evolution: an offer of an earlier catalogue is moved to the present one, by the catalogue's own migrations.
+//! Evolution: moves offers of earlier catalogues to the current one by the catalogue's migrations.
 
 mod item;
 mod lineage;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use async_trait::async_trait;
 use catalog::{MigrationReport, Outcome};
 use offers::StoredOffer;
+use parking_lot::Mutex;
 use store::{Read, Store};
 use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
 use wire::torg::offers::v1::{Offer, Status};
 
 use crate::patch::patch;
 
-pub use lineage::{Evolved, Lineage, LineageError};
+pub use lineage::{ChangeContext, Lineage, LineageError};
 
-/// What a move to another catalogue sets.
+/// Fields set by a move.
 const MOVED: [&str; 4] = ["category", "attributes", "catalogue_version", "obstacles"];
-/// What is set if an offer cannot be moved.
+/// Fields set if an offer cannot be moved.
 const STUCK: [&str; 1] = ["obstacles"];
 
-/// Moves offers to the present catalogue, each the whole way or not at all. What cannot be moved keeps its version, and says why in `obstacles`.
+/// Moves offers to the current catalogue, each completely or not at all. An offer that cannot be
+/// moved keeps its version and gets `obstacles`.
 ///
-/// An offer of the present version costs nothing. After a new catalogue was installed a re-crawl finds the offers of earlier ones; a seller's own change is checked by
-/// the present catalogue, and makes the offer one of it.
+/// Offers of the current version are skipped. After a new catalogue is installed a re-crawl finds
+/// older offers. A change by a seller is validated by the current catalogue, and gives the offer
+/// its version.
 pub struct Evolution {
     lineage: Lineage,
     report: Mutex<MigrationReport>,
 }
 
 impl Evolution {
-    /// Moves offers along this lineage.
     #[must_use]
     pub fn new(lineage: Lineage) -> Self {
         Self { lineage, report: Mutex::default() }
     }
 
-    /// What this process moved and what it could not move, since it was started. A change that is told again after a crash is counted again.
+    /// Counts of this process since its start. A change that is repeated after a crash counts
+    /// again.
     #[must_use]
     pub fn report(&self) -> MigrationReport {
-        self.counts().clone()
+        self.report.lock().clone()
     }
 
-    /// What would become of every offer that is in the active tables now. Reads all of them and changes nothing.
+    /// A dry run over all offers in the active tables.
     pub async fn survey(&self, store: &Store, shards: u32) -> Result<MigrationReport, store::Error> {
         let mut report = MigrationReport::default();
         for shard in 0..shards {
@@ -54,7 +55,7 @@ impl Evolution {
                 for row in &page.rows {
                     match StoredOffer::decode(&row.value) {
                         Ok(offer) => note(&mut report, &offer.offer, &self.wanted(&offer)),
-                        Err(error) => tracing::warn!(key = %row.key, error, "an offer cannot be read"),
+                        Err(error) => tracing::warn!(key = %row.key, error, "cannot decode an offer"),
                     }
                 }
                 next = page.next.map(|key| all.clone().after(key));
@@ -63,13 +64,9 @@ impl Evolution {
         Ok(report)
     }
 
-    fn counts(&self) -> MutexGuard<'_, MigrationReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is to become of an offer. One that is archived is not changed any more.
-    fn wanted(&self, offer: &StoredOffer) -> Evolved {
-        if self.is_old(offer) { self.lineage.evolve(&offer.offer) } else { Evolved::Already }
+    /// Archived offers do not change.
+    fn wanted(&self, offer: &StoredOffer) -> ChangeContext {
+        if self.is_old(offer) { self.lineage.evolve(&offer.offer) } else { ChangeContext::UpToDate }
     }
 
     fn is_old(&self, offer: &StoredOffer) -> bool {
@@ -99,9 +96,9 @@ impl Stage<StoredOffer> for Evolution {
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (id, now) = (subject.entity.id, subject.now);
         Ok(match self.wanted(&subject.entity) {
-            Evolved::Already => Answer::untouched(),
-            Evolved::Moved(offer) => patch(MOVED, StoredOffer::new(id, *offer), now),
-            Evolved::Stuck(obstacles) => {
+            ChangeContext::UpToDate => Answer::untouched(),
+            ChangeContext::Moved(offer) => patch(MOVED, StoredOffer { id, offer: *offer }, now),
+            ChangeContext::Stuck(obstacles) => {
                 let obstacles = self.lineage.kept(&obstacles);
                 if obstacles == subject.entity.offer.obstacles {
                     return Ok(Answer::untouched());
@@ -117,19 +114,19 @@ impl Stage<StoredOffer> for Evolution {
     }
 
     async fn on_saved(&self, saved: &Saved<StoredOffer>) -> Result<(), StageError> {
-        let mut report = self.counts();
+        let mut report = self.report.lock();
         match self.wanted(&saved.entity) {
-            Evolved::Already => report.moved += 1,
+            ChangeContext::UpToDate => report.moved += 1,
             stuck => note(&mut report, &saved.entity.offer, &stuck),
         }
         Ok(())
     }
 }
 
-fn note(report: &mut MigrationReport, offer: &Offer, evolved: &Evolved) {
+fn note(report: &mut MigrationReport, offer: &Offer, evolved: &ChangeContext) {
     match evolved {
-        Evolved::Already => report.already += 1,
-        Evolved::Moved(_) => report.moved += 1,
-        Evolved::Stuck(obstacles) => report.note(&offer.id, &Outcome::Stuck(obstacles.clone())),
+        ChangeContext::UpToDate => report.up_to_date += 1,
+        ChangeContext::Moved(_) => report.moved += 1,
+        ChangeContext::Stuck(obstacles) => report.note(&offer.id, &Outcome::Stuck(obstacles.clone())),
     }
 }

@@ -1,7 +1,8 @@
-//! What live offers cost, by group, kept in the store.
+//! Prices of active offers by group, in the store.
 //!
-//! A group is kept in parts, one for each partition of the topic of changes, because each partition is followed by itself: nobody else writes its parts, except for the
-//! first reading of all offers ([`fill`](Prices::fill)). Offers are spread over partitions by their ids, so each part is a fair sample.
+//! A group has a part for each partition of the topic of changes. Each part has one writer, except
+//! during the first reading of all offers ([`fill`](Prices::fill)). Offers are spread over
+//! partitions by id, so each part is a fair sample.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::tables::{Member, Part, group_key, member_key, read, write};
 use super::{Prediction, PriceError, PriceModel};
 use crate::limits::{PRICE_PART_MIN, PRICE_SAMPLES_MAX};
 
-/// What live offers cost. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Prices {
     pub(super) inner: Arc<Inner>,
@@ -28,21 +29,20 @@ pub struct Prices {
 pub(super) struct Inner {
     pub(super) store: Store,
     pub(super) topics: Topics,
-    /// The topic of changes.
     pub(super) topic: String,
     pub(super) partitions: u32,
     catalogue: Arc<Catalogue>,
     count_min: usize,
 }
 
-/// An offer as it was seen: what it costs among which others; `None` if it does not count.
+/// An observed offer: its price and groups; `None` if it does not count.
 pub(super) struct Sighting {
     pub(super) id: String,
     pub(super) version: u64,
     counted: Option<(Vec<Group>, i64)>,
 }
 
-/// A part of a group that is being changed.
+/// A part of a group being changed.
 struct Open {
     part: Part,
     version: u64,
@@ -50,8 +50,8 @@ struct Open {
 }
 
 impl Prices {
-    /// Prices of the offers whose changes go to `topic`, which must exist. The store has the tables of [`price_tables`](crate::price_tables). A prediction takes
-    /// `count_min` other offers at least.
+    /// `topic` has the changes of offers and must exist; the store must have the tables of
+    /// [`price_tables`](crate::price_tables). A prediction needs `count_min` other offers.
     pub async fn open(
         store: &Store,
         topics: &Topics,
@@ -65,13 +65,13 @@ impl Prices {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The partitions that are to be followed.
+    /// The partitions of the topic.
     #[must_use]
     pub fn partitions(&self) -> u32 {
         self.inner.partitions
     }
 
-    /// An offer of a version; `None` if it is gone.
+    /// `None` for a deleted offer.
     pub(super) fn see(&self, id: &str, version: u64, offer: Option<&Offer>) -> Sighting {
         let counted =
             offer.filter(|offer| offer.status.as_known() == Some(Status::STATUS_ACTIVE)).and_then(|offer| {
@@ -81,7 +81,8 @@ impl Prices {
         Sighting { id: id.to_owned(), version, counted }
     }
 
-    /// Adds to a batch what follows from these sightings, each of another offer. What is known of a later version stays.
+    /// Adds the changes for these observations, each of another offer, to a batch. Data of a later
+    /// version stays.
     pub(super) async fn take_over(&self, batch: &mut Batch, seen: &[Sighting]) -> Result<(), PriceError> {
         let keys: Vec<Key> = seen.iter().map(|one| member_key(&one.id)).collect();
         let rows = self.inner.store.get(&keys).await?;
@@ -125,7 +126,7 @@ impl Prices {
         Ok(())
     }
 
-    /// The parts of all groups in which offers were or will be.
+    /// The parts of all groups that these offers leave or join.
     async fn open_parts(
         &self,
         moves: &[(&Sighting, Member, u64)],
@@ -147,7 +148,7 @@ impl Prices {
         Ok(parts)
     }
 
-    /// Offers that a part of a group remembers.
+    /// The capacity of a part.
     fn part_max(&self) -> usize {
         (PRICE_SAMPLES_MAX / self.inner.partitions as usize).max(PRICE_PART_MIN)
     }
@@ -156,7 +157,7 @@ impl Prices {
         partition_of(id.as_bytes(), self.inner.partitions)
     }
 
-    /// What the offers of these groups cost, except for one offer; in the order of the groups.
+    /// The prices in these groups without one offer, in the order of the groups.
     async fn amounts(&self, groups: &[Group], except: &str) -> Result<Vec<Vec<i64>>, PriceError> {
         let parts = 0..self.inner.partitions;
         let keys: Vec<Key> = groups
@@ -181,7 +182,7 @@ impl Prices {
 
 #[async_trait]
 impl PriceModel for Prices {
-    /// By the first group with enough other offers, from those that have the most in common with this one.
+    /// Uses the first group with enough other offers, the most specific groups first.
     async fn predict(&self, offer: &Offer) -> Result<Option<Prediction>, PriceError> {
         let Some(currency) = currency_of(&self.inner.catalogue, offer) else { return Ok(None) };
         let groups = groups_of(&self.inner.catalogue, offer, currency);
@@ -232,14 +233,14 @@ impl Open {
             batch.delete(key);
             return;
         };
-        // A row that was gone does not begin with a version that it had before: whoever saw that one is refused.
+        // A recreated row must not repeat an earlier version, which a reader may hold.
         let begins = || (xxh3_64(format!("{newest} {micros}").as_bytes()) >> 2) | 1;
         let version = if self.version == 0 { begins() } else { self.version + 1 };
         batch.put(key, version, write(&self.part));
     }
 }
 
-/// Remembers where an offer stands.
+/// Records the groups of an offer.
 fn note_member(batch: &mut Batch, id: &str, version: u64, member: &Member) {
     let key = member_key(id);
     batch.check(key.clone(), version);

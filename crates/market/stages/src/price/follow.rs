@@ -1,4 +1,4 @@
-//! Keeps prices in step with offers: by their changes, and once by reading all of them.
+//! Keeps prices up to date: by the changes of offers, and once by reading all of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,17 +16,19 @@ use super::book::{Prices, Sighting};
 use super::tables::{Mark, mark_key, read, write};
 use crate::limits::PRICE_PAGE;
 
-/// The group under which the places in the topic are kept.
+/// The consumer group in the topic.
 pub const GROUP: &str = "stages.price";
-/// How long a read of the topic waits for the next change.
+/// The timeout of a poll.
 const WAIT: Duration = Duration::from_secs(1);
-/// How long to rest after a failure.
+/// The pause after a failure.
 const REST: Duration = Duration::from_secs(2);
 
 impl Prices {
-    /// Follows one partition of the topic until `stop` says so. Whoever follows the first one reads all offers before, unless that was done: `shards` is their number.
+    /// Follows one partition of the topic until `stop` turns true. The follower of the first one
+    /// reads all offers before, once; `shards` is their number of shards.
     ///
-    /// Every process may follow every partition: a change is taken over once, in the commit that moves the place in the topic.
+    /// Every process may follow every partition: a change is applied once, in the commit that moves
+    /// the offset.
     pub async fn follow(&self, partition: u32, shards: u32, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let work = async {
@@ -41,7 +43,7 @@ impl Prices {
                 done = work => done.err(),
             };
             if let Some(error) = failed {
-                tracing::warn!(partition, %error, "changes of prices wait");
+                tracing::warn!(partition, %error, "cannot apply changes to prices, retrying");
                 tokio::select! {
                     biased;
                     _ = stop.wait_for(|stop| *stop) => return,
@@ -51,8 +53,8 @@ impl Prices {
         }
     }
 
-    /// Takes over what stands behind the place in a partition, in one commit; waits a little if there is nothing. Returns whether it moved on: not if there was
-    /// nothing, or if another one came first.
+    /// Applies the next changes of a partition in one commit, or waits briefly. Returns whether the
+    /// offset moved: not without changes, and not after a conflict.
     pub async fn follow_page(&self, partition: u32, wait: Duration) -> Result<bool, PriceError> {
         let inner = &self.inner;
         let position = inner.topics.position(GROUP, &inner.topic, partition).await?;
@@ -66,7 +68,7 @@ impl Prices {
         if page.next == position.offset() {
             return Ok(false);
         }
-        // Of several changes of one offer the last one says it all.
+        // Only the last change of an offer matters.
         let mut seen: BTreeMap<String, Sighting> = BTreeMap::new();
         for delivered in &page.messages {
             if let Some(sighting) = self.sighting(partition, delivered) {
@@ -83,10 +85,10 @@ impl Prices {
         Ok(inner.store.commit(batch).await?.is_applied())
     }
 
-    /// Changes that were trimmed are made up for by reading all offers again.
+    /// After changes were trimmed, reads all offers again.
     async fn pass_over(&self, partition: u32, position: &Position, first: i64) -> Result<bool, PriceError> {
         let offset = position.offset();
-        // A group that never followed has missed nothing that the first reading does not find.
+        // A new group misses nothing that the first reading does not find.
         if !position.is_new() {
             tracing::warn!(
                 partition,
@@ -104,7 +106,8 @@ impl Prices {
         Ok(self.inner.store.commit(batch).await?.is_applied())
     }
 
-    /// A message as a sighting; `None` if it is of another kind. One that cannot be read must not hold up the rest.
+    /// The observation in a message; `None` for other messages and, so that it does not block the
+    /// rest, an unreadable one.
     fn sighting(&self, partition: u32, Delivered { offset, message }: &Delivered) -> Option<Sighting> {
         if header(message, "kind") != StoredOffer::KIND {
             return None;
@@ -120,12 +123,13 @@ impl Prices {
         };
         let sighting = read();
         if let Err(error) = &sighting {
-            tracing::error!(partition, offset, error, "a change is left out of prices");
+            tracing::error!(partition, offset, error, "a change is skipped in prices");
         }
         sighting.ok()
     }
 
-    /// Reads all offers of the active tables, unless that was done, and remembers how far it is: it may be stopped, and called by several processes.
+    /// Reads all offers of the active tables once, with checkpoints: it may be interrupted, and
+    /// called by several processes.
     pub async fn fill(&self, shards: u32) -> Result<(), PriceError> {
         loop {
             let (mark, version) = self.mark().await?;
@@ -136,7 +140,7 @@ impl Prices {
             let next = Mark { shard: mark.shard + 1 };
             let mut batch = Batch::new();
             batch.check(mark_key(), version).put(mark_key(), version + 1, write(&next));
-            // In conflict with another process, which is as far or farther: its mark is read next.
+            // On a conflict another process is ahead: read its mark next.
             let _ = self.inner.store.commit(batch).await?;
         }
     }
@@ -150,7 +154,7 @@ impl Prices {
         Ok(())
     }
 
-    /// Takes over one page of offers; returns where the next one begins.
+    /// Applies one page of offers; returns the start of the next one.
     async fn fill_page(&self, scan: &Scan) -> Result<Option<store::Key>, PriceError> {
         loop {
             let page = self.inner.store.scan(scan).await?;
@@ -158,9 +162,10 @@ impl Prices {
             for row in &page.rows {
                 match StoredOffer::decode(&row.value) {
                     Ok(offer) => seen.push(self.see(&offer.offer.id, row.version, Some(&offer.offer))),
-                    Err(error) => tracing::error!(key = %row.key, error, "an offer is left out of prices"),
+                    Err(error) => tracing::error!(key = %row.key, error, "an offer is skipped in prices"),
                 }
-                // One that changes meanwhile is read again: else what is known of its change could be overwritten.
+                // Retried if the offer changes meanwhile, so that a newer change is not
+                // overwritten.
                 batch.check(row.key.clone(), row.version);
             }
             self.take_over(&mut batch, &seen).await?;

@@ -1,4 +1,4 @@
-//! Which offers are alike: by category, place, and what tells offers of a category apart.
+//! Groups of similar offers: by category, place and key attributes.
 
 use catalog::{Catalogue, Category, Kind, Use};
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
@@ -7,29 +7,29 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::limits::PRICE_ATTRIBUTES_MAX;
 
-/// How the names of attributes end that say what a thing is.
+/// The last words of ids of key attributes.
 const NAMING: [&str; 3] = ["brand", "make", "model"];
 
-/// Offers that have something in common.
+/// A group of similar offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// What it is, for people.
+    /// For people.
     pub(super) text: String,
-    /// What they have in common: `category`, `place`, `attributes.brand`, `condition`.
+    /// The common fields: `category`, `place`, `attributes.brand`, `condition`.
     pub(super) basis: Vec<String>,
 }
 
 impl Group {
-    /// What it is called in tables.
+    /// The key in tables.
     pub(super) fn key(&self) -> String {
         format!("{:032x}", xxh3_128(self.text.as_bytes()))
     }
 }
 
-/// One thing that offers have in common: its name, and its value.
+/// A common field with its value.
 type Common = (String, String);
 
-/// The groups of an offer, those that have the most in common first.
+/// The groups of an offer, the most specific first.
 pub(super) fn groups_of(catalogue: &Catalogue, offer: &Offer, currency: &str) -> Vec<Group> {
     let category = vec![("category".to_owned(), offer.category.clone())];
     let place_id = offer.place.as_option().map(|place| plain(&place.place_id)).unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn groups_of(catalogue: &Catalogue, offer: &Offer, currency: &str) ->
     groups
 }
 
-/// What tells an offer apart from others of its category: its key attributes, and its condition.
+/// The key attributes and the condition of an offer.
 fn traits_of(catalogue: &Catalogue, offer: &Offer) -> Vec<Common> {
     let mut traits = Vec::new();
     for attribute in catalogue.category(&offer.category).map(key_attributes).unwrap_or_default() {
@@ -69,7 +69,8 @@ fn traits_of(catalogue: &Catalogue, offer: &Offer) -> Vec<Common> {
     traits
 }
 
-/// The attributes that say most about a price: those that name a brand, a make or a model; in a category without them, the required ones that choose one value.
+/// The attributes that determine the price: brand, make or model; in a category without them,
+/// required single choices.
 fn key_attributes(category: Category<'_>) -> Vec<&str> {
     let tells_what = |used: &Use<'_>| {
         let last = used.attribute().id().rsplit('-').next().unwrap_or_default();
@@ -87,12 +88,12 @@ fn key_attributes(category: Category<'_>) -> Vec<&str> {
     if named.is_empty() { ids(&chooses) } else { named }
 }
 
-/// A value so that spellings which mean the same are the same.
+/// A normalised value.
 fn plain(value: &str) -> String {
     value.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What an offer costs, if it says one price above zero.
+/// The fixed price of an offer, if it is above zero.
 pub(super) fn fixed_price(offer: &Offer) -> Option<(i64, &str)> {
     match offer.price.as_option()?.kind.as_ref()? {
         PriceKind::Fixed(money) if money.micros > 0 && !money.currency.is_empty() => {
@@ -102,7 +103,8 @@ pub(super) fn fixed_price(offer: &Offer) -> Option<(i64, &str)> {
     }
 }
 
-/// The currency in which the price of an offer is told; that of the catalogue if the offer names none. What is given away has no price.
+/// The currency for the prediction: the offer's own or the catalogue's first. Free offers have no
+/// price.
 pub(super) fn currency_of<'a>(catalogue: &'a Catalogue, offer: &'a Offer) -> Option<&'a str> {
     let price = offer.price.as_option().and_then(|price| price.kind.as_ref());
     let money = match price {

@@ -1,7 +1,8 @@
-//! Predicted price: what offers like this one cost.
+//! Predicted price: the price of similar offers.
 //!
-//! [`Prices`] keeps, in the store, what live offers cost, in groups of offers that are alike (`book.rs`, `group.rs`); it follows the topic of changes (`follow.rs`). The
-//! stage asks it, or any other [`PriceModel`], and changes an offer only when that makes a difference.
+//! [`Prices`] keeps prices of active offers in groups (`book.rs`, `group.rs`) and follows the topic
+//! of changes (`follow.rs`). The stage asks it, or any other [`PriceModel`], and changes an offer
+//! only if the difference is relevant.
 
 mod book;
 mod follow;
@@ -25,60 +26,49 @@ pub use book::Prices;
 pub use follow::GROUP;
 pub use tables::price_tables;
 
-/// What offers like one cost, in millionths of a currency.
+/// Prices of similar offers in millionths of a currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// A quarter of them cost less.
+    /// The lower quartile.
     pub low: i64,
-    /// Half of them cost less.
+    /// The median.
     pub median: i64,
-    /// A quarter of them cost more.
+    /// The upper quartile.
     pub high: i64,
-    /// Three letters of ISO 4217.
+    /// An ISO 4217 code.
     pub currency: String,
-    /// So many were looked at.
+    /// The number of offers.
     pub count: u32,
-    /// How far it can be trusted.
     pub confidence: Confidence,
-    /// What they have in common with the offer: `category`, `place`, `attributes.brand`, `condition`.
+    /// The fields that they have in common: `category`, `place`, `attributes.brand`, `condition`.
     pub basis: Vec<String>,
 }
 
-/// Why nothing can be said about prices now.
+/// A failure of a prediction.
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
-    /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The topic of changes cannot be read.
     #[error(transparent)]
     Topics(#[from] topics::Error),
-    /// A row cannot be read.
     #[error("{place} is damaged: {detail}")]
-    Damaged {
-        /// The row.
-        place: String,
-        /// What is wrong.
-        detail: String,
-    },
-    /// Another model failed.
+    Damaged { place: String, detail: String },
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Predicts prices.
 #[async_trait]
 pub trait PriceModel: Send + Sync {
-    /// What offers like this one cost; `None` if too little is known. It changes nothing.
+    /// `None` without enough data. Has no side effects.
     async fn predict(&self, offer: &Offer) -> Result<Option<Prediction>, PriceError>;
 }
 
-/// How often prices are predicted, and when a prediction counts as another one.
+/// Configuration of predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceConfig {
-    /// How often the price of an offer is predicted anew, and up to a quarter later.
+    /// The interval of predictions, extended by up to a quarter.
     pub again: Duration,
-    /// A prediction whose amounts all moved by this part or less stays as it was.
+    /// A prediction is ignored if no amount moved by more than this part.
     pub move_min: f64,
 }
 
@@ -88,20 +78,18 @@ impl Default for PriceConfig {
     }
 }
 
-/// Sets `predicted_price` of active offers.
 pub struct PriceStage {
     model: Arc<dyn PriceModel>,
     config: PriceConfig,
 }
 
 impl PriceStage {
-    /// Predicts by this model.
     #[must_use]
     pub fn new(model: Arc<dyn PriceModel>, config: PriceConfig) -> Self {
         Self { model, config }
     }
 
-    /// Whether a prediction says something else than what an offer has.
+    /// Whether a prediction differs enough from the one of the offer.
     fn differs(&self, known: Option<&PredictedPrice>, found: Option<&PredictedPrice>) -> bool {
         let (Some(known), Some(found)) = (known, found) else { return known.is_some() != found.is_some() };
         let has_moved = |before: &Money, after: &Money| {
@@ -155,7 +143,7 @@ impl Stage<StoredOffer> for PriceStage {
     }
 }
 
-/// A prediction as an offer keeps it.
+/// A prediction in the form of the offer.
 fn kept(found: Prediction) -> PredictedPrice {
     let money = |micros| Some(Money { micros, currency: found.currency.clone(), ..Money::default() }).into();
     PredictedPrice {

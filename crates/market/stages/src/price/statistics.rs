@@ -1,8 +1,8 @@
-//! What many prices come to.
+//! Statistics of prices.
 
 use wire::torg::offers::v1::predicted_price::Confidence;
 
-/// A quarter costs less, half costs less, a quarter costs more.
+/// Lower quartile, median, upper quartile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quartiles {
     pub(super) low: i64,
@@ -10,7 +10,7 @@ pub(super) struct Quartiles {
     pub(super) high: i64,
 }
 
-/// The quartiles of some amounts; `None` if there are none. A few that are far off do not move them.
+/// The quartiles of some amounts; `None` without amounts. Robust against outliers.
 pub(super) fn quartiles(mut amounts: Vec<i64>) -> Option<Quartiles> {
     amounts.sort_unstable();
     let last = amounts.len().checked_sub(1)?;
@@ -22,7 +22,7 @@ pub(super) fn quartiles(mut amounts: Vec<i64>) -> Option<Quartiles> {
     Some(Quartiles { low: at(1), median: at(2), high: at(3) })
 }
 
-/// How far a prediction can be trusted: many offers that cost about the same say more than few that differ.
+/// Confidence is higher with more offers and less spread.
 pub(super) fn confidence(count: usize, found: Quartiles) -> Confidence {
     let spread = (found.high - found.low) as f64 / (found.median.max(1)) as f64;
     match count {

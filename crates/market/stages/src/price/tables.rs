@@ -1,4 +1,4 @@
-//! The tables of prices. Values are JSON.
+//! The tables. Values are JSON.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use store::{Key, Row, Table, TableDef};
@@ -7,45 +7,43 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::PriceError;
 use crate::limits::PRICE_SHARDS;
 
-/// What offers of a group cost, by the partition of the topic that the offers are in: each part has one writer.
+/// Prices of a group by partition of the topic: each part has one writer.
 static GROUPS: Table<(u32, String, u32)> =
     Table::versioned("price_groups", &["shard", "price_group", "part"]).large();
 
-/// In which groups an offer stands, so that it can be taken out of them.
+/// The groups of an offer, so that it can be removed from them.
 static MEMBERS: Table<(u32, String)> = Table::versioned("price_members", &["shard", "offer"]);
 
-/// How far the first reading of all offers is.
+/// The progress of the first reading of all offers.
 static MARKS: Table<(u32, String)> = Table::versioned("price_marks", &["shard", "mark"]);
 
-/// The tables that predicted prices need, for the schema of a store.
+/// For the schema of a store.
 #[must_use]
 pub fn price_tables() -> Vec<&'static TableDef> {
     vec![GROUPS.def(), MEMBERS.def(), MARKS.def()]
 }
 
-/// A part of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
-    /// What the group is, for people.
+    /// For people.
     pub(super) group: String,
-    /// Offers and what they cost, in millionths; the newest last.
+    /// Offers with prices in millionths; the newest last.
     pub(super) samples: Vec<(String, i64)>,
 }
 
-/// Where an offer stands.
+/// The groups of an offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Member {
-    /// The version of the offer that put it there.
+    /// The version of the offer.
     pub(super) version: u64,
-    /// The keys of its groups.
+    /// Keys of groups.
     pub(super) groups: Vec<String>,
     pub(super) micros: i64,
 }
 
-/// How far the first reading of all offers is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
-    /// The shard of offers that is read next.
+    /// The next shard.
     pub(super) shard: u32,
 }
 
@@ -65,7 +63,7 @@ fn shard_of(text: &str) -> u32 {
     (xxh3_64(text.as_bytes()) % u64::from(PRICE_SHARDS)) as u32
 }
 
-/// What a row says, with its version; nothing and zero if there is none.
+/// The decoded row with its version; the default and zero without a row.
 pub(super) fn read<T: DeserializeOwned + Default>(row: Option<&Row>) -> Result<(T, u64), PriceError> {
     let Some(row) = row else { return Ok((T::default(), 0)) };
     let damaged = |error: serde_json::Error| PriceError::Damaged {
@@ -75,7 +73,6 @@ pub(super) fn read<T: DeserializeOwned + Default>(row: Option<&Row>) -> Result<(
     Ok((serde_json::from_slice(&row.value).map_err(damaged)?, row.version))
 }
 
-/// What a row will say.
 pub(super) fn write<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("numbers, texts and lists can be written as JSON")
 }

@@ -1,4 +1,4 @@
-//! Asks a host about a video.
+//! Requests the availability of a video from its host.
 
 use fetch::{Cause, Client, Fetched, Limits, Request};
 use serde::Deserialize;
@@ -7,23 +7,22 @@ use url::Url;
 use super::hosts::Ask;
 use crate::limits::{VIDEO_ANSWER_BYTES_MAX, VIDEO_ANSWER_TIME_MAX, VIDEO_TITLE_CHARS_MAX};
 
-/// What a host says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// It can be seen, under this title.
+    /// With its title.
     Available(String),
-    /// It cannot be seen: a word for programs, a text for people.
+    /// With a code and a text for people.
     Unavailable(String, String),
 }
 
-/// What of an oEmbed answer matters here.
+/// The used part of an oEmbed answer.
 #[derive(Deserialize)]
 struct Oembed {
     #[serde(default)]
     title: Option<String>,
 }
 
-/// Asks, or says why nothing is known of the video for now.
+/// The error is temporary.
 pub(super) async fn ask(client: &Client, how: &Ask, video: &Url) -> Result<Said, String> {
     match how {
         Ask::Oembed(endpoint) => ask_oembed(client, endpoint, video).await,
@@ -36,7 +35,7 @@ async fn ask_oembed(client: &Client, endpoint: &str, video: &Url) -> Result<Said
     question.query_pairs_mut().append_pair("url", video.as_str());
     let request = Request::get(question).limits(limits(client));
     let answer = match client.send(&request).await {
-        Ok(Fetched::Found(download)) => download.body.collect().await,
+        Ok(Fetched::Versioned(download)) => download.body.collect().await,
         Ok(Fetched::NotModified) => return Err("the host answers a question that was not asked".to_owned()),
         Err(error) => Err(error),
     };
@@ -45,7 +44,7 @@ async fn ask_oembed(client: &Client, endpoint: &str, video: &Url) -> Result<Said
             Ok(oembed) => Ok(Said::Available(title(&oembed.title.unwrap_or_default()))),
             Err(error) => Err(format!("{endpoint} does not answer with oEmbed: {error}")),
         },
-        // Whatever else is wrong is wrong with the endpoint, not with the video.
+        // Other errors concern the endpoint, not the video.
         Err(error) => refused(&error).ok_or_else(|| error.to_string()),
     }
 }
@@ -66,7 +65,7 @@ async fn ask_page(client: &Client, video: &Url) -> Result<Said, String> {
     }
 }
 
-/// What a lasting status says about a video.
+/// The answer in a permanent status.
 fn refused(error: &fetch::Error) -> Option<Said> {
     let status = status(error).filter(|_| !error.is_passing())?;
     let (code, text) = match status {

@@ -1,39 +1,38 @@
-//! Which hosts of videos are asked, and how.
+//! Hosts of videos and their protocols.
 
 use url::Url;
 
-/// How a host is asked about a video.
+/// The protocol of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// By its oEmbed endpoint, to which `url=...` is added.
+    /// An oEmbed endpoint, to which `url=...` is added.
     Oembed(String),
-    /// By its page: whether there is one.
+    /// The existence of the page.
     Page,
 }
 
-/// A host whose videos can be linked.
+/// A host of videos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VideoHost {
-    /// Its names. Everything below them belongs to it: `youtube.com` means `m.youtube.com` too.
+    /// Names with all their subdomains: `youtube.com` includes `m.youtube.com`.
     pub names: Vec<String>,
-    /// How it is asked.
     pub ask: Ask,
 }
 
 impl VideoHost {
-    /// A host of these names that is asked by its oEmbed endpoint.
+    /// A host with an oEmbed endpoint.
     #[must_use]
     pub fn oembed(names: &[&str], endpoint: &str) -> Self {
         Self { names: owned(names), ask: Ask::Oembed(endpoint.to_owned()) }
     }
 
-    /// A host of these names that is asked for the page itself.
+    /// A host whose pages are requested.
     #[must_use]
     pub fn page(names: &[&str]) -> Self {
         Self { names: owned(names), ask: Ask::Page }
     }
 
-    /// The hosts that are known by default. VK has no public oEmbed endpoint.
+    /// The default hosts. VK has no public oEmbed endpoint.
     #[must_use]
     pub fn known() -> Vec<Self> {
         vec![
@@ -44,7 +43,6 @@ impl VideoHost {
         ]
     }
 
-    /// Whether a video is of this host.
     pub(super) fn has(&self, video: &Url) -> bool {
         let is_web = matches!(video.scheme(), "http" | "https");
         let host = video.host_str().filter(|_| is_web).unwrap_or_default().trim_end_matches('.');

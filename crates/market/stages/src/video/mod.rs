@@ -1,4 +1,4 @@
-//! Video: whether the video that an offer links can be seen.
+//! Checks whether the linked video of an offer is available.
 
 mod ask;
 mod hosts;
@@ -18,14 +18,14 @@ use crate::patch::patch;
 use ask::Said;
 pub use hosts::{Ask, VideoHost};
 
-/// Which videos are looked at, and how often.
+/// Configuration of checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VideoConfig {
-    /// The hosts that are asked. A video of another one is not looked at.
+    /// Videos of other hosts are not checked.
     pub hosts: Vec<VideoHost>,
-    /// How long a video that can be seen is not looked at again.
+    /// The interval of checks of an available video.
     pub check_again: Duration,
-    /// How long a video that cannot be seen is not looked at again.
+    /// The interval of checks of an unavailable video.
     pub check_missing: Duration,
 }
 
@@ -35,22 +35,22 @@ impl Default for VideoConfig {
     }
 }
 
-/// Sets `video.availability` of active offers, at once and then from time to time.
+/// Sets `video.availability` of active offers, at once and at intervals.
 ///
-/// A host that does not answer, or answers that it is busy, is a passing failure of the visit: the offer stays as it is.
+/// A host that does not answer or is busy is a temporary failure of the visit: the offer stays
+/// unchanged.
 pub struct VideoCheck {
     client: Client,
     config: VideoConfig,
 }
 
 impl VideoCheck {
-    /// Asks hosts through this client.
     #[must_use]
     pub fn new(client: Client, config: VideoConfig) -> Self {
         Self { client, config }
     }
 
-    /// What is found out about a video now.
+    /// The current state of a video.
     async fn look(&self, url: &str, now: Time) -> Result<video::Availability, StageError> {
         let parsed = Url::parse(url.trim()).ok();
         let host = parsed.as_ref().and_then(|url| Some((url, self.host_of(url)?)));
@@ -83,7 +83,7 @@ impl VideoCheck {
         self.config.hosts.iter().find(|host| host.has(url))
     }
 
-    /// When a video is looked at again; `None` if never.
+    /// The time of the next check; `None` if there is none.
     fn next(&self, found: &video::Availability) -> Option<Time> {
         let pause = match found.state.as_known()? {
             video::State::STATE_AVAILABLE => self.config.check_again,
@@ -139,13 +139,13 @@ impl Stage<StoredOffer> for VideoCheck {
     }
 }
 
-/// The video of an offer that is shown.
+/// The video of an active offer.
 fn shown_video(offer: &StoredOffer) -> Option<&Video> {
     let is_active = offer.status() == Status::Active;
     offer.offer.video.as_option().filter(|video| is_active && !video.url.is_empty())
 }
 
-/// A problem that was there before is as old as it was.
+/// A known problem keeps its time.
 fn since_when(mut found: video::Availability, known: Option<&video::Availability>) -> video::Availability {
     let before = known.and_then(|known| known.problem.as_option());
     if let (Some(problem), Some(before)) = (found.problem.as_option_mut(), before)

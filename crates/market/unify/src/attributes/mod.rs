@@ -1,30 +1,34 @@
-//! Attributes: by the names that the feed uses, then by what the title and the description say.
+//! Reads attributes from the parameters of a feed, then from the description and the title.
 
-mod memory;
 mod title;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use catalog::{Category, Fault, Kind, Use};
+use catalog::text::normalise;
+use catalog::{Category, Fault, Kind, OwnedValue, Use};
 
-pub(crate) use self::memory::Memory;
+use crate::cache::Cache;
 use crate::error::Result;
 use crate::input::{Input, Param};
-use crate::limits::{DESCRIPTION_CHARS_FOR_PAIRS_MAX, PARAMS_MAX, VALUE_BYTES_MAX};
+use crate::limits::{CACHED_VALUE_BYTES_MAX, DESCRIPTION_CHARS_FOR_PAIRS_MAX, PARAMS_MAX, VALUE_BYTES_MAX};
 use crate::output::{Leftover, Mark, MarkKind, Unified};
 use crate::tables;
-use crate::words::{Word, Words, normal, of_name, push};
+use crate::unifier::truncate;
+use crate::words::{Word, Words, of_name, push};
 
-/// Attributes that say who makes a thing, and which one it is.
+/// Values of choices: feeds repeat a few colours and materials, and suggestions are slow.
+pub(crate) type ValueCache = Cache<Result<Vec<OwnedValue>, Fault>>;
+
+/// Attributes for the maker and the model.
 const MAKERS: [&str; 5] = ["brand", "car-make", "moto-make", "truck-make", "machine-make"];
 const MODELS: [&str; 2] = ["model", "vehicle-model"];
 
-/// What feeds call attributes beyond the names that the catalogue knows.
+/// Names of attributes in feeds, in addition to those of the catalogue.
 #[derive(Debug)]
 pub(crate) struct Names {
     by_name: BTreeMap<String, Vec<&'static str>>,
-    /// Makers by the words of titles.
+    /// Makers by words in titles.
     makers: BTreeMap<String, &'static str>,
 }
 
@@ -33,27 +37,26 @@ impl Names {
         Ok(Self { by_name: tables::params()?, makers: tables::makers()? })
     }
 
-    /// The attribute of a category that a feed calls so.
+    /// The attribute of a category with this name in a feed.
     fn find<'c>(&self, category: Category<'c>, name: &str) -> Option<Use<'c>> {
-        let by_feed = || self.by_name.get(&normal(name))?.iter().find_map(|id| category.attribute(id));
+        let by_feed = || self.by_name.get(&normalise(name))?.iter().find_map(|id| category.attribute(id));
         category.find_attribute(name).or_else(by_feed)
     }
 }
 
-/// Words of parameters that say what the thing is: they help to recognise the category.
-pub(crate) fn told_words(input: &Input<'_>) -> Words {
+/// Words of parameters that describe the kind of the item, for the recognition of its category.
+pub(crate) fn kind_words(input: &Input<'_>) -> Words {
     let mut words = Words::new();
-    for param in input.params.iter().take(PARAMS_MAX).filter(|param| says_what_it_is(param.name)) {
+    for param in input.params.iter().take(PARAMS_MAX).filter(|param| is_kind(param.name)) {
         of_name(param.value).iter().for_each(|word| push(&mut words, Word { stem: word.stem, weight: 0.9 }));
     }
     words
 }
 
-fn says_what_it_is(name: &str) -> bool {
-    let is_short = name.len() <= 40;
-    is_short
+fn is_kind(name: &str) -> bool {
+    name.len() <= 40
         && matches!(
-            normal(name).as_str(),
+            normalise(name).as_str(),
             "operationtype"
                 | "goodstype"
                 | "goodssubtype"
@@ -80,21 +83,17 @@ fn says_what_it_is(name: &str) -> bool {
         )
 }
 
-/// Reads everything that the feed says into the attributes of the category, and leaves the rest over.
+/// Reads attributes of the category; everything else becomes a leftover.
 pub(crate) fn read(
     category: Option<Category<'_>>,
     names: &Names,
     input: &Input<'_>,
-    memory: &mut Memory,
+    cache: &mut ValueCache,
     unified: &mut Unified,
 ) {
-    for param in input
-        .params
-        .iter()
-        .filter(|param| !param.name.trim().is_empty() && !param.value.trim().is_empty())
-        .take(PARAMS_MAX)
-    {
-        read_param(category, names, param, memory, unified);
+    let is_given = |param: &&Param<'_>| !param.name.trim().is_empty() && !param.value.trim().is_empty();
+    for param in input.params.iter().filter(is_given).take(PARAMS_MAX) {
+        read_param(category, names, param, cache, unified);
     }
     for param in input.params.iter().skip(PARAMS_MAX) {
         leave(param, unified);
@@ -102,7 +101,7 @@ pub(crate) fn read(
     read_known(category, input.vendor, "vendor", &MAKERS, unified);
     read_known(category, input.model, "model", &MODELS, unified);
     let Some(category) = category else { return };
-    let description = text::head(input.description, DESCRIPTION_CHARS_FOR_PAIRS_MAX);
+    let description = truncate(input.description, DESCRIPTION_CHARS_FOR_PAIRS_MAX);
     if description.contains(':') {
         for (used, values) in category.read_pairs(description) {
             unified.attributes.entry(used.attribute().id().to_owned()).or_insert(values);
@@ -115,31 +114,27 @@ fn read_param(
     category: Option<Category<'_>>,
     names: &Names,
     param: &Param<'_>,
-    memory: &mut Memory,
+    cache: &mut ValueCache,
     unified: &mut Unified,
 ) {
     let Some(category) = category else { return leave(param, unified) };
     let (name, unit_in_name) = split_name(param.name);
     let found = names.find(category, param.name.trim()).or_else(|| names.find(category, name));
     let Some(used) = found else {
-        if says_what_it_is(param.name) {
-            // It has been read: the category comes from it.
+        if is_kind(param.name) {
+            // It was used for the recognition of the category.
             return leave(param, unified);
         }
+        let field = format!("params.{}", param.name);
         let given = format!("{} = {}", param.name, param.value);
-        unified.marks.push(Mark::new(
-            MarkKind::UnknownAttribute,
-            format!("params.{}", param.name),
-            &given,
-            None,
-        ));
+        unified.marks.push(Mark::new(MarkKind::UnknownAttribute, field, &given, None));
         return leave(param, unified);
     };
     if unified.attributes.contains_key(used.attribute().id()) {
         return leave(param, unified);
     }
     let unit = if param.unit.trim().is_empty() { unit_in_name } else { param.unit.trim() };
-    match memory.read(category, used, param.value.trim(), unit) {
+    match read_cached(cache, category, used, param.value.trim(), unit) {
         Ok(values) => {
             unified.attributes.insert(used.attribute().id().to_owned(), values);
         }
@@ -150,8 +145,22 @@ fn read_param(
     }
 }
 
-/// The value with its unit, without it if the attribute has none; of a range its lower end.
-fn read_value(used: Use<'_>, value: &str, unit: &str) -> Result<Vec<catalog::OwnedValue>, Fault> {
+fn read_cached(
+    cache: &mut ValueCache,
+    category: Category<'_>,
+    used: Use<'_>,
+    value: &str,
+    unit: &str,
+) -> Result<Vec<OwnedValue>, Fault> {
+    if !used.kind().chooses() || value.len() + unit.len() > CACHED_VALUE_BYTES_MAX {
+        return read_value(used, value, unit);
+    }
+    let texts = [category.id(), used.attribute().id(), value, unit];
+    cache.get_or_insert(texts, || read_value(used, value, unit))
+}
+
+/// Reads a value with its unit, or without it if the attribute has none; of a range the lower end.
+fn read_value(used: Use<'_>, value: &str, unit: &str) -> Result<Vec<OwnedValue>, Fault> {
     if value.len() > VALUE_BYTES_MAX && !matches!(used.kind(), Kind::Text { .. }) {
         return Err(Fault::WrongType { wanted: used.kind().type_name() });
     }
@@ -174,8 +183,9 @@ fn read_value(used: Use<'_>, value: &str, unit: &str) -> Result<Vec<catalog::Own
     used.read(&lower)
 }
 
-/// "Blue/Синий": the first part that is a choice; of colours also "Тёмно-синий металлик" by one of its words.
-fn chosen_in_parts(used: Use<'_>, value: &str) -> Option<Vec<catalog::OwnedValue>> {
+/// "Blue/Синий": the first part that is a choice; for colours also a single word of "Тёмно-синий
+/// металлик".
+fn chosen_in_parts(used: Use<'_>, value: &str) -> Option<Vec<OwnedValue>> {
     const PARTS: [char; 4] = ['/', ',', ';', '|'];
     let by_parts =
         value.contains(PARTS).then(|| value.split(PARTS).find_map(|part| used.read(part.trim()).ok()));
@@ -186,7 +196,7 @@ fn chosen_in_parts(used: Use<'_>, value: &str) -> Option<Vec<catalog::OwnedValue
     by_parts.flatten().or_else(by_words)
 }
 
-/// "12–15 кг", "от 12 до 15 кг": "12 кг".
+/// "12–15 кг" and "от 12 до 15 кг" become "12 кг".
 fn lower_end(text: &str) -> Option<String> {
     let text = text.strip_prefix("от ").or_else(|| text.strip_prefix("from ")).unwrap_or(text);
     let (low, high) =
@@ -210,7 +220,7 @@ fn split_name(name: &str) -> (&str, &str) {
     }
 }
 
-/// Vendor or model: into the first of the attributes that the category has.
+/// Puts a vendor or model into the first attribute of `ids` that the category has.
 fn read_known(
     category: Option<Category<'_>>,
     value: Option<&str>,
@@ -259,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_unit_in_the_name_is_taken_off() {
+    fn a_unit_in_the_name_is_split_off() {
         assert_eq!(split_name("Вес, кг"), ("Вес", "кг"));
         assert_eq!(split_name("Weight (kg)"), ("Weight", "kg"));
         assert_eq!(split_name("Цвет:"), ("Цвет", ""));

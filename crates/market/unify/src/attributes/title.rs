@@ -1,15 +1,17 @@
-//! What a title says about attributes that the category requires and the feed does not give: a make, a model, a number with its unit, a year.
+//! Reads missing required attributes from the title: a make, a model, a number with its unit, a
+//! year.
 
 use std::collections::BTreeMap;
 
+use catalog::text::normalise;
 use catalog::{Category, Kind, OwnedValue, Use};
 use smallvec::SmallVec;
 
 use crate::limits::{TITLE_CHARS_MAX, WORDS_MAX};
 use crate::output::Unified;
-use crate::words::normal;
+use crate::unifier::truncate;
 
-/// Words of the longest name of a choice that is looked for.
+/// Words of the longest name of a choice that is searched.
 const CHOICE_WORDS_MAX: usize = 3;
 const YEARS: std::ops::RangeInclusive<i64> = 1950..=2035;
 
@@ -25,7 +27,7 @@ pub(super) fn read(
     if missing.is_empty() {
         return;
     }
-    let title = text::head(title, TITLE_CHARS_MAX);
+    let title = truncate(title, TITLE_CHARS_MAX);
     let words: SmallVec<[&str; 24]> = title
         .split([' ', ',', ';', '\u{a0}', '(', ')'])
         .filter(|word| !word.is_empty())
@@ -44,16 +46,16 @@ pub(super) fn read(
     }
 }
 
-/// Who makes a thing whose title names the maker, or one of the maker's lines: "iPhone 12".
+/// The maker by its name or one of its product lines: "iPhone 12".
 fn maker(makers: &BTreeMap<String, &'static str>, words: &[&str]) -> Option<Vec<OwnedValue>> {
-    let known = |run: &[&str]| makers.get(&normal(&run.join(" "))).map(|maker| vec![(*maker).into()]);
+    let known = |run: &[&str]| makers.get(&normalise(&run.join(" "))).map(|maker| vec![(*maker).into()]);
     words.windows(2).find_map(known).or_else(|| words.chunks(1).find_map(known))
 }
 
-/// What a thing is called is its model, if the feed has no other word for it.
+/// Without a model in the feed, the title is the model.
 fn text(used: Use<'_>, text: &str) -> Option<Vec<OwnedValue>> {
     let Kind::Text { max_length, .. } = used.kind() else { return None };
-    used.read(text::head(text.trim(), *max_length as usize).trim_end()).ok()
+    used.read(truncate(text.trim(), *max_length as usize).trim_end()).ok()
 }
 
 /// "Продам Volvo V90 2018": "V90".
@@ -75,7 +77,7 @@ fn find(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
     }
 }
 
-/// The choice whose name stands in the title, the longer names first.
+/// The choice with a name in the title, longer names first.
 fn choice(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
     let mut text = String::new();
     for length in (1..=CHOICE_WORDS_MAX).rev() {
@@ -84,9 +86,9 @@ fn choice(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
             for word in run {
                 text.extend([word, " "]);
             }
-            // A bare number is too little: it may count anything.
-            let says_something = text.chars().any(char::is_alphabetic);
-            if let Some(choice) = used.find_choice(text.trim_end()).filter(|_| says_something) {
+            // A bare number may count anything.
+            let has_letters = text.chars().any(char::is_alphabetic);
+            if let Some(choice) = used.find_choice(text.trim_end()).filter(|_| has_letters) {
                 return Some(vec![choice.id().into()]);
             }
         }
@@ -97,13 +99,13 @@ fn choice(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
 /// A number with a unit of the attribute's quantity: "54 м²", "95 000 км".
 fn measure(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    let mut place = 0;
-    while place < words.len() {
-        let run = words[place..].iter().take_while(|word| is_number(word)).count();
-        // With the unit in the last number itself, or in the next word.
-        for end in [place + run, place + run + 1] {
+    let mut position = 0;
+    while position < words.len() {
+        let run = words[position..].iter().take_while(|word| is_number(word)).count();
+        // The unit is in the last number itself or in the next word.
+        for end in [position + run, position + run + 1] {
             if run > 0 && end <= words.len() {
-                let text = words[place..end].join(" ");
+                let text = words[position..end].join(" ");
                 if let Ok(values) = used.read(&text)
                     && text.chars().any(char::is_alphabetic)
                 {
@@ -111,7 +113,7 @@ fn measure(used: Use<'_>, words: &[&str]) -> Option<Vec<OwnedValue>> {
                 }
             }
         }
-        place += run.max(1);
+        position += run.max(1);
     }
     None
 }

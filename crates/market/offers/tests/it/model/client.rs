@@ -35,12 +35,12 @@ pub(crate) struct Client {
     pub(crate) operations: u64,
     pub(crate) pause: Duration,
     /// Calls under keys that were made before.
-    pub(crate) keyed: Vec<Wish>,
+    pub(crate) keyed: Vec<Schedule>,
 }
 
 /// A call that a client wants to make.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct Schedule {
     pub(crate) token: Token,
     pub(crate) target: Option<OfferId>,
     pub(crate) asked: Asked,
@@ -79,7 +79,7 @@ impl Client {
         });
         let asked = Asked::Create { category, price: self.price(token), feed };
         let keyed = self.dice.percent(50);
-        self.make(Wish { token, target: None, asked, keyed, expected: None }).await;
+        self.make(Schedule { token, target: None, asked, keyed, expected: None }).await;
     }
 
     async fn update(&mut self) {
@@ -107,11 +107,11 @@ impl Client {
             3 => Some(1),
             _ => None,
         };
-        self.make(Wish { token, target: Some(id), asked, keyed, expected }).await;
+        self.make(Schedule { token, target: Some(id), asked, keyed, expected }).await;
     }
 
     /// Makes a call, under a key also several times, one after the other or at once.
-    async fn make(&mut self, wish: Wish) {
+    async fn make(&mut self, wish: Schedule) {
         if !wish.keyed {
             self.call(&wish).await;
             return;
@@ -135,7 +135,7 @@ impl Client {
     }
 
     /// Says whether the caller knows what came of it.
-    async fn call(&mut self, wish: &Wish) -> bool {
+    async fn call(&mut self, wish: &Schedule) -> bool {
         let leaves = self.leaves();
         self.ask(wish, leaves).await
     }
@@ -145,7 +145,7 @@ impl Client {
         self.dice.percent(3).then(|| self.dice.ms(0..20))
     }
 
-    async fn ask(&self, wish: &Wish, leaves: Option<Duration>) -> bool {
+    async fn ask(&self, wish: &Schedule, leaves: Option<Duration>) -> bool {
         let from = self.version_of(wish.target).await.unwrap_or(0);
         let answered = match leaves {
             Some(patience) => timeout(patience, self.answer(wish)).await.ok(),
@@ -168,13 +168,13 @@ impl Client {
             Answer::Done(_) => true,
             Answer::Open => false,
         };
-        let Wish { token, target, asked, keyed, expected } = wish.clone();
+        let Schedule { token, target, asked, keyed, expected } = wish.clone();
         let (seller, between) = (self.seller, (from, to));
         self.journal.called(Called { token, seller, target, asked, keyed, expected, between, answer });
         is_known
     }
 
-    async fn answer(&self, wish: &Wish) -> offers::Result<Offer> {
+    async fn answer(&self, wish: &Schedule) -> offers::Result<Offer> {
         let (token, call) = (wish.token, self.caller(wish.token, wish.keyed));
         match (&wish.asked, wish.target) {
             (Asked::Create { category, price, feed }, _) => {

@@ -11,7 +11,7 @@ use crate::model::rules::{Who, may_move};
 
 /// Where an offer stands with one of its versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct VisitStatus {
     pub(crate) status: Status,
     /// What it was before the ban that stands, also over an offer that was removed.
     pub(crate) before_ban: Option<Status>,
@@ -20,11 +20,11 @@ pub(crate) struct Standing {
 }
 
 /// By offer, where it stands with each version.
-pub(crate) type Standings = BTreeMap<OfferId, Vec<Standing>>;
+pub(crate) type Standings = BTreeMap<OfferId, Vec<VisitStatus>>;
 
 pub(crate) fn check(evidence: &Evidence) -> Standings {
     let of_offer = |(id, versions): (&OfferId, &Vec<Version>)| {
-        let mut standings: Vec<Standing> = Vec::new();
+        let mut standings: Vec<VisitStatus> = Vec::new();
         for version in versions {
             let standing = match standings.last() {
                 None => first(*id, version),
@@ -37,12 +37,12 @@ pub(crate) fn check(evidence: &Evidence) -> Standings {
     evidence.versions.iter().map(of_offer).collect()
 }
 
-fn first(id: OfferId, version: &Version) -> Standing {
+fn first(id: OfferId, version: &Version) -> VisitStatus {
     assert_eq!((version.status(), version.by), (Status::Active, Who::Seller), "moves: {id} begins otherwise");
-    Standing { status: Status::Active, before_ban: None, since_ms: since_ms(version) }
+    VisitStatus { status: Status::Active, before_ban: None, since_ms: since_ms(version) }
 }
 
-fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
+fn next(id: OfferId, before: VisitStatus, version: &Version) -> VisitStatus {
     let (from, to, by) = (before.status, version.status(), version.by);
     let at = format!(
         "moves: {id} v{} by {by:?}, {from:?} -> {to:?} (before a ban: {:?})",
@@ -72,7 +72,7 @@ fn next(id: OfferId, before: Standing, version: &Version) -> Standing {
             None
         }
     };
-    Standing { status: to, before_ban, since_ms: since_ms(version) }
+    VisitStatus { status: to, before_ban, since_ms: since_ms(version) }
 }
 
 fn since_ms(version: &Version) -> i64 {
@@ -80,7 +80,7 @@ fn since_ms(version: &Version) -> i64 {
 }
 
 /// A version that does not change the status: a seller changes something else; moderation gives other reasons, or lifts the ban of a removed offer.
-fn stays(at: &str, before: Standing, by: Who) -> Standing {
+fn stays(at: &str, before: VisitStatus, by: Who) -> VisitStatus {
     match (by, before.status) {
         (
             Who::Seller,
@@ -88,7 +88,7 @@ fn stays(at: &str, before: Standing, by: Who) -> Standing {
         )
         | (Who::Moderation, Status::STATUS_BANNED) => before,
         (Who::Moderation, Status::STATUS_REMOVED) if before.before_ban.is_some() => {
-            Standing { before_ban: None, ..before }
+            VisitStatus { before_ban: None, ..before }
         }
         _ => panic!("{at}: nothing to change"),
     }

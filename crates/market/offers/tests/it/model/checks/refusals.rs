@@ -8,7 +8,7 @@ use crate::model::journal::{Answer, Asked, Called};
 use crate::model::rules::{Who, may_move};
 
 use super::effects::Effects;
-use super::moves::{Standing, Standings};
+use super::moves::{VisitStatus, Standings};
 
 pub(crate) fn check(evidence: &Evidence, effects: &Effects, standings: &Standings) {
     for call in &evidence.notes.calls {
@@ -43,7 +43,7 @@ pub(crate) fn check(evidence: &Evidence, effects: &Effects, standings: &Standing
     }
 }
 
-fn table_allows(call: &Called, standing: Standing) -> bool {
+fn table_allows(call: &Called, standing: VisitStatus) -> bool {
     let Asked::Move { to, .. } = call.asked else { return false };
     may_move(Who::Seller, standing.status, to)
 }
