@@ -15,7 +15,7 @@ use ctl::{Change, Ctl};
 use feeds::LoadWitness;
 use jiff::{Timestamp, ToSpan as _};
 use offers::StoredOffer;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use store::Batch;
 use tokio::sync::watch;
 use triggers::{Parameter, Value};

@@ -17,7 +17,7 @@ use access::{Action, Caller};
 use buffa::{EnumValue, Enumeration as _};
 use feeds::Feeds;
 use feeds::limits::FEEDS_OF_A_SELLER_MAX;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 

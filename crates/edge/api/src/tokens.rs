@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use feeds::ProblemPlace;
 use offers::OfferId;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use offers::cabinet::Place;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 

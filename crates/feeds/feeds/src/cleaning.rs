@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use offers::autoload::FeedName;
 use store::{Batch, Outcome, Read as _, Scan};
 use tokio::sync::watch;
 use wire::torg::feeds::v1::load::State;
@@ -11,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::feed::load_key;
 use crate::feeds::Feeds;
 use crate::loads::is_over;
+use crate::name::FeedName;
 use crate::tables::{MAPPINGS, OLD_LOADS, PROBLEMS};
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);

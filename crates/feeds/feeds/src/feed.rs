@@ -1,43 +1,14 @@
 //! A feed as the watcher sees it, and what is saved with each of its changes.
 
-use std::fmt;
-use std::str::FromStr;
-
 use buffa::Message as _;
 use bytes::Bytes;
-use offers::autoload::FeedName;
 use store::{Batch, Key, Scan};
 use watcher::{Entity, Evolved, Fields, shard_of};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 
+use crate::name::FeedName;
 use crate::tables::{FEEDS, LOADS, NAMES};
-
-/// A feed by its seller and namespace. As text the namespace comes first, which has no `/` in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FeedId(pub FeedName);
-
-impl FeedId {
-    /// The feed of a seller in a namespace.
-    pub fn new(seller: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self(FeedName { seller: seller.into(), namespace: namespace.into() })
-    }
-}
-
-impl fmt::Display for FeedId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.0.namespace, self.0.seller)
-    }
-}
-
-impl FromStr for FeedId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (namespace, seller) = text.split_once('/').ok_or("a feed is NAMESPACE/SELLER")?;
-        Ok(Self::new(seller, namespace))
-    }
-}
 
 /// A feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,11 +63,11 @@ impl StoredFeed {
 }
 
 impl Entity for StoredFeed {
-    type Id = FeedId;
+    type Id = FeedName;
     const KIND: &'static str = "feed";
 
-    fn id(&self) -> FeedId {
-        FeedId(self.name())
+    fn id(&self) -> FeedName {
+        self.name()
     }
 
     fn encode(&self) -> Bytes {
@@ -171,7 +142,7 @@ impl Entity for StoredFeed {
         }
     }
 
-    fn key(shard: u32, id: &FeedId) -> Key {
+    fn key(shard: u32, id: &FeedName) -> Key {
         FEEDS.key((shard, &*id.to_string()))
     }
 
@@ -203,12 +174,6 @@ fn fresh_load(feed: &Feed, queued: &QueuedLoad) -> Load {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_id_is_read_back_also_if_the_seller_has_a_slash() {
-        let id = FeedId::new("shop/7", "default");
-        assert_eq!(id.to_string().parse(), Ok(id));
-    }
 
     #[test]
     fn changed_fields_are_named_and_can_be_taken_over() {

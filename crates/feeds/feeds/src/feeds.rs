@@ -6,8 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buffa_types::google::protobuf::Timestamp;
 use geo::Geocoder;
-use offers::autoload::FeedName;
-use offers::{Offers, time};
+use offers::{BulkChanges, time};
 use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
@@ -16,12 +15,13 @@ use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 
 use crate::error::{Error, Result, invalid};
-use crate::feed::{FeedId, StoredFeed};
+use crate::feed::StoredFeed;
 use crate::files::{Files, Spooled};
 use crate::limits::{
     ATTEMPTS_MAX, CREDENTIAL_BYTES_MAX, FEEDS_OF_A_SELLER_MAX, GUARD_LEAST, GUARD_SHARE, NAMESPACE_BYTES_MAX,
     PERIOD, PERIOD_MAX, PERIOD_MIN, QUEUE_MAX, TITLE_CHARS_MAX, URL_BYTES_MAX,
 };
+use crate::name::FeedName;
 use crate::tables::NAMES;
 
 /// How feeds work.
@@ -29,8 +29,10 @@ use crate::tables::NAMES;
 pub struct Config {
     /// The topic in which loads go to the ad store.
     pub offers_topic: String,
-    /// The topic in which answers come.
+    /// The topic in which results come back.
     pub results_topic: String,
+    /// The topic of messages that cannot be decoded.
+    pub dead_letter_topic: String,
     /// Loads of a feed that are kept.
     pub loads_kept: u64,
     /// Offers in one message to the ad store, at most. A load that has begun goes on as it began.
@@ -47,7 +49,7 @@ pub struct Parts {
     /// Where loads go and answers come from.
     pub topics: Topics,
     /// The ad store.
-    pub offers: Offers,
+    pub offers: Arc<dyn BulkChanges>,
     /// What has feeds fetched and read.
     pub watcher: Watcher<StoredFeed>,
     /// Where files are.
@@ -100,6 +102,10 @@ impl Feeds {
         &self.parts.files
     }
 
+    pub(crate) fn offers(&self) -> &dyn BulkChanges {
+        &*self.parts.offers
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.parts.store
     }
@@ -124,7 +130,7 @@ impl Feeds {
                 return Err(Error::Exists { seller: name.seller, namespace: name.namespace });
             }
             // The ad store remembers the loads of a feed that was here before: later ones win, so numbers go on.
-            let before = self.parts.offers.load_progress(&name).await?.map_or(0, |progress| progress.load);
+            let before = self.load_progress(&name).await?.map_or(0, |progress| progress.load);
             (stored.keep().last_load, stored.keep().read_load) = (before, before);
             let mut batch = Batch::new();
             let version = self.parts.watcher.save(&mut batch, None, &stored).await?;
@@ -328,7 +334,7 @@ impl Feeds {
     }
 
     async fn load_feed(&self, name: &FeedName) -> Result<Option<Found<StoredFeed>>> {
-        Ok(self.parts.watcher.load_to_change(&FeedId(name.clone()), &Fields::all()).await?)
+        Ok(self.parts.watcher.load_to_change(name, &Fields::all()).await?)
     }
 
     pub(crate) fn timestamp(&self) -> Timestamp {

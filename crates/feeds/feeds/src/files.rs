@@ -8,11 +8,11 @@ use bytes::Bytes;
 use futures::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart};
-use offers::autoload::FeedName;
 use tempfile::NamedTempFile;
 
 use crate::error::{Result, invalid};
 use crate::limits::FILE_BYTES_MAX;
+use crate::name::FeedName;
 
 /// Bytes that are read or written at a time.
 const PIECE_BYTES: usize = 1 << 20;

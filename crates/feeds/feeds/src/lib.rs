@@ -19,6 +19,7 @@
 //! Where things are: a feed (`feed.rs`), what callers hold ([`Feeds`], `feeds.rs`), loads (`loads.rs`), files (`files.rs`), fetching (`loader.rs`), reading and sending (`process/`),
 //! answers (`results.rs`), reports (`reports.rs`), how all of them fare (`survey.rs`), what sellers' categories are (`mappings.rs`), what is thrown away (`cleaning.rs`). Rows are in `tables.rs`, limits in [`limits`].
 
+mod apply;
 mod cleaning;
 mod error;
 mod feed;
@@ -28,6 +29,7 @@ pub mod limits;
 mod loader;
 mod loads;
 mod mappings;
+mod name;
 mod offline;
 mod process;
 mod reports;
@@ -35,12 +37,14 @@ mod results;
 mod survey;
 mod tables;
 
+pub use apply::{Begun, GROUP as LOADS_GROUP};
 pub use error::{Error, Result};
-pub use feed::{FeedId, StoredFeed};
+pub use feed::StoredFeed;
 pub use feeds::{Config, Feeds, LoadWitness, Parts};
 pub use files::{Files, Spool, Spooled};
 pub use loader::Download;
 pub use mappings::Mapping;
+pub use name::FeedName;
 pub use offline::{Offline, OfflineSession};
 pub use process::Process;
 pub use reports::{CodeCount, ProblemFilter, ProblemPage, ProblemPlace};

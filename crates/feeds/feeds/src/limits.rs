@@ -68,3 +68,15 @@ pub const GUARD_SHARE: f64 = 0.5;
 pub const GUARD_LEAST: u32 = 20;
 /// Feeds that are surveyed in one go.
 pub const SURVEYED_AT_ONCE_MAX: usize = 500;
+/// Bytes of one message about the result of a batch, roughly; a topic takes messages of 1 MiB.
+pub const RESULT_BYTES_MAX: usize = 512 * 1024;
+/// Messages of loads that are read at a time.
+pub const LOAD_PAGE: usize = 8;
+/// Published offers that one step at the end of a load reads.
+pub const SWEEP_PAGE: usize = 1000;
+/// Offers that are removed in one commit.
+pub const SWEEP_COMMIT_OFFERS: usize = 100;
+/// Feeds that are swept in turn.
+pub const SWEEP_FEEDS: usize = 256;
+/// Results that are sent to the topic at a time.
+pub const RESULT_PAGE: usize = 64;

@@ -1,7 +1,6 @@
 //! Loads: what came of files.
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use store::{Batch, Read as _, Row};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Counts, Load, LoadKeeping};
@@ -10,6 +9,7 @@ use crate::error::{Error, Result, damaged};
 use crate::feed::load_key;
 use crate::feeds::Feeds;
 use crate::limits::ATTEMPTS_MAX;
+use crate::name::FeedName;
 use crate::tables::LOADS;
 
 /// Whether nothing more comes of a load.
@@ -53,7 +53,7 @@ impl Feeds {
         if load.state.as_known() != Some(State::STATE_WAITING) {
             return Err(Error::NotWaiting(number));
         }
-        if !self.parts.offers.confirm_load(name, number).await? {
+        if !self.confirm_removal(name, number).await? {
             return Err(Error::NotWaiting(number));
         }
         self.rewrite_load(name, number, |load| {

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use buffa::Message as _;
-use offers::autoload::{FeedName, Troubled};
 use store::Read as _;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
@@ -12,6 +11,7 @@ use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
 use crate::error::{Result, damaged};
 use crate::feeds::Feeds;
 use crate::limits::{EXAMPLES, LATER_PROBLEMS_MAX, PROBLEM_LOOKS_MAX, ROW_PROBLEMS};
+use crate::name::FeedName;
 use crate::tables::PROBLEMS;
 
 /// Which problems are wanted; what is empty does not matter.
@@ -136,8 +136,9 @@ impl Feeds {
         limit: usize,
     ) -> Result<ProblemPage> {
         let mut page = ProblemPage::default();
-        for troubled in self.parts.offers.feed_troubles(name, after, PROBLEM_LOOKS_MAX).await? {
-            let Troubled { external_id, troubles } = troubled;
+        let FeedName { seller, namespace } = name;
+        let troubled = self.offers().troubles(seller, namespace, after, PROBLEM_LOOKS_MAX).await?;
+        for (external_id, troubles) in troubled {
             page.next = Some(ProblemPlace::Later(external_id.clone()));
             let found = troubles.problems.into_iter().map(|problem| OfferProblem {
                 external_id: external_id.clone(),

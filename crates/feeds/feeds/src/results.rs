@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use store::Batch;
 use tokio::sync::watch;
 use topics::{Delivered, Position, ReadLimit};
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::feeds::Feeds;
 use crate::limits::{ATTEMPTS_MAX, LOAD_PROBLEMS_MAX, QUEUE_MAX, ROW_PROBLEMS};
 use crate::loads::{counts, is_over, keep};
+use crate::name::FeedName;
 use crate::tables::PROBLEMS;
 
 /// The group under which the consumer's places are kept.

@@ -1,7 +1,6 @@
 //! How all feeds fare, some at a time: for whoever watches over them.
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use offers::time::to_ms;
 use store::{Key, Read as _, Row, Scan};
 use watcher::Time;
@@ -9,10 +8,11 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, Fetch, Load, fetch};
 
 use crate::error::{Result, damaged};
-use crate::feed::{FeedId, load_key};
+use crate::feed::load_key;
 use crate::feeds::Feeds;
 use crate::limits::SURVEYED_AT_ONCE_MAX;
 use crate::loads;
+use crate::name::FeedName;
 use crate::tables::FEEDS;
 
 /// How a feed fares.
@@ -69,7 +69,7 @@ impl Feeds {
     /// The place of a feed in the survey, whether it is there or not.
     #[must_use]
     pub fn place(&self, name: &FeedName) -> Key {
-        let id = FeedId(name.clone()).to_string();
+        let id = name.to_string();
         FEEDS.key((watcher::shard_of(&id, self.watcher().shards()), &*id))
     }
 

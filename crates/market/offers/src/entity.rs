@@ -6,10 +6,9 @@ use store::{Batch, Key, Scan};
 use watcher::{Entity, Evolved, Fields, shard_of};
 use wire::torg::offers::v1::{Offer, Status};
 
-use crate::autoload::troubles;
 use crate::id::OfferId;
 use crate::tables::{EXTERNALS, LEAVING, OFFERS};
-use crate::{counters, fields, history, lists, status};
+use crate::{counters, fields, history, lists, status, troubles};
 
 /// An offer, by its id.
 #[derive(Clone, Debug, PartialEq)]

@@ -70,16 +70,6 @@ pub enum Error {
         /// The offer that has it.
         other: String,
     },
-    /// A load of a feed cannot be applied because others change the same offers all the time.
-    #[error(
-        "the load of feed {namespace:?} of {seller} cannot be applied for now: others change the same offers all the time"
-    )]
-    LoadContended {
-        /// Whose feed.
-        seller: String,
-        /// Which of theirs.
-        namespace: String,
-    },
     /// The idempotency key was used for another call.
     #[error("the idempotency key {key:?} was used for another call: take a new one for each call")]
     KeyReused {

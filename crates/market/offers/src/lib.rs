@@ -7,13 +7,13 @@
 //! - an offer: `id.rs`, `fields.rs` (by name), `status.rs` (the table of moves), `moves.rs` (what a move makes of an offer), `entity.rs` (what is saved with a change);
 //! - what follows: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
 //! - what callers hold: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: who, and idempotency keys), [`drafts`], [`cabinet`], `billing.rs`, `watch.rs`;
-//! - what feeds bring: [`autoload`] (loads from a topic, what they do not have any more, answers);
+//! - many offers at once: [`BulkChanges`] (`bulk.rs`), and what is wrong with imported offers (`troubles.rs`);
 //! - what goes on by itself: `moderation.rs` (the topic of opinions), [`chores`] (the archive, what is kept for a time only), `repair.rs` (counts that drifted);
 //! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
 mod archive;
-pub mod autoload;
 mod billing;
+mod bulk;
 pub mod cabinet;
 mod call;
 pub mod chores;
@@ -36,9 +36,11 @@ mod repair;
 pub mod status;
 mod tables;
 pub mod time;
+mod troubles;
 pub mod validation;
 mod watch;
 
+pub use bulk::{BulkChange, BulkChanges, Renewal};
 pub use call::{Call, Request};
 pub use config::Config;
 pub use entity::StoredOffer;

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use feedfile::generate::Plan;
 use feeds::Feeds;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use offers::{Offers, StoredOffer};
 use store::{Read as _, Store};
 use tokio::sync::watch;

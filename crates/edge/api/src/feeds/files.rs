@@ -4,7 +4,7 @@ use access::Caller;
 use bytes::Bytes;
 use feedfile::Language;
 use feeds::{Feeds, ProblemFilter, ProblemPlace, Spool};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use wire::torg::feeds::v1::OfferProblem;
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::problem::Severity;

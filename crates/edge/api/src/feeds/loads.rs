@@ -3,7 +3,7 @@
 use access::Caller;
 use feedfile::{Code, Language};
 use feeds::{CodeCount, ProblemFilter, ProblemPlace};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
 use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};

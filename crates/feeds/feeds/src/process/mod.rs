@@ -11,10 +11,10 @@ pub(crate) mod unifying;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use offers::autoload::Beginning;
 use watcher::{Answer, Fields, Interest, Stage, StageError, StageLimits, Subject};
 use wire::torg::feeds::v1::{Deleting, Guard};
 
+use crate::apply::Begun;
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;
 use crate::feeds::Feeds;
@@ -51,10 +51,10 @@ impl Process {
 
     /// Has the ad store begin a load. False if a later one has begun; in conflict if an earlier one is at its end.
     async fn begin(&self, feed: &StoredFeed, load: u64) -> Result<bool> {
-        match self.feeds.parts.offers.begin_load(&feed.name(), load).await? {
-            Beginning::Begun => Ok(true),
-            Beginning::Overtaken => Ok(false),
-            Beginning::OtherEnds => Err(Error::Contended),
+        match self.feeds.begin_load(&feed.name(), load).await? {
+            Begun::Yes => Ok(true),
+            Begun::Overtaken => Ok(false),
+            Begun::NotYet => Err(Error::Contended),
         }
     }
 

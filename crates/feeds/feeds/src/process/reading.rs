@@ -5,7 +5,6 @@ use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
 use feedfile::{Code, Options, Outcome, Reader, Summary};
-use offers::autoload::FeedName;
 use tokio::sync::mpsc;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, Guard, Load, LoadedOffer, Missing, Problem, QueuedLoad};
@@ -19,6 +18,7 @@ use crate::feed::StoredFeed;
 use crate::feeds::Feeds;
 use crate::limits::{BATCH_BYTES, GUARD_LEAST, GUARD_SHARE};
 use crate::loads::{counts, is_over, keep};
+use crate::name::FeedName;
 
 /// Batches that are ready to be sent.
 const READY: usize = 2;

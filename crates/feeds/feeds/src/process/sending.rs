@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use buffa::{EnumValue, Message as _};
 use feedfile::Code;
-use offers::autoload::FeedName;
 use topics::Message;
 use wire::torg::feeds::v1::__buffa::oneof::load_message::Content;
 use wire::torg::feeds::v1::load::State;
@@ -14,12 +13,15 @@ use wire::torg::feeds::v1::loaded_offer::Verdict;
 use wire::torg::feeds::v1::{Guard, LoadMessage, LoadedOffer, Missing};
 
 use super::problems;
+use crate::apply::until_written;
 use crate::error::Result;
 use crate::feeds::Feeds;
 use crate::loads::keep;
+use crate::name::FeedName;
+use crate::tables::FEED_PROGRESS;
 
-/// How often it is looked whether the ad store has caught up.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often progress is read without a hint that it was written.
+const READ_EVERY: Duration = Duration::from_millis(500);
 /// Bytes of a message that a topic surely takes.
 const MESSAGE_BYTES_MAX: usize = 900 * 1024;
 /// Problems of an offer that are told in a message that would be too large; errors stand before warnings.
@@ -72,8 +74,10 @@ impl Feeds {
 
     /// Waits until few enough batches of this load are on their way: so a large feed does not fill the topic before small ones.
     async fn is_time_for(&self, name: &FeedName, load: u64, number: u32, read_bytes: u64) -> Result<bool> {
+        let (table, shard) = (FEED_PROGRESS.def().name, self.offers_shard(name));
+        let mut hints = None;
         loop {
-            let progress = self.parts.offers.load_progress(name).await?.unwrap_or_default();
+            let progress = self.load_progress(name).await?.unwrap_or_default();
             if progress.load > load {
                 return Ok(false);
             }
@@ -81,7 +85,11 @@ impl Feeds {
             if number < applied.saturating_add(self.parts.config.batches_ahead) {
                 break;
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            match &mut hints {
+                Some(hints) => until_written(hints, table, Some(shard), READ_EVERY).await,
+                // Read once more, now that no write can be missed.
+                None => hints = Some(self.store().hints()),
+            }
         }
         if number.is_multiple_of(self.parts.config.batches_ahead.max(1)) {
             self.rewrite_load(name, load, |load| {

@@ -4,7 +4,6 @@ use std::hash::Hash as _;
 
 use buffa::Message as _;
 use feedfile::{Batch, Header, Item, Position};
-use offers::autoload::FeedName;
 use tokio::runtime::Handle;
 use wire::torg::feeds::v1::LoadedOffer;
 use wire::torg::feeds::v1::loaded_offer::Verdict;
@@ -13,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::unifying::{Unification, Unifying};
 use crate::error::Result;
 use crate::feeds::Feeds;
+use crate::name::FeedName;
 
 /// To be raised whenever the code makes another offer of the same text: then all offers are looked at again.
 const EDITION: u32 = 1;
@@ -59,15 +59,14 @@ pub(super) struct Asking {
 impl Asking {
     /// None if the feed has published nothing so far: all of its offers are new.
     pub(super) async fn about(feeds: &Feeds, name: &FeedName) -> Result<Option<Self>> {
-        let has_offers = feeds.parts.offers.has_published(name).await?;
+        let has_offers = feeds.has_published(name).await?;
         let asking = || Self { feeds: feeds.clone(), name: name.clone(), runtime: Handle::current() };
         Ok(has_offers.then(asking))
     }
 
     /// Whether each of these offers need not be looked at. Blocks the thread. An ad store that cannot answer has none of them.
     fn unchanged(&self, offers: &[(&str, &[u8])]) -> Vec<bool> {
-        let ad_store = &self.feeds.parts.offers;
-        let answer = self.runtime.block_on(ad_store.unchanged_since(&self.name, offers));
+        let answer = self.runtime.block_on(self.feeds.unchanged_since(&self.name, offers));
         answer.unwrap_or_else(|error| {
             tracing::warn!(seller = self.name.seller, %error, "all offers of a feed are looked at");
             vec![false; offers.len()]

@@ -205,20 +205,25 @@ impl Unification<'_> {
         }
         ask_for_the_price(&mut made, catalogue);
         let mut found = violations(catalogue, &made);
-        // From the last to the first: what is taken out of a list moves what is behind.
+        // From the last to the first: what is taken out of a list moves what comes after it.
         found.sort_by(|a, b| b.field.cmp(&a.field));
+        let mut is_reduced = false;
         for violation in &found {
             let is_cut = cut_title(&mut made, violation, catalogue);
-            // Shops call everything new: where that is not said of things, nothing is wrong.
-            let is_told =
+            let is_left_out = !is_cut && leave_out(&mut made, violation);
+            is_reduced |= is_cut || is_left_out;
+            // Shops call everything new. Where things have no condition, that is no mistake.
+            let is_reported =
                 violation.field != "condition" || made.condition.as_known() != Some(Condition::CONDITION_NEW);
-            if is_cut || leave_out(&mut made, violation) && is_told {
+            if is_cut || is_left_out && is_reported {
                 problems.push(as_warning(problem_of(violation, offer, catalogue, &made)));
             }
         }
-        if !found.is_empty() {
+        if is_reduced {
             found = violations(catalogue, &made);
         }
+        // The ad store does not validate again what was validated by its version of the catalogue.
+        made.catalogue_version = catalogue.version();
         let errors = found.iter().map(|violation| as_error(problem_of(violation, offer, catalogue, &made)));
         problems.extend(errors);
         (made, problems)
