@@ -1,4 +1,4 @@
-//! The kinds of problems: one table (`codes/table.rs`) from which the type, the texts and the page `docs/feed-errors.md` come.
+//! The kinds of problems: the type, the texts and the page `docs/feed-errors.md` come from one table (`codes/table.rs`).
 
 mod page;
 mod table;
@@ -8,12 +8,12 @@ pub use table::Code;
 
 use crate::Severity;
 
-/// Which part of the work finds a problem.
+/// The step that finds a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Area {
-    /// The file as a whole: nothing after the place is read.
+    /// The file as a whole: nothing after the error is read.
     File,
-    /// How the file is written: encoding, markup, quotes.
+    /// Encoding, markup, quotes.
     Markup,
     /// The fields of an offer.
     Validation,
@@ -23,25 +23,20 @@ pub enum Area {
     Place,
     /// Photos and videos.
     Media,
-    /// What the marketplace allows.
+    /// Rules of the marketplace.
     Rules,
 }
 
 /// The texts of a code in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texts {
-    /// What is wrong.
     pub meaning: &'static str,
-    /// What to do about it.
     pub remedy: &'static str,
 }
 
-/// A language of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// English.
     English,
-    /// Russian.
     Russian,
 }
 
@@ -61,25 +56,25 @@ impl Code {
         &table::ROWS[self as usize]
     }
 
-    /// The name for programs: `missing_field`.
+    /// The name in programs: `missing_field`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The code of a name.
+    /// The code with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         table::ROWS.iter().find(|row| row.name == name).map(|row| row.code)
     }
 
-    /// What it means for an offer unless a problem says otherwise.
+    /// The usual severity; a problem may have another one.
     #[must_use]
     pub fn severity(self) -> Severity {
         self.row().severity
     }
 
-    /// Which part of the work finds it.
+    /// The step that finds it.
     #[must_use]
     pub fn area(self) -> Area {
         self.row().area

@@ -1,6 +1,6 @@
-//! Characters by the names that HTML has for them.
+//! HTML character references.
 
-/// The names that shops use, in the order of the alphabet.
+/// The names that shops use, sorted.
 const NAMED: [(&str, char); 85] = [
     ("Auml", 'Ä'),
     ("Eacute", 'É'),
@@ -91,7 +91,7 @@ const NAMED: [(&str, char); 85] = [
 /// Bytes of the longest reference.
 const REFERENCE_BYTES_MAX: usize = 12;
 
-/// The character of the reference that begins a text, and how many bytes that has: `&nbsp;`, `&#8217;`, `&#x2019;`.
+/// The character of the reference at the start of a text, and its length in bytes: `&nbsp;`, `&#8217;`, `&#x2019;`.
 pub(crate) fn reference(text: &str) -> Option<(char, usize)> {
     let body = text.strip_prefix('&')?;
     let end = body.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';')?;

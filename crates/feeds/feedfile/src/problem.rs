@@ -1,4 +1,4 @@
-//! What is wrong, where, and in whose words.
+//! Problems of a file: what is wrong and where.
 
 use crate::Code;
 use crate::limits::{EXCERPT_CHARS_MAX, PROBLEM_VALUE_CHARS_MAX};
@@ -9,44 +9,42 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The offer is not taken.
+    /// The offer is rejected.
     Error,
-    /// The offer is taken, without what is wrong or with a guess about it.
+    /// The offer is accepted, without the wrong value or with a guess.
     Warning,
 }
 
-/// Something wrong with a file or with one of its offers.
+/// A problem of a file or of one of its offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Which kind of problem: with its meaning and its remedy.
+    /// The kind of problem, with its meaning and remedy.
     pub code: Code,
-    /// What follows from it.
     pub severity: Severity,
-    /// The field as the file names it: `price`, `g:image_link`, `param Color`; empty if it is the whole offer or file.
+    /// As the file names it: `price`, `g:image_link`, `param Color`; empty for the whole offer or file.
     pub field: String,
-    /// What the file says, cut.
+    /// The value in the file, truncated.
     pub value: String,
-    /// Where.
     pub at: Position,
-    /// One sentence about this very place, in English.
+    /// In English.
     pub message: String,
-    /// The offer; empty if the problem is one of the file, or if the offer has no id.
+    /// Empty if the problem is one of the file, or if the offer has no id.
     pub external_id: String,
-    /// The line around the place.
+    /// The line around the position.
     pub excerpt: Excerpt,
 }
 
-/// A piece of the line in which a problem stands.
+/// The part of a line around a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Excerpt {
-    /// The text, without the end of the line and with tabs as spaces; an ellipsis stands where it is cut.
+    /// Without the line end, tabs as spaces, with an ellipsis where it is cut.
     pub text: String,
-    /// How many characters of it stand before the place.
+    /// Characters before the position of the problem.
     pub caret: usize,
 }
 
 impl Excerpt {
-    /// The line of `text` that holds `offset`, cut on both sides.
+    /// The line of `text` around `offset`, cut on both sides.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -90,7 +88,7 @@ impl Problem {
         }
     }
 
-    /// The same with a piece of the line in which it stands.
+    /// The same with an excerpt.
     pub(crate) fn with_excerpt(mut self, excerpt: Excerpt) -> Self {
         self.excerpt = excerpt;
         self

@@ -1,4 +1,4 @@
-//! What the splitting of a file hands on: pieces of text in batches.
+//! The output of the splitters: pieces of text in batches.
 
 use crate::header::Header;
 use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) enum Stop {
     /// The file cannot be read further.
     Broken(Box<Problem>),
-    /// Nobody wants more.
+    /// The caller wants no more.
     Unwanted,
 }
 
@@ -21,14 +21,14 @@ impl From<Box<Problem>> for Stop {
     }
 }
 
-/// What the splitter knows of a piece.
+/// What the splitter noticed in a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// Nothing is wrong so far.
+    /// Nothing so far.
     None,
-    /// A bare `<` stands in it.
+    /// It has an unescaped `<`.
     BareLess,
-    /// It is no offer that can be read: why.
+    /// It cannot be read.
     Broken(Code, &'static str),
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct RawBatch {
     pub(crate) header: Arc<Header>,
 }
 
-/// Where a splitter puts what it finds.
+/// Collects the output of a splitter.
 pub(crate) struct Sink<'s> {
-    /// What the file says beside its offers; after the first batch it does not reach later ones.
+    /// Changes after the first batch do not reach later batches.
     pub(crate) header: Header,
     pub(crate) problems: Vec<Problem>,
     pub(crate) offers: u64,
-    /// Names of elements that a dialect wants to remember.
+    /// Names of elements that a dialect has to remember.
     pub(crate) seen: Vec<String>,
     offers_max: u64,
     shared: Option<Arc<Header>>,
@@ -79,7 +79,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Takes an offer; sends the batch if it is full.
+    /// Adds an offer; sends the batch if it is full.
     pub(crate) fn offer(&mut self, text: &str, at: Position, flaw: Flaw) -> Result<(), Stop> {
         self.offers += 1;
         if self.offers > self.offers_max {
@@ -96,7 +96,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Sends what is there.
+    /// Sends the batch that is being filled.
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
         if self.pieces.is_empty() {
             return Ok(());
@@ -109,12 +109,12 @@ impl<'s> Sink<'s> {
         (self.send)(RawBatch { text, pieces: std::mem::take(&mut self.pieces), header })
     }
 
-    /// The header has been handed on: what is added now comes late.
+    /// Whether the header was sent: later additions are too late.
     pub(crate) fn is_late(&self) -> bool {
         self.offers > 0
     }
 
-    /// Notes a problem of the file itself.
+    /// Adds a problem of the file itself.
     pub(crate) fn problem(&mut self, problem: Problem) {
         if self.problems.len() < FILE_PROBLEMS_MAX {
             self.problems.push(problem);

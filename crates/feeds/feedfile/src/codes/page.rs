@@ -15,10 +15,11 @@ const AREAS: [(Area, &str); 7] = [
     (Area::Rules, "Rules of the marketplace"),
 ];
 
-const HEAD: &str = "# Problems of feeds, and how to mend them
+const HEAD: &str = "# Feed problems and how to fix them
 
-Every problem in a report has a code from this page. An *error* keeps its offer out; with a *warning* the offer is taken, without what is wrong or with the guess that the
-message names. A problem of the file as a whole ends the load at its place: no offer is removed because of it.
+Every problem in a report has a code from this page. An *error* rejects its offer. With a *warning* the offer is accepted, without
+the wrong field or with the guess that the message names. A problem of the file as a whole ends the
+load at its place: no offer is removed because of it.
 
 Каждая проблема в отчёте имеет код с этой страницы. С *ошибкой* (error) объявление не принимается; с *предупреждением* (warning) принимается без неверного поля или с догадкой,
 которая названа в сообщении. Ошибка файла целиком останавливает загрузку: из-за неё ничего не удаляется.

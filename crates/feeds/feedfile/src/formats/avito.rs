@@ -1,4 +1,4 @@
-//! Avito's autoload: `Ads` of `Ad`.
+//! Avito's autoload format: `Ads` of `Ad`.
 
 use super::{ignore_other, spot};
 use crate::draft::{Draft, Spot};
@@ -10,7 +10,7 @@ use crate::xml::{Dialect, Element, Found};
 pub(crate) static DIALECT: Dialect =
     Dialect { offer: "Ad", is_header, read_header, other: ignore_other, strict: false };
 
-/// The fields that together say what kind of thing it is, from the top down.
+/// The fields that form the category, from the top down.
 const CATEGORY: [&str; 8] = [
     "Category",
     "GoodsType",
@@ -23,7 +23,7 @@ const CATEGORY: [&str; 8] = [
 ];
 const ADDRESS_PARTS: [&str; 5] = ["Region", "City", "District", "Subway", "Street"];
 
-/// What is said of the ad and not of the thing.
+/// Fields that describe the ad, not the item.
 const TERMS: [&str; 15] = [
     "AdStatus",
     "AllowEmail",
@@ -48,7 +48,7 @@ fn is_header(_: &str, _: &str) -> bool {
 
 fn read_header(_: &mut Sink<'_>, _: &Found<'_, '_>, _: Element<'_, '_>) {}
 
-/// Reads an ad of any category.
+/// Parses an ad of any category.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     for name in CATEGORY {
         if let Some(found) = root.child(name) {

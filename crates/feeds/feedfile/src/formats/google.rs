@@ -16,7 +16,7 @@ pub(crate) static RSS: Dialect =
     Dialect { offer: "item", is_header, read_header, other: ignore_other, strict: false };
 pub(crate) static ATOM: Dialect = Dialect { offer: "entry", ..RSS };
 
-/// How fields begin that speak of the sale, of advertising or of the feed, and not of the thing.
+/// Prefixes of fields that describe the sale, advertising or the feed, not the item.
 const TERMS: [&str; 24] = [
     "ads_",
     "adult",
@@ -63,7 +63,7 @@ fn read_header(sink: &mut Sink<'_>, _: &Found<'_, '_>, element: Element<'_, '_>)
 pub(crate) struct Field<'v> {
     /// As the file has it.
     pub(crate) name: &'v str,
-    /// As Google's specification has it.
+    /// As in Google's specification.
     pub(crate) plain: Cow<'v, str>,
     pub(crate) value: Cow<'v, str>,
     pub(crate) offset: usize,
@@ -75,7 +75,7 @@ impl Field<'_> {
     }
 }
 
-/// Reads an item or entry.
+/// Parses an item or entry.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let prefixed: BTreeSet<&str> =
@@ -124,7 +124,7 @@ fn read_detail(element: Element<'_, '_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// Reads the fields of one offer, from whichever container.
+/// Parses the fields of an offer from any container.
 pub(crate) fn read_fields(fields: &[Field<'_>], mut draft: Draft<'_>) -> Item {
     let find = |name: &str| fields.iter().find(|field| field.plain == name && !field.value.trim().is_empty());
     read_prices(find("price"), find("sale_price"), &mut draft);
@@ -139,7 +139,7 @@ pub(crate) fn read_fields(fields: &[Field<'_>], mut draft: Draft<'_>) -> Item {
     draft.finish("id", "title")
 }
 
-/// With a sale price, the price is the old one.
+/// With a sale price, the price becomes the old price.
 fn read_prices(price: Option<&Field<'_>>, sale: Option<&Field<'_>>, draft: &mut Draft<'_>) {
     match (price, sale) {
         (None, None) => draft.missing(Code::MissingPrice, "price"),
@@ -187,7 +187,7 @@ fn read_field(field: &Field<'_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// Links in one field: with commas between them, but not those inside a link.
+/// Splits links at commas, except for commas inside a link.
 fn links(value: &str) -> impl Iterator<Item = &str> {
     let mut rest = value;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Torg's own XML, as `schema/torg-offers-1.xsd` has it. Each offer was checked by the schema before it comes here.
+//! Torg's own XML by `schema/torg-offers-1.xsd`. Each offer is validated by the schema before.
 
 use super::spot;
 use crate::draft::{Draft, Spot};
@@ -32,7 +32,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
         |name: &str| element.attribute(name).map(|found| found.value.trim().to_owned()).unwrap_or_default();
     if element.local() == "category" {
         if !sink.header.add_category(&attribute("id"), &attribute("parent"), element.text(), found.at) {
-            sink.problem(Problem::of_file(Code::WrongHeader, found.at, "the category's id is there already"));
+            sink.problem(Problem::of_file(Code::WrongHeader, found.at, "another category has this id"));
         }
         return;
     }
@@ -53,7 +53,7 @@ fn structure(at: Position, message: impl Into<String>) -> Problem {
     problem
 }
 
-/// The elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.
+/// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.
 fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Position) {
     let seen = |name: &str| sink.seen.iter().any(|known| known == name);
     let names: Vec<&str> = open.iter().map(String::as_str).collect();
@@ -64,9 +64,9 @@ fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Pos
         }
         (["torg-offers"], "offers") if !seen("offers") => wrong_attributes(element),
         (["torg-offers"], name @ ("categories" | "offers")) => {
-            Some(format!("<{name}> stands twice, or too late"))
+            Some(format!("<{name}> is repeated or comes too late"))
         }
-        (_, name) => Some(format!("<{name}> is not known here")),
+        (_, name) => Some(format!("<{name}> is not allowed here")),
     };
     if names == ["torg-offers"] && matches!(element.name(), "categories" | "offers") && !seen(element.name())
     {
@@ -92,7 +92,7 @@ fn wrong_attributes(element: Element<'_, '_>) -> Option<String> {
     element.attributes().first().map(|attribute| format!("the attribute {} is not known", attribute.name))
 }
 
-/// Reads an offer that the schema has seen.
+/// Parses an offer that is validated by the schema.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     if let Some(id) = root.attribute("id") {
         draft.id(Spot::new("id", &id.value, id.offset));
@@ -197,7 +197,13 @@ fn read_range(element: Element<'_, '_>, draft: &mut Draft<'_>) -> Option<Price> 
     if let (Some(from), Some(to)) = (&from, &to)
         && from.micros > to.micros
     {
-        draft.problem(Code::BadPrice, "range", "", element.offset(), "the range ends before it begins");
+        draft.problem(
+            Code::BadPrice,
+            "range",
+            "",
+            element.offset(),
+            "the end of the range is below its start",
+        );
         return None;
     }
     Some(Price::Range(from, to))

@@ -1,4 +1,4 @@
-//! Values of JSON with their places.
+//! JSON values with offsets.
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value, not read yet.
+/// An unparsed value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'t> {
     raw: &'t str,
     offset: usize,
 }
 
-/// The keys and values of an object, in their order.
+/// The keys and values of an object, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'t>(pub(crate) Vec<(String, Value<'t>)>);
 
@@ -61,7 +61,7 @@ impl<'de: 't, 't> Deserialize<'de> for Items<'t> {
 }
 
 impl<'t> Value<'t> {
-    /// A text that is one value.
+    /// A text of one value.
     pub(crate) fn whole(raw: &'t str) -> Self {
         Self { raw, offset: 0 }
     }
@@ -79,13 +79,11 @@ impl<'t> Value<'t> {
         Self { raw: raw.get(), offset: self.offset + distance }
     }
 
-    /// The object that it is.
     pub(crate) fn object(&self) -> Result<Object<'t>, serde_json::Error> {
         let pairs: Pairs<'t> = serde_json::from_str(self.raw)?;
         Ok(Object(pairs.0.into_iter().map(|(key, raw)| (key, self.inner(raw))).collect()))
     }
 
-    /// The items, if it is an array.
     pub(crate) fn items(&self) -> Option<Vec<Value<'t>>> {
         if !self.raw.trim_start().starts_with('[') {
             return None;
@@ -94,7 +92,7 @@ impl<'t> Value<'t> {
         Some(items.0.into_iter().map(|raw| self.inner(raw)).collect())
     }
 
-    /// The text, number or truth value; none for null, objects and arrays.
+    /// The string, number or boolean as text; `None` for null, objects and arrays.
     pub(crate) fn text(&self) -> Option<Cow<'t, str>> {
         let raw = self.raw.trim();
         match raw.as_bytes().first()? {
@@ -107,7 +105,7 @@ impl<'t> Value<'t> {
 }
 
 impl<'t> Object<'t> {
-    /// The first of these keys that has a value.
+    /// The value of the first of these keys that has one.
     pub(crate) fn get(&self, keys: &[&str]) -> Option<&Value<'t>> {
         let of = |key: &&str| self.0.iter().find(|(known, value)| known == key && !value.is_null());
         keys.iter().find_map(of).map(|(_, value)| value)

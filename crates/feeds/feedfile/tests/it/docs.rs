@@ -37,7 +37,7 @@ error[bad_price]: price: a number is expected
   --> feed.tsv:3:8 (offer 2)
  3 | 2 Стол пять
    |        ^
-   = The price is no number, or not one that a price can be.
+   = The price is not a number, or out of range.
    = Write a number such as 1999.90, without words. (docs/feed-errors.md#bad_price)
 
 feed.tsv: google_tsv, UTF-8, 3 offers: 1 accepted, 2 rejected, 0 warnings

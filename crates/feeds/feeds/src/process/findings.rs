@@ -22,7 +22,7 @@ pub(super) fn problem_of(
         violation.text.strip_suffix(": has to be given").filter(|_| code == Code::MissingAttribute);
     let category = catalogue.category(&made.category).map(|category| category.name("en"));
     let message = match (required, category) {
-        (Some(attribute), Some(category)) => format!("the category {category} asks for {attribute}"),
+        (Some(attribute), Some(category)) => format!("the category {category} requires {attribute}"),
         _ => violation.text.clone(),
     };
     at(of_code(code, &violation.field, &message), position, &value)
@@ -94,10 +94,10 @@ pub(super) fn problem_of_mark(
         }
         MarkKind::AmbiguousCategory if !has_category => {
             let broad = meant.unwrap_or_default();
-            (Code::UnknownCategory, format!("the category is too broad, name one below {broad}"))
+            (Code::UnknownCategory, format!("the category is too broad: choose one under {broad}"))
         }
         MarkKind::AmbiguousCategory => {
-            (Code::AmbiguousCategory, format!("two categories are as likely{suggestion}"))
+            (Code::AmbiguousCategory, format!("two categories are equally likely{suggestion}"))
         }
         MarkKind::UnknownAttribute => {
             (Code::UnknownAttribute, format!("the category has no such attribute{suggestion}"))
@@ -105,9 +105,9 @@ pub(super) fn problem_of_mark(
         MarkKind::BadAttributeValue => {
             (Code::BadAttributeValue, format!("the value cannot be read{suggestion}"))
         }
-        MarkKind::UnknownPlace => (Code::UnknownPlace, format!("no place is known by this name{suggestion}")),
+        MarkKind::UnknownPlace => (Code::UnknownPlace, format!("no known place has this name{suggestion}")),
         MarkKind::AmbiguousPlace => {
-            (Code::AmbiguousPlace, format!("several places are called so{suggestion}"))
+            (Code::AmbiguousPlace, format!("several places have this name{suggestion}"))
         }
         MarkKind::GeocoderUnavailable => {
             (Code::PlaceLater, "the place could not be looked up for now".to_owned())

@@ -209,12 +209,12 @@ impl Unification<'_> {
         found.sort_by(|a, b| b.field.cmp(&a.field));
         let mut is_reduced = false;
         for violation in &found {
+            // Shops call everything new. Where items have no condition, that is no mistake.
+            let is_reported =
+                violation.field != "condition" || made.condition.as_known() != Some(Condition::CONDITION_NEW);
             let is_cut = cut_title(&mut made, violation, catalogue);
             let is_left_out = !is_cut && leave_out(&mut made, violation);
             is_reduced |= is_cut || is_left_out;
-            // Shops call everything new. Where things have no condition, that is no mistake.
-            let is_reported =
-                violation.field != "condition" || made.condition.as_known() != Some(Condition::CONDITION_NEW);
             if is_cut || is_left_out && is_reported {
                 problems.push(as_warning(problem_of(violation, offer, catalogue, &made)));
             }

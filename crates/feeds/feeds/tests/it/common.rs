@@ -51,6 +51,7 @@ pub(crate) async fn open(
     clock: &Clock,
     loads_kept: u64,
     geocoder: Option<Arc<dyn Geocoder>>,
+    batch_offers: u32,
 ) -> watcher::Result<(Offers, Feeds)> {
     let topics = Topics::in_store(store);
     let config = watcher::Config { shards: SHARDS, ..watcher::Config::default() };
@@ -83,7 +84,7 @@ pub(crate) async fn open(
             results_topic: "feed.results".to_owned(),
             dead_letter_topic: "feed.dead".to_owned(),
             loads_kept,
-            batch_offers: 50,
+            batch_offers,
             batches_ahead: 2,
         },
     };
@@ -136,18 +137,32 @@ impl Market {
         Self::start_with(None, &Clock::system(), None).await
     }
 
+    /// A market whose loads are sent in batches of up to this many offers.
+    pub(crate) async fn start_with_batches(offers: u32) -> Self {
+        Self::start_as(None, &Clock::system(), None, offers).await
+    }
+
     /// One that fetches links by a client, goes by a clock, and asks somebody for places.
     pub(crate) async fn start_with(
         client: Option<Client>,
         clock: &Clock,
         geocoder: Option<Arc<dyn Geocoder>>,
     ) -> Self {
+        Self::start_as(client, clock, geocoder, 50).await
+    }
+
+    async fn start_as(
+        client: Option<Client>,
+        clock: &Clock,
+        geocoder: Option<Arc<dyn Geocoder>>,
+        batch_offers: u32,
+    ) -> Self {
         let store = Store::over(Arc::new(Memory::new(schema())), &StoreOptions::default());
         make_topics(&store).await;
         let spool = tempfile::tempdir().unwrap();
         let storage = Arc::new(InMemory::new());
         let files = Files::new(Arc::clone(&storage) as _, spool.path()).unwrap();
-        let (offers, feeds) = open(&store, files, clock, 3, geocoder).await.unwrap();
+        let (offers, feeds) = open(&store, files, clock, 3, geocoder, batch_offers).await.unwrap();
         let stop = watch::Sender::new(false);
         let feeds = with_stages(&feeds, client);
         let running = run("test", &feeds, &stop);

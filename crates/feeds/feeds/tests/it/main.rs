@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 mod common;
-mod hostile;
 mod links;
 mod lists;
 mod offline;

@@ -39,7 +39,7 @@ fn a_sound_offer_is_accepted_without_a_word() {
 fn what_a_category_asks_for_is_told_with_the_category_and_the_place() {
     let report = check("id\ttitle\tprice\tproduct_type", "1\tSomething\t120 EUR\tMobile phones");
     let missing = problem(&report, Severity::Error, Code::MissingAttribute);
-    assert_eq!(missing.message, "the category Mobile & Smart Phones asks for Brand");
+    assert_eq!(missing.message, "the category Mobile & Smart Phones requires Brand");
     assert_eq!((missing.field.as_str(), missing.at.line), ("attributes.brand", 2));
     assert_eq!((report.summary.accepted, report.summary.rejected), (0, 1));
 }

@@ -220,3 +220,22 @@ async fn what_a_sellers_category_was_taken_for_is_remembered_and_what_somebody_d
     assert_eq!(known().await, recognised, "it is recognised again");
     market.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_too_large_for_one_commit_is_applied_in_portions_and_counted_once() {
+    let market = Market::start_with_batches(1000).await;
+    let feed = market.feed("ann", "default").await;
+    let ids: Vec<String> = (0..1000).map(|n| format!("s{n:04}")).collect();
+    let mut many: Vec<(&str, &str, u32)> = ids.iter().map(|id| (id.as_str(), "Диван", 100)).collect();
+    let load = market.load(&feed, &yml(&many)).await;
+    let counts = load.counts.as_option().unwrap();
+    assert_eq!((counts.created, counts.changed, counts.unchanged, counts.rejected), (1000, 0, 0, 0));
+    assert_eq!(market.live(&feed).await.len(), 1000);
+    for (_, _, price) in many.iter_mut().step_by(2) {
+        *price = 90;
+    }
+    let load = market.load(&feed, &yml(&many)).await;
+    let counts = load.counts.as_option().unwrap();
+    assert_eq!((counts.created, counts.changed, counts.unchanged, counts.rejected), (0, 500, 500, 0));
+    market.stop().await;
+}

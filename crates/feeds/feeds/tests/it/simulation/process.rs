@@ -74,7 +74,7 @@ impl Ground {
         let store = self.store(name);
         loop {
             let files = Files::new(Arc::new(self.storage.clone()), self.spool.path()).unwrap();
-            match common::open(&store, files, &self.clock, 1000, None).await {
+            match common::open(&store, files, &self.clock, 1000, None, 50).await {
                 // Whoever saves a feed knows which stages are interested.
                 Ok((offers, feeds)) => {
                     let client = Client::over(Arc::new(self.web.clone()), Rules::default());

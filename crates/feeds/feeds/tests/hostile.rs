@@ -1,4 +1,10 @@
-//! Files that were made to do harm, brought like any other: each load fails with its reason, nothing is removed, and the process stays small.
+//! Hostile files: each load fails with its reason, nothing is removed, and memory stays bounded.
+//!
+//! A binary of its own, because it measures the peak memory of its process.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+#[path = "it/common.rs"]
+mod common;
 
 use std::io::Write as _;
 
@@ -66,7 +72,7 @@ fn hostile_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_mean_harm_fail_with_their_reason_and_remove_nothing() {
+async fn hostile_files_fail_with_their_reason_and_remove_nothing() {
     let market = Market::start().await;
     let feed = market.feed("ann", "default").await;
     market.load(&feed, &yml(&[("1", "Диван серый", 100), ("2", "Диван синий", 200)])).await;
