@@ -15,19 +15,13 @@ pub enum Area {
     File,
     /// Encoding, markup, quotes.
     Markup,
-    /// The fields of an offer.
     Validation,
-    /// Categories and attributes by the catalogue.
     Catalogue,
-    /// Addresses and coordinates.
     Place,
-    /// Photos and videos.
     Media,
-    /// Rules of the marketplace.
     Rules,
 }
 
-/// The texts of a code in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texts {
     pub meaning: &'static str,
@@ -40,7 +34,6 @@ pub enum Language {
     Russian,
 }
 
-/// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) code: Code,
@@ -62,7 +55,6 @@ impl Code {
         self.row().name
     }
 
-    /// The code with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         table::ROWS.iter().find(|row| row.name == name).map(|row| row.code)
@@ -74,13 +66,11 @@ impl Code {
         self.row().severity
     }
 
-    /// The step that finds it.
     #[must_use]
     pub fn area(self) -> Area {
         self.row().area
     }
 
-    /// Meaning and remedy for people.
     #[must_use]
     pub fn texts(self, language: Language) -> Texts {
         match language {

@@ -183,7 +183,6 @@ fn cells(row: &str, delimiter: u8) -> Vec<Cell<'_>> {
     }
 }
 
-/// Parses a row.
 pub(crate) fn parse(row: &str, at: Position, context: Context<'_>) -> Item {
     let mut draft = Draft::new(row, at, None, context);
     let Some((delimiter, columns)) = context.header.columns.split_first() else { return draft.end() };

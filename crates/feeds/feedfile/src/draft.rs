@@ -19,11 +19,9 @@ use crate::{Code, Problem, Severity, words};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) header: &'c Header,
-    /// The default currency of prices; may be empty.
     pub(crate) currency: &'c str,
 }
 
-/// A value and its offset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot<'v> {
     pub(crate) field: &'v str,
@@ -92,7 +90,6 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// The position of an offset.
     pub(crate) fn position(&mut self, offset: usize) -> Position {
         let original = self.repaired.map_or(offset, |repaired| repaired.original(offset));
         self.locator.at(original)
@@ -138,6 +135,10 @@ impl<'t> Draft<'t> {
         self.problem_as(code.severity(), code, spot, message);
     }
 
+    fn at<T>(&mut self, spot: Spot<'_>, value: T) -> At<T> {
+        At::new(value, self.position(spot.offset))
+    }
+
     /// The value, truncated with a warning.
     fn fit(&mut self, spot: Spot<'_>, chars_max: usize) -> String {
         if spot.value.len() <= chars_max {
@@ -176,7 +177,7 @@ impl<'t> Draft<'t> {
             return;
         }
         let value = self.fit(Spot { value: &one_line, ..spot }, TITLE_CHARS_MAX);
-        self.offer.title = At::new(value, self.position(spot.offset));
+        self.offer.title = self.at(spot, value);
     }
 
     pub(crate) fn description(&mut self, spot: Spot<'_>) {
@@ -185,7 +186,7 @@ impl<'t> Draft<'t> {
             return;
         }
         let value = self.fit(Spot { value: &plain, ..spot }, DESCRIPTION_CHARS_MAX);
-        self.offer.description = Some(At::new(value, self.position(spot.offset)));
+        self.offer.description = Some(self.at(spot, value));
     }
 
     pub(crate) fn text(&mut self, place: Slot, spot: Spot<'_>) {
@@ -196,16 +197,14 @@ impl<'t> Draft<'t> {
             return self.warn(Code::RepeatedField, spot, format!("{} is repeated", spot.field));
         }
         let value = self.fit(spot, TEXT_CHARS_MAX);
-        let at = self.position(spot.offset);
-        *place(&mut self.offer) = Some(At::new(value, at));
+        *place(&mut self.offer) = Some(self.at(spot, value));
     }
 
     pub(crate) fn url(&mut self, place: Slot, spot: Spot<'_>) {
         if place(&mut self.offer).is_none()
             && let Some(url) = self.checked_url(spot)
         {
-            let at = self.position(spot.offset);
-            *place(&mut self.offer) = Some(At::new(url, at));
+            *place(&mut self.offer) = Some(self.at(spot, url));
         }
     }
 
@@ -247,8 +246,8 @@ impl<'t> Draft<'t> {
             return;
         }
         if let Some(url) = self.checked_url(spot) {
-            let at = self.position(spot.offset);
-            self.offer.photos.push(At::new(url, at));
+            let photo = self.at(spot, url);
+            self.offer.photos.push(photo);
         }
     }
 
@@ -274,7 +273,7 @@ impl<'t> Draft<'t> {
             );
         }
         let value = self.fit(spot, TEXT_CHARS_MAX);
-        self.offer.category.id = Some(At::new(value, self.position(spot.offset)));
+        self.offer.category.id = Some(self.at(spot, value));
     }
 
     pub(crate) fn condition(&mut self, spot: Spot<'_>) {
@@ -282,7 +281,7 @@ impl<'t> Draft<'t> {
             return;
         }
         match words::condition(spot.value) {
-            Some(condition) => self.offer.condition = Some(At::new(condition, self.position(spot.offset))),
+            Some(condition) => self.offer.condition = Some(self.at(spot, condition)),
             None => {
                 self.warn(Code::BadValue, spot, "new, like_new, used, refurbished or for_parts is expected");
             }
@@ -294,7 +293,7 @@ impl<'t> Draft<'t> {
             return;
         }
         match words::availability(spot.value) {
-            Some(found) => self.offer.availability = Some(At::new(found, self.position(spot.offset))),
+            Some(found) => self.offer.availability = Some(self.at(spot, found)),
             None => {
                 self.warn(Code::BadValue, spot, "in_stock, out_of_stock, preorder or backorder is expected");
             }
@@ -325,7 +324,6 @@ impl<'t> Draft<'t> {
         contacts.email.get_or_insert_with(|| At::new(spot.value.to_owned(), at));
     }
 
-    /// Sets both or neither.
     pub(crate) fn coordinates(&mut self, latitude: Option<Spot<'_>>, longitude: Option<Spot<'_>>) {
         let (north, east) = match (latitude, longitude) {
             (None, None) => return,
@@ -363,7 +361,6 @@ impl<'t> Draft<'t> {
         self.end()
     }
 
-    /// Ends the offer.
     pub(crate) fn end(mut self) -> Item {
         let external_id = self.offer.external_id.clone();
         for problem in &mut self.problems {

@@ -16,21 +16,15 @@ use crate::split::{Flaw, Piece, RawBatch};
 use crate::xml::{Dialect, Element, Repaired, Tree, repair};
 use crate::{Code, delimited};
 
-/// A format of feed files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// Torg's own XML: `torg-offers`.
     OwnXml,
     OwnJson,
     /// A seller's profile with offers, scraped from another site.
     ParsedProfile,
-    /// YML: `yml_catalog`, also `torg_price`.
     Yml,
-    /// Avito's `Ads`.
     Avito,
-    /// Google Merchant, RSS 2.0.
     GoogleRss,
-    /// Google Merchant, Atom.
     GoogleAtom,
     /// Google Merchant, a table with tabs.
     GoogleTsv,
@@ -80,7 +74,6 @@ impl Parser {
         Self { format, currency: currency.to_owned(), schema }
     }
 
-    /// Parses every piece, in order.
     pub(crate) fn parse(&self, batch: &RawBatch) -> Vec<Item> {
         batch.pieces.iter().map(|piece| self.parse_piece(batch, piece)).collect()
     }
@@ -173,7 +166,6 @@ fn salvage_id(draft: &mut Draft<'_>, text: &str) {
     }
 }
 
-/// The offset and text of an element.
 pub(crate) fn spot<'a>(element: &Element<'a, 'a>) -> Spot<'a> {
     Spot::new(element.name(), element.text(), element.text_offset())
 }

@@ -1,6 +1,7 @@
 //! Generates large files for benchmarks and tests: the same seed gives the same bytes.
 
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -9,55 +10,21 @@ pub enum Kind {
     Yml,
 }
 
-const WORDS: [&str; 32] = [
-    "велосипед",
-    "городской",
-    "новый",
-    "красный",
-    "лампа",
-    "настольная",
-    "кресло",
-    "дубовый",
-    "стол",
-    "для",
-    "кухни",
-    "с",
-    "подсветкой",
-    "набор",
-    "посуды",
-    "телефон",
-    "camera",
-    "with",
-    "case",
-    "light",
-    "drill",
-    "cordless",
-    "jacket",
-    "winter",
-    "size",
-    "оригинал",
-    "почти",
-    "комплект",
-    "сталь",
-    "хлопок",
-    "wood",
-    "classic",
-];
-/// Adjectives of titles.
-const QUALITIES: [&str; 12] = [
-    "новый",
-    "красный",
-    "классический",
-    "большой",
-    "удобный",
-    "белый",
-    "лёгкий",
-    "прочный",
-    "чёрный",
-    "недорогой",
-    "домашний",
-    "простой",
-];
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "\
+    велосипед городской новый красный лампа настольная кресло дубовый стол для кухни с \
+    подсветкой набор посуды телефон camera with case light drill cordless jacket winter size \
+    оригинал почти комплект сталь хлопок wood classic"
+        .split(' ')
+        .collect()
+});
+static QUALITIES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "\
+    новый красный классический большой удобный белый лёгкий прочный чёрный недорогой домашний \
+    простой"
+        .split(' ')
+        .collect()
+});
 /// Parameters with their values, or with the unit of numbers.
 const PARAMS: [(&str, &str, &[&str]); 8] = [
     ("Цвет", "", &["красный", "синий", "чёрный", "белый", "серый", "зелёный"]),
@@ -87,13 +54,11 @@ const GOODS: [(&str, &str, &str); 12] = [
 /// The minimum number of words of a description.
 const WORDS_MIN: u64 = 20;
 
-/// A file to generate.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub kind: Kind,
     /// Decides the offers.
     pub seed: u64,
-    /// How much.
     pub size: Size,
     /// The maximum number of words of a description.
     pub words_max: u64,
@@ -105,7 +70,6 @@ pub struct Plan {
 pub enum Size {
     /// At least this many bytes, up to the end of an offer.
     Bytes(u64),
-    /// A number of offers.
     Offers(u64),
 }
 
@@ -116,7 +80,6 @@ impl Plan {
         Self { kind, seed, size, words_max: 80, changed_every: 0 }
     }
 
-    /// Writes the file; returns the number of offers.
     pub fn write(&self, out: impl Write) -> io::Result<u64> {
         let mut out = Counting { out, bytes: 0 };
         write_head(self.kind, &mut out)?;
@@ -145,7 +108,6 @@ impl Plan {
         }
     }
 
-    /// Whether the price of an offer is changed.
     #[must_use]
     pub fn is_changed(&self, offer: u64) -> bool {
         self.changed_every > 0 && offer.is_multiple_of(self.changed_every)
@@ -160,7 +122,6 @@ impl Plan {
     }
 }
 
-/// Numbers by splitmix64.
 struct Numbers(u64);
 
 impl Numbers {
@@ -199,7 +160,6 @@ impl Numbers {
     }
 }
 
-/// Counts written bytes.
 struct Counting<W> {
     out: W,
     bytes: u64,

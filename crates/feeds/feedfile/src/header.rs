@@ -1,5 +1,3 @@
-//! What a file says beside its offers.
-
 use crate::limits::{CATEGORIES_MAX, CATEGORY_DEPTH_MAX, CURRENCIES_MAX, TEXT_CHARS_MAX};
 use crate::position::Position;
 use std::collections::BTreeMap;
@@ -17,21 +15,16 @@ pub struct HeaderCategory {
     path: Option<CategoryPath>,
 }
 
-/// A currency and its rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeaderCurrency {
-    /// The code, as the file has it.
     pub code: String,
     /// A number in units of the main currency, or the name of a bank; may be empty.
     pub rate: String,
 }
 
-/// What a file says beside its offers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
-    /// The shop's or the profile's name.
     pub name: String,
-    /// The company behind it.
     pub company: String,
     pub url: String,
     pub email: String,
@@ -43,9 +36,7 @@ pub struct Header {
     /// When the file was made, according to it.
     pub date: String,
     pub currencies: Vec<HeaderCurrency>,
-    /// Categories by id.
     pub categories: BTreeMap<String, HeaderCategory>,
-    /// The columns of a table.
     pub columns: Vec<String>,
 }
 
@@ -75,7 +66,6 @@ impl Header {
         main.or(only).map(|currency| currency.code.as_str())
     }
 
-    /// Computes the paths of all categories.
     pub(crate) fn resolve(&mut self) {
         let paths: Vec<CategoryPath> = self.categories.keys().map(|id| self.walk_up(id)).collect();
         for (category, path) in self.categories.values_mut().zip(paths) {

@@ -5,7 +5,6 @@ use xxhash_rust::xxh3::xxh3_128;
 const SHARDS: usize = 256;
 const FIRST_SLOTS: usize = 16;
 
-/// Detects repeated ids.
 #[derive(Debug)]
 pub(crate) struct IdSet {
     shards: Vec<Shard>,
@@ -44,7 +43,6 @@ impl Shard {
         true
     }
 
-    /// The slot of a hash.
     fn place(&self, hash: u128) -> usize {
         let slots = self.slots.len();
         let mut place = (((hash >> 64) * slots as u128) >> 64) as usize;

@@ -18,11 +18,9 @@ use std::sync::Arc;
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 
-/// What a file was packed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     Plain,
-    /// gzip, of one or several members.
     Gzip,
     /// zip, of which the first file is read.
     Zip,
@@ -35,7 +33,6 @@ pub(crate) struct Unpacked<'a> {
     pub(crate) progress: Arc<Progress>,
 }
 
-/// Detects the packing from the first bytes and unpacks.
 pub(crate) fn unpack<'a>(input: impl Read + Send + 'a, options: &Options) -> io::Result<Unpacked<'a>> {
     let progress = Arc::new(Progress::default());
     let mut input = Counted::new(input, Arc::clone(&progress));
@@ -60,7 +57,6 @@ fn first_bytes(input: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Maps the errors of an unpacker to a code.
 struct Archive<R>(R);
 
 impl<R: Read> Read for Archive<R> {

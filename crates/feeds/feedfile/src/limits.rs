@@ -2,7 +2,6 @@
 
 /// An unpacked file: 1 GB.
 pub const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Unpacked bytes for each packed byte.
 pub const PACK_RATIO_MAX: u64 = 100;
 /// The ratio is checked from here on: a small file of equal lines exceeds it legitimately.
 pub const PACK_RATIO_FROM_BYTES: u64 = 8 << 20;
@@ -10,7 +9,6 @@ pub const PACK_RATIO_FROM_BYTES: u64 = 8 << 20;
 pub const OFFER_BYTES_MAX: usize = 1 << 20;
 /// One element of a header: a name, a category.
 pub const HEADER_BYTES_MAX: usize = 64 << 10;
-/// Text before the root element.
 pub const PROLOGUE_BYTES_MAX: usize = 64 << 10;
 /// Nesting of elements or JSON brackets.
 pub const DEPTH_MAX: usize = 64;
@@ -21,11 +19,8 @@ pub const NODES_MAX: usize = 20_000;
 pub const SCHEMA_NODES_MAX: usize = 1_200;
 pub const OFFERS_MAX: u64 = 2_000_000;
 pub const COLUMNS_MAX: usize = 1_000;
-/// Categories of a file.
 pub const CATEGORIES_MAX: usize = 50_000;
-/// Nesting of categories.
 pub const CATEGORY_DEPTH_MAX: usize = 16;
-/// Currencies of a file.
 pub const CURRENCIES_MAX: usize = 200;
 
 pub const ID_CHARS_MAX: usize = 100;
@@ -51,7 +46,6 @@ pub const AMOUNT_MAX: i64 = 1_000_000_000_000;
 pub const OFFER_PROBLEMS_MAX: usize = 50;
 /// Problems of the file itself, not of its offers.
 pub const FILE_PROBLEMS_MAX: usize = 1_000;
-/// Examples of each code in a report.
 pub const REPORT_EXAMPLES_MAX: usize = 10;
 /// The value in a problem; longer ones are truncated.
 pub const PROBLEM_VALUE_CHARS_MAX: usize = 120;
@@ -64,7 +58,6 @@ pub const ENCODING_PROBE_BYTES: usize = 32 << 10;
 pub const DAMAGED_MAX: u64 = 100;
 /// Beyond [`DAMAGED_MAX`], one damaged character in this many bytes is too many.
 pub const DAMAGED_SHARE: u64 = 100;
-/// Bytes that are read at once.
 pub const READ_BYTES: usize = 64 << 10;
 
 /// A batch is full at this size ...
@@ -73,5 +66,4 @@ pub const BATCH_BYTES: usize = 256 << 10;
 pub const BATCH_OFFERS: usize = 500;
 /// Batches in the queue of each thread, and as many in the queue to the caller.
 pub const QUEUE_BATCHES: usize = 2;
-/// Threads that parse, at most.
 pub const THREADS_MAX: usize = 16;

@@ -4,7 +4,6 @@ use crate::header::CategoryPath;
 use crate::position::{At, Position};
 use std::hash::{Hash, Hasher};
 
-/// An amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Money {
     /// In millionths of the currency: 12.50 is 12500000.
@@ -13,7 +12,6 @@ pub struct Money {
     pub currency: String,
 }
 
-/// What an offer costs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Price {
     Fixed(Money),
@@ -24,52 +22,40 @@ pub enum Price {
     Range(Option<Money>, Option<Money>),
 }
 
-/// The condition of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     New,
-    /// Used, without traces of use.
     LikeNew,
     Used,
-    /// Broken, for spare parts.
     ForParts,
-    /// Professionally repaired.
     Refurbished,
 }
 
-/// Whether an item is in stock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Availability {
     InStock,
-    /// Currently not.
     OutOfStock,
-    /// Before its release.
     PreOrder,
-    /// With a delay.
     BackOrder,
 }
 
 /// Where a category text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CategoryKind {
-    /// The seller's own words.
     Own,
     /// Google's taxonomy: a path or a number.
     Google,
     /// Avito's `Category`, `GoodsType` and similar fields, from the top down.
     Avito,
-    /// An id of Torg's catalogue.
     Torg,
 }
 
-/// The category of an offer.
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct FeedCategory {
     /// The id of a category of the file.
     pub id: Option<At<String>>,
     /// The names from the top down, if the file has them before its offers.
     pub path: Option<CategoryPath>,
-    /// Texts that describe it.
     pub texts: Vec<(CategoryKind, At<String>)>,
 }
 
@@ -80,13 +66,11 @@ pub struct Param {
     pub value: String,
     /// Empty if there is none, or if it is part of the value.
     pub unit: String,
-    /// The position of the value.
     pub at: Position,
     /// The seller chose the name, not the format.
     pub is_own: bool,
 }
 
-/// Coordinates in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coordinates {
     pub latitude: f64,
@@ -96,7 +80,6 @@ pub struct Coordinates {
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct Contacts {
     pub name: Option<At<String>>,
-    /// As they are written.
     pub phones: Vec<At<String>>,
     pub email: Option<At<String>>,
 }
@@ -115,20 +98,16 @@ pub struct FeedOffer {
     pub price: Option<At<Price>>,
     /// Above the price.
     pub old_price: Option<At<Money>>,
-    /// The category.
     pub category: FeedCategory,
     /// All other fields, in file order.
     pub params: Vec<Param>,
     /// URLs, the main photo first.
     pub photos: Vec<At<String>>,
     pub video: Option<At<String>>,
-    /// As text.
     pub address: Option<At<String>>,
-    /// On the map.
     pub coordinates: Option<At<Coordinates>>,
     pub contacts: Contacts,
     pub condition: Option<At<Condition>>,
-    /// Stock.
     pub availability: Option<At<Availability>>,
     pub url: Option<At<String>>,
     pub vendor: Option<At<String>>,

@@ -11,10 +11,8 @@ pub struct Position {
 }
 
 impl Position {
-    /// The beginning of a file.
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// The position after `passed`, which begins here.
     #[must_use]
     pub fn after(self, passed: &[u8]) -> Self {
         match memchr::memrchr(b'\n', passed) {
@@ -52,7 +50,6 @@ impl fmt::Display for Position {
     }
 }
 
-/// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At<T> {
     pub value: T,

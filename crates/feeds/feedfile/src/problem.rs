@@ -5,7 +5,6 @@ use crate::limits::{EXCERPT_CHARS_MAX, PROBLEM_VALUE_CHARS_MAX};
 use crate::position::Position;
 use serde::Serialize;
 
-/// What a problem means for its offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -15,10 +14,8 @@ pub enum Severity {
     Warning,
 }
 
-/// A problem of a file or of one of its offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// The kind of problem, with its meaning and remedy.
     pub code: Code,
     pub severity: Severity,
     /// As the file names it: `price`, `g:image_link`, `param Color`; empty for the whole offer or file.
@@ -30,7 +27,6 @@ pub struct Problem {
     pub message: String,
     /// Empty if the problem is one of the file, or if the offer has no id.
     pub external_id: String,
-    /// The line around the position.
     pub excerpt: Excerpt,
 }
 
@@ -74,7 +70,6 @@ pub(crate) fn shorten(value: &str) -> String {
 }
 
 impl Problem {
-    /// A problem of the file itself.
     pub(crate) fn of_file(code: Code, at: Position, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -88,7 +83,6 @@ impl Problem {
         }
     }
 
-    /// The same with an excerpt.
     pub(crate) fn with_excerpt(mut self, excerpt: Excerpt) -> Self {
         self.excerpt = excerpt;
         self

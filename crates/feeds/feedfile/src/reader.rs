@@ -26,9 +26,7 @@ pub struct Options {
     pub threads: Option<usize>,
     /// The currency of prices without one if the file has none either; may be empty.
     pub currency: String,
-    /// The size limit of the unpacked file.
     pub file_bytes_max: u64,
-    /// The most offers of a file.
     pub offers_max: u64,
 }
 
@@ -43,21 +41,17 @@ impl Default for Options {
     }
 }
 
-/// An offer of the file, accepted or rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Empty if it has no readable id.
     pub external_id: String,
     /// For reports: the title of a rejected offer.
     pub title: String,
-    /// Where the offer begins.
     pub at: Position,
     /// `None` if it is rejected.
     pub offer: Option<FeedOffer>,
     pub problems: Vec<Problem>,
 }
 
-/// Offers in file order.
 #[derive(Debug)]
 pub struct Batch {
     pub items: Vec<Item>,

@@ -24,17 +24,14 @@ impl Progress for () {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Their severity.
     pub severity: Severity,
     pub count: u64,
     /// The first ones: every error, but one warning for each field and message.
     pub examples: Vec<Example>,
 }
 
-/// A problem with the number of similar ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// The first of them.
     pub problem: Problem,
     /// Other occurrences of the same message about the same field.
     pub same: u64,
@@ -105,7 +102,6 @@ struct Gathered {
     examples_max: usize,
     offers: u64,
     withdrawn: u64,
-    /// Rejected by the judge.
     rejected: u64,
     /// Problems found by the judge, which the reader did not count.
     judged: BTreeMap<(Severity, Code), u64>,

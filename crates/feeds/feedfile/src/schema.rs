@@ -11,7 +11,6 @@ use uppsala::XsdValidator;
 /// The schema `torg-offers-1.xsd`.
 pub const XSD: &str = include_str!("../schema/torg-offers-1.xsd");
 
-/// A violation of the schema.
 #[derive(Debug)]
 pub(crate) struct Violation {
     pub(crate) field: String,

@@ -6,10 +6,8 @@ use crate::position::Position;
 use crate::{Code, Problem};
 use std::sync::Arc;
 
-/// Why splitting ends before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The file cannot be read further.
     Broken(Box<Problem>),
     /// The caller wants no more.
     Unwanted,
@@ -21,18 +19,14 @@ impl From<Box<Problem>> for Stop {
     }
 }
 
-/// What the splitter noticed in a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// Nothing so far.
     None,
     /// It has an unescaped `<`.
     BareLess,
-    /// It cannot be read.
     Broken(Code, &'static str),
 }
 
-/// One offer in the text of a batch.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) start: usize,
@@ -41,7 +35,6 @@ pub(crate) struct Piece {
     pub(crate) flaw: Flaw,
 }
 
-/// Offers that one thread parses.
 #[derive(Debug)]
 pub(crate) struct RawBatch {
     pub(crate) text: String,
@@ -49,7 +42,6 @@ pub(crate) struct RawBatch {
     pub(crate) header: Arc<Header>,
 }
 
-/// Collects the output of a splitter.
 pub(crate) struct Sink<'s> {
     /// Changes after the first batch do not reach later batches.
     pub(crate) header: Header,
@@ -79,7 +71,6 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Adds an offer; sends the batch if it is full.
     pub(crate) fn offer(&mut self, text: &str, at: Position, flaw: Flaw) -> Result<(), Stop> {
         self.offers += 1;
         if self.offers > self.offers_max {
@@ -96,7 +87,6 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Sends the batch that is being filled.
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
         if self.pieces.is_empty() {
             return Ok(());
@@ -114,7 +104,6 @@ impl<'s> Sink<'s> {
         self.offers > 0
     }
 
-    /// Adds a problem of the file itself.
     pub(crate) fn problem(&mut self, problem: Problem) {
         if self.problems.len() < FILE_PROBLEMS_MAX {
             self.problems.push(problem);

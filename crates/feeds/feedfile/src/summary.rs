@@ -1,5 +1,3 @@
-//! The result of reading a file.
-
 use crate::header::Header;
 use crate::input::Packing;
 use crate::{Code, Format, Problem, Severity};
@@ -12,11 +10,9 @@ pub enum Outcome {
     Complete,
     /// No: the offers before the error are valid; nothing is known of others.
     Broken(Box<Problem>),
-    /// The caller stopped.
     Stopped,
 }
 
-/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// `None` if the format is unknown.
@@ -24,10 +20,8 @@ pub struct Summary {
     /// The encoding of the text: `UTF-8`, `windows-1251`.
     pub encoding: &'static str,
     pub packing: Packing,
-    /// Bytes after unpacking.
     pub bytes: u64,
     pub offers: u64,
-    /// Offers without errors.
     pub accepted: u64,
     pub rejected: u64,
     /// Rejected offers without a readable id.
@@ -38,7 +32,6 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// The header of a file: what it says beside its offers.
     pub header: Header,
-    /// Whether it was read to its end.
     pub outcome: Outcome,
 }
 
@@ -84,7 +77,6 @@ impl Summary {
         *counts.entry(code).or_default() += more;
     }
 
-    /// Marks the file as broken.
     pub(crate) fn break_off(&mut self, problem: Box<Problem>) {
         self.count(&problem);
         self.outcome = Outcome::Broken(problem);

@@ -3,7 +3,6 @@
 use crate::model::{Availability, Condition, Price};
 use std::borrow::Cow;
 
-/// The maximum length of an HTML tag, in bytes.
 const TAG_BYTES_MAX: usize = 2_000;
 
 fn fold(text: &str) -> String {
@@ -103,7 +102,6 @@ pub(crate) fn is_email(text: &str) -> bool {
     !name.is_empty() && !text.contains(char::is_whitespace) && is_host(host) && text.len() <= 254
 }
 
-/// The text in one line, with single spaces.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let mut last_space = false;
     let sound = text.chars().all(|c| {

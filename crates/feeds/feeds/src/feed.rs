@@ -1,4 +1,4 @@
-//! A feed as the watcher sees it, and what is saved with each of its changes.
+//! A feed as an entity of the watcher, and the rows that follow from its changes.
 
 use buffa::Message as _;
 use bytes::Bytes;
@@ -10,11 +10,10 @@ use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 use crate::name::FeedName;
 use crate::tables::{FEEDS, LOADS, NAMES};
 
-/// A feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredFeed(pub Feed);
 
-/// Fields by which stages and changes speak of a feed: what callers set, what fetching finds out, and what loads do.
+/// The fields of a feed by name: settings, results of fetching, and loads.
 macro_rules! for_each_field {
     ($visit:ident) => {
         $visit!(title);
@@ -43,11 +42,11 @@ macro_rules! for_each_kept {
 }
 
 impl StoredFeed {
-    pub(crate) fn keeping(&self) -> FeedKeeping {
+    pub(crate) fn internal(&self) -> FeedKeeping {
         self.0.keeping.as_option().cloned().unwrap_or_default()
     }
 
-    pub(crate) fn keep(&mut self) -> &mut FeedKeeping {
+    pub(crate) fn internal_mut(&mut self) -> &mut FeedKeeping {
         self.0.keeping.get_or_insert_default()
     }
 
@@ -55,7 +54,7 @@ impl StoredFeed {
         FeedName { seller: self.0.seller.clone(), namespace: self.0.namespace.clone() }
     }
 
-    /// The load whose file is to be read next: the last one that waits, for later ones win.
+    /// The load to read next: the last queued one, because later files win.
     pub(crate) fn next_load(&self) -> Option<&QueuedLoad> {
         let keeping = self.0.keeping.as_option()?;
         keeping.queue.last().filter(|load| load.number > keeping.read_load)
@@ -80,7 +79,7 @@ impl Entity for StoredFeed {
 
     fn changed_fields(before: &Self, after: &Self) -> Fields {
         let mut changed = Vec::new();
-        let (kept_before, kept_after) = (before.keeping(), after.keeping());
+        let (kept_before, kept_after) = (before.internal(), after.internal());
         macro_rules! note {
             ($field:ident) => {
                 if before.0.$field != after.0.$field {
@@ -101,7 +100,7 @@ impl Entity for StoredFeed {
     }
 
     fn take_fields(&mut self, fields: &Fields, from: &Self) {
-        let kept = from.keeping();
+        let kept = from.internal();
         macro_rules! take {
             ($field:ident) => {
                 if fields.covers(stringify!($field)) {
@@ -112,7 +111,7 @@ impl Entity for StoredFeed {
         macro_rules! take_kept {
             ($field:ident) => {
                 if fields.covers(stringify!($field)) {
-                    self.keep().$field = kept.$field.clone();
+                    self.internal_mut().$field = kept.$field.clone();
                 }
             };
         }
@@ -120,7 +119,7 @@ impl Entity for StoredFeed {
         for_each_kept!(take_kept);
     }
 
-    /// A load is known from the moment when it is queued; a seller's feeds are found by the seller.
+    /// Adds the rows of queued loads, and the row by which a seller's feeds are listed.
     fn follow_up(change: &Evolved<'_, Self>, batch: &mut Batch) {
         let Some(one) = change.after.or(change.before) else { return };
         let shard = shard_of(&one.0.seller, change.shards);
@@ -135,8 +134,8 @@ impl Entity for StoredFeed {
             _ => {}
         }
         let Some(after) = change.after else { return };
-        let known = change.before.map_or(0, |before| before.keeping().last_load);
-        for queued in after.keeping().queue.iter().filter(|load| load.number > known) {
+        let known = change.before.map_or(0, |before| before.internal().last_load);
+        for queued in after.internal().queue.iter().filter(|load| load.number > known) {
             let key = load_key(shard, &one.name(), queued.number);
             batch.put(key, 1, fresh_load(&one.0, queued).encode_to_vec());
         }
@@ -151,7 +150,6 @@ impl Entity for StoredFeed {
     }
 }
 
-/// Where a load stands.
 pub(crate) fn load_key(seller_shard: u32, feed: &FeedName, number: u64) -> Key {
     LOADS.key((seller_shard, &*feed.seller, &*feed.namespace, number.cast_signed()))
 }
@@ -180,7 +178,7 @@ mod tests {
         let before = StoredFeed(Feed { seller: "ann".to_owned(), ..Feed::default() });
         let mut after = before.clone();
         after.0.paused = true;
-        after.keep().read_load = 3;
+        after.internal_mut().read_load = 3;
         let changed = StoredFeed::changed_fields(&before, &after);
         assert_eq!(changed, Fields::of(["paused", "read_load"]));
         let mut taken = before.clone();
@@ -193,9 +191,9 @@ mod tests {
         let queued = |number| QueuedLoad { number, ..QueuedLoad::default() };
         let mut feed = StoredFeed(Feed::default());
         assert_eq!(feed.next_load(), None);
-        feed.keep().queue = vec![queued(1), queued(2)];
+        feed.internal_mut().queue = vec![queued(1), queued(2)];
         assert_eq!(feed.next_load().unwrap().number, 2);
-        feed.keep().read_load = 2;
+        feed.internal_mut().read_load = 2;
         assert_eq!(feed.next_load(), None);
     }
 }

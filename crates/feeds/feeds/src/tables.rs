@@ -5,11 +5,9 @@ use store::{Table, TableDef};
 /// Feeds: `proto/torg/feeds/v1/feed.proto`. By the shard of the feed; the tables below are by the shard of the seller.
 pub(crate) static FEEDS: Table<(u32, String)> = Table::versioned("feeds", &["shard", "feed"]);
 
-/// The feeds of a seller.
 pub(crate) static NAMES: Table<(u32, String, String)> =
     Table::plain("feed_names", &["shard", "seller", "namespace"]);
 
-/// The loads of a feed.
 pub(crate) static LOADS: Table<(u32, String, String, i64)> =
     Table::versioned("feed_loads", &["shard", "seller", "namespace", "number"]);
 
@@ -46,7 +44,6 @@ pub(crate) static FEED_SWEEPS: Table<(u32, String, String)> =
 pub(crate) static FEED_ANSWERS: Table<(u32, i64, u32)> =
     Table::plain("feed_answers", &["shard", "place", "part"]).queue();
 
-/// The tables that feeds need, for the schema of a store.
 #[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 #[path = "it/common.rs"]
+#[allow(dead_code, reason = "this test needs some of the helpers")]
 mod common;
 
 use std::io::Write as _;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use ctl::Ctl;
-use feeds::{Download, Feeds, Files, Parts, Process, StoredFeed};
+use feeds::{Dependencies, Download, Feeds, Files, Process, StoredFeed};
 use fetch::Client;
 use geo::{Geocoder, Nominatim, NominatimOptions, Places};
 use offers::Offers;
@@ -59,7 +59,7 @@ impl Feeding {
             (partitions(offers_topic).await?, partitions(results_topic).await?);
         let client = environment.client(config.feeds.rules()?);
         let (unifier, geocoder) = open_unifier(config, offers).await?;
-        let parts = Parts {
+        let parts = Dependencies {
             store: store.clone(),
             topics: topics.clone(),
             offers: Arc::new(offers.clone()),
@@ -67,7 +67,7 @@ impl Feeding {
             files: open_files(config)?,
             unifier,
             geocoder,
-            witness: Some(Arc::new(FeedValues::new(ctl.clone()))),
+            load_hook: Some(Arc::new(FeedValues::new(ctl.clone()))),
             config: feeds::Config {
                 offers_topic: offers_topic.clone(),
                 results_topic: results_topic.clone(),

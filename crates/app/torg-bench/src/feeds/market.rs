@@ -86,7 +86,7 @@ impl Market {
                 let mut piece = Vec::with_capacity(PIECE_BYTES);
                 (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
                 if piece.is_empty() {
-                    return anyhow::Ok(spool.end()?);
+                    return anyhow::Ok(spool.finish()?);
                 }
                 spool.write(&Bytes::from(piece))?;
             }

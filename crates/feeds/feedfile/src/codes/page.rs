@@ -27,7 +27,6 @@ load at its place: no offer is removed because of it.
 This page is made from the table in `crates/feeds/feedfile/src/codes/table.rs`.
 ";
 
-/// The page `docs/feed-errors.md`.
 #[must_use]
 pub fn page() -> String {
     let mut out = String::from(HEAD);

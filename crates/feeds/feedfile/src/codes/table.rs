@@ -6,7 +6,6 @@ use crate::Severity;
 macro_rules! codes {
     ($($code:ident $name:literal $area:ident $severity:ident
         $meaning:literal $remedy:literal $meaning_ru:literal $remedy_ru:literal)*) => {
-        /// A kind of problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $meaning] $code,)*

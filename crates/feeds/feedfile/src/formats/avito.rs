@@ -24,23 +24,9 @@ const CATEGORY: [&str; 8] = [
 const ADDRESS_PARTS: [&str; 5] = ["Region", "City", "District", "Subway", "Street"];
 
 /// Fields that describe the ad, not the item.
-const TERMS: [&str; 15] = [
-    "AdStatus",
-    "AllowEmail",
-    "AvitoDateEnd",
-    "AvitoId",
-    "AvitoStatus",
-    "CompanyName",
-    "ContactMethod",
-    "DateBegin",
-    "DateEnd",
-    "DisplayAreas",
-    "InternetCalls",
-    "CallsDevices",
-    "ListingFee",
-    "PriceType",
-    "Promo",
-];
+const TERMS: &str = "\
+    AdStatus AllowEmail AvitoDateEnd AvitoId AvitoStatus CompanyName ContactMethod DateBegin \
+    DateEnd DisplayAreas InternetCalls CallsDevices ListingFee PriceType Promo";
 
 fn is_header(_: &str, _: &str) -> bool {
     false
@@ -48,7 +34,6 @@ fn is_header(_: &str, _: &str) -> bool {
 
 fn read_header(_: &mut Sink<'_>, _: &Found<'_, '_>, _: Element<'_, '_>) {}
 
-/// Parses an ad of any category.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     for name in CATEGORY {
         if let Some(found) = root.child(name) {
@@ -118,7 +103,7 @@ fn read_child(child: Element<'_, '_>, draft: &mut Draft<'_>) {
             draft.field_as_param("Model", "", found);
         }
         "Latitude" | "Longitude" => {}
-        name if CATEGORY.contains(&name) || TERMS.contains(&name) => {}
+        name if CATEGORY.contains(&name) || TERMS.split(' ').any(|term| term == name) => {}
         name => read_param(name, child, draft),
     }
 }

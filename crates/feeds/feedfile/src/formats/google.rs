@@ -17,32 +17,11 @@ pub(crate) static RSS: Dialect =
 pub(crate) static ATOM: Dialect = Dialect { offer: "entry", ..RSS };
 
 /// Prefixes of fields that describe the sale, advertising or the feed, not the item.
-const TERMS: [&str; 24] = [
-    "ads_",
-    "adult",
-    "adwords_",
-    "applink",
-    "auto_pricing",
-    "availability_date",
-    "cost_of_goods",
-    "custom_label_",
-    "custom_number_",
-    "excluded_destination",
-    "expiration_date",
-    "identifier_exists",
-    "included_destination",
-    "installment",
-    "inventory",
-    "is_bundle",
-    "loyalty",
-    "mobile_link",
-    "multipack",
-    "pause",
-    "promotion_id",
-    "quantity",
-    "sale_price_effective_date",
-    "shipping",
-];
+const TERMS: &str = "\
+    ads_ adult adwords_ applink auto_pricing availability_date cost_of_goods custom_label_ \
+    custom_number_ excluded_destination expiration_date identifier_exists included_destination \
+    installment inventory is_bundle loyalty mobile_link multipack pause promotion_id quantity \
+    sale_price_effective_date shipping";
 
 fn is_header(parent: &str, name: &str) -> bool {
     matches!(parent, "channel" | "feed")
@@ -61,9 +40,7 @@ fn read_header(sink: &mut Sink<'_>, _: &Found<'_, '_>, element: Element<'_, '_>)
 /// A field of an offer, from an element or a cell.
 #[derive(Debug)]
 pub(crate) struct Field<'v> {
-    /// As the file has it.
     pub(crate) name: &'v str,
-    /// As in Google's specification.
     pub(crate) plain: Cow<'v, str>,
     pub(crate) value: Cow<'v, str>,
     pub(crate) offset: usize,
@@ -75,7 +52,6 @@ impl Field<'_> {
     }
 }
 
-/// Parses an item or entry.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let prefixed: BTreeSet<&str> =
@@ -182,7 +158,7 @@ fn read_field(field: &Field<'_>, draft: &mut Draft<'_>) {
             }
         }
         "rich_text_description" if draft.offer.description.is_some() => {}
-        name if TERMS.iter().any(|term| name.starts_with(term)) => {}
+        name if TERMS.split(' ').any(|term| name.starts_with(term)) => {}
         name => draft.field_as_param(name, "", found),
     }
 }

@@ -47,7 +47,6 @@ pub(crate) fn read_header(header: &mut Header, key: &str, value: Value<'_>, at: 
     }
 }
 
-/// Parses an offer.
 pub(crate) fn parse(text: &str, at: Position, context: Context<'_>, is_profile: bool) -> Item {
     let mut draft = Draft::new(text, at, None, context);
     let object = match Value::whole(text).object() {

@@ -13,38 +13,11 @@ use crate::{Code, Problem};
 pub(crate) static DIALECT: Dialect = Dialect { offer: "offer", is_header, read_header, other, strict: false };
 
 /// Fields that describe the sale, not the item.
-const TERMS: [&str; 30] = [
-    "adult",
-    "available",
-    "bid",
-    "booking",
-    "cbid",
-    "count",
-    "cpa",
-    "credit-template",
-    "delivery",
-    "disabled",
-    "downloadable",
-    "enable_auto_discounts",
-    "fee",
-    "group_id",
-    "local_delivery_cost",
-    "local_delivery_days",
-    "manufacturer_warranty",
-    "market-sku",
-    "min-quantity",
-    "orderingTime",
-    "otherparameters",
-    "pickup",
-    "purchase_price",
-    "rec",
-    "sales_notes",
-    "seller_warranty",
-    "shop-sku",
-    "step-quantity",
-    "store",
-    "vat",
-];
+const TERMS: &str = "\
+    adult available bid booking cbid count cpa credit-template delivery disabled downloadable \
+    enable_auto_discounts fee group_id local_delivery_cost local_delivery_days \
+    manufacturer_warranty market-sku min-quantity orderingTime otherparameters pickup \
+    purchase_price rec sales_notes seller_warranty shop-sku step-quantity store vat";
 
 fn is_header(parent: &str, name: &str) -> bool {
     match parent {
@@ -106,7 +79,6 @@ fn is_date(text: &str) -> bool {
     head == *b"0000-00-00" && text.as_bytes().get(10).is_none_or(|next| matches!(next, b' ' | b'T'))
 }
 
-/// Parses an offer of any type.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     for attribute in root.attributes() {
         let spot = Spot::new(attribute.name, &attribute.value, attribute.offset);
@@ -188,7 +160,7 @@ fn read_child(child: Element<'_, '_>, draft: &mut Draft<'_>) {
                 );
             }
         },
-        name if TERMS.contains(&name) || name.starts_with("custom_label_") => {}
+        name if TERMS.split(' ').any(|term| term == name) || name.starts_with("custom_label_") => {}
         name if !child.has_children() => {
             let unit = child.attribute("unit").map(|unit| unit.value.as_ref()).unwrap_or_default();
             draft.field_as_param(name, unit, found);

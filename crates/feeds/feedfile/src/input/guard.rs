@@ -7,12 +7,9 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Progress of reading, shared between threads.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// Bytes of the input.
     pub(crate) packed: AtomicU64,
-    /// Bytes after unpacking.
     pub(crate) unpacked: AtomicU64,
     /// The archive has more than one file.
     pub(crate) more_files: AtomicBool,
@@ -37,7 +34,6 @@ pub(crate) fn refused(code: Code, message: impl Into<String>) -> io::Error {
     io::Error::other(Refused { code, message: message.into() })
 }
 
-/// The code and message of an error.
 pub(super) fn reason(error: &io::Error) -> (Code, String) {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>()) {
         Some(refused) => (refused.code, refused.message.clone()),
@@ -45,7 +41,6 @@ pub(super) fn reason(error: &io::Error) -> (Code, String) {
     }
 }
 
-/// Counts the bytes of the input.
 pub(super) struct Counted<R> {
     input: R,
     progress: Arc<Progress>,

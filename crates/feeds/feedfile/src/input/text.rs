@@ -83,12 +83,10 @@ impl<'a> Text<'a> {
         };
     }
 
-    /// The text that is read but not skipped.
     pub(crate) fn window(&self) -> &str {
         &self.window[self.start..]
     }
 
-    /// The position of the window.
     pub(crate) fn position(&self) -> Position {
         self.position
     }
@@ -103,24 +101,20 @@ impl<'a> Text<'a> {
         self.ended
     }
 
-    /// The name of the encoding, if it is known.
     pub(crate) fn encoding(&self) -> &'static str {
         self.encoding.name()
     }
 
-    /// Warnings since the last call.
     pub(crate) fn take_warnings(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Skips the beginning of the window.
     pub(crate) fn advance(&mut self, count: usize) {
         let passed = &self.window.as_bytes()[self.start..self.start + count];
         self.position = self.position.after(passed);
         self.start += count;
     }
 
-    /// A problem at an offset in the window.
     pub(crate) fn problem(&self, code: Code, offset: usize, message: impl Into<String>) -> Box<Problem> {
         let problem = Problem::of_file(code, self.position_of(offset), message);
         Box::new(problem.with_excerpt(Excerpt::of(self.window(), offset)))

@@ -6,14 +6,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// An unparsed value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'t> {
     raw: &'t str,
     offset: usize,
 }
 
-/// The keys and values of an object, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'t>(pub(crate) Vec<(String, Value<'t>)>);
 

@@ -13,7 +13,6 @@ const OFFERS: [&str; 3] = ["offers", "items", "ads"];
 /// Keys that only a parsed profile has.
 const PROFILE: [&str; 2] = ["profile", "uid"];
 
-/// Finds the end of a value incrementally.
 #[derive(Debug, Default)]
 struct Scan {
     depth: usize,
@@ -104,7 +103,6 @@ fn keys(text: &str) -> Vec<String> {
     }
 }
 
-/// Splits the text of a file.
 pub(crate) fn split(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let first = peek(text, b"")?;
     match first {
@@ -245,7 +243,6 @@ fn value_end(text: &mut Text<'_>) -> Result<Option<(usize, usize)>, Stop> {
     }
 }
 
-/// Skips a value of any size.
 fn pass_value(text: &mut Text<'_>) -> Result<(), Stop> {
     let mut scan = Scan::default();
     loop {

@@ -14,7 +14,6 @@ pub(super) struct Labels {
     pub(super) counts: fn(&[String; 4]) -> String,
     pub(super) withdrawn: fn(&str) -> String,
     pub(super) more: fn(&str) -> String,
-    /// Other occurrences.
     pub(super) same: fn(&str) -> String,
     pub(super) broken: fn(&str) -> String,
 }

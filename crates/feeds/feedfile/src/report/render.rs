@@ -19,7 +19,6 @@ impl Report {
         out
     }
 
-    /// The report for programs, one object.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let summary = &self.summary;
@@ -153,7 +152,6 @@ fn render_summary(out: &mut String, file: &str, language: Language, report: &Rep
     }
 }
 
-/// Digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

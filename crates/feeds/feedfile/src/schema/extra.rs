@@ -80,7 +80,6 @@ fn attribute_max(element: &str, attribute: &str, in_header: bool) -> Option<usiz
     }
 }
 
-/// The length with collapsed white space.
 fn collapsed_chars(text: &str) -> usize {
     let words = text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty());
     let (count, chars) = words.fold((0, 0), |(count, chars), word| (count + 1, chars + word.chars().count()));

@@ -6,12 +6,10 @@ use crate::input::Text;
 use crate::limits::{HEADER_BYTES_MAX, OFFER_BYTES_MAX};
 use crate::split::{Sink, Stop};
 
-/// The start of the window.
 pub(super) enum Next {
     Token(Token),
     /// A token whose end is not in the window.
     TooLong,
-    /// The end of the file.
     End,
 }
 

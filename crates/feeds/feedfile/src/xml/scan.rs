@@ -1,6 +1,5 @@
 //! Finds XML tokens without validating them.
 
-/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text up to the next `<` or the end.
@@ -26,7 +25,6 @@ pub(super) enum Kind {
     },
 }
 
-/// A token and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,

@@ -15,20 +15,16 @@ use crate::split::{Flaw, Sink, Stop};
 /// Bytes of a too large offer that are kept to find its id.
 const KEPT_BYTES: usize = 4 << 10;
 
-/// The position of a header element.
 pub(crate) struct Found<'s, 'a> {
     pub(crate) parent: &'s str,
     pub(crate) source: &'a str,
     pub(crate) at: Position,
 }
 
-/// What differs between formats.
 pub(crate) struct Dialect {
-    /// The element of an offer.
     pub(crate) offer: &'static str,
     /// Whether an element belongs to the header, by the names of its parent and itself.
     pub(crate) is_header: fn(&str, &str) -> bool,
-    /// Adds such an element to the header.
     pub(crate) read_header: fn(&mut Sink<'_>, &Found<'_, '_>, Element<'_, '_>),
     /// Checks an element that is neither: the names of its ancestors, and its start tag.
     pub(crate) other: fn(&mut Sink<'_>, &[String], Element<'_, '_>, Position),
@@ -341,7 +337,6 @@ impl<'d> Splitter<'d> {
 enum Judgement {
     /// Part of the offer, up to this offset.
     Inside(usize, Flaw),
-    /// The end of the offer.
     Last(usize),
     /// Part of the parent of the offer: the offer is not closed.
     NotOurs,

@@ -7,7 +7,6 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use std::borrow::Cow;
 
-/// Why there is no tree.
 #[derive(Debug)]
 pub(crate) struct TreeError {
     pub(crate) code: Code,
@@ -39,7 +38,6 @@ pub(crate) struct Attribute<'t> {
     pub(crate) offset: usize,
 }
 
-/// An element with its descendants.
 #[derive(Debug)]
 pub(crate) struct Tree<'t> {
     pub(super) source: &'t str,
@@ -49,11 +47,9 @@ pub(crate) struct Tree<'t> {
     pub(crate) unclosed: Vec<usize>,
     /// There are instructions, malformed comments, text outside, or attributes without a space before them.
     pub(super) unusual: bool,
-    /// The number of CDATA sections.
     pub(super) sections: usize,
 }
 
-/// One element of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element<'t, 'a> {
     tree: &'a Tree<'t>,
@@ -97,7 +93,6 @@ impl<'t> Tree<'t> {
         !self.unusual && self.unclosed.is_empty() && count("]]>") == self.sections
     }
 
-    /// The number of elements and attributes.
     pub(crate) fn size(&self) -> usize {
         self.nodes.len() + self.attributes.len()
     }
@@ -112,22 +107,18 @@ impl<'t, 'a> Element<'t, 'a> {
         &self.tree.nodes[self.index]
     }
 
-    /// The name with its prefix.
     pub(crate) fn name(&self) -> &'t str {
         self.node().name
     }
 
-    /// The name without its prefix.
     pub(crate) fn local(&self) -> &'t str {
         local(self.node().name)
     }
 
-    /// The offset of its start tag.
     pub(crate) fn offset(&self) -> usize {
         self.node().offset as usize
     }
 
-    /// The text before an offset.
     pub(crate) fn source_before(&self, offset: usize) -> &'t [u8] {
         &self.tree.source.as_bytes()[..offset.min(self.tree.source.len())]
     }
@@ -171,7 +162,6 @@ impl<'t, 'a> Element<'t, 'a> {
         self.node().end as usize > self.index + 1
     }
 
-    /// The child elements.
     pub(crate) fn children(&self) -> impl Iterator<Item = Element<'t, 'a>> + use<'t, 'a> {
         let (tree, end) = (self.tree, self.node().end as usize);
         let mut next = self.index + 1;
@@ -185,7 +175,6 @@ impl<'t, 'a> Element<'t, 'a> {
         })
     }
 
-    /// The first child element with this name.
     pub(crate) fn child(&self, name: &str) -> Option<Element<'t, 'a>> {
         self.children().find(|child| child.local() == name)
     }

@@ -233,7 +233,7 @@ fn first_of_each(offers: &[LoadedOffer]) -> Vec<bool> {
     offers.iter().map(|offer| ids.insert(&*offer.external_id)).collect()
 }
 
-/// Splits a result into parts of about this size, never an offer. Parts continue the numbering of the result; the last one says `more` if the result does.
+/// Splits a result into parts of about this size, never an offer. Dependencies continue the numbering of the result; the last one says `more` if the result does.
 fn in_parts(result: BatchResult, bytes_max: usize) -> Vec<BatchResult> {
     let BatchResult { number, unchanged, part, more, offers, .. } = result;
     let mut parts = vec![BatchResult { number, part, unchanged, more, ..BatchResult::default() }];

@@ -56,7 +56,7 @@ impl Decision {
     /// The offer is published as the load has it.
     fn published(outcome: Outcome, case: &Case<'_>, stored: &StoredOffer) -> Self {
         let notes = note(case.loaded);
-        // Without a fingerprint the offer is judged each time.
+        // Without a fingerprint the offer is compared each time.
         let fingerprint = notes.as_ref().map(|_| case.loaded.fingerprint.clone()).unwrap_or_default();
         let notes = notes.unwrap_or_default();
         let seen = SeenOffer {

@@ -7,7 +7,7 @@
 //! - A load is ignored once a later one of its feed has begun. Feeds of one seller never touch each other's offers.
 //! - When a load of a whole file ends, offers that it does not have are removed or made manual, in portions that any process can continue. If they are more than the
 //!   load's guard allows, nothing happens until somebody confirms the load.
-//! - An offer that is invalid, or that could not be judged, stays as it was.
+//! - An offer that is invalid, or that could not be compared, stays as it was.
 //!
 //! ```text
 //! feed.offers ──► follow.rs ──► batch.rs (decides for each offer: seen.rs, decide.rs)
@@ -30,7 +30,6 @@ use wire::torg::offers::v1::{Author, author};
 
 pub use follow::GROUP;
 pub use progress::Begun;
-pub(crate) use progress::until_written;
 
 /// The author of changes by a load.
 fn author(namespace: &str, load: u64) -> Call {

@@ -3,7 +3,7 @@
 
 use wire::torg::feeds::v1::{LoadedOffer, OfferNotes, Problem};
 
-/// The notes of a loaded offer; `None` if a problem lies outside of the offer, which then has to be judged each time.
+/// The notes of a loaded offer; `None` if a problem lies outside of the offer, which then has to be compared each time.
 pub(super) fn note(loaded: &LoadedOffer) -> Option<OfferNotes> {
     let relative = |problem: &Problem| {
         let mut problem = problem.clone();

@@ -48,8 +48,8 @@ impl Feeds {
             messages.push(Message::new(feed.topic_key(), row.value.clone(), now));
             batch.delete(row.key.clone());
         }
-        let topic = &self.parts.config.results_topic;
-        self.parts.topics.append(topic, messages).await.map_err(Arc::new)?;
+        let topic = &self.deps.config.results_topic;
+        self.deps.topics.append(topic, messages).await.map_err(Arc::new)?;
         let _: Outcome = self.store().commit(batch).await?;
         Ok(rows.len())
     }

@@ -1,10 +1,7 @@
 //! How far the loads of a feed are applied: one row by feed, changed by compare-and-set.
 
-use std::time::Duration;
-
 use buffa::Message as _;
-use store::{Batch, Hint, Hints, Key, Read as _};
-use tokio::time::{Instant, timeout_at};
+use store::{Batch, Key, Read as _};
 use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
 use wire::torg::feeds::v1::result_message::EndResult;
 use wire::torg::feeds::v1::{LoadProgress, load_progress::State};
@@ -25,7 +22,6 @@ pub enum Begun {
     NotYet,
 }
 
-/// The row of a feed as it was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) version: u64,
@@ -127,29 +123,4 @@ impl Feeds {
         let content = Content::End(Box::new(end));
         Self::put_result(batch, feed, at.load, (at.partition, at.offset, part), content);
     }
-}
-
-/// Waits for a write to a table, in one shard or in any. Hints of other processes may be missing, so it also returns after `at_most`.
-pub(crate) async fn until_written(
-    hints: &mut Hints,
-    table: &'static str,
-    shard: Option<u32>,
-    at_most: Duration,
-) {
-    let written = async {
-        loop {
-            match hints.next().await {
-                Some(Hint::Changed { table: changed, shard: of }) => {
-                    if changed == table && shard.is_none_or(|shard| shard == of) {
-                        return;
-                    }
-                }
-                Some(Hint::Put(_)) => {}
-                Some(Hint::Anything) => return,
-                // The store is closed: the next read returns its error.
-                None => std::future::pending().await,
-            }
-        }
-    };
-    let _ = timeout_at(Instant::now() + at_most, written).await;
 }

@@ -69,7 +69,7 @@ impl Feeds {
             .collect()
     }
 
-    /// What was reported about each of these offers when it was last judged; nothing for `None`.
+    /// What was reported about each of these offers when it was last compared; nothing for `None`.
     pub(super) async fn notes(
         &self,
         feed: &FeedName,

@@ -9,7 +9,8 @@ use wire::torg::feeds::v1::load_message::End;
 use wire::torg::feeds::v1::result_message::EndResult;
 use wire::torg::feeds::v1::{Guard, LoadProgress, Missing, SeenOffer, load_progress::State};
 
-use super::progress::{Progress, until_written};
+use super::progress::Progress;
+use crate::background::{repeat, until_written};
 use crate::error::{Error, Result};
 use crate::feeds::Feeds;
 use crate::limits::{SWEEP_COMMIT_OFFERS, SWEEP_FEEDS, SWEEP_PAGE};
@@ -18,8 +19,6 @@ use crate::tables::FEED_SWEEPS;
 
 /// How often ended loads are looked for without a hint.
 const SCAN_EVERY: Duration = Duration::from_millis(500);
-/// The pause after an error.
-const REST: Duration = Duration::from_secs(2);
 
 impl Feeds {
     /// Adds to a batch that a load has ended, with the result if nothing is left to do. Adds nothing if the end was noted before.
@@ -71,30 +70,16 @@ impl Feeds {
     }
 
     /// Removes what ended loads do not have, until `stop` says so: a portion of each feed in turn, so that a large feed does not delay others.
-    pub async fn follow_ends(&self, mut stop: watch::Receiver<bool>) {
+    pub async fn follow_ends(&self, stop: watch::Receiver<bool>) {
+        repeat("sweep feeds", None, stop, || self.sweep_or_wait()).await;
+    }
+
+    async fn sweep_or_wait(&self) -> Result<()> {
         let mut hints = self.store().hints();
-        while !*stop.borrow() {
-            let swept = tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => return,
-                swept = self.sweep_all() => swept,
-            };
-            let pause = async {
-                match swept {
-                    Ok(0) => until_written(&mut hints, FEED_SWEEPS.def().name, None, SCAN_EVERY).await,
-                    Ok(_) => {}
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot remove offers that feeds no longer have, will retry");
-                        tokio::time::sleep(REST).await;
-                    }
-                }
-            };
-            tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => return,
-                () = pause => {}
-            }
+        if self.sweep_all().await? == 0 {
+            until_written(&mut hints, FEED_SWEEPS.def().name, None, SCAN_EVERY).await;
         }
+        Ok(())
     }
 
     /// One portion of every feed whose load has ended; how many feeds there were.

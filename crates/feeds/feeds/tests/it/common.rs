@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use catalog::Catalogue;
 use feeds::FeedName;
-use feeds::{Config, Download, Feeds, Files, Parts, Process, StoredFeed};
+use feeds::{Config, Dependencies, Download, Feeds, Files, Process, StoredFeed};
 use fetch::Client;
 use geo::Geocoder;
 use object_store::memory::InMemory;
@@ -70,7 +70,7 @@ pub(crate) async fn open(
     };
     let offers = Offers::new(parts, [7; 32]);
     let setup: Setup<'_, StoredFeed> = Setup { clock: clock.clone(), config, ..Setup::default() };
-    let parts = Parts {
+    let parts = Dependencies {
         watcher: Watcher::open(store, setup).await?,
         store: store.clone(),
         topics,
@@ -78,7 +78,7 @@ pub(crate) async fn open(
         files,
         unifier: Arc::clone(&UNIFIER),
         geocoder,
-        witness: None,
+        load_hook: None,
         config: Config {
             offers_topic: "feed.offers".to_owned(),
             results_topic: "feed.results".to_owned(),
@@ -178,7 +178,7 @@ impl Market {
     pub(crate) async fn upload_bytes(&self, feed: &FeedName, file: Vec<u8>) -> u64 {
         let mut spool = self.feeds.files().spool().unwrap();
         spool.write(&Bytes::from(file)).unwrap();
-        self.feeds.upload(feed, spool.end().unwrap(), Origin::ORIGIN_UPLOAD).await.unwrap()
+        self.feeds.upload(feed, spool.finish().unwrap(), Origin::ORIGIN_UPLOAD).await.unwrap()
     }
 
     /// Waits until a load has an end, or waits itself.

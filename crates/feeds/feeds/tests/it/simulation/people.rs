@@ -104,7 +104,7 @@ impl Seller {
         until_done(async || {
             let mut spool = self.feeds.files().spool()?;
             spool.write(&Bytes::from(text.clone()))?;
-            self.feeds.upload(&self.name, spool.end()?, Origin::ORIGIN_UPLOAD).await.map(drop)
+            self.feeds.upload(&self.name, spool.finish()?, Origin::ORIGIN_UPLOAD).await.map(drop)
         })
         .await;
     }

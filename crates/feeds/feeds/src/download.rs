@@ -1,4 +1,4 @@
-//! The stage that fetches links: the file is stored, and a load is queued if it is another one than the last time.
+//! The stage that fetches links: stores the file and queues a load if the file changed.
 
 use std::time::Duration;
 
@@ -16,27 +16,25 @@ use crate::feeds::{Feeds, enqueue, period_of};
 use crate::files::Spooled;
 use crate::limits::{DOWNLOAD_TIME_MAX, FILE_BYTES_MAX, RETRY_FIRST};
 
-/// Fetches the links of feeds when it is time, or when somebody asks for it.
+/// Fetches the links of feeds when they are due or on request.
 pub struct Download {
     feeds: Feeds,
     client: Client,
 }
 
-/// What a link brought.
-enum Brought {
-    Same,
+enum FetchResult {
+    NotModified,
     File(Spooled, Validators),
     Failed(fetch::Error),
 }
 
 impl Download {
-    /// Fetches by this client.
     #[must_use]
     pub fn new(feeds: Feeds, client: Client) -> Self {
         Self { feeds, client }
     }
 
-    async fn fetch(&self, link: &Link, known: &Known) -> Result<Brought> {
+    async fn fetch(&self, link: &Link, known: &Known) -> Result<FetchResult> {
         let limits = Limits {
             bytes_max: FILE_BYTES_MAX,
             unpacked_bytes_max: FILE_BYTES_MAX,
@@ -54,37 +52,37 @@ impl Download {
         }
         let mut download = match self.client.send(&request).await {
             Ok(Fetched::Found(download)) => download,
-            Ok(Fetched::NotModified) => return Ok(Brought::Same),
-            Err(error) => return Ok(Brought::Failed(error)),
+            Ok(Fetched::NotModified) => return Ok(FetchResult::NotModified),
+            Err(error) => return Ok(FetchResult::Failed(error)),
         };
         let mut spool = self.feeds.files().spool()?;
         loop {
             match download.body.chunk().await {
                 Ok(Some(piece)) => spool.write(&piece)?,
                 Ok(None) => break,
-                Err(error) => return Ok(Brought::Failed(error)),
+                Err(error) => return Ok(FetchResult::Failed(error)),
             }
         }
         let validators = std::mem::take(&mut download.validators);
-        Ok(Brought::File(spool.end()?, validators))
+        Ok(FetchResult::File(spool.finish()?, validators))
     }
 
-    /// What becomes of a feed whose link was fetched, and when it is fetched next.
-    async fn settle(&self, feed: &StoredFeed, brought: Brought, now: Time) -> Result<(StoredFeed, Time)> {
+    /// The feed after a fetch, and the time of the next one.
+    async fn settle(&self, feed: &StoredFeed, fetched: FetchResult, now: Time) -> Result<(StoredFeed, Time)> {
         let (mut after, period) = (feed.clone(), period_of(&feed.0));
         let url = feed.0.link.as_option().map(|link| link.url.clone()).unwrap_or_default();
         let attempts = feed.0.last_fetch.as_option().map_or(0, |last| last.attempts);
         let mut fetch = Fetch { time: Some(time::from_time(now)).into(), ..Fetch::default() };
         let mut next = now + period;
-        match brought {
-            Brought::Same => fetch.outcome = Outcome::OUTCOME_UNCHANGED.into(),
-            Brought::File(spooled, validators) => {
+        match fetched {
+            FetchResult::NotModified => fetch.outcome = Outcome::OUTCOME_UNCHANGED.into(),
+            FetchResult::File(spooled, validators) => {
                 fetch.bytes = spooled.bytes;
-                let known = feed.keeping().fetched.into_option().unwrap_or_default();
+                let known = feed.internal().fetched.into_option().unwrap_or_default();
                 let is_same = known.hash == spooled.hash && known.url == url;
                 let outcome = if is_same { Outcome::OUTCOME_UNCHANGED } else { Outcome::OUTCOME_NEW };
                 fetch.outcome = outcome.into();
-                after.keep().fetched = Some(Known {
+                after.internal_mut().fetched = Some(Known {
                     etag: validators.etag.unwrap_or_default(),
                     last_modified: validators.last_modified.unwrap_or_default(),
                     hash: spooled.hash.clone(),
@@ -94,7 +92,7 @@ impl Download {
                 .into();
                 if !is_same {
                     let (hash, bytes) = (spooled.hash.clone(), spooled.bytes);
-                    let file = self.feeds.files().keep(&feed.name(), spooled).await?;
+                    let file = self.feeds.files().store(&feed.name(), spooled).await?;
                     let (origin, create_time) =
                         (origin_of(&feed.0).into(), Some(time::from_time(now)).into());
                     let queued =
@@ -102,7 +100,7 @@ impl Download {
                     enqueue(&mut after, queued);
                 }
             }
-            Brought::Failed(error) => {
+            FetchResult::Failed(error) => {
                 fetch.attempts = attempts + 1;
                 (fetch.code, fetch.text) = (error.code().to_owned(), error.to_string());
                 if error.is_passing() {
@@ -115,7 +113,7 @@ impl Download {
         }
         after.0.last_fetch = Some(fetch).into();
         after.0.next_fetch_time = Some(time::from_time(next)).into();
-        after.keep().fetch_asked_time = None.into();
+        after.internal_mut().fetch_asked_time = None.into();
         Ok((after, next))
     }
 }
@@ -141,7 +139,7 @@ impl Stage<StoredFeed> for Download {
 
     async fn process(&self, subject: &Subject<StoredFeed>) -> Result<Answer<StoredFeed>, StageError> {
         let (feed, now) = (&subject.entity, subject.now);
-        let keeping = feed.keeping();
+        let keeping = feed.internal();
         let Some(link) = feed.0.link.as_option() else { return Ok(Answer::untouched()) };
         if feed.0.paused || keeping.deleting.is_set() {
             return Ok(Answer::untouched());
@@ -150,12 +148,12 @@ impl Stage<StoredFeed> for Download {
         if let Some(next) = next.filter(|next| *next > now && !keeping.fetch_asked_time.is_set()) {
             return Ok(Answer::untouched().visit_at(next));
         }
-        let brought = self.fetch(link, &keeping.fetched.into_option().unwrap_or_default()).await;
-        let settled = match brought {
-            // Too large: that is a matter of the file.
+        let fetched = self.fetch(link, &keeping.fetched.into_option().unwrap_or_default()).await;
+        let settled = match fetched {
+            // The file is too large, which does not pass.
             Err(Error::Invalid { text, .. }) => return Err(StageError::Lasting(text)),
             Err(error) => Err(error),
-            Ok(brought) => self.settle(feed, brought, now).await,
+            Ok(fetched) => self.settle(feed, fetched, now).await,
         };
         let (after, next) = settled.map_err(|error| StageError::Passing(error.to_string()))?;
         let fields = Fields::of([

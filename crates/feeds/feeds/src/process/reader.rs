@@ -1,4 +1,4 @@
-//! Reads the file of a load, and sends what is in it.
+//! Reads the file of a load and sends its offers.
 
 use std::io::Read;
 use std::num::NonZeroU32;
@@ -9,79 +9,79 @@ use tokio::sync::mpsc;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, Guard, Load, LoadedOffer, Missing, Problem, QueuedLoad};
 
+use super::convert::Converter;
 use super::problems;
 use super::recognitions::Recognitions;
-use super::unchanged::{Asking, Fingerprints, Judged};
-use super::unifying::Unifying;
+use super::unchanged::{Compared, Fingerprints, PublishedLookup};
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;
 use crate::feeds::Feeds;
 use crate::limits::{BATCH_BYTES, GUARD_LEAST, GUARD_SHARE};
-use crate::loads::{counts, is_over, keep};
+use crate::loads::{counts, internal_mut, is_over};
 use crate::name::FeedName;
 
-/// Batches that are ready to be sent.
+/// Capacity of the queue from the reading thread, in batches.
 const READY: usize = 2;
 
-/// A batch on its way from the thread that reads.
-struct Ready {
+/// A batch from the reading thread.
+struct ReadBatch {
     offers: Vec<LoadedOffer>,
     read_bytes: u64,
 }
 
 /// How a file ended.
-enum Ended {
-    /// It is none that can be read at all.
+enum ReadEnd {
+    /// The file cannot be read at all.
     Unreadable(Box<feedfile::Problem>),
     Read(Box<Summary>, Recognitions),
 }
 
 impl Feeds {
-    /// Reads the file of a load to its end and sends everything. A load whose file can never be read fails.
+    /// Reads the file of a load and sends its offers and the end. A lasting error fails the load.
     pub(super) async fn read_and_send(&self, feed: &StoredFeed, queued: &QueuedLoad) -> Result<()> {
         match self.try_to_read(feed, queued).await {
             Err(error) if !error.is_passing() => {
                 let (name, number) = (feed.name(), queued.number);
-                tracing::error!(seller = name.seller, namespace = name.namespace, number, %error, "a load fails");
-                let told = match error {
-                    Error::Files(_) => "the file that came in is not there any more",
-                    _ => "Torg has a fault: the log of the process says more",
+                tracing::error!(seller = name.seller, namespace = name.namespace, number, %error, "load failed");
+                let text = match error {
+                    Error::Files(_) => "the stored file is missing",
+                    _ => "internal error, see the log of the process",
                 };
-                let problem = problems::of_code(Code::ReadFailed, "", told);
+                let problem = problems::of_code(Code::ReadFailed, "", text);
                 self.end_unread(&name, number, &problem).await
             }
             done => done,
         }
     }
 
-    /// Nothing is sent of a load that is over.
+    /// Sends nothing of a load that is over.
     async fn try_to_read(&self, feed: &StoredFeed, queued: &QueuedLoad) -> Result<()> {
         let (name, number, now) = (feed.name(), queued.number, self.timestamp());
-        let usual = self.parts.config.batch_offers;
+        let usual = self.deps.config.batch_offers;
         let begun = self
             .rewrite_load(&name, number, |load| {
                 if !is_over(load.state.as_known().unwrap_or_default()) {
                     load.state = State::STATE_READING.into();
                     load.start_time = Some(now.clone()).into();
-                    let batch_offers = &mut keep(load).batch_offers;
+                    let batch_offers = &mut internal_mut(load).batch_offers;
                     *batch_offers = NonZeroU32::new(*batch_offers).map_or(usual, NonZeroU32::get);
                 }
             })
             .await?;
         let is_running = |load: &Load| !is_over(load.state.as_known().unwrap_or_default());
         let Some(mut load) = begun.filter(is_running) else { return Ok(()) };
-        let batch = Gathering::of(keep(&mut load).batch_offers);
-        let input = self.parts.files.fetch(&queued.file).await?;
+        let batch = BatchBuilder::of(internal_mut(&mut load).batch_offers);
+        let input = self.deps.files.fetch(&queued.file).await?;
         let mappings = self.mappings(&name.seller).await?;
         let (sender, mut ready) = mpsc::channel(READY);
-        let unifying = Unifying::new(&self.parts, &feed.0, mappings);
-        let asking = Asking::about(self, &name).await?;
+        let converter = Converter::new(&self.deps, &feed.0, mappings);
+        let published = PublishedLookup::about(self, &name).await?;
         let reading =
-            tokio::task::spawn_blocking(move || read(input, &unifying, asking.as_ref(), batch, &sender));
+            tokio::task::spawn_blocking(move || read(input, &converter, published.as_ref(), batch, &sender));
         let mut batches = 0;
-        while let Some(Ready { offers, read_bytes }) = ready.recv().await {
+        while let Some(ReadBatch { offers, read_bytes }) = ready.recv().await {
             if !self.send_batch(&name, number, batches, offers, read_bytes).await? {
-                // The thread notices that nobody listens any more.
+                // The closed channel stops the thread.
                 drop(ready);
                 self.give_load_up(&name, number).await?;
                 return Ok(());
@@ -89,10 +89,10 @@ impl Feeds {
             batches += 1;
         }
         match reading.await {
-            Ok(Ended::Unreadable(problem)) => {
+            Ok(ReadEnd::Unreadable(problem)) => {
                 self.end_unread(&name, number, &problems::of_file(&problem)).await
             }
-            Ok(Ended::Read(summary, recognitions)) => {
+            Ok(ReadEnd::Read(summary, recognitions)) => {
                 self.remember_recognitions(&name.seller, &recognitions).await?;
                 self.end_load(&feed.0, number, batches, &summary).await
             }
@@ -112,8 +112,8 @@ impl Feeds {
                 load.state = State::STATE_APPLYING.into();
             }
             note_summary(load, summary, failure.as_ref());
-            keep(load).sent_batches = batches;
-            keep(load).sent_all = true;
+            internal_mut(load).sent_batches = batches;
+            internal_mut(load).sent_all = true;
         })
         .await?;
         let usual = Guard { share: GUARD_SHARE, least: GUARD_LEAST, ..Guard::default() };
@@ -122,20 +122,20 @@ impl Feeds {
         self.send_end(&name, number, batches, complete, missing, guard).await
     }
 
-    /// Ends a load of whose file nothing could be read.
+    /// Ends a load whose file could not be read.
     async fn end_unread(&self, name: &FeedName, number: u64, problem: &Problem) -> Result<()> {
         self.rewrite_load(name, number, |load| {
             if load.state.as_known() == Some(State::STATE_READING) {
                 load.state = State::STATE_APPLYING.into();
                 load.failure = Some(problem.clone()).into();
-                keep(load).sent_all = true;
+                internal_mut(load).sent_all = true;
             }
         })
         .await?;
         self.send_end(name, number, 0, false, Missing::MISSING_KEEP.into(), Guard::default()).await
     }
 
-    /// Notes that a later load has overtaken one that was not done.
+    /// Marks a load as superseded by a later one.
     pub(super) async fn give_load_up(&self, name: &FeedName, number: u64) -> Result<()> {
         let now = self.timestamp();
         self.rewrite_load(name, number, |load| {
@@ -155,33 +155,33 @@ fn note_summary(load: &mut Load, summary: &Summary, failure: Option<&Problem>) {
     load.bytes = summary.bytes;
     load.failure = failure.cloned().into();
     counts(load).offers = summary.offers;
-    keep(load).read_bytes = summary.bytes;
+    internal_mut(load).read_bytes = summary.bytes;
 }
 
-/// Reads on this thread, and on others that it starts.
+/// Reads on this thread and on threads of the reader.
 fn read(
     input: impl Read + Send + 'static,
-    unifying: &Unifying,
-    asking: Option<&Asking>,
-    mut batch: Gathering,
-    ready: &mpsc::Sender<Ready>,
-) -> Ended {
-    let options = Options { currency: unifying.currency().to_owned(), ..Options::default() };
+    converter: &Converter,
+    published: Option<&PublishedLookup>,
+    mut batch: BatchBuilder,
+    ready: &mpsc::Sender<ReadBatch>,
+) -> ReadEnd {
+    let options = Options { currency: converter.currency().to_owned(), ..Options::default() };
     let reader = match Reader::open(input, options) {
         Ok(reader) => reader,
-        Err(problem) => return Ended::Unreadable(problem),
+        Err(problem) => return ReadEnd::Unreadable(problem),
     };
-    let (mut session, fingerprints) = (unifying.session(), Fingerprints::new(unifying));
+    let (mut session, fingerprints) = (converter.session(), Fingerprints::new(converter));
     let mut summary = reader.read(|part| {
-        let judged = Judged::new(&part, &fingerprints, asking);
+        let compared = Compared::new(&part, &fingerprints, published);
         let (header, bytes_read) = (&part.header, part.bytes_read);
         for (number, item) in part.items.into_iter().enumerate() {
-            let bytes = judged.bytes(number);
+            let bytes = compared.bytes(number);
             if batch.is_full_with(bytes) && !batch.send(ready, bytes_read) {
                 return ControlFlow::Break(());
             }
             batch.bytes += bytes;
-            batch.offers.push(judged.loaded(number, item, header, &mut session));
+            batch.offers.push(compared.loaded(number, item, header, &mut session));
         }
         ControlFlow::Continue(())
     });
@@ -189,17 +189,17 @@ fn read(
     if !batch.offers.is_empty() && !batch.send(ready, read_bytes) {
         summary.outcome = Outcome::Stopped;
     }
-    Ended::Read(Box::new(summary), session.recognitions)
+    ReadEnd::Read(Box::new(summary), session.recognitions)
 }
 
-/// A batch that is being filled. Where it ends follows from the file and the load alone: whoever reads it again makes the same batches.
-struct Gathering {
+/// Builds batches. Their ends follow from the file and the load alone, so that reading again makes the same batches.
+struct BatchBuilder {
     offers_max: usize,
     offers: Vec<LoadedOffer>,
     bytes: usize,
 }
 
-impl Gathering {
+impl BatchBuilder {
     fn of(offers_max: u32) -> Self {
         Self { offers_max: offers_max as usize, offers: Vec::new(), bytes: 0 }
     }
@@ -208,9 +208,9 @@ impl Gathering {
         self.offers.len() >= self.offers_max || !self.offers.is_empty() && self.bytes + bytes > BATCH_BYTES
     }
 
-    /// False if nobody listens any more.
-    fn send(&mut self, ready: &mpsc::Sender<Ready>, read_bytes: u64) -> bool {
+    /// False if the receiver is gone.
+    fn send(&mut self, ready: &mpsc::Sender<ReadBatch>, read_bytes: u64) -> bool {
         self.bytes = 0;
-        ready.blocking_send(Ready { offers: std::mem::take(&mut self.offers), read_bytes }).is_ok()
+        ready.blocking_send(ReadBatch { offers: std::mem::take(&mut self.offers), read_bytes }).is_ok()
     }
 }

@@ -1,7 +1,7 @@
-//! From an offer of a file to an offer of the ad store: its category, attributes and place are recognised, the rest is taken over, and everything is checked by the catalogue.
+//! Converts an offer of a file to an offer of the ad store: recognises category, attributes and place, copies the rest, and validates all of it by the catalogue.
 //!
-//! What is wrong with something that an offer can do without (a phone, a photo, an attribute that nobody demands) is left out with a warning; only what it cannot do without
-//! is an error.
+//! A wrong value that an offer can do without (a phone, a photo, an optional attribute) is left out with a warning; any other
+//! wrong value is an error.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,36 +19,35 @@ use wire::torg::offers::v1::{
     Condition, Contacts, Coordinates, Money, Offer, Photo, Place, Price, Source, Values, Video, price, source,
 };
 
-use super::findings::{is_told, problem_of, problem_of_mark};
-use super::problems::{as_error, as_warning, of_file};
+use super::problems::{as_error, as_warning, is_reported, of_file, problem_of, problem_of_mark};
 use super::recognitions::Recognitions;
-use crate::feeds::Parts;
+use crate::feeds::Dependencies;
 use crate::limits::OFFER_PROBLEMS_MAX;
 
-/// What it takes to unify the offers of one feed.
-pub(crate) struct Unifying {
+/// Converts the offers of one feed.
+pub(crate) struct Converter {
     unifier: Arc<Unifier>,
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) seller: String,
     pub(super) namespace: String,
     pub(super) defaults: Defaults,
     pub(super) mappings: BTreeMap<String, String>,
-    /// Who knows places, beside the built-in ones; asked from the thread that reads.
+    /// A geocoder beside the built-in places, called from the reading thread.
     geocoder: Option<(Arc<dyn Geocoder>, Handle)>,
 }
 
-/// The same at work.
-pub(crate) struct Unification<'u> {
-    unifying: &'u Unifying,
+/// The conversion of one file.
+pub(crate) struct Conversion<'u> {
+    converter: &'u Converter,
     session: Session<'u>,
-    /// What was found out about the seller's own categories so far, those left out that somebody decided upon.
+    /// The recognised categories so far, without those that have a mapping.
     pub(super) recognitions: Recognitions,
 }
 
-impl Unifying {
-    pub(super) fn new(parts: &Parts, feed: &Feed, mappings: BTreeMap<String, String>) -> Self {
-        let (unifier, catalogue) = (Arc::clone(&parts.unifier), Arc::clone(parts.offers.catalogue()));
-        let geocoder = parts.geocoder.as_ref().map(|geocoder| (Arc::clone(geocoder), Handle::current()));
+impl Converter {
+    pub(super) fn new(deps: &Dependencies, feed: &Feed, mappings: BTreeMap<String, String>) -> Self {
+        let (unifier, catalogue) = (Arc::clone(&deps.unifier), Arc::clone(deps.offers.catalogue()));
+        let geocoder = deps.geocoder.as_ref().map(|geocoder| (Arc::clone(geocoder), Handle::current()));
         Self { geocoder, ..Self::with(unifier, catalogue, feed, mappings) }
     }
 
@@ -73,15 +72,15 @@ impl Unifying {
         &self.defaults.currency
     }
 
-    pub(crate) fn session(&self) -> Unification<'_> {
+    pub(crate) fn session(&self) -> Conversion<'_> {
         let session = self.unifier.session_with(&self.mappings);
-        Unification { unifying: self, session, recognitions: Recognitions::default() }
+        Conversion { converter: self, session, recognitions: Recognitions::default() }
     }
 }
 
-impl Unification<'_> {
-    /// What the ad store is told of an offer, without its fingerprint.
-    pub(crate) fn unify(&mut self, item: Item, header: &Header) -> LoadedOffer {
+impl Conversion<'_> {
+    /// The message about an offer, without its fingerprint.
+    pub(crate) fn convert(&mut self, item: Item, header: &Header) -> LoadedOffer {
         let mut problems: Vec<Problem> = item.problems.iter().map(of_file).collect();
         let title = item.offer.as_ref().map_or(item.title, |offer| offer.title.value.clone());
         let Some(offer) = item.offer else {
@@ -93,8 +92,8 @@ impl Unification<'_> {
         }
         let unified = self.recognise(&offer, header);
         let is_passing = unified.is_passing();
-        let marks = unified.marks.iter().filter(|mark| is_told(mark, &offer));
-        problems.extend(marks.map(|mark| problem_of_mark(mark, &unified, &offer, &self.unifying.catalogue)));
+        let marks = unified.marks.iter().filter(|mark| is_reported(mark, &offer));
+        problems.extend(marks.map(|mark| problem_of_mark(mark, &unified, &offer, &self.converter.catalogue)));
         let made = self.make(&offer, &unified);
         let (made, found) = self.check(made, &offer);
         problems.extend(found);
@@ -121,7 +120,7 @@ impl Unification<'_> {
             let mut texts = offer.category.texts.iter().filter(move |(of, _)| *of == kind);
             texts.next().map(|(_, text)| text.value.as_str())
         };
-        let (place, defaults) = (&self.unifying.defaults.place, &self.unifying.defaults);
+        let (place, defaults) = (&self.converter.defaults.place, &self.converter.defaults);
         let usual_address = place.as_option().map(|place| &*place.address).filter(|text| !text.is_empty());
         let address = offer.address.as_ref().map(|address| address.value.as_str()).or(usual_address);
         let country = Some(&*defaults.country).filter(|country| !country.is_empty());
@@ -138,7 +137,7 @@ impl Unification<'_> {
             point: offer.coordinates.as_ref().map(|at| (at.value.latitude, at.value.longitude)),
             hints: geo::Hints { country, region: None },
         };
-        let unified = match &self.unifying.geocoder {
+        let unified = match &self.converter.geocoder {
             None => self.session.unify(&input),
             Some((geocoder, runtime)) => {
                 runtime.block_on(self.session.unify_asking(&input, geocoder.as_ref()))
@@ -151,7 +150,7 @@ impl Unification<'_> {
         unified
     }
 
-    /// The seller's own category, from the top down.
+    /// The seller's category, from the top down.
     pub(super) fn path(offer: &FeedOffer, header: &Header) -> Vec<String> {
         let known = offer.category.path.clone();
         let later = || header.category_path(&offer.category.id.as_ref()?.value);
@@ -164,7 +163,7 @@ impl Unification<'_> {
     }
 
     fn make(&self, offer: &FeedOffer, unified: &Unified) -> Offer {
-        let Unifying { seller, namespace, defaults, .. } = self.unifying;
+        let Converter { seller, namespace, defaults, .. } = self.converter;
         let text =
             |at: &Option<feedfile::At<String>>| at.as_ref().map(|at| at.value.clone()).unwrap_or_default();
         let feed = source::Feed {
@@ -196,11 +195,11 @@ impl Unification<'_> {
         }
     }
 
-    /// Leaves out what an offer can do without and what is wrong; what is wrong then is an error.
+    /// Validates an offer. Leaves out wrong values that it can do without; what is wrong then is an error.
     fn check(&self, mut made: Offer, offer: &FeedOffer) -> (Offer, Vec<Problem>) {
-        let (catalogue, mut problems) = (&self.unifying.catalogue, Vec::new());
+        let (catalogue, mut problems) = (&self.converter.catalogue, Vec::new());
         if made.category.is_empty() {
-            // Nothing can be said without a category, and that it is missing was said.
+            // Nothing can be validated without a category, and that it is missing is reported already.
             return (made, problems);
         }
         ask_for_the_price(&mut made, catalogue);
@@ -237,7 +236,7 @@ fn loaded(
     offer: Option<Offer>,
     mut problems: Vec<Problem>,
 ) -> LoadedOffer {
-    // Errors are never left out for warnings.
+    // Errors first, so that truncation drops warnings.
     problems.sort_by_key(|problem| problem.severity.as_known() != Some(Severity::SEVERITY_ERROR));
     problems.truncate(OFFER_PROBLEMS_MAX);
     LoadedOffer {
@@ -326,7 +325,7 @@ fn contacts(offer: &FeedOffer, defaults: &Defaults) -> Option<Contacts> {
     })
 }
 
-/// An offer that says nothing of its price can be asked about it, where its category has such offers. That there is no price was said.
+/// Makes the price of an offer without one negotiable where its category allows that. The missing price is reported already.
 fn ask_for_the_price(offer: &mut Offer, catalogue: &Catalogue) {
     let limits = catalogue.category(&offer.category).map(catalog::Category::limits);
     let may_be_asked =
@@ -337,7 +336,7 @@ fn ask_for_the_price(offer: &mut Offer, catalogue: &Catalogue) {
     }
 }
 
-/// Cuts a title that is longer than its category allows.
+/// Truncates a title that is longer than its category allows.
 fn cut_title(offer: &mut Offer, violation: &Violation, catalogue: &Catalogue) -> bool {
     if (violation.field.as_str(), violation.code) != ("title", "too_long") {
         return false;
@@ -345,14 +344,14 @@ fn cut_title(offer: &mut Offer, violation: &Violation, catalogue: &Catalogue) ->
     let Some(category) = catalogue.category(&offer.category) else { return false };
     let most = category.limits().title.most as usize;
     let Some((end, _)) = offer.title.char_indices().nth(most) else { return false };
-    // Whole words, unless the last one is very long.
+    // At a word's end, unless the last word is very long.
     let end = offer.title[..end].rfind(' ').filter(|at| *at * 2 > end).unwrap_or(end);
     offer.title.truncate(end);
     offer.title.truncate(offer.title.trim_end().len());
     true
 }
 
-/// Takes out of an offer what a violation is about, if the offer can do without it.
+/// Removes the field of a violation, if the offer can do without it.
 fn leave_out(offer: &mut Offer, violation: &Violation) -> bool {
     let field = violation.field.as_str();
     let number = |prefix: &str| {

@@ -1,4 +1,4 @@
-//! What is thrown away: old loads, and everything of a feed that was deleted. Rows first, then the file, then the last trace.
+//! Deletes old loads, and deleted feeds: first rows, then the file, then the load, and the feed last.
 
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use store::{Batch, Outcome, Read as _, Scan};
 use tokio::sync::watch;
 use wire::torg::feeds::v1::load::State;
 
+use crate::background::repeat;
 use crate::error::{Error, Result};
 use crate::feed::load_key;
 use crate::feeds::Feeds;
@@ -13,40 +14,31 @@ use crate::loads::is_over;
 use crate::name::FeedName;
 use crate::tables::{MAPPINGS, OLD_LOADS, PROBLEMS};
 
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const SCAN_EVERY: Duration = Duration::from_secs(5);
 /// Rows that are deleted in one commit.
 const PAGE: usize = 1000;
 
 impl Feeds {
-    /// Adds to a batch that the loads of a feed are to be looked through, now that this one is over.
+    /// Schedules a cleanup of a feed after the end of a load.
     pub(crate) fn queue_cleaning(&self, batch: &mut Batch, name: &FeedName, load: u64) {
         let shard = self.seller_shard(&name.seller);
         batch.set(OLD_LOADS.key((shard, &*name.seller, &*name.namespace, load.cast_signed())), Vec::new());
     }
 
-    /// Throws away what is old until `stop` says so.
-    pub async fn run_cleaning(&self, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            let cleaned = tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => return,
-                cleaned = self.clean() => cleaned,
-            };
-            if let Err(error) = &cleaned {
-                tracing::warn!(%error, "old loads are not thrown away for now");
-            }
-            if !matches!(cleaned, Ok(more) if more > 0) {
-                tokio::select! {
-                    biased;
-                    _ = stop.wait_for(|stop| *stop) => return,
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
-                }
-            }
-        }
+    /// Cleans up until `stop` says so.
+    pub async fn run_cleaning(&self, stop: watch::Receiver<bool>) {
+        repeat("clean up feeds", None, stop, || self.clean_or_rest()).await;
     }
 
-    /// Looks through the feeds that have a load which is over; how many there were.
-    pub async fn clean(&self) -> Result<usize> {
+    async fn clean_or_rest(&self) -> Result<()> {
+        if self.clean().await? == 0 {
+            tokio::time::sleep(SCAN_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Cleans up after ended loads; how many there were.
+    async fn clean(&self) -> Result<usize> {
         let rows = self.store().scan(&Scan::all(OLD_LOADS.def()).limit(PAGE)).await?.rows;
         for row in &rows {
             let (_, seller, namespace, number) = OLD_LOADS.parts(&row.key)?;
@@ -60,11 +52,11 @@ impl Feeds {
 
     async fn clean_feed(&self, name: &FeedName, over: u64) -> Result<()> {
         let deleting = match self.find(name).await {
-            Ok(found) => found.entity.keeping().deleting.into_option().is_some_and(|it| it.load <= over),
+            Ok(found) => found.entity.internal().deleting.into_option().is_some_and(|it| it.load <= over),
             Err(Error::NotFound { .. }) => true,
             Err(error) => return Err(error),
         };
-        let kept = if deleting { 0 } else { self.parts.config.loads_kept };
+        let kept = if deleting { 0 } else { self.deps.config.loads_kept };
         let newest = self.loads(name, None, 1).await?.first().map_or(0, |load| load.number);
         let mut before = None;
         loop {
@@ -76,20 +68,20 @@ impl Feeds {
                 let done = is_over(load.state.as_known().unwrap_or_default())
                     || load.state.as_known() == Some(State::STATE_WAITING);
                 if deleting || is_old && done {
-                    self.throw_away(name, load.number).await?;
+                    self.delete_load(name, load.number).await?;
                 }
             }
         }
-        if deleting { self.forget(name).await } else { Ok(()) }
+        if deleting { self.delete_last_rows(name).await } else { Ok(()) }
     }
 
-    async fn throw_away(&self, name: &FeedName, number: u64) -> Result<()> {
+    async fn delete_load(&self, name: &FeedName, number: u64) -> Result<()> {
         let shard = self.seller_shard(&name.seller);
         let file = self.stored_load(name, number).await?.and_then(|(load, _)| load.keeping.into_option());
         self.delete_all(&PROBLEMS.prefix((shard, &*name.seller, &*name.namespace, number.cast_signed())))
             .await?;
         if let Some(file) = file.map(|keeping| keeping.file).filter(|file| !file.is_empty()) {
-            self.parts.files.forget(&file).await?;
+            self.deps.files.delete(&file).await?;
         }
         let mut batch = Batch::new();
         batch.delete(load_key(shard, name, number));
@@ -97,8 +89,8 @@ impl Feeds {
         Ok(())
     }
 
-    /// The last trace of a feed whose offers are gone.
-    async fn forget(&self, name: &FeedName) -> Result<()> {
+    /// Deletes the last rows of a feed whose offers are gone.
+    async fn delete_last_rows(&self, name: &FeedName) -> Result<()> {
         let shard = self.seller_shard(&name.seller);
         if self.list(&name.seller, "", 2).await?.len() <= 1 {
             self.delete_all(&MAPPINGS.prefix((shard, &*name.seller))).await?;
@@ -109,7 +101,7 @@ impl Feeds {
             Err(error) => return Err(error),
         };
         let mut batch = Batch::new();
-        self.parts.watcher.remove(&mut batch, &found).await?;
+        self.deps.watcher.remove(&mut batch, &found).await?;
         if self.store().commit(batch).await?.is_applied() { Ok(()) } else { Err(Error::Contended) }
     }
 

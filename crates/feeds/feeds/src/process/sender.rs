@@ -1,4 +1,4 @@
-//! Messages to the ad store. Each is acknowledged before the next is sent: the end of a load comes after all of its batches.
+//! Sends loads to their topic. Each message is acknowledged before the next is sent, so the end of a load comes after all of its batches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use wire::torg::feeds::v1::loaded_offer::Verdict;
 use wire::torg::feeds::v1::{Guard, LoadMessage, LoadedOffer, Missing};
 
 use super::problems;
-use crate::apply::until_written;
+use crate::background::until_written;
 use crate::error::Result;
 use crate::feeds::Feeds;
-use crate::loads::keep;
+use crate::loads::internal_mut;
 use crate::name::FeedName;
 use crate::tables::FEED_PROGRESS;
 
 /// How often progress is read without a hint that it was written.
 const READ_EVERY: Duration = Duration::from_millis(500);
-/// Bytes of a message that a topic surely takes.
+/// Bytes of a message that every topic accepts.
 const MESSAGE_BYTES_MAX: usize = 900 * 1024;
-/// Problems of an offer that are told in a message that would be too large; errors stand before warnings.
-const PROBLEMS_TOLD: usize = 3;
+/// Problems of an offer in a message that would be too large; errors come before warnings.
+const PROBLEMS_KEPT: usize = 3;
 
 impl Feeds {
     async fn send(&self, name: &FeedName, load: u64, content: Content) -> Result<()> {
@@ -37,11 +37,11 @@ impl Feeds {
             ..LoadMessage::default()
         };
         let message = Message::new(name.topic_key(), message.encode_to_vec(), self.now().as_ms().max(1));
-        self.parts.topics.append(&self.parts.config.offers_topic, vec![message]).await.map_err(Arc::new)?;
+        self.deps.topics.append(&self.deps.config.offers_topic, vec![message]).await.map_err(Arc::new)?;
         Ok(())
     }
 
-    /// Sends a batch, once the ad store is not too far behind. False if the load is over meanwhile: a later one has begun.
+    /// Sends a batch once the window has room. False if a later load has begun.
     pub(super) async fn send_batch(
         &self,
         name: &FeedName,
@@ -58,7 +58,6 @@ impl Feeds {
         Ok(true)
     }
 
-    /// Sends the end of a load.
     pub(super) async fn send_end(
         &self,
         name: &FeedName,
@@ -72,7 +71,7 @@ impl Feeds {
         self.send(name, load, Content::End(Box::new(end))).await
     }
 
-    /// Waits until few enough batches of this load are on their way: so a large feed does not fill the topic before small ones.
+    /// Waits until few enough batches of this load are in flight, so that a large feed does not fill the topic before small ones.
     async fn is_time_for(&self, name: &FeedName, load: u64, number: u32, read_bytes: u64) -> Result<bool> {
         let (table, shard) = (FEED_PROGRESS.def().name, self.offers_shard(name));
         let mut hints = None;
@@ -82,7 +81,7 @@ impl Feeds {
                 return Ok(false);
             }
             let applied = if progress.load == load { progress.next_batch } else { 0 };
-            if number < applied.saturating_add(self.parts.config.batches_ahead) {
+            if number < applied.saturating_add(self.deps.config.batches_ahead) {
                 break;
             }
             match &mut hints {
@@ -91,11 +90,11 @@ impl Feeds {
                 None => hints = Some(self.store().hints()),
             }
         }
-        if number.is_multiple_of(self.parts.config.batches_ahead.max(1)) {
+        if number.is_multiple_of(self.deps.config.batches_ahead.max(1)) {
             self.rewrite_load(name, load, |load| {
                 if load.state.as_known() == Some(State::STATE_READING) {
-                    keep(load).read_bytes = read_bytes;
-                    keep(load).sent_batches = number;
+                    internal_mut(load).read_bytes = read_bytes;
+                    internal_mut(load).sent_batches = number;
                 }
             })
             .await?;
@@ -104,13 +103,13 @@ impl Feeds {
     }
 }
 
-/// A topic takes messages of a certain size only. Of offers with many problems the first ones are told; if that does not help, offers are rejected, the largest first.
+/// Makes a batch fit into a message: keeps the first problems of each offer, then rejects offers, the largest first.
 fn shrink(offers: &mut [LoadedOffer]) {
     let bytes =
         |offers: &[LoadedOffer]| -> usize { offers.iter().map(|offer| offer.encoded_len() as usize).sum() };
     if bytes(offers) > MESSAGE_BYTES_MAX {
         for offer in offers.iter_mut() {
-            offer.problems.truncate(PROBLEMS_TOLD);
+            offer.problems.truncate(PROBLEMS_KEPT);
         }
     }
     while bytes(offers) > MESSAGE_BYTES_MAX {
@@ -125,6 +124,6 @@ fn shrink(offers: &mut [LoadedOffer]) {
         largest.offer = None.into();
         largest.verdict = Verdict::VERDICT_REJECTED.into();
         largest.problems =
-            vec![problems::of_code(Code::OfferTooLarge, "", "the offer is too large as it is kept")];
+            vec![problems::of_code(Code::OfferTooLarge, "", "the offer is too large to be stored")];
     }
 }
