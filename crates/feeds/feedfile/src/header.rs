@@ -1,3 +1,5 @@
+//! The header of a file: what it says beside its offers.
+
 use crate::limits::{CATEGORIES_MAX, CATEGORY_DEPTH_MAX, CURRENCIES_MAX, TEXT_CHARS_MAX};
 use crate::position::Position;
 use std::collections::BTreeMap;

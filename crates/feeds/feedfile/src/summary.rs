@@ -1,3 +1,5 @@
+//! The result of reading a file.
+
 use crate::header::Header;
 use crate::input::Packing;
 use crate::{Code, Format, Problem, Severity};

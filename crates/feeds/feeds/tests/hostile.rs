@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use wire::torg::feeds::v1::load::State;
 
-/// The most memory that all of this may take, the threads of the test itself and the files in memory included.
+/// The limit of the peak memory, with the threads of the test and the files in memory.
 const MEMORY_KIB_MAX: u64 = 600 * 1024;
 
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<yml_catalog date=\"2026-11-15 12:00\"><shop><name>x</name>\
@@ -26,7 +26,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// A packed file of a beginning, so many times a part, and an end. Parts of a gzip file stand one behind the other.
+/// A packed file of a beginning, a part repeated `times` times, and an end, as members of one gzip file.
 fn packed_parts(beginning: &str, part: &[u8], times: usize, end: &str) -> Vec<u8> {
     [packed(beginning.as_bytes()), packed(part).repeat(times), packed(end.as_bytes())].concat()
 }
@@ -92,7 +92,7 @@ async fn hostile_files_fail_with_their_reason_and_remove_nothing() {
     assert!(memory < MEMORY_KIB_MAX, "{memory} KiB");
 }
 
-/// The most memory that this process ever had.
+/// The peak memory of this process.
 fn most_memory_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

@@ -60,7 +60,7 @@ mod tests {
         let committed = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             committed == page(),
-            "write it anew: cargo run -p feedfile --example errors_page > docs/feed-errors.md"
+            "make it again: cargo run -p feedfile --example errors_page > docs/feed-errors.md"
         );
     }
 }

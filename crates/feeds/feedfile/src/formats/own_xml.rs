@@ -37,7 +37,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
         return;
     }
     if !sink.seen.is_empty() {
-        sink.problem(structure(found.at, "<shop> stands twice, or too late"));
+        sink.problem(structure(found.at, "<shop> is repeated or comes too late"));
         return;
     }
     sink.seen.push("shop".to_owned());

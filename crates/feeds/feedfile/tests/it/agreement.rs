@@ -1,4 +1,4 @@
-//! The published schema and the checker judge alike: generated documents, sound and not, are shown to `xmllint` and to `check`.
+//! The published schema and the checker agree: generated valid and invalid documents are given to `xmllint` and `check`.
 
 use feedfile::{Language, Options, XSD, check};
 use std::path::{Path, PathBuf};

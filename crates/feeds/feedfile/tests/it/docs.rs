@@ -1,4 +1,4 @@
-//! The examples of the pages hold, and reports look as people expect them.
+//! The examples of the pages are valid, and reports have the expected form.
 
 use feedfile::{Format, Language, Options, check};
 

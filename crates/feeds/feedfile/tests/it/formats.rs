@@ -1,4 +1,4 @@
-//! Each format: what a sound file becomes, field by field.
+//! Each format: every field of a valid file.
 
 use crate::common::{codes, offers, problems, read};
 use feedfile::{Availability, CategoryKind, Code, Condition, Format, Money, Position, Price, Severity};

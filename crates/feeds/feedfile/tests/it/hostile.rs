@@ -1,4 +1,4 @@
-//! Files that mean harm: refused in bounded time and memory, or read up to the harm.
+//! Hostile files: refused in bounded time and memory, or read up to the attack.
 
 use crate::common::{broken, problems, read, read_with};
 use feedfile::{Code, Options, Outcome, Problem, Reader, Summary};
@@ -11,7 +11,7 @@ const HEAD: &str = "<yml_catalog date=\"2026-01-31\"><shop><offers>";
 const TAIL: &str = "</offers></shop></yml_catalog>";
 const SOUND: &str = "<offer id=\"1\"><name>N</name><price>5 RUB</price></offer>";
 
-/// Some text, then a unit so many times, then some text: without ever being whole in memory.
+/// A text, then a unit repeated, then a text, without holding all of it in memory.
 struct Repeated {
     parts: Vec<(Vec<u8>, u64)>,
     at: usize,

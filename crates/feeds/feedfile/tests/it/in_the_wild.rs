@@ -1,4 +1,4 @@
-//! What exports of shops do that no specification says, found with feeds of the kind that plug-ins write.
+//! Deviations from the specifications that exports of shop plug-ins have.
 
 use crate::common::{codes, offers, problems, read};
 use feedfile::{
@@ -133,7 +133,7 @@ fn what_a_judge_finds_is_counted_and_shown_with_its_line() {
     assert_eq!((errors.count, errors.examples.len()), (7, 3));
     let excerpt = Excerpt { text: "1 Лампа 5 EUR".to_owned(), caret: 2 };
     assert_eq!(errors.examples[1].problem.excerpt, excerpt);
-    // Warnings that say the same are told once.
+    // Equal warnings are reported once.
     let warnings = &report.groups[&(Severity::Warning, Code::UnknownCategory)];
     assert_eq!((warnings.examples.len(), warnings.examples[0].same), (1, 6));
 }

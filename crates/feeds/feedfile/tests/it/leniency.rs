@@ -1,4 +1,4 @@
-//! What is a little broken: saved with a warning, or refused with its place.
+//! Slightly broken files: repaired with a warning, or refused with a position.
 
 use crate::common::{broken, codes, problems, read, read_with};
 use feedfile::{Code, Format, Options, Outcome, Packing, Reader, Severity};

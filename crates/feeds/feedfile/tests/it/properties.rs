@@ -1,4 +1,4 @@
-//! Whatever comes in, nothing panics, and the counts add up.
+//! For any input nothing panics, and the counts add up.
 
 use feedfile::generate::{Kind, generate};
 use feedfile::{Example, Language, Options, Outcome, check};

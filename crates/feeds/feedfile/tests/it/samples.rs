@@ -1,4 +1,4 @@
-//! Real feeds that are not part of the project: `TORG_FEED_SAMPLES` names their folder, in which `SOURCES.txt` says what they are.
+//! Real feeds outside of the project: `TORG_FEED_SAMPLES` names their folder, described by its `SOURCES.txt`.
 
 use feedfile::{Format, Language, Options, Outcome, check};
 use std::fs::File;

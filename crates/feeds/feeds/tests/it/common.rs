@@ -1,4 +1,4 @@
-//! A marketplace in memory with feeds: everything runs, only that it all is one process.
+//! A marketplace with feeds in memory and in one process.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -142,7 +142,7 @@ impl Market {
         Self::start_as(None, &Clock::system(), None, offers).await
     }
 
-    /// One that fetches links by a client, goes by a clock, and asks somebody for places.
+    /// A market with a client for links, a clock, and a geocoder.
     pub(crate) async fn start_with(
         client: Option<Client>,
         clock: &Clock,

@@ -1,4 +1,4 @@
-//! Feeds that are fetched from a link, by a clock that the test moves. One server stands for the internet.
+//! Feeds that are fetched from a link, with a clock that the test moves and one server in place of the internet.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ use wire::torg::feeds::v1::{Feed, Fetch, Link};
 const START_MS: i64 = 1_700_000_000_000;
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A server behind every name; `inside.example.com` has an address that is not public.
+/// One server for every name; `inside.example.com` has a private address.
 #[derive(Clone, Default)]
 struct Site {
     answers: Arc<Mutex<BTreeMap<String, String>>>,

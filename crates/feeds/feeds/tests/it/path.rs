@@ -1,4 +1,4 @@
-//! The whole path: from a file to live offers, and back as statistics and problems.
+//! The whole path: from a file to published offers, statistics and problems.
 
 use std::time::Duration;
 

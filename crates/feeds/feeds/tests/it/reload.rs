@@ -1,4 +1,4 @@
-//! A feed that comes again: what says the same is neither looked at nor sent whole, and everything else is.
+//! A feed that is loaded again: unchanged offers are neither converted nor sent with their contents.
 
 use crate::common::{Market, PARTITIONS, yml};
 use buffa::Message as _;

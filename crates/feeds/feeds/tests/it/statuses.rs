@@ -1,4 +1,4 @@
-//! Offers of a feed to which something happened since: loads leave it as it is, and reports tell of it.
+//! Offers of a feed that changed since the load: loads keep their status, and reports show their problems.
 
 use crate::common::{Market, yml};
 use feeds::FeedName;

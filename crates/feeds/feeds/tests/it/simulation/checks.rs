@@ -67,7 +67,7 @@ pub(crate) async fn statistics_are_what_happened(
     states
 }
 
-/// In the topic, the end of every load stands behind all of its batches.
+/// In the topic, the end of every load comes after all of its batches.
 pub(crate) async fn ends_come_last(topics: &Topics) {
     let mut batches: BTreeMap<LoadId, BTreeSet<u32>> = BTreeMap::new();
     for partition in 0..PARTITIONS {

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 
 pub(crate) struct Dice(Mutex<StdRng>);
 
-/// The seed of somebody.
+/// A seed by name.
 pub(crate) fn seed_of(seed: u64, who: &str) -> u64 {
     let hash = blake3::hash(format!("{seed} {who}").as_bytes());
     u64::from_le_bytes(hash.as_bytes()[..8].try_into().unwrap())

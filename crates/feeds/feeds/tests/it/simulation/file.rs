@@ -54,7 +54,7 @@ fn cut(dice: &Dice, number: u64) -> (String, Contents) {
     let starts: Vec<usize> = text.match_indices("<offer ").map(|(at, _)| at).collect();
     let at = dice.within(0..starts.len() as u64) as usize;
     text.truncate(starts[at] + 20);
-    // Which offers stood before the cut does not matter: what they become is told by what the ad store answers.
+    // Which offers precede the cut does not matter: the results say what became of them.
     (text, Contents { whole: false, ..contents })
 }
 

@@ -1,5 +1,5 @@
-//! The whole path in simulated time, with everything that can go wrong: stores, file storage and links fail, processes are killed at any moment and others take over, sellers bring
-//! files that are broken, empty, wrong or overtaken by the next one. Every commit is looked at when it happens (`evidence.rs`), and everything that can be read at the end
+//! Simulates the whole path with faults: stores, file storage and links fail, processes are killed at any moment and others take over, sellers send
+//! files that are broken, empty, invalid or overtaken. Every commit is checked when it happens (`evidence.rs`), and everything readable at the end
 //! (`checks.rs`):
 //! - no batch of a load is applied twice, or before its turn; no end comes before its batches;
 //! - nothing is removed by a load that failed, was partial, or is older than another that has begun, nor by one that has it;

@@ -113,7 +113,7 @@ impl Seller {
     async fn confirm(&self) {
         let Ok(loads) = self.feeds.loads(&self.name, None, 1).await else { return };
         if let Some(load) = loads.first().filter(|load| load.state.as_known() == Some(State::STATE_WAITING)) {
-            // Whether it still waits is told by the answer, and changes nothing here.
+            // The result says whether it still waits; nothing changes here.
             let _ = self.feeds.confirm(&self.name, load.number).await;
         }
     }
@@ -130,7 +130,7 @@ impl Seller {
     }
 }
 
-/// Tries until it is done: whoever calls a store that fails now and then has to.
+/// Retries until it succeeds, because the store sometimes fails.
 async fn until_done(mut work: impl AsyncFnMut() -> feeds::Result<()>) {
     for _ in 0..ATTEMPTS_MAX {
         let Err(error) = work().await else { return };

@@ -1,4 +1,4 @@
-//! Where files are kept: a memory that all processes share, and that fails now and then.
+//! The file storage: a memory that all processes share and that sometimes fails.
 
 use std::fmt;
 use std::sync::Arc;
