@@ -12,8 +12,6 @@ use crate::{Code, Format};
 use std::borrow::Cow;
 
 const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
-/// Bytes of a too large row that are kept to find its id.
-const KEPT_BYTES: usize = 4 << 10;
 
 /// The format, if the first line is the header of a table of offers.
 pub(crate) fn sniff(text: &str) -> Option<Format> {
@@ -130,12 +128,7 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
 }
 
 fn too_large(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut kept = KEPT_BYTES.min(text.window().len());
-    while !text.window().is_char_boundary(kept) {
-        kept -= 1;
-    }
-    let flaw = Flaw::Broken(Code::OfferTooLarge, "the row is larger than 1 MB");
-    sink.offer(&text.window()[..kept], text.position(), flaw)?;
+    sink.too_large(text, "the row is larger than 1 MB")?;
     loop {
         if let Some(end) = memchr::memchr(b'\n', text.window().as_bytes()) {
             text.advance(end + 1);

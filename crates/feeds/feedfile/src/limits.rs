@@ -7,6 +7,8 @@ pub const PACK_RATIO_MAX: u64 = 100;
 pub const PACK_RATIO_FROM_BYTES: u64 = 8 << 20;
 /// The text of one offer: 1 MB.
 pub const OFFER_BYTES_MAX: usize = 1 << 20;
+/// The beginning of a too large offer that is kept to find its id.
+pub const KEPT_BYTES: usize = 4 << 10;
 /// One element of a header: a name, a category.
 pub const HEADER_BYTES_MAX: usize = 64 << 10;
 pub const PROLOGUE_BYTES_MAX: usize = 64 << 10;

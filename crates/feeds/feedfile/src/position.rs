@@ -69,6 +69,11 @@ impl<T> At<T> {
     }
 }
 
+/// The last character boundary of a text up to an offset.
+pub(crate) fn floor_boundary(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+}
+
 fn characters(text: &[u8]) -> u32 {
     text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as u32
 }

@@ -2,7 +2,7 @@
 
 use crate::Code;
 use crate::limits::{EXCERPT_CHARS_MAX, PROBLEM_VALUE_CHARS_MAX};
-use crate::position::Position;
+use crate::position::{Position, floor_boundary};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -42,11 +42,7 @@ pub struct Excerpt {
 impl Excerpt {
     /// The line of `text` around `offset`, cut on both sides.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let (before, after) = text.split_at(offset);
+        let (before, after) = text.split_at(floor_boundary(text, offset));
         let shown = |c: char| if c.is_control() { ' ' } else { c };
         let mut head = before.chars().rev().take_while(|c| *c != '\n');
         let mut start: Vec<char> = head.by_ref().take(EXCERPT_CHARS_MAX).map(shown).collect();
@@ -81,6 +77,10 @@ impl Problem {
             external_id: String::new(),
             excerpt: Excerpt::default(),
         }
+    }
+
+    pub(crate) fn as_error(self) -> Self {
+        Self { severity: Severity::Error, ..self }
     }
 
     pub(crate) fn with_excerpt(mut self, excerpt: Excerpt) -> Self {

@@ -5,6 +5,7 @@ mod sure;
 
 pub(crate) use sure::is_surely_valid;
 
+use crate::position::floor_boundary;
 use crate::xml::Element;
 use uppsala::XsdValidator;
 
@@ -88,11 +89,7 @@ fn offset_of(source: &str, line: usize, column: usize) -> usize {
     } else {
         memchr::memchr_iter(b'\n', source.as_bytes()).nth(line - 2).map_or(0, |end| end + 1)
     };
-    let mut offset = (start + column.saturating_sub(1)).min(source.len());
-    while !source.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
+    floor_boundary(source, start + column.saturating_sub(1))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The output of the splitters: pieces of text in batches.
 
 use crate::header::Header;
-use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX};
-use crate::position::Position;
+use crate::input::Text;
+use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX, KEPT_BYTES};
+use crate::position::{Position, floor_boundary};
 use crate::{Code, Problem};
 use std::sync::Arc;
 
@@ -85,6 +86,13 @@ impl<'s> Sink<'s> {
         } else {
             Ok(())
         }
+    }
+
+    /// Adds the beginning of the offer at the start of the window, which is too large to be read.
+    pub(crate) fn too_large(&mut self, text: &Text<'_>, message: &'static str) -> Result<(), Stop> {
+        let window = text.window();
+        let flaw = Flaw::Broken(Code::OfferTooLarge, message);
+        self.offer(&window[..floor_boundary(window, KEPT_BYTES)], text.position(), flaw)
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {

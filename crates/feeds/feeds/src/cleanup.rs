@@ -65,8 +65,7 @@ impl Feeds {
             before = Some(last.number);
             for load in &loads {
                 let is_old = load.number + kept <= newest;
-                let done = is_over(load.state.as_known().unwrap_or_default())
-                    || load.state.as_known() == Some(State::STATE_WAITING);
+                let done = is_over(load) || load.state.as_known() == Some(State::STATE_WAITING);
                 if deleting || is_old && done {
                     self.delete_load(name, load.number).await?;
                 }

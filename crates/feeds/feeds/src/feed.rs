@@ -51,7 +51,7 @@ impl StoredFeed {
     }
 
     pub(crate) fn name(&self) -> FeedName {
-        FeedName { seller: self.0.seller.clone(), namespace: self.0.namespace.clone() }
+        FeedName::from(&self.0)
     }
 
     /// The load to read next: the last queued one, because later files win.

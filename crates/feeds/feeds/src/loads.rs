@@ -12,10 +12,10 @@ use crate::limits::ATTEMPTS_MAX;
 use crate::name::FeedName;
 use crate::tables::LOADS;
 
-/// Whether a state is final.
-#[must_use]
-pub(crate) fn is_over(state: State) -> bool {
-    matches!(state, State::STATE_DONE | State::STATE_FAILED | State::STATE_SUPERSEDED)
+/// Whether the state of a load is final.
+pub(crate) fn is_over(load: &Load) -> bool {
+    use State::{STATE_DONE, STATE_FAILED, STATE_SUPERSEDED};
+    matches!(load.state.as_known(), Some(STATE_DONE | STATE_FAILED | STATE_SUPERSEDED))
 }
 
 impl Feeds {

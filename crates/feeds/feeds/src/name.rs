@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use wire::torg::feeds::v1::Feed;
+
 /// A feed of a seller. As text it is `namespace/seller`: a namespace has no `/` in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FeedName {
@@ -19,6 +21,12 @@ impl FeedName {
     #[must_use]
     pub fn topic_key(&self) -> String {
         format!("{}/{}", self.seller, self.namespace)
+    }
+}
+
+impl From<&Feed> for FeedName {
+    fn from(feed: &Feed) -> Self {
+        Self::new(&*feed.seller, &*feed.namespace)
     }
 }
 

@@ -98,7 +98,7 @@ impl Feeds {
     /// After the first result of a load no more results of earlier loads come: those that have not ended are superseded.
     async fn supersede_before(&self, batch: &mut Batch, name: &FeedName, number: u64) -> Result<()> {
         for (mut load, version) in self.stored_loads(name, number, 2 * QUEUE_MAX).await? {
-            if !is_over(load.state.as_known().unwrap_or_default()) {
+            if !is_over(&load) {
                 load.state = State::STATE_SUPERSEDED.into();
                 load.end_time = Some(self.timestamp()).into();
                 self.put_load(batch, name, version, &load);
@@ -144,7 +144,7 @@ impl Feeds {
     }
 
     fn note_end(&self, batch: &mut Batch, name: &FeedName, load: &mut Load, end: &EndResult) {
-        if is_over(load.state.as_known().unwrap_or_default()) {
+        if is_over(load) {
             return;
         }
         if end.waits {

@@ -88,7 +88,7 @@ impl Feeds {
         let with_loads: Vec<&Feed> = feeds.iter().filter(|feed| last(feed) > 0).collect();
         let keys: Vec<Key> = with_loads
             .iter()
-            .map(|feed| load_key(self.seller_shard(&feed.seller), &name(feed), last(feed)))
+            .map(|feed| load_key(self.seller_shard(&feed.seller), &FeedName::from(*feed), last(feed)))
             .collect();
         let mut loads = self.store().get(&keys).await?.into_iter();
         let mut surveyed = Vec::with_capacity(feeds.len());
@@ -104,7 +104,7 @@ impl Feeds {
                 would_remove_of: load.would_remove_of,
             });
             surveyed.push(Surveyed {
-                name: name(feed),
+                name: FeedName::from(feed),
                 queued: queued(feed),
                 last_load,
                 unreachable: unreachable(feed),
@@ -128,10 +128,6 @@ fn done(load: &Load) -> u64 {
     let Some(keeping) = load.keeping.as_option() else { return 0 };
     let steps = [keeping.sent_batches, keeping.answered_batches, keeping.answered_parts];
     keeping.read_bytes.saturating_add(steps.iter().map(|step| u64::from(*step)).sum())
-}
-
-fn name(feed: &Feed) -> FeedName {
-    FeedName { seller: feed.seller.clone(), namespace: feed.namespace.clone() }
 }
 
 fn queued(feed: &Feed) -> u64 {

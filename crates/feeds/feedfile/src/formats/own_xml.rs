@@ -10,7 +10,7 @@ use crate::reader::Item;
 use crate::schema::Schema;
 use crate::split::Sink;
 use crate::xml::{Dialect, Element, Found};
-use crate::{Code, Problem, Severity, money};
+use crate::{Code, Problem, money};
 
 pub(crate) static DIALECT: Dialect = Dialect { offer: "offer", is_header, read_header, other, strict: true };
 
@@ -48,9 +48,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
 }
 
 fn structure(at: Position, message: impl Into<String>) -> Problem {
-    let mut problem = Problem::of_file(Code::WrongHeader, at, message);
-    problem.severity = Severity::Error;
-    problem
+    Problem::of_file(Code::WrongHeader, at, message).as_error()
 }
 
 /// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.

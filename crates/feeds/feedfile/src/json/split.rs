@@ -6,8 +6,6 @@ use crate::limits::{DEPTH_MAX, OFFER_BYTES_MAX};
 use crate::split::{Flaw, Sink, Stop};
 use crate::{Code, Format};
 
-/// Bytes of a too large offer that are kept to find its id.
-const KEPT_BYTES: usize = 4 << 10;
 /// Keys of the array of offers.
 const OFFERS: [&str; 3] = ["offers", "items", "ads"];
 /// Keys that only a parsed profile has.
@@ -203,12 +201,7 @@ fn header(text: &mut Text<'_>, sink: &mut Sink<'_>, key: &str) -> Result<(), Sto
 
 fn offer(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some((end, deepest)) = value_end(text)? else {
-        let mut kept = KEPT_BYTES;
-        while !text.window().is_char_boundary(kept) {
-            kept -= 1;
-        }
-        let flaw = Flaw::Broken(Code::OfferTooLarge, "the offer is larger than 1 MB");
-        sink.offer(&text.window()[..kept], text.position(), flaw)?;
+        sink.too_large(text, "the offer is larger than 1 MB")?;
         return pass_value(text);
     };
     let flaw = if deepest > DEPTH_MAX {

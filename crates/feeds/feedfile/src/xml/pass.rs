@@ -4,6 +4,7 @@ use super::scan::{Kind, Token, token};
 use crate::Code;
 use crate::input::Text;
 use crate::limits::{HEADER_BYTES_MAX, OFFER_BYTES_MAX};
+use crate::position::floor_boundary;
 use crate::split::{Sink, Stop};
 
 pub(super) enum Next {
@@ -61,14 +62,6 @@ pub(super) fn tag_without_quotes(window: &str, at: usize) -> Option<usize> {
     let is_start = tag.starts_with('<') && !tag[1..].starts_with(['/', '!', '?']);
     let end = tag.find('>').filter(|_| is_start)?;
     tag[..end].contains(['"', '\'']).then_some(at + end + 1)
-}
-
-pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// The end of the first element of the window; `None` if it is too large for a header or not closed.

@@ -1,7 +1,7 @@
 //! Splits an XML stream into offers without parsing them, so that a broken offer affects no other.
 
 use super::local;
-use super::pass::{Next, element_end, floor_boundary, next_token, pass_token, rest, tag_without_quotes};
+use super::pass::{Next, element_end, next_token, pass_token, rest, tag_without_quotes};
 use super::repair::repair;
 use super::scan::{Kind, Token, token};
 use super::tree::{Element, Tree};
@@ -11,9 +11,6 @@ use crate::limits::{DEPTH_MAX, OFFER_BYTES_MAX};
 use crate::position::Position;
 use crate::problem::Excerpt;
 use crate::split::{Flaw, Sink, Stop};
-
-/// Bytes of a too large offer that are kept to find its id.
-const KEPT_BYTES: usize = 4 << 10;
 
 pub(crate) struct Found<'s, 'a> {
     pub(crate) parent: &'s str,
@@ -92,9 +89,7 @@ impl<'d> Splitter<'d> {
             }
         }
         if self.dialect.strict && !sink.seen.iter().any(|name| name == "offers") {
-            let mut problem = *text.problem(Code::WrongHeader, 0, "there is no <offers>");
-            problem.severity = crate::Severity::Error;
-            sink.problem(problem);
+            sink.problem(text.problem(Code::WrongHeader, 0, "there is no <offers>").as_error());
         }
         rest(text, sink)
     }
@@ -115,9 +110,8 @@ impl<'d> Splitter<'d> {
         let parent = self.open.last().map_or("", |parent| local(parent));
         if !self.open.is_empty() && local(name) == self.dialect.offer {
             if self.dialect.strict && self.open.len() != 2 {
-                let mut problem = *text.problem(Code::WrongHeader, 0, "an offer is outside of <offers>");
-                problem.severity = crate::Severity::Error;
-                sink.problem(problem);
+                let problem = text.problem(Code::WrongHeader, 0, "an offer is outside of <offers>");
+                sink.problem(problem.as_error());
             }
             return self.offer(text, sink, name, token);
         }
@@ -173,12 +167,8 @@ impl<'d> Splitter<'d> {
                 (self.dialect.read_header)(sink, &Found { parent, source: &repaired.text, at }, tree.root());
             }
             Err(error) => {
-                let mut problem =
-                    *text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);
-                if self.dialect.strict {
-                    problem.severity = crate::Severity::Error;
-                }
-                sink.problem(problem);
+                let problem = text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);
+                sink.problem(if self.dialect.strict { problem.as_error() } else { *problem });
             }
         }
         text.advance(end);
@@ -204,9 +194,8 @@ impl<'d> Splitter<'d> {
         if self.dialect.strict && !self.said_extra_text && !piece.trim().is_empty() {
             self.said_extra_text = true;
             let spaces = piece.len() - piece.trim_start().len();
-            let mut problem = *text.problem(Code::WrongHeader, spaces, "there is text between the elements");
-            problem.severity = crate::Severity::Error;
-            sink.problem(problem);
+            let problem = text.problem(Code::WrongHeader, spaces, "there is text between the elements");
+            sink.problem(problem.as_error());
         }
     }
 
@@ -223,7 +212,7 @@ impl<'d> Splitter<'d> {
                 {
                     flaw = Flaw::Broken(Code::BrokenOffer, "a quote is missing");
                     at = end;
-                    next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+                    next = token_at(text, at);
                     continue;
                 }
                 if text.ended() {
@@ -234,7 +223,7 @@ impl<'d> Splitter<'d> {
                     return self.too_large(text, sink, name, at);
                 }
                 text.fill()?;
-                next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+                next = token_at(text, at);
                 continue;
             };
             if found.end > OFFER_BYTES_MAX {
@@ -257,7 +246,7 @@ impl<'d> Splitter<'d> {
                     return Ok(());
                 }
             }
-            next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+            next = token_at(text, at);
         }
     }
 
@@ -304,9 +293,7 @@ impl<'d> Splitter<'d> {
 
     /// Skips an offer in bounded memory; its tokens up to `at` were read.
     fn too_large(&self, text: &mut Text<'_>, sink: &mut Sink<'_>, name: &str, at: usize) -> Result<(), Stop> {
-        let kept = floor_boundary(text.window(), KEPT_BYTES);
-        let flaw = Flaw::Broken(Code::OfferTooLarge, "the offer is larger than 1 MB");
-        sink.offer(&text.window()[..kept], text.position(), flaw)?;
+        sink.too_large(text, "the offer is larger than 1 MB")?;
         text.advance(at);
         loop {
             if text.window().is_empty() {
@@ -332,6 +319,11 @@ impl<'d> Splitter<'d> {
             }
         }
     }
+}
+
+fn token_at(text: &Text<'_>, at: usize) -> Option<Token> {
+    let window = text.window().as_bytes();
+    if at < window.len() { token(window, at) } else { None }
 }
 
 enum Judgement {

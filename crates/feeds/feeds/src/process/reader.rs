@@ -60,7 +60,7 @@ impl Feeds {
         let usual = self.deps.config.batch_offers;
         let begun = self
             .rewrite_load(&name, number, |load| {
-                if !is_over(load.state.as_known().unwrap_or_default()) {
+                if !is_over(load) {
                     load.state = State::STATE_READING.into();
                     load.start_time = Some(now.clone()).into();
                     let batch_offers = &mut internal_mut(load).batch_offers;
@@ -68,8 +68,7 @@ impl Feeds {
                 }
             })
             .await?;
-        let is_running = |load: &Load| !is_over(load.state.as_known().unwrap_or_default());
-        let Some(mut load) = begun.filter(is_running) else { return Ok(()) };
+        let Some(mut load) = begun.filter(|load| !is_over(load)) else { return Ok(()) };
         let batch = BatchBuilder::of(internal_mut(&mut load).batch_offers);
         let input = self.deps.files.fetch(&queued.file).await?;
         let mappings = self.mappings(&name.seller).await?;
@@ -101,7 +100,7 @@ impl Feeds {
     }
 
     async fn end_load(&self, feed: &Feed, number: u64, batches: u32, summary: &Summary) -> Result<()> {
-        let name = FeedName { seller: feed.seller.clone(), namespace: feed.namespace.clone() };
+        let name = FeedName::from(feed);
         let failure = match &summary.outcome {
             Outcome::Broken(problem) => Some(problems::of_file(problem)),
             Outcome::Complete | Outcome::Stopped => None,
@@ -139,7 +138,7 @@ impl Feeds {
     pub(super) async fn give_load_up(&self, name: &FeedName, number: u64) -> Result<()> {
         let now = self.timestamp();
         self.rewrite_load(name, number, |load| {
-            if !is_over(load.state.as_known().unwrap_or_default()) {
+            if !is_over(load) {
                 load.state = State::STATE_SUPERSEDED.into();
                 load.end_time = Some(now.clone()).into();
             }
