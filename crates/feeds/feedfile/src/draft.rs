@@ -276,27 +276,28 @@ impl<'t> Draft<'t> {
         self.offer.category.id = Some(self.at(spot, value));
     }
 
-    pub(crate) fn condition(&mut self, spot: Spot<'_>) {
+    fn word<T>(&mut self, spot: Spot<'_>, parse: fn(&str) -> Option<T>, expected: &str) -> Option<At<T>> {
         if spot.value.is_empty() {
-            return;
+            return None;
         }
-        match words::condition(spot.value) {
-            Some(condition) => self.offer.condition = Some(self.at(spot, condition)),
-            None => {
-                self.warn(Code::BadValue, spot, "new, like_new, used, refurbished or for_parts is expected");
-            }
+        let found = parse(spot.value);
+        if found.is_none() {
+            self.warn(Code::BadValue, spot, expected);
+        }
+        found.map(|found| self.at(spot, found))
+    }
+
+    pub(crate) fn condition(&mut self, spot: Spot<'_>) {
+        let expected = "new, like_new, used, refurbished or for_parts is expected";
+        if let Some(found) = self.word(spot, words::condition, expected) {
+            self.offer.condition = Some(found);
         }
     }
 
     pub(crate) fn availability(&mut self, spot: Spot<'_>) {
-        if spot.value.is_empty() {
-            return;
-        }
-        match words::availability(spot.value) {
-            Some(found) => self.offer.availability = Some(self.at(spot, found)),
-            None => {
-                self.warn(Code::BadValue, spot, "in_stock, out_of_stock, preorder or backorder is expected");
-            }
+        let expected = "in_stock, out_of_stock, preorder or backorder is expected";
+        if let Some(found) = self.word(spot, words::availability, expected) {
+            self.offer.availability = Some(found);
         }
     }
 

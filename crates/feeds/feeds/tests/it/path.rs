@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use crate::common::{Market, yml};
+use buffa::Message as _;
+use topics::{ReadLimit, Topics};
+use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
+
+use crate::common::{Market, PARTITIONS, yml};
 
 use feeds::{Mapping, ProblemFilter};
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use wire::torg::feeds::v1::load::State;
-use wire::torg::feeds::v1::{Feed, Missing};
+use wire::torg::feeds::v1::{Feed, Missing, ResultMessage};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_becomes_live_offers_and_a_second_one_changes_only_what_is_different() {
@@ -231,6 +235,7 @@ async fn a_batch_too_large_for_one_commit_is_applied_in_portions_and_counted_onc
     let counts = load.counts.as_option().unwrap();
     assert_eq!((counts.created, counts.changed, counts.unchanged, counts.rejected), (1000, 0, 0, 0));
     assert_eq!(market.live(&feed).await.len(), 1000);
+    assert!(result_parts(&market).await > 1, "the only batch has several results");
     for (_, _, price) in many.iter_mut().step_by(2) {
         *price = 90;
     }
@@ -238,4 +243,18 @@ async fn a_batch_too_large_for_one_commit_is_applied_in_portions_and_counted_onc
     let counts = load.counts.as_option().unwrap();
     assert_eq!((counts.created, counts.changed, counts.unchanged, counts.rejected), (0, 500, 500, 0));
     market.stop().await;
+}
+
+/// How many results of batches the ad store has sent.
+async fn result_parts(market: &Market) -> usize {
+    let mut parts = 0;
+    for partition in 0..PARTITIONS {
+        let topics = Topics::in_store(market.offers.store());
+        let page = topics.read("feed.results", partition, 0, ReadLimit::messages(1000)).await.unwrap();
+        for delivered in page.messages {
+            let result = ResultMessage::decode_from_slice(&delivered.message.payload).unwrap();
+            parts += usize::from(matches!(result.content, Some(Content::Batch(_))));
+        }
+    }
+    parts
 }
