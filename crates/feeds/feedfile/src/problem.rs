@@ -79,7 +79,7 @@ impl Problem {
         }
     }
 
-    pub(crate) fn as_error(self) -> Self {
+    pub(crate) fn into_error(self) -> Self {
         Self { severity: Severity::Error, ..self }
     }
 

@@ -48,7 +48,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
 }
 
 fn structure(at: Position, message: impl Into<String>) -> Problem {
-    Problem::of_file(Code::WrongHeader, at, message).as_error()
+    Problem::of_file(Code::WrongHeader, at, message).into_error()
 }
 
 /// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.

@@ -89,7 +89,7 @@ impl<'d> Splitter<'d> {
             }
         }
         if self.dialect.strict && !sink.seen.iter().any(|name| name == "offers") {
-            sink.problem(text.problem(Code::WrongHeader, 0, "there is no <offers>").as_error());
+            sink.problem(text.problem(Code::WrongHeader, 0, "there is no <offers>").into_error());
         }
         rest(text, sink)
     }
@@ -111,7 +111,7 @@ impl<'d> Splitter<'d> {
         if !self.open.is_empty() && local(name) == self.dialect.offer {
             if self.dialect.strict && self.open.len() != 2 {
                 let problem = text.problem(Code::WrongHeader, 0, "an offer is outside of <offers>");
-                sink.problem(problem.as_error());
+                sink.problem(problem.into_error());
             }
             return self.offer(text, sink, name, token);
         }
@@ -168,7 +168,7 @@ impl<'d> Splitter<'d> {
             }
             Err(error) => {
                 let problem = text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);
-                sink.problem(if self.dialect.strict { problem.as_error() } else { *problem });
+                sink.problem(if self.dialect.strict { problem.into_error() } else { *problem });
             }
         }
         text.advance(end);
@@ -195,7 +195,7 @@ impl<'d> Splitter<'d> {
             self.said_extra_text = true;
             let spaces = piece.len() - piece.trim_start().len();
             let problem = text.problem(Code::WrongHeader, spaces, "there is text between the elements");
-            sink.problem(problem.as_error());
+            sink.problem(problem.into_error());
         }
     }
 
