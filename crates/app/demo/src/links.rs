@@ -8,7 +8,7 @@ use ::feeds::{Error, Feeds};
 use anyhow::Context as _;
 use async_trait::async_trait;
 use fetch::{Client, Internet, Network, Pipe, Rules};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use stages::{VideoConfig, VideoHost};
 use wire::torg::feeds::v1::{Defaults, Feed, Link};
 use wire::torg::offers::v1::Place;

@@ -40,7 +40,7 @@ pub fn schema() -> store::Result<Schema> {
 pub fn consumers(config: &Config) -> Vec<(&'static str, String)> {
     let mut consumers = vec![
         (offers::MODERATION_GROUP, config.moderation.topic.clone()),
-        (offers::autoload::GROUP, config.feeds.offers_topic.clone()),
+        (feeds::LOADS_GROUP, config.feeds.offers_topic.clone()),
         (feeds::RESULTS_GROUP, config.feeds.results_topic.clone()),
     ];
     if config.stages.built_in.contains(&config::BuiltInStage::Price) {

@@ -12,10 +12,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ctl::messages;
 use ctl::{Change, Ctl};
-use feeds::LoadWitness;
+use feeds::LoadHook;
 use jiff::{Timestamp, ToSpan as _};
 use offers::StoredOffer;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use store::Batch;
 use tokio::sync::watch;
 use triggers::{Parameter, Value};
@@ -144,7 +144,7 @@ fn part(text: &str) -> String {
 }
 
 #[async_trait]
-impl LoadWitness for FeedValues {
+impl LoadHook for FeedValues {
     async fn load_done(&self, feed: &FeedName, load: &Load, batch: &mut Batch) -> store::Result<()> {
         let ended = load.end_time.as_option().and_then(|time| messages::read_time(time).ok());
         let Some(mut ended) = ended else { return Ok(()) };

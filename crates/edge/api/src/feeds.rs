@@ -17,7 +17,7 @@ use access::{Action, Caller};
 use buffa::{EnumValue, Enumeration as _};
 use feeds::Feeds;
 use feeds::limits::FEEDS_OF_A_SELLER_MAX;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 
@@ -135,7 +135,7 @@ impl FeedCalls {
         let about = About::method("ListFeeds by states").and("states", format!("{states:?}"));
         let mut last: Option<FeedName> =
             tokens::decode(&about, page_token).map_err(|wrong| wrong.refusal("page_token"))?;
-        let mut place = last.as_ref().map(|name| self.feeds.place(name));
+        let mut place = last.as_ref().map(|name| self.feeds.survey_cursor(name));
         let (mut found, mut more) = (Vec::new(), true);
         for _ in 0..FEED_SURVEYS_MAX {
             let page = self.feeds.survey(place).await?;

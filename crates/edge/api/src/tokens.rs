@@ -5,9 +5,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use feeds::ProblemPlace;
+use feeds::ProblemCursor;
 use offers::OfferId;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use offers::cabinet::Cursor;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
@@ -89,7 +89,7 @@ impl PagePlace for FeedName {
     }
 }
 
-impl PagePlace for ProblemPlace {
+impl PagePlace for ProblemCursor {
     fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::InFile(batch, place) => [&[0], &batch.to_be_bytes()[..], &place.to_be_bytes()].concat(),
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(encode(&list(), None::<&Cursor>), "");
         assert_eq!(decode::<Cursor>(&list(), ""), Ok(None));
         assert_eq!(decode(&list(), &encode(&list(), Some(&7_u64))), Ok(Some(7_u64)));
-        for place in [ProblemPlace::InFile(7, 9), ProblemPlace::Later("sofa-1".to_owned())] {
+        for place in [ProblemCursor::InFile(7, 9), ProblemCursor::Later("sofa-1".to_owned())] {
             assert_eq!(decode(&list(), &encode(&list(), Some(&place))), Ok(Some(place)));
         }
         let long = "ж".repeat(256);

@@ -1,4 +1,4 @@
-//! The kinds of problems: one table (`codes/table.rs`) from which the type, the texts and the page `docs/feed-errors.md` come.
+//! The kinds of problems: the type, the texts and the page `docs/feed-errors.md` come from one table (`codes/table.rs`).
 
 mod page;
 mod table;
@@ -8,44 +8,32 @@ pub use table::Code;
 
 use crate::Severity;
 
-/// Which part of the work finds a problem.
+/// The step that finds a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Area {
-    /// The file as a whole: nothing after the place is read.
+    /// The file as a whole: nothing after the error is read.
     File,
-    /// How the file is written: encoding, markup, quotes.
+    /// Encoding, markup, quotes.
     Markup,
-    /// The fields of an offer.
     Validation,
-    /// Categories and attributes by the catalogue.
     Catalogue,
-    /// Addresses and coordinates.
     Place,
-    /// Photos and videos.
     Media,
-    /// What the marketplace allows.
     Rules,
 }
 
-/// The texts of a code in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texts {
-    /// What is wrong.
     pub meaning: &'static str,
-    /// What to do about it.
     pub remedy: &'static str,
 }
 
-/// A language of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// English.
     English,
-    /// Russian.
     Russian,
 }
 
-/// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) code: Code,
@@ -61,31 +49,28 @@ impl Code {
         &table::ROWS[self as usize]
     }
 
-    /// The name for programs: `missing_field`.
+    /// The name in programs: `missing_field`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The code of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         table::ROWS.iter().find(|row| row.name == name).map(|row| row.code)
     }
 
-    /// What it means for an offer unless a problem says otherwise.
+    /// The usual severity; a problem may have another one.
     #[must_use]
     pub fn severity(self) -> Severity {
         self.row().severity
     }
 
-    /// Which part of the work finds it.
     #[must_use]
     pub fn area(self) -> Area {
         self.row().area
     }
 
-    /// Meaning and remedy for people.
     #[must_use]
     pub fn texts(self, language: Language) -> Texts {
         match language {

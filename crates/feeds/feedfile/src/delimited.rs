@@ -1,4 +1,4 @@
-//! Tables: the fields of Google Merchant in lines, with tabs, commas or semicolons between them.
+//! Tables of Google Merchant fields, separated by tabs, commas or semicolons.
 
 use crate::draft::{Context, Draft};
 use crate::formats::google::{Field, plain_name, read_fields};
@@ -12,10 +12,8 @@ use crate::{Code, Format};
 use std::borrow::Cow;
 
 const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
-/// How much of a row that is too large is kept, to tell which one it is.
-const KEPT_BYTES: usize = 4 << 10;
 
-/// The format, if a first line is the head of a table of offers.
+/// The format, if the first line is the header of a table of offers.
 pub(crate) fn sniff(text: &str) -> Option<Format> {
     let line = text.lines().map(str::trim_start).find(|line| !is_remark(line))?;
     let delimiter = delimiter(line)?;
@@ -27,7 +25,7 @@ pub(crate) fn sniff(text: &str) -> Option<Format> {
     Some(if delimiter == b'\t' { Format::GoogleTsv } else { Format::GoogleCsv })
 }
 
-/// Templates have lines such as `# Required | ...` before their head.
+/// Templates have lines such as `# Required | ...` before their header.
 fn is_remark(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#')
@@ -39,7 +37,7 @@ fn delimiter(line: &str) -> Option<u8> {
     (count(best) > 0).then_some(best)
 }
 
-/// Cuts the rows of a table; its head becomes the columns of the header.
+/// Splits a table into rows; its first row becomes the columns of the header.
 pub(crate) fn split(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut delimiter_found = b'\t';
     let mut is_head = true;
@@ -83,13 +81,13 @@ fn pass_empty_lines(text: &mut Text<'_>) -> Result<bool, Stop> {
     }
 }
 
-/// The end of the row that begins the window, its line end included; none if it is too large.
+/// The end of the first row of the window with its line end; `None` if it is too large.
 fn row_end(text: &mut Text<'_>, delimiter: u8) -> Result<Option<usize>, Stop> {
     loop {
         match find_row_end(text.window().as_bytes(), delimiter) {
             Some(end) => return Ok(Some(end)),
             None if text.ended() && text.window().len() <= OFFER_BYTES_MAX => {
-                // A quote without its end: the line is taken as it is.
+                // An unclosed quote: the line is taken as it is.
                 let line = memchr::memchr(b'\n', text.window().as_bytes());
                 return Ok(Some(line.map_or(text.window().len(), |end| end + 1)));
             }
@@ -102,7 +100,7 @@ fn row_end(text: &mut Text<'_>, delimiter: u8) -> Result<Option<usize>, Stop> {
     }
 }
 
-/// A line end that is not inside quotes; quotes count only if they begin a cell.
+/// The first line end outside of quotes; only a quote at the start of a cell counts.
 fn find_row_end(row: &[u8], delimiter: u8) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -130,12 +128,7 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
 }
 
 fn too_large(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut kept = KEPT_BYTES.min(text.window().len());
-    while !text.window().is_char_boundary(kept) {
-        kept -= 1;
-    }
-    let flaw = Flaw::Broken(Code::OfferTooLarge, "the row is larger than 1 MB");
-    sink.offer(&text.window()[..kept], text.position(), flaw)?;
+    sink.too_large(text, "the row is larger than 1 MB")?;
     loop {
         if let Some(end) = memchr::memchr(b'\n', text.window().as_bytes()) {
             text.advance(end + 1);
@@ -149,7 +142,7 @@ fn too_large(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
 }
 
-/// A cell and where it begins in its row.
+/// A cell and its offset in the row.
 #[derive(Debug, PartialEq)]
 struct Cell<'r> {
     value: Cow<'r, str>,
@@ -183,7 +176,6 @@ fn cells(row: &str, delimiter: u8) -> Vec<Cell<'_>> {
     }
 }
 
-/// Reads one row.
 pub(crate) fn parse(row: &str, at: Position, context: Context<'_>) -> Item {
     let mut draft = Draft::new(row, at, None, context);
     let Some((delimiter, columns)) = context.header.columns.split_first() else { return draft.end() };

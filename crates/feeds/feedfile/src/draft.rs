@@ -1,4 +1,4 @@
-//! An offer in the making: every setter checks its value, and notes what is wrong with it and where.
+//! Builds an offer: every setter checks its value and adds a problem with its position if it is wrong.
 
 mod params;
 mod prices;
@@ -15,15 +15,13 @@ use crate::reader::Item;
 use crate::xml::Repaired;
 use crate::{Code, Problem, Severity, words};
 
-/// What the parsing of every offer of a file needs.
+/// What parsing an offer needs from its file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) header: &'c Header,
-    /// The currency of prices that name none; empty if there is none either.
     pub(crate) currency: &'c str,
 }
 
-/// A value and the offset at which it stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot<'v> {
     pub(crate) field: &'v str,
@@ -37,7 +35,7 @@ impl<'v> Spot<'v> {
     }
 }
 
-/// Fields that are one line of text, and URLs.
+/// A field that is one line of text or a URL.
 pub(crate) type Slot = fn(&mut FeedOffer) -> &mut Option<At<String>>;
 
 pub(crate) struct Draft<'t> {
@@ -51,7 +49,7 @@ pub(crate) struct Draft<'t> {
 }
 
 impl<'t> Draft<'t> {
-    /// An offer whose text begins at `at`; offsets are those of the repaired text, if there is one.
+    /// Begins an offer whose text begins at `at`; offsets are those of the repaired text, if there is one.
     pub(crate) fn new(
         text: &'t str,
         at: Position,
@@ -92,7 +90,6 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// Where an offset is.
     pub(crate) fn position(&mut self, offset: usize) -> Position {
         let original = self.repaired.map_or(offset, |repaired| repaired.original(offset));
         self.locator.at(original)
@@ -138,7 +135,11 @@ impl<'t> Draft<'t> {
         self.problem_as(code.severity(), code, spot, message);
     }
 
-    /// The value, cut if it is too long.
+    fn at<T>(&mut self, spot: Spot<'_>, value: T) -> At<T> {
+        At::new(value, self.position(spot.offset))
+    }
+
+    /// The value, truncated with a warning.
     fn fit(&mut self, spot: Spot<'_>, chars_max: usize) -> String {
         if spot.value.len() <= chars_max {
             return spot.value.to_owned();
@@ -168,7 +169,7 @@ impl<'t> Draft<'t> {
             return;
         }
         if !self.offer.title.value.is_empty() {
-            return self.warn(Code::RepeatedField, spot, format!("{} is there already", spot.field));
+            return self.warn(Code::RepeatedField, spot, format!("{} is repeated", spot.field));
         }
         let plain = words::plain(spot.value);
         let one_line = words::one_line(&plain);
@@ -176,7 +177,7 @@ impl<'t> Draft<'t> {
             return;
         }
         let value = self.fit(Spot { value: &one_line, ..spot }, TITLE_CHARS_MAX);
-        self.offer.title = At::new(value, self.position(spot.offset));
+        self.offer.title = self.at(spot, value);
     }
 
     pub(crate) fn description(&mut self, spot: Spot<'_>) {
@@ -185,7 +186,7 @@ impl<'t> Draft<'t> {
             return;
         }
         let value = self.fit(Spot { value: &plain, ..spot }, DESCRIPTION_CHARS_MAX);
-        self.offer.description = Some(At::new(value, self.position(spot.offset)));
+        self.offer.description = Some(self.at(spot, value));
     }
 
     pub(crate) fn text(&mut self, place: Slot, spot: Spot<'_>) {
@@ -193,19 +194,17 @@ impl<'t> Draft<'t> {
             return;
         }
         if place(&mut self.offer).is_some() {
-            return self.warn(Code::RepeatedField, spot, format!("{} is there already", spot.field));
+            return self.warn(Code::RepeatedField, spot, format!("{} is repeated", spot.field));
         }
         let value = self.fit(spot, TEXT_CHARS_MAX);
-        let at = self.position(spot.offset);
-        *place(&mut self.offer) = Some(At::new(value, at));
+        *place(&mut self.offer) = Some(self.at(spot, value));
     }
 
     pub(crate) fn url(&mut self, place: Slot, spot: Spot<'_>) {
         if place(&mut self.offer).is_none()
             && let Some(url) = self.checked_url(spot)
         {
-            let at = self.position(spot.offset);
-            *place(&mut self.offer) = Some(At::new(url, at));
+            *place(&mut self.offer) = Some(self.at(spot, url));
         }
     }
 
@@ -222,7 +221,7 @@ impl<'t> Draft<'t> {
                 return Some(format!("http://{}", value.trim_start_matches('/')));
             }
             _ => {
-                self.warn(Code::BadUrl, spot, "this is no link");
+                self.warn(Code::BadUrl, spot, "this is not a link");
                 return None;
             }
         }
@@ -247,8 +246,8 @@ impl<'t> Draft<'t> {
             return;
         }
         if let Some(url) = self.checked_url(spot) {
-            let at = self.position(spot.offset);
-            self.offer.photos.push(At::new(url, at));
+            let photo = self.at(spot, url);
+            self.offer.photos.push(photo);
         }
     }
 
@@ -260,7 +259,7 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// The id of a category of the file itself.
+    /// The id of a category of the file.
     pub(crate) fn category_id(&mut self, spot: Spot<'_>) {
         if spot.value.is_empty() || self.offer.category.id.is_some() {
             return;
@@ -274,30 +273,31 @@ impl<'t> Draft<'t> {
             );
         }
         let value = self.fit(spot, TEXT_CHARS_MAX);
-        self.offer.category.id = Some(At::new(value, self.position(spot.offset)));
+        self.offer.category.id = Some(self.at(spot, value));
+    }
+
+    fn word<T>(&mut self, spot: Spot<'_>, parse: fn(&str) -> Option<T>, expected: &str) -> Option<At<T>> {
+        if spot.value.is_empty() {
+            return None;
+        }
+        let found = parse(spot.value);
+        if found.is_none() {
+            self.warn(Code::BadValue, spot, expected);
+        }
+        found.map(|found| self.at(spot, found))
     }
 
     pub(crate) fn condition(&mut self, spot: Spot<'_>) {
-        if spot.value.is_empty() {
-            return;
-        }
-        match words::condition(spot.value) {
-            Some(condition) => self.offer.condition = Some(At::new(condition, self.position(spot.offset))),
-            None => {
-                self.warn(Code::BadValue, spot, "new, like_new, used, refurbished or for_parts is expected");
-            }
+        let expected = "new, like_new, used, refurbished or for_parts is expected";
+        if let Some(found) = self.word(spot, words::condition, expected) {
+            self.offer.condition = Some(found);
         }
     }
 
     pub(crate) fn availability(&mut self, spot: Spot<'_>) {
-        if spot.value.is_empty() {
-            return;
-        }
-        match words::availability(spot.value) {
-            Some(found) => self.offer.availability = Some(At::new(found, self.position(spot.offset))),
-            None => {
-                self.warn(Code::BadValue, spot, "in_stock, out_of_stock, preorder or backorder is expected");
-            }
+        let expected = "in_stock, out_of_stock, preorder or backorder is expected";
+        if let Some(found) = self.word(spot, words::availability, expected) {
+            self.offer.availability = Some(found);
         }
     }
 
@@ -325,7 +325,6 @@ impl<'t> Draft<'t> {
         contacts.email.get_or_insert_with(|| At::new(spot.value.to_owned(), at));
     }
 
-    /// Both must be there.
     pub(crate) fn coordinates(&mut self, latitude: Option<Spot<'_>>, longitude: Option<Spot<'_>>) {
         let (north, east) = match (latitude, longitude) {
             (None, None) => return,
@@ -347,12 +346,12 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// A field without which there is no offer is not there.
+    /// Adds the problem that a required field is missing.
     pub(crate) fn missing(&mut self, code: Code, field: &str) {
         self.warn(code, Spot::new(field, "", 0), format!("there is no {field}"));
     }
 
-    /// Checks what must be there, and ends the work. `id` and `title` are the format's names of these fields.
+    /// Checks required fields and ends the offer. `id` and `title` are the format's names of these fields.
     pub(crate) fn finish(mut self, id: &str, title: &str) -> Item {
         if self.offer.external_id.is_empty() && !self.problems.iter().any(|known| known.code == Code::BadId) {
             self.missing(Code::MissingField, id);
@@ -363,7 +362,6 @@ impl<'t> Draft<'t> {
         self.end()
     }
 
-    /// Ends the work as it is.
     pub(crate) fn end(mut self) -> Item {
         let external_id = self.offer.external_id.clone();
         for problem in &mut self.problems {

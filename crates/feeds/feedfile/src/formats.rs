@@ -1,4 +1,4 @@
-//! The formats, one file each: how a file is cut, and how an offer is read.
+//! The formats, one file each: how a file is split and how an offer is parsed.
 
 pub(crate) mod avito;
 pub(crate) mod google;
@@ -16,22 +16,15 @@ use crate::split::{Flaw, Piece, RawBatch};
 use crate::xml::{Dialect, Element, Repaired, Tree, repair};
 use crate::{Code, delimited};
 
-/// A format that Torg reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// Torg's own XML: `torg-offers`.
     OwnXml,
-    /// Torg's own JSON.
     OwnJson,
-    /// A profile with offers that was read from another site.
+    /// A seller's profile with offers, scraped from another site.
     ParsedProfile,
-    /// YML: `yml_catalog`, also `torg_price`.
     Yml,
-    /// Avito's `Ads`.
     Avito,
-    /// Google Merchant, RSS 2.0.
     GoogleRss,
-    /// Google Merchant, Atom.
     GoogleAtom,
     /// Google Merchant, a table with tabs.
     GoogleTsv,
@@ -40,7 +33,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +48,7 @@ impl Format {
         }
     }
 
-    /// The dialect of a format that is XML.
+    /// How a format that is XML is split.
     pub(crate) fn dialect(self) -> Option<&'static Dialect> {
         match self {
             Self::OwnXml => Some(&own_xml::DIALECT),
@@ -69,7 +61,7 @@ impl Format {
     }
 }
 
-/// Parses batches of one format; one for each thread.
+/// Parses batches of one format. Each thread has one.
 pub(crate) struct Parser {
     format: Format,
     currency: String,
@@ -82,7 +74,6 @@ impl Parser {
         Self { format, currency: currency.to_owned(), schema }
     }
 
-    /// Every piece becomes an item, in their order.
     pub(crate) fn parse(&self, batch: &RawBatch) -> Vec<Item> {
         batch.pieces.iter().map(|piece| self.parse_piece(batch, piece)).collect()
     }
@@ -154,7 +145,7 @@ fn validate(schema: &Schema, tree: &Tree<'_>, repaired: &Repaired<'_>, draft: &m
     }
 }
 
-/// Finds the id of an offer that cannot be read, so that it is known which one stays as it is.
+/// Finds the id of an offer that cannot be read: the published offer of that id stays as it is.
 fn salvage_id(draft: &mut Draft<'_>, text: &str) {
     const MARKS: [(&str, char); 7] = [
         (" id=\"", '"'),
@@ -175,7 +166,6 @@ fn salvage_id(draft: &mut Draft<'_>, text: &str) {
     }
 }
 
-/// The place and text of an element.
 pub(crate) fn spot<'a>(element: &Element<'a, 'a>) -> Spot<'a> {
     Spot::new(element.name(), element.text(), element.text_offset())
 }

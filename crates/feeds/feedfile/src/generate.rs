@@ -1,66 +1,31 @@
-//! Large files for benchmarks and tests: the same seed gives the same bytes.
+//! Generates large files for benchmarks and tests: the same seed gives the same bytes.
 
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
-/// What to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Torg's own XML; every offer follows the schema.
     OwnXml,
-    /// YML.
     Yml,
 }
 
-const WORDS: [&str; 32] = [
-    "велосипед",
-    "городской",
-    "новый",
-    "красный",
-    "лампа",
-    "настольная",
-    "кресло",
-    "дубовый",
-    "стол",
-    "для",
-    "кухни",
-    "с",
-    "подсветкой",
-    "набор",
-    "посуды",
-    "телефон",
-    "camera",
-    "with",
-    "case",
-    "light",
-    "drill",
-    "cordless",
-    "jacket",
-    "winter",
-    "size",
-    "оригинал",
-    "почти",
-    "комплект",
-    "сталь",
-    "хлопок",
-    "wood",
-    "classic",
-];
-/// What titles say of a thing beside what it is.
-const QUALITIES: [&str; 12] = [
-    "новый",
-    "красный",
-    "классический",
-    "большой",
-    "удобный",
-    "белый",
-    "лёгкий",
-    "прочный",
-    "чёрный",
-    "недорогой",
-    "домашний",
-    "простой",
-];
-/// Parameters with their values, or with their unit if they are numbers.
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "\
+    велосипед городской новый красный лампа настольная кресло дубовый стол для кухни с \
+    подсветкой набор посуды телефон camera with case light drill cordless jacket winter size \
+    оригинал почти комплект сталь хлопок wood classic"
+        .split(' ')
+        .collect()
+});
+static QUALITIES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "\
+    новый красный классический большой удобный белый лёгкий прочный чёрный недорогой домашний \
+    простой"
+        .split(' ')
+        .collect()
+});
+/// Parameters with their values, or with the unit of numbers.
 const PARAMS: [(&str, &str, &[&str]); 8] = [
     ("Цвет", "", &["красный", "синий", "чёрный", "белый", "серый", "зелёный"]),
     ("Вес", "кг", &[]),
@@ -71,7 +36,7 @@ const PARAMS: [(&str, &str, &[&str]); 8] = [
     ("Высота", "см", &[]),
     ("Гарантия", "мес", &[]),
 ];
-/// Things that shops sell: their category, the one above it, and what titles call them.
+/// Items: the category, its parent, and the noun of titles.
 const GOODS: [(&str, &str, &str); 12] = [
     ("Мебель", "Диваны", "Диван"),
     ("Мебель", "Кресла", "Кресло"),
@@ -86,48 +51,42 @@ const GOODS: [(&str, &str, &str); 12] = [
     ("Кухня", "Чайники", "Чайник"),
     ("Кухня", "Сковороды", "Сковорода"),
 ];
-/// The words of a description, at least.
+/// The minimum number of words of a description.
 const WORDS_MIN: u64 = 20;
 
-/// What to write, and how much of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// The format.
     pub kind: Kind,
-    /// Another one makes other offers.
+    /// Decides the offers.
     pub seed: u64,
-    /// How much.
     pub size: Size,
-    /// Words of a description, at most.
+    /// The maximum number of words of a description.
     pub words_max: u64,
-    /// One offer of so many has another price than it would have otherwise; 0: none.
+    /// One of this many offers has a changed price; 0 changes none.
     pub changed_every: u64,
 }
 
-/// How much to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// At least so many bytes, up to the end of an offer.
+    /// At least this many bytes, up to the end of an offer.
     Bytes(u64),
-    /// So many offers.
     Offers(u64),
 }
 
 impl Plan {
-    /// So much of a format, as a shop would write it.
+    /// A file of this format and size as a shop would export it.
     #[must_use]
     pub fn new(kind: Kind, seed: u64, size: Size) -> Self {
         Self { kind, seed, size, words_max: 80, changed_every: 0 }
     }
 
-    /// Writes the file; how many offers it has.
     pub fn write(&self, out: impl Write) -> io::Result<u64> {
         let mut out = Counting { out, bytes: 0 };
         write_head(self.kind, &mut out)?;
         let mut offers = 0;
         while self.has_more(offers, out.bytes) {
             offers += 1;
-            // Each offer has numbers of its own: a change of one changes no other.
+            // Each offer has random numbers of its own: changing one changes no other.
             let mut numbers = Numbers(self.seed ^ offers.wrapping_mul(0xD1B5_4A32_D192_ED03));
             match self.kind {
                 Kind::OwnXml => self.write_own(&mut out, &mut numbers, offers)?,
@@ -149,7 +108,6 @@ impl Plan {
         }
     }
 
-    /// Whether an offer has another price than without changes.
     #[must_use]
     pub fn is_changed(&self, offer: u64) -> bool {
         self.changed_every > 0 && offer.is_multiple_of(self.changed_every)
@@ -164,7 +122,6 @@ impl Plan {
     }
 }
 
-/// Numbers by splitmix64.
 struct Numbers(u64);
 
 impl Numbers {
@@ -203,7 +160,6 @@ impl Numbers {
     }
 }
 
-/// Counts what goes through.
 struct Counting<W> {
     out: W,
     bytes: u64,
@@ -221,7 +177,7 @@ impl<W: Write> Write for Counting<W> {
     }
 }
 
-/// Writes a file of at least `bytes` bytes, up to the end of an offer; how many offers it has.
+/// Writes a file of at least `bytes` bytes, up to the end of an offer; returns the number of offers.
 pub fn generate(kind: Kind, seed: u64, bytes: u64, out: impl Write) -> io::Result<u64> {
     Plan::new(kind, seed, Size::Bytes(bytes)).write(out)
 }

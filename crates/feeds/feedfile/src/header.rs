@@ -1,63 +1,49 @@
-//! What a file says beside its offers.
+//! The header of a file: what it says beside its offers.
 
 use crate::limits::{CATEGORIES_MAX, CATEGORY_DEPTH_MAX, CURRENCIES_MAX, TEXT_CHARS_MAX};
 use crate::position::Position;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The names from the top category down to one.
+/// Category names from the top down.
 pub type CategoryPath = Arc<[Arc<str>]>;
 
-/// A category of the file's own tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeaderCategory {
-    /// Its name.
     pub name: Arc<str>,
-    /// The id of the one above; empty at the top.
+    /// The id of the parent; empty at the top.
     pub parent: String,
-    /// Where it stands.
     pub at: Position,
     path: Option<CategoryPath>,
 }
 
-/// A currency and what one unit of it costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeaderCurrency {
-    /// Its code, as the file has it.
     pub code: String,
-    /// A number in units of the main currency, or the name of a bank; empty if it is not said.
+    /// A number in units of the main currency, or the name of a bank; may be empty.
     pub rate: String,
 }
 
-/// What a file says beside its offers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
-    /// The shop's or the profile's name.
     pub name: String,
-    /// The company behind it.
     pub company: String,
-    /// Its page.
     pub url: String,
-    /// Its e-mail address.
     pub email: String,
-    /// Its phone.
     pub phone: String,
     /// The seller's id on the site from which the offers come (parsed profiles).
     pub uid: String,
     /// The site from which the offers come (parsed profiles).
     pub source: String,
-    /// When the file was made, as it says.
+    /// When the file was made, according to it.
     pub date: String,
-    /// Its currencies.
     pub currencies: Vec<HeaderCurrency>,
-    /// Its categories by their ids.
     pub categories: BTreeMap<String, HeaderCategory>,
-    /// The columns of a table.
     pub columns: Vec<String>,
 }
 
 impl Header {
-    /// Adds a category; false if there are too many, or if the id is there already.
+    /// Adds a category; false if there are too many or the id is taken.
     pub(crate) fn add_category(&mut self, id: &str, parent: &str, name: &str, at: Position) -> bool {
         if id.is_empty() || self.categories.len() >= CATEGORIES_MAX || self.categories.contains_key(id) {
             return false;
@@ -74,7 +60,7 @@ impl Header {
         }
     }
 
-    /// The currency in which the others' rates are given.
+    /// The currency of the rates of the others.
     pub(crate) fn main_currency(&self) -> Option<&str> {
         let one = |rate: &str| rate.parse::<f64>().is_ok_and(|rate| (rate - 1.0).abs() < f64::EPSILON);
         let main = self.currencies.iter().find(|currency| one(&currency.rate));
@@ -82,7 +68,6 @@ impl Header {
         main.or(only).map(|currency| currency.code.as_str())
     }
 
-    /// Makes the paths of all categories.
     pub(crate) fn resolve(&mut self) {
         let paths: Vec<CategoryPath> = self.categories.keys().map(|id| self.walk_up(id)).collect();
         for (category, path) in self.categories.values_mut().zip(paths) {
@@ -101,7 +86,7 @@ impl Header {
         names.into()
     }
 
-    /// The names from the top down to a category of the file.
+    /// The names from the top down to a category.
     #[must_use]
     pub fn category_path(&self, id: &str) -> Option<CategoryPath> {
         let category = self.categories.get(id)?;
@@ -109,7 +94,7 @@ impl Header {
     }
 }
 
-/// The first characters of a text of the header.
+/// A text of the header, truncated.
 pub(crate) fn cut(text: &str) -> String {
     text::head(text.trim(), TEXT_CHARS_MAX).to_owned()
 }

@@ -1,11 +1,10 @@
-//! A set of ids that stays small: hashes of 128 bits in shards that grow one at a time.
+//! A compact set of ids: 128-bit hashes in shards that grow one at a time.
 
 use xxhash_rust::xxh3::xxh3_128;
 
 const SHARDS: usize = 256;
 const FIRST_SLOTS: usize = 16;
 
-/// Says whether an id has been there before.
 #[derive(Debug)]
 pub(crate) struct IdSet {
     shards: Vec<Shard>,
@@ -22,7 +21,7 @@ impl IdSet {
         Self { shards: (0..SHARDS).map(|_| Shard::default()).collect() }
     }
 
-    /// False if it is there already.
+    /// False if it is a repetition.
     pub(crate) fn insert(&mut self, id: &str) -> bool {
         // Zero marks a free slot.
         let hash = xxh3_128(id.as_bytes()).max(1);
@@ -44,7 +43,6 @@ impl Shard {
         true
     }
 
-    /// Where a hash is, or would be.
     fn place(&self, hash: u128) -> usize {
         let slots = self.slots.len();
         let mut place = (((hash >> 64) * slots as u128) >> 64) as usize;

@@ -1,4 +1,4 @@
-//! From any reader to a window of UTF-8 text: unpacking within limits, encodings, positions.
+//! Turns a reader into a window of UTF-8 text: unpacking within limits, encodings, positions.
 
 mod encoding;
 mod guard;
@@ -11,35 +11,31 @@ pub(crate) use text::Text;
 use crate::position::Position;
 use crate::{Code, Options, Problem};
 use flate2::bufread::GzDecoder;
-use guard::{Counted, Guard};
+use guard::{QueueCounts, Guard};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 
-/// What a file was packed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// Nothing.
     Plain,
-    /// gzip, of one or several members.
     Gzip,
-    /// zip: its first file counts.
+    /// zip, of which the first file is read.
     Zip,
 }
 
-/// Bytes of the file itself, whatever it is packed with; never more than the options allow.
+/// The unpacked bytes, never more than the options allow.
 pub(crate) struct Unpacked<'a> {
     pub(crate) bytes: Box<dyn Read + Send + 'a>,
     pub(crate) packing: Packing,
     pub(crate) progress: Arc<Progress>,
 }
 
-/// Looks at the first bytes and puts the right unpacking on top.
 pub(crate) fn unpack<'a>(input: impl Read + Send + 'a, options: &Options) -> io::Result<Unpacked<'a>> {
     let progress = Arc::new(Progress::default());
-    let mut input = Counted::new(input, Arc::clone(&progress));
+    let mut input = QueueCounts::new(input, Arc::clone(&progress));
     let head = first_bytes(&mut input, ZIP_MAGIC.len())?;
     let (gzipped, zipped) = (head.starts_with(&GZIP_MAGIC), head == ZIP_MAGIC);
     let whole = BufReader::with_capacity(crate::limits::READ_BYTES, Cursor::new(head).chain(input));
@@ -61,7 +57,6 @@ fn first_bytes(input: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Gives the errors of an unpacker their code.
 struct Archive<R>(R);
 
 impl<R: Read> Read for Archive<R> {
@@ -70,7 +65,7 @@ impl<R: Read> Read for Archive<R> {
     }
 }
 
-/// The members of a gzip file, one behind the other; what follows them and is none does not count.
+/// The members of a gzip file in order. Trailing bytes that are no member are ignored.
 struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Members<R> {
@@ -97,7 +92,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// What an unpacker complains of is the archive, unless it was said already what it is.
+/// An error of an unpacker means a damaged archive, unless it has a code already.
 fn damaged(error: io::Error) -> io::Error {
     let complains = matches!(
         error.kind(),
@@ -109,7 +104,7 @@ fn damaged(error: io::Error) -> io::Error {
     error
 }
 
-/// The problem that an error is, at the beginning of the file.
+/// The problem of an error at the beginning of the file.
 pub(crate) fn problem(error: &io::Error) -> Box<Problem> {
     let (code, message) = guard::reason(error);
     Box::new(Problem::of_file(code, Position::START, message))

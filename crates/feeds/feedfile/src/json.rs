@@ -1,4 +1,4 @@
-//! JSON: cutting a stream into offers, and objects whose values know their places.
+//! JSON: splits a stream into offers, and parses objects whose values have offsets.
 
 mod object;
 mod split;

@@ -1,11 +1,11 @@
-//! Messages in other languages than English: each is recognised by its English words, so that kept ones can be told in any language, too.
+//! Translates messages. Each is recognised by its English words, so stored messages can be translated, too.
 
 use crate::{Code, Language, Problem};
 use std::borrow::Cow;
 
 mod russian;
 
-/// A message in a language; as it is if it is not known.
+/// Translates a message; an unknown one stays as it is.
 #[must_use]
 pub fn translate(message: &str, language: Language) -> Cow<'_, str> {
     let table = match language {
@@ -23,14 +23,14 @@ pub fn translate(message: &str, language: Language) -> Cow<'_, str> {
 }
 
 impl Problem {
-    /// The message in a language, if it is known in it.
+    /// The message in a language, if there is a translation.
     #[must_use]
     pub fn message_in(&self, language: Language) -> Cow<'_, str> {
         translate(&self.message, language)
     }
 }
 
-/// A message that is the meaning of a code, perhaps with how many more there are.
+/// Translates a message that is the meaning of a code, perhaps with a count of others.
 fn of_code(message: &str, language: Language) -> Option<String> {
     let meaning = |code: Code, language| code.texts(language).meaning.trim_end_matches('.');
     let (code, rest) =
@@ -42,7 +42,7 @@ fn of_code(message: &str, language: Language) -> Option<String> {
     Some(format!("{}{more}", meaning(code, language)))
 }
 
-/// What stands for each `{}` of a pattern, if the text fits it.
+/// The text in place of each `{}` of a pattern, if the pattern matches.
 fn captured<'t>(text: &'t str, pattern: &str) -> Option<Vec<&'t str>> {
     let mut fixed = pattern.split("{}");
     let mut rest = text.strip_prefix(fixed.next()?)?;
@@ -83,7 +83,7 @@ mod tests {
                 .ends_with("(и ещё 3 в этом объявлении)")
         );
         assert_eq!(russian("words of a later version"), "words of a later version");
-        assert_eq!(translate("this is no link", Language::English), "this is no link");
+        assert_eq!(translate("this is not a link", Language::English), "this is not a link");
     }
 
     #[test]

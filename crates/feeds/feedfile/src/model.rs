@@ -1,10 +1,9 @@
-//! An offer as a file has it: typed, not yet matched with the catalogue or the map.
+//! An offer of a file: typed, but not yet matched with the catalogue and places.
 
 use crate::header::CategoryPath;
 use crate::position::{At, Position};
 use std::hash::{Hash, Hasher};
 
-/// An amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Money {
     /// In millionths of the currency: 12.50 is 12500000.
@@ -13,103 +12,75 @@ pub struct Money {
     pub currency: String,
 }
 
-/// What an offer costs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Price {
-    /// So much.
     Fixed(Money),
-    /// Nothing.
     Free,
-    /// To be agreed upon; where talks begin, if that is said.
+    /// To be agreed upon, perhaps with an asking price.
     Negotiable(Option<Money>),
-    /// Between two amounts, one of which may be open.
+    /// Between two amounts, one of which may be missing.
     Range(Option<Money>, Option<Money>),
 }
 
-/// What state a thing is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// Never used.
     New,
-    /// Used and without a trace of it.
     LikeNew,
-    /// Used.
     Used,
-    /// Broken, for its parts.
     ForParts,
-    /// Repaired by a trade.
     Refurbished,
 }
 
-/// Whether a thing can be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Availability {
-    /// Now.
     InStock,
-    /// Not at present.
     OutOfStock,
-    /// Before it appears.
     PreOrder,
-    /// Later than usual.
     BackOrder,
 }
 
 /// Where a category text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CategoryKind {
-    /// The seller's own words.
     Own,
     /// Google's taxonomy: a path or a number.
     Google,
-    /// Avito's `Category`, `GoodsType` and their kin, from the top down.
+    /// Avito's `Category`, `GoodsType` and similar fields, from the top down.
     Avito,
-    /// An id of Torg's catalogue.
     Torg,
 }
 
-/// What the file says about the category.
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct FeedCategory {
-    /// The id of a category of the file's own tree.
+    /// The id of a category of the file.
     pub id: Option<At<String>>,
-    /// Its names from the top down, if the file has them before its offers.
+    /// The names from the top down, if the file has them before its offers.
     pub path: Option<CategoryPath>,
-    /// Words about it.
     pub texts: Vec<(CategoryKind, At<String>)>,
 }
 
 /// A parameter: `Weight`, `3.6`, `kg`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
-    /// Its name.
     pub name: String,
-    /// Its value.
     pub value: String,
-    /// Its unit; empty if there is none, or if it is part of the value.
+    /// Empty if there is none, or if it is part of the value.
     pub unit: String,
-    /// Where the value stands.
     pub at: Position,
-    /// The seller has given the name, not the format.
+    /// The seller chose the name, not the format.
     pub is_own: bool,
 }
 
-/// A place on the earth, in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coordinates {
-    /// North of the equator.
     pub latitude: f64,
-    /// East of Greenwich.
     pub longitude: f64,
 }
 
-/// Whom to ask.
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct Contacts {
-    /// A person.
     pub name: Option<At<String>>,
-    /// Phones, as they are written.
     pub phones: Vec<At<String>>,
-    /// An e-mail address.
     pub email: Option<At<String>>,
 }
 
@@ -118,53 +89,42 @@ pub struct Contacts {
 pub struct FeedOffer {
     /// Unique in the file.
     pub external_id: String,
-    /// Where the offer begins.
     pub at: Position,
     /// Never empty.
     pub title: At<String>,
     /// Without markup.
     pub description: Option<At<String>>,
-    /// None if the file says nothing.
+    /// `None` if the file has none.
     pub price: Option<At<Price>>,
-    /// What it cost before; above the price.
+    /// Above the price.
     pub old_price: Option<At<Money>>,
-    /// What kind of thing it is.
     pub category: FeedCategory,
-    /// Everything else that the file says of it, in its order.
+    /// All other fields, in file order.
     pub params: Vec<Param>,
-    /// Addresses of photos, the first one first.
+    /// URLs, the main photo first.
     pub photos: Vec<At<String>>,
-    /// The address of a video.
     pub video: Option<At<String>>,
-    /// Where it is, in words.
     pub address: Option<At<String>>,
-    /// Where it is, on the map.
     pub coordinates: Option<At<Coordinates>>,
-    /// Whom to ask.
     pub contacts: Contacts,
-    /// New or used.
     pub condition: Option<At<Condition>>,
-    /// Whether it can be had.
     pub availability: Option<At<Availability>>,
-    /// Its page.
     pub url: Option<At<String>>,
-    /// The maker or brand.
     pub vendor: Option<At<String>>,
-    /// The model.
     pub model: Option<At<String>>,
     /// The maker's number (MPN).
     pub vendor_code: Option<At<String>>,
     /// GTIN, EAN, ISBN.
     pub barcodes: Vec<At<String>>,
-    /// Offers with the same group differ in size, colour and the like.
+    /// Offers of a group are variants: size, colour and the like.
     pub group_id: Option<At<String>>,
     /// The format's own kind of offer: `vendor.model`, `book`.
     pub kind: Option<At<String>>,
-    /// The site on which it was found (parsed profiles).
+    /// The site from which it was scraped (parsed profiles).
     pub source: Option<At<String>>,
 }
 
-/// What it says counts, not where it says it: an offer that has moved in its file has the same hash.
+/// Hashes the contents without positions: an offer that moved in its file has the same hash.
 impl Hash for FeedOffer {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { external_id, at: _, title, description, price, old_price, category, params, .. } = self;

@@ -1,4 +1,4 @@
-//! Amounts and currencies as people write them.
+//! Parses amounts and currencies as people write them.
 
 use crate::limits::AMOUNT_MAX;
 
@@ -12,7 +12,7 @@ IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD 
 NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL \
 THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG";
 
-/// The code of a currency, from its code, an old code, or the way it is written after a price.
+/// The code of a currency, from its code, an old code, or its usual sign.
 pub(crate) fn currency(text: &str) -> Option<&'static str> {
     let upper = text.trim().trim_end_matches('.').to_uppercase();
     let code = match upper.as_str() {
@@ -29,7 +29,7 @@ pub(crate) fn currency(text: &str) -> Option<&'static str> {
     CURRENCIES.split(' ').find(|known| *known == code)
 }
 
-/// An amount, with a currency if one is written with it: `15.00 USD`, `1 200,50 ₽`, `EUR 5`, `19000`. The amount is in millionths.
+/// An amount in millionths, with its currency if there is one: `15.00 USD`, `1 200,50 ₽`, `EUR 5`, `19000`.
 pub(crate) fn price(text: &str) -> Option<(i64, Option<&'static str>)> {
     let text = text.trim();
     let first = text.find(|c: char| c.is_ascii_digit() || c == '-')?;
@@ -45,7 +45,7 @@ pub(crate) fn price(text: &str) -> Option<(i64, Option<&'static str>)> {
     Some((amount(number)?, named))
 }
 
-/// A number that is not negative, in millionths, as programs write it: `12.50`, `+.5`, `1e3`.
+/// A non-negative number in millionths, in the notation of programs: `12.50`, `+.5`, `1e3`.
 pub(crate) fn decimal(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.contains(['e', 'E']) {
@@ -87,7 +87,7 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}')
 }
 
-/// A number that is not negative, in millionths: with a point or a comma, and with groups of three digits.
+/// A non-negative number in millionths, with a point or a comma, and with groups of three digits.
 pub(crate) fn amount(text: &str) -> Option<i64> {
     let text = text.trim_matches(is_space).trim_end_matches(['.', ',', '-']);
     let digits: String = text.chars().filter(|c| !is_space(*c) && *c != '\'').collect();
@@ -100,13 +100,13 @@ pub(crate) fn amount(text: &str) -> Option<i64> {
     exact(&whole, fraction)
 }
 
-/// Behind the first space of a number all its groups have three digits.
+/// After the first space, all groups have three digits.
 fn groups_of_three(text: &str) -> bool {
     let whole = text.split(['.', ',']).next().unwrap_or_default();
     whole.split(|c: char| is_space(c) || c == '\'').skip(1).all(|group| group.len() == 3)
 }
 
-/// Whole part and fraction; a sign that stands several times, or before three digits with another sign behind, divides thousands.
+/// The whole part and the fraction. A separator that is repeated, or followed by three digits and another separator, groups thousands.
 fn split_fraction(digits: &str) -> Option<(String, &str)> {
     let last = digits.rfind(['.', ',']);
     let Some(last) = last else { return Some((digits.to_owned(), "")) };

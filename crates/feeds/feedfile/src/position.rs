@@ -1,22 +1,18 @@
-//! Places in a file, in lines and characters as its author counts them.
+//! Positions in a file, in lines and characters.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A place in a file. Both numbers begin at one; columns are counted in characters.
+/// A position in a file. Both numbers begin at one; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The line.
     pub line: u32,
-    /// The character in the line.
     pub column: u32,
 }
 
 impl Position {
-    /// Where a file begins.
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// The place after `passed`, which begins here.
     #[must_use]
     pub fn after(self, passed: &[u8]) -> Self {
         match memchr::memrchr(b'\n', passed) {
@@ -29,7 +25,7 @@ impl Position {
         }
     }
 
-    /// The offset of this place in a text that begins at `start`; none if it is before the text or behind it.
+    /// The offset of this position in a text that begins at `start`; `None` if it is outside of the text.
     pub(crate) fn offset_in(self, text: &str, start: Self) -> Option<usize> {
         let lines = self.line.checked_sub(start.line)?;
         let (line, first) = match lines.checked_sub(1) {
@@ -54,16 +50,13 @@ impl fmt::Display for Position {
     }
 }
 
-/// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At<T> {
-    /// What stands there.
     pub value: T,
-    /// Where.
     pub at: Position,
 }
 
-/// What stands there counts, not where.
+/// Hashes the value without the position.
 impl<T: Hash> Hash for At<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.value.hash(state);
@@ -71,17 +64,21 @@ impl<T: Hash> Hash for At<T> {
 }
 
 impl<T> At<T> {
-    /// A value at a place.
     pub const fn new(value: T, at: Position) -> Self {
         Self { value, at }
     }
+}
+
+/// The last character boundary of a text up to an offset.
+pub(crate) fn floor_boundary(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }
 
 fn characters(text: &[u8]) -> u32 {
     text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() as u32
 }
 
-/// Turns offsets in a piece of text into positions; quick if they come in growing order.
+/// Turns offsets in a text into positions; fast for increasing offsets.
 #[derive(Debug, Clone)]
 pub(crate) struct Locator<'a> {
     text: &'a [u8],

@@ -1,58 +1,48 @@
-//! What is wrong, where, and in whose words.
+//! Problems of a file: what is wrong and where.
 
 use crate::Code;
 use crate::limits::{EXCERPT_CHARS_MAX, PROBLEM_VALUE_CHARS_MAX};
-use crate::position::Position;
+use crate::position::{Position, floor_boundary};
 use serde::Serialize;
 
-/// What a problem means for its offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The offer is not taken.
+    /// The offer is rejected.
     Error,
-    /// The offer is taken, without what is wrong or with a guess about it.
+    /// The offer is accepted, without the wrong value or with a guess.
     Warning,
 }
 
-/// Something wrong with a file or with one of its offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Which kind of problem: with its meaning and its remedy.
     pub code: Code,
-    /// What follows from it.
     pub severity: Severity,
-    /// The field as the file names it: `price`, `g:image_link`, `param Color`; empty if it is the whole offer or file.
+    /// As the file names it: `price`, `g:image_link`, `param Color`; empty for the whole offer or file.
     pub field: String,
-    /// What the file says, cut.
+    /// The value in the file, truncated.
     pub value: String,
-    /// Where.
     pub at: Position,
-    /// One sentence about this very place, in English.
+    /// In English.
     pub message: String,
-    /// The offer; empty if the problem is one of the file, or if the offer has no id.
+    /// Empty if the problem is one of the file, or if the offer has no id.
     pub external_id: String,
-    /// The line around the place.
     pub excerpt: Excerpt,
 }
 
-/// A piece of the line in which a problem stands.
+/// The part of a line around a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Excerpt {
-    /// The text, without the end of the line and with tabs as spaces; an ellipsis stands where it is cut.
+    /// Without the line end, tabs as spaces, with an ellipsis where it is cut.
     pub text: String,
-    /// How many characters of it stand before the place.
+    /// Characters before the position of the problem.
     pub caret: usize,
 }
 
 impl Excerpt {
-    /// The line of `text` that holds `offset`, cut on both sides.
+    /// The line of `text` around `offset`, cut on both sides.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let (before, after) = text.split_at(offset);
+        let (before, after) = text.split_at(floor_boundary(text, offset));
         let shown = |c: char| if c.is_control() { ' ' } else { c };
         let mut head = before.chars().rev().take_while(|c| *c != '\n');
         let mut start: Vec<char> = head.by_ref().take(EXCERPT_CHARS_MAX).map(shown).collect();
@@ -72,7 +62,6 @@ pub(crate) fn shorten(value: &str) -> String {
 }
 
 impl Problem {
-    /// A problem of the file itself.
     pub(crate) fn of_file(code: Code, at: Position, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -86,7 +75,10 @@ impl Problem {
         }
     }
 
-    /// The same with a piece of the line in which it stands.
+    pub(crate) fn into_error(self) -> Self {
+        Self { severity: Severity::Error, ..self }
+    }
+
     pub(crate) fn with_excerpt(mut self, excerpt: Excerpt) -> Self {
         self.excerpt = excerpt;
         self

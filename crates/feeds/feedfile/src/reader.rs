@@ -1,4 +1,4 @@
-//! Reads a file: one thread cuts it, others parse, and the caller gets batches in the order of the file.
+//! Reads a file: one thread splits it, others parse, and the caller gets batches in file order.
 
 use crate::formats::Parser;
 use crate::header::Header;
@@ -20,16 +20,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// How a file is read.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Threads that parse; none means one for each core.
+    /// Threads that parse; by default one for each core.
     pub threads: Option<usize>,
-    /// The currency of prices that name none, if the file has none either; may be empty.
+    /// The currency of prices without one if the file has none either; may be empty.
     pub currency: String,
-    /// The largest file, unpacked.
     pub file_bytes_max: u64,
-    /// The most offers of a file.
     pub offers_max: u64,
 }
 
@@ -44,42 +41,36 @@ impl Default for Options {
     }
 }
 
-/// One offer of the file, taken or rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Its id; empty if it has none that can be read.
     pub external_id: String,
-    /// Its title, if it is rejected: reports show it.
+    /// For reports: the title of a rejected offer.
     pub title: String,
-    /// Where it begins.
     pub at: Position,
-    /// None if it is rejected.
+    /// `None` if it is rejected.
     pub offer: Option<FeedOffer>,
-    /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
-/// Some offers in the order of the file.
 #[derive(Debug)]
 pub struct Batch {
-    /// The offers.
     pub items: Vec<Item>,
-    /// What the file said before its first offers.
+    /// What precedes the first offers of the file.
     pub header: Arc<Header>,
-    /// Bytes of the input that have been read so far, as it is packed.
+    /// Bytes of the packed input that are read so far.
     pub bytes_read: u64,
     source: RawBatch,
 }
 
 impl Batch {
-    /// An offer as it stands in the file; it is told by its number in the batch.
+    /// The text of an offer in the file, by its index in the batch.
     #[must_use]
     pub fn text(&self, item: usize) -> &str {
         let piece = self.source.pieces.get(item);
         piece.map(|piece| &self.source.text[piece.start..piece.end]).unwrap_or_default()
     }
 
-    /// The line around a place of an offer, which is told by its number in the batch; empty if the place is none of that offer's.
+    /// The line around a position inside an offer, by its index in the batch; empty if the position is outside of the offer.
     #[must_use]
     pub fn excerpt(&self, item: usize, at: Position) -> Excerpt {
         let found = self.source.pieces.get(item).and_then(|piece| {
@@ -107,7 +98,7 @@ struct SplitEnd {
 }
 
 impl<'a> Reader<'a> {
-    /// Unpacks the beginning and tells encoding and format; a file that cannot be read comes back as its problem.
+    /// Unpacks the beginning and detects encoding and format. A file that cannot be read is an error.
     pub fn open(input: impl Read + Send + 'a, options: Options) -> Result<Self, Box<Problem>> {
         let unpacked = unpack(input, &options).map_err(|error| crate::input::problem(&error))?;
         let mut text = Text::open(unpacked.bytes)?;
@@ -115,13 +106,12 @@ impl<'a> Reader<'a> {
         Ok(Self { text, format, packing: unpacked.packing, progress: unpacked.progress, options, warnings })
     }
 
-    /// The format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Reads to the end, or to the place where that is not possible. `take` gets every offer, in the order of the file.
+    /// Reads to the end, or as far as possible. `take` gets every offer in file order.
     pub fn read(mut self, mut take: impl FnMut(Batch) -> ControlFlow<()>) -> Summary {
         let mut summary = Summary::new();
         summary.format = Some(self.format);
@@ -199,7 +189,7 @@ fn parse_all(format: Format, currency: &str, jobs: &Receiver<RawBatch>, done: &S
     }
 }
 
-/// Batches go to the threads in turn, and are taken from them in the same turn: so they keep their order.
+/// Batches go to the threads in turn and are collected in the same turn, which keeps their order.
 fn split_all(
     format: Format,
     text: &mut Text<'_>,
@@ -221,7 +211,7 @@ fn split_all(
     SplitEnd { stop: split.and(flushed).err(), header: sink.header, problems: sink.problems }
 }
 
-/// Finds duplicates and counts.
+/// Rejects duplicates and counts.
 fn settle(summary: &mut Summary, ids: &mut IdSet, mut batch: Batch) -> Batch {
     for number in 0..batch.items.len() {
         let item = &batch.items[number];

@@ -1,4 +1,4 @@
-//! The check of a whole file for people and programs.
+//! Checks a whole file and reports to people and programs.
 
 mod labels;
 mod render;
@@ -12,9 +12,9 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Told how far a check has come.
+/// Receives the progress of a check.
 pub trait Progress {
-    /// So many bytes of the input have been read, as it is packed, and so many offers were found.
+    /// Bytes of the packed input and offers that are read so far.
     fn advance(&mut self, bytes: u64, offers: u64);
 }
 
@@ -22,40 +22,34 @@ impl Progress for () {
     fn advance(&mut self, _: u64, _: u64) {}
 }
 
-/// Problems of one code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What follows from them.
     pub severity: Severity,
-    /// How many there are.
     pub count: u64,
-    /// The first of them: of errors all, of warnings one for each field and message.
+    /// The first ones: every error, but one warning for each field and message.
     pub examples: Vec<Example>,
 }
 
-/// A problem that stands for others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// The first one.
     pub problem: Problem,
-    /// How many say the same of the same field in other places.
+    /// Other occurrences of the same message about the same field.
     pub same: u64,
 }
 
-/// What a check found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Counts, and what became of the file.
+    /// Counts, and how the file ended.
     pub summary: Summary,
     /// The problems by code, errors first.
     pub groups: BTreeMap<(Severity, Code), Group>,
-    /// Offers that are accepted, but not to be had at present.
+    /// Accepted offers that are out of stock.
     pub withdrawn: u64,
 }
 
-/// Looks at what a file alone does not tell of an offer: what the catalogue says.
+/// Checks offers by what the file alone does not tell, such as a catalogue.
 pub trait Judge {
-    /// What else is wrong with an offer that can be read.
+    /// Further problems of a readable offer.
     fn judge(&mut self, item: Item, header: &Header) -> Vec<Problem>;
 }
 
@@ -65,12 +59,12 @@ impl Judge for () {
     }
 }
 
-/// Reads a whole file and gathers its problems; memory does not grow with their number.
+/// Reads a whole file and collects its problems, in bounded memory.
 pub fn check(input: impl Read + Send, options: Options, progress: &mut dyn Progress) -> Report {
     check_with(input, options, progress, &mut (), REPORT_EXAMPLES_MAX)
 }
 
-/// The same with a judge, and with so many examples of each code.
+/// The same with a judge and a limit of examples for each code.
 pub fn check_with(
     input: impl Read + Send,
     options: Options,
@@ -108,9 +102,8 @@ struct Gathered {
     examples_max: usize,
     offers: u64,
     withdrawn: u64,
-    /// By the judge.
     rejected: u64,
-    /// What the judge found, which the reader did not count.
+    /// Problems found by the judge, which the reader did not count.
     judged: BTreeMap<(Severity, Code), u64>,
 }
 
@@ -138,7 +131,7 @@ impl Gathered {
         progress.advance(batch.bytes_read, self.offers);
     }
 
-    /// Whether a problem of this kind would only be counted.
+    /// Whether another problem of this kind is only counted.
     fn is_counted_only(&self, problem: &Problem) -> bool {
         let group = self.groups.get(&(problem.severity, problem.code));
         group.is_some_and(|group| group.examples.len() >= self.examples_max || group.alike(problem).is_some())
@@ -161,7 +154,7 @@ impl Gathered {
 }
 
 impl Group {
-    /// The example that says the same as a warning does. Each error has to be mended where it is.
+    /// The example with the same text as a warning. Errors are listed one by one.
     fn alike(&self, problem: &Problem) -> Option<usize> {
         let is_same = |known: &Problem| known.field == problem.field && known.message == problem.message;
         let is_warning = problem.severity == Severity::Warning && !problem.field.is_empty();

@@ -1,17 +1,17 @@
-//! The published schema of Torg's own XML, and checks of single elements by it.
+//! Validates elements of Torg's own XML by the published schema.
 
 mod extra;
 mod sure;
 
 pub(crate) use sure::is_surely_valid;
 
+use crate::position::floor_boundary;
 use crate::xml::Element;
 use uppsala::XsdValidator;
 
 /// The schema `torg-offers-1.xsd`.
 pub const XSD: &str = include_str!("../schema/torg-offers-1.xsd");
 
-/// Something that the schema does not allow.
 #[derive(Debug)]
 pub(crate) struct Violation {
     pub(crate) field: String,
@@ -19,14 +19,14 @@ pub(crate) struct Violation {
     pub(crate) message: String,
 }
 
-/// Checks elements; one for each thread.
+/// Validates elements. Each thread has one.
 pub(crate) struct Schema {
     validator: Option<XsdValidator>,
     problem: String,
 }
 
 impl Schema {
-    /// The schema of offers. It is part of the program; should it be unreadable, every check says so.
+    /// Loads the built-in schema. If it cannot be read, every check reports that.
     pub(crate) fn offers() -> Self {
         let schema = extra::without_lengths(XSD);
         let built = uppsala::parse(&schema).and_then(|document| XsdValidator::from_schema(&document));
@@ -36,7 +36,7 @@ impl Schema {
         }
     }
 
-    /// What is wrong with one element: `offer`, `shop` or `category`, of which `source` is the text.
+    /// The violations of an `offer`, `shop` or `category` with this text.
     pub(crate) fn check(&self, source: &str, root: Element<'_, '_>) -> Vec<Violation> {
         let mut violations = self.validate(source);
         let mut more = extra::violations(root);
@@ -65,7 +65,7 @@ fn violation(offset: usize, message: String) -> Violation {
     Violation { field: String::new(), offset, message }
 }
 
-/// Names the element that begins at the place.
+/// Names the element at the offset.
 fn violation_at(source: &str, offset: usize, message: String) -> Violation {
     let name = source.get(offset + 1..).unwrap_or_default();
     let end = name.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).unwrap_or(0);
@@ -82,18 +82,14 @@ fn not_well_formed(source: &str, error: &uppsala::XmlError) -> Violation {
     violation(offset_of(source, line, column), message)
 }
 
-/// The offset of a place whose column is counted in bytes.
+/// The offset of a position whose column counts bytes.
 fn offset_of(source: &str, line: usize, column: usize) -> usize {
     let start = if line <= 1 {
         0
     } else {
         memchr::memchr_iter(b'\n', source.as_bytes()).nth(line - 2).map_or(0, |end| end + 1)
     };
-    let mut offset = (start + column.saturating_sub(1)).min(source.len());
-    while !source.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
+    floor_boundary(source, start + column.saturating_sub(1))
 }
 
 #[cfg(test)]

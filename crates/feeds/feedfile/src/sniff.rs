@@ -1,14 +1,14 @@
-//! Tells the format from the text itself, never from a name.
+//! Detects the format from the text, never from a file name.
 
 use crate::input::Text;
 use crate::xml::{local, root_name};
 use crate::{Code, Format, Problem, delimited, json};
 
-/// So much text is enough to tell the format.
+/// Enough text to detect the format.
 const PROBE_BYTES: usize = 16 << 10;
 const MARK: char = '\u{FEFF}';
 
-/// The format. What stands before it is passed over, with a warning if it should not be there.
+/// Detects the format. Skips white space before the text, with a warning where it is not allowed.
 pub(crate) fn sniff(text: &mut Text<'_>) -> Result<(Format, Vec<Problem>), Box<Problem>> {
     let mut warnings = Vec::new();
     loop {
@@ -24,9 +24,9 @@ pub(crate) fn sniff(text: &mut Text<'_>) -> Result<(Format, Vec<Problem>), Box<P
         let declared = window[spaces..].starts_with("<?xml");
         if spaces > 0 && warnings.is_empty() && (declared || window.starts_with(MARK)) {
             let message = if window[..spaces].contains(MARK) {
-                "a second byte order mark stands before the text"
+                "there is a second byte order mark before the text"
             } else {
-                "white space stands before the XML declaration"
+                "there is white space before the XML declaration"
             };
             warnings.push(*text.problem(Code::SpaceBeforeDeclaration, 0, message));
         }

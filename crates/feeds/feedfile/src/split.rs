@@ -1,17 +1,16 @@
-//! What the splitting of a file hands on: pieces of text in batches.
+//! The output of the splitters: pieces of text in batches.
 
 use crate::header::Header;
-use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX};
-use crate::position::Position;
+use crate::input::Text;
+use crate::limits::{BATCH_BYTES, BATCH_OFFERS, FILE_PROBLEMS_MAX, KEPT_BYTES};
+use crate::position::{Position, floor_boundary};
 use crate::{Code, Problem};
 use std::sync::Arc;
 
-/// Why splitting ends before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The file cannot be read further.
     Broken(Box<Problem>),
-    /// Nobody wants more.
+    /// The caller wants no more.
     Unwanted,
 }
 
@@ -21,18 +20,14 @@ impl From<Box<Problem>> for Stop {
     }
 }
 
-/// What the splitter knows of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// Nothing is wrong so far.
     None,
-    /// A bare `<` stands in it.
+    /// It has an unescaped `<`.
     BareLess,
-    /// It is no offer that can be read: why.
     Broken(Code, &'static str),
 }
 
-/// One offer in the text of a batch.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) start: usize,
@@ -41,7 +36,6 @@ pub(crate) struct Piece {
     pub(crate) flaw: Flaw,
 }
 
-/// Offers that one thread parses.
 #[derive(Debug)]
 pub(crate) struct RawBatch {
     pub(crate) text: String,
@@ -49,13 +43,12 @@ pub(crate) struct RawBatch {
     pub(crate) header: Arc<Header>,
 }
 
-/// Where a splitter puts what it finds.
 pub(crate) struct Sink<'s> {
-    /// What the file says beside its offers; after the first batch it does not reach later ones.
+    /// Changes after the first batch do not reach later batches.
     pub(crate) header: Header,
     pub(crate) problems: Vec<Problem>,
     pub(crate) offers: u64,
-    /// Names of elements that a dialect wants to remember.
+    /// Names of elements that a dialect has to remember.
     pub(crate) seen: Vec<String>,
     offers_max: u64,
     shared: Option<Arc<Header>>,
@@ -79,7 +72,6 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Takes an offer; sends the batch if it is full.
     pub(crate) fn offer(&mut self, text: &str, at: Position, flaw: Flaw) -> Result<(), Stop> {
         self.offers += 1;
         if self.offers > self.offers_max {
@@ -96,7 +88,13 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Sends what is there.
+    /// Adds the beginning of the offer at the start of the window, which is too large to be read.
+    pub(crate) fn too_large(&mut self, text: &Text<'_>, message: &'static str) -> Result<(), Stop> {
+        let window = text.window();
+        let flaw = Flaw::Broken(Code::OfferTooLarge, message);
+        self.offer(&window[..floor_boundary(window, KEPT_BYTES)], text.position(), flaw)
+    }
+
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
         if self.pieces.is_empty() {
             return Ok(());
@@ -109,12 +107,11 @@ impl<'s> Sink<'s> {
         (self.send)(RawBatch { text, pieces: std::mem::take(&mut self.pieces), header })
     }
 
-    /// The header has been handed on: what is added now comes late.
+    /// Whether the header was sent: later additions are too late.
     pub(crate) fn is_late(&self) -> bool {
         self.offers > 0
     }
 
-    /// Notes a problem of the file itself.
     pub(crate) fn problem(&mut self, problem: Problem) {
         if self.problems.len() < FILE_PROBLEMS_MAX {
             self.problems.push(problem);

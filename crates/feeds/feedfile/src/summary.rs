@@ -1,4 +1,4 @@
-//! What became of a file.
+//! The result of reading a file.
 
 use crate::header::Header;
 use crate::input::Packing;
@@ -8,42 +8,32 @@ use std::collections::BTreeMap;
 /// Whether a file was read to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It was: what is not in it is not offered any more.
+    /// Yes: offers that it does not have are no longer for sale.
     Complete,
-    /// It was not: the offers before the place hold, and nothing follows about others.
+    /// No: the offers before the error are valid; nothing is known of others.
     Broken(Box<Problem>),
-    /// The caller wanted no more.
     Stopped,
 }
 
-/// What became of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// None if it is none that Torg reads.
+    /// `None` if the format is unknown.
     pub format: Option<Format>,
     /// The encoding of the text: `UTF-8`, `windows-1251`.
     pub encoding: &'static str,
-    /// What it was packed with.
     pub packing: Packing,
-    /// Bytes after unpacking.
     pub bytes: u64,
-    /// Offers of the file.
     pub offers: u64,
-    /// Those that can be taken.
     pub accepted: u64,
-    /// Those with errors.
     pub rejected: u64,
-    /// Those of the rejected whose id is not known either: nobody can tell which offers they are.
+    /// Rejected offers without a readable id.
     pub rejected_without_id: u64,
-    /// Errors by code.
     pub errors_by_code: BTreeMap<Code, u64>,
-    /// Warnings by code.
     pub warnings_by_code: BTreeMap<Code, u64>,
-    /// Problems of the file itself, beside its offers.
+    /// Problems of the file itself, not of its offers.
     pub problems: Vec<Problem>,
-    /// What the file says beside its offers.
+    /// The header of a file: what it says beside its offers.
     pub header: Header,
-    /// Whether it was read to its end.
     pub outcome: Outcome,
 }
 
@@ -66,13 +56,12 @@ impl Summary {
         }
     }
 
-    /// All warnings.
     #[must_use]
     pub fn warnings(&self) -> u64 {
         self.warnings_by_code.values().sum()
     }
 
-    /// Everything was read, and nothing in it is an error.
+    /// Whether everything was read without an error.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.outcome == Outcome::Complete && self.errors_by_code.is_empty()
@@ -90,7 +79,6 @@ impl Summary {
         *counts.entry(code).or_default() += more;
     }
 
-    /// Ends as broken by this problem.
     pub(crate) fn break_off(&mut self, problem: Box<Problem>) {
         self.count(&problem);
         self.outcome = Outcome::Broken(problem);

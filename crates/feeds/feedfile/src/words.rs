@@ -1,9 +1,8 @@
-//! Words of people and formats, in English and Russian, and texts without markup.
+//! Interprets words of people and formats in English and Russian, and removes markup.
 
 use crate::model::{Availability, Condition, Price};
 use std::borrow::Cow;
 
-/// A tag of HTML ends within so many bytes, or is none.
 const TAG_BYTES_MAX: usize = 2_000;
 
 fn fold(text: &str) -> String {
@@ -69,7 +68,7 @@ pub(crate) fn availability(text: &str) -> Option<Availability> {
     })
 }
 
-/// A price that is no number.
+/// A price in words, such as `free`.
 pub(crate) fn price_in_words(text: &str) -> Option<Price> {
     Some(match fold(text).as_str() {
         "free" | "бесплатно" | "даром" | "отдам даром" => Price::Free,
@@ -88,7 +87,7 @@ pub(crate) fn price_in_words(text: &str) -> Option<Price> {
     })
 }
 
-/// Looks like the address behind `http://`: a host with a point, `localhost` or numbers.
+/// Whether a text can follow `http://`: a host with a dot, `localhost` or an address.
 pub(crate) fn is_host(text: &str) -> bool {
     let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let shape = host.contains('.') && !host.starts_with('.') && !host.contains("..");
@@ -103,7 +102,6 @@ pub(crate) fn is_email(text: &str) -> bool {
     !name.is_empty() && !text.contains(char::is_whitespace) && is_host(host) && text.len() <= 254
 }
 
-/// The text in one line, without runs of white space.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let mut last_space = false;
     let sound = text.chars().all(|c| {
@@ -118,7 +116,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of HTML: tags are gone, paragraphs and lines of lists stand in lines of their own.
+/// The text of HTML without tags; each paragraph and list item is a line.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if memchr::memchr2(b'<', b'&', text.as_bytes()).is_none() {
@@ -135,7 +133,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(without_empty_lines(&out))
 }
 
-/// Reads a tag, a comment or a section of CDATA; a `<` that is none stays.
+/// Reads a tag, a comment or a CDATA section; any other `<` is text.
 fn tag<'t>(out: &mut String, text: &'t str) -> &'t str {
     const LINES: [&str; 14] =
         ["br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table"];
@@ -179,7 +177,7 @@ fn reference<'t>(out: &mut String, text: &'t str) -> &'t str {
     }
 }
 
-/// A phone with the country's number: Russian ones are often written with 8 before them, or with 7 and no +.
+/// A phone number with its country code: Russian ones often begin with 8, or with 7 without +.
 pub(crate) fn phone(text: &str) -> String {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     match digits.strip_prefix(['7', '8']).filter(|rest| rest.len() == 10 && !text.trim().starts_with('+')) {

@@ -1,4 +1,4 @@
-//! XML as sellers' programs write it: splitting without a tree, repair, and a small tree for each offer.
+//! XML as sellers' programs write it: splitting by tokens, repair, and a small tree for each offer.
 
 mod build;
 mod pass;
@@ -10,10 +10,10 @@ mod tree;
 
 pub(crate) use repair::{Repaired, repair};
 pub(crate) use root::root_name;
-pub(crate) use split::{Dialect, Found, Splitter};
+pub(crate) use split::{Dialect, Versioned, Splitter};
 pub(crate) use tree::{Attribute, Element, Tree};
 
-/// The part of a name behind its prefix.
+/// A name without its prefix.
 pub(crate) fn local(name: &str) -> &str {
     memchr::memchr(b':', name.as_bytes()).map_or(name, |colon| &name[colon + 1..])
 }

@@ -1,97 +1,55 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::sync::Arc;
 
 use store::Row;
 
-/// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something was not done.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The watcher refused or failed.
     #[error(transparent)]
     Watcher(#[from] watcher::Error),
-    /// The ad store refused or failed.
     #[error(transparent)]
     Offers(#[from] offers::Error),
-    /// A topic refused or failed.
     #[error(transparent)]
     Topics(#[from] Arc<topics::Error>),
-    /// Files cannot be written or read.
     #[error("files: {0}")]
     Files(Arc<object_store::Error>),
-    /// The disk of this machine cannot be written or read.
-    #[error("this machine's disk: {0}")]
+    #[error("local disk: {0}")]
     Disk(Arc<std::io::Error>),
-    /// A row cannot be read.
-    #[error("{place} cannot be read: {detail}")]
-    Damaged {
-        /// Which.
-        place: String,
-        /// Why.
-        detail: String,
-    },
-    /// There is no such feed.
-    #[error("there is no feed {namespace:?} of {seller}")]
-    NotFound {
-        /// Whose.
-        seller: String,
-        /// Which.
-        namespace: String,
-    },
-    /// There is no such load.
+    #[error("row {place} cannot be decoded: {detail}")]
+    Damaged { place: String, detail: String },
+    #[error("seller {seller} has no feed {namespace:?}")]
+    NotFound { seller: String, namespace: String },
     #[error("the feed has no load {0}")]
     NoLoad(u64),
-    /// The seller has it already.
-    #[error("{seller} has a feed {namespace:?} already: change that one, or give another namespace")]
-    Exists {
-        /// Whose.
-        seller: String,
-        /// Which.
-        namespace: String,
-    },
-    /// A value cannot be taken.
+    #[error("seller {seller} already has a feed {namespace:?}: change it, or choose another namespace")]
+    Exists { seller: String, namespace: String },
     #[error("{field}: {text}")]
-    Invalid {
-        /// Where.
-        field: String,
-        /// What is wrong, and what to do.
-        text: String,
-    },
-    /// It has another version than the caller saw.
-    #[error("the feed has version {actual} by now, not {expected}: read it again, and decide again")]
-    OtherVersion {
-        /// What the caller saw.
-        expected: u64,
-        /// What it has.
-        actual: u64,
-    },
-    /// The load does not wait.
-    #[error("load {0} does not wait for anybody")]
+    Invalid { field: String, text: String },
+    #[error("the feed has version {actual}, not {expected}: read it again before you change it")]
+    OtherVersion { expected: u64, actual: u64 },
+    #[error("load {0} does not wait for a confirmation")]
     NotWaiting(u64),
-    /// The feed is being deleted.
     #[error("the feed is being deleted")]
     Deleting,
-    /// The thread that read a file has panicked.
-    #[error("Torg has a fault: {0}")]
+    /// The reading thread panicked.
+    #[error("internal error: {0}")]
     Fault(String),
-    /// Others change the same feed all the time.
-    #[error("others change this feed all the time: try again")]
+    #[error("too many concurrent changes of this feed: try again")]
     Contended,
 }
 
 impl Error {
-    /// Whether it may pass by itself.
+    /// Whether a retry may succeed.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            // What is gone does not come back.
+            // A missing file does not come back.
             Self::Files(error) => !matches!(**error, object_store::Error::NotFound { .. }),
             other => matches!(
                 other,

@@ -1,49 +1,19 @@
-//! A feed as the watcher sees it, and what is saved with each of its changes.
-
-use std::fmt;
-use std::str::FromStr;
+//! A feed as an entity of the watcher, and the rows that follow from its changes.
 
 use buffa::Message as _;
 use bytes::Bytes;
-use offers::autoload::FeedName;
 use store::{Batch, Key, Scan};
 use watcher::{Entity, ChangeContext, Fields, shard_of};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 
+use crate::name::FeedName;
 use crate::tables::{FEEDS, LOADS, NAMES};
 
-/// A feed by its seller and namespace. As text the namespace comes first, which has no `/` in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FeedId(pub FeedName);
-
-impl FeedId {
-    /// The feed of a seller in a namespace.
-    pub fn new(seller: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self(FeedName { seller: seller.into(), namespace: namespace.into() })
-    }
-}
-
-impl fmt::Display for FeedId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.0.namespace, self.0.seller)
-    }
-}
-
-impl FromStr for FeedId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (namespace, seller) = text.split_once('/').ok_or("a feed is NAMESPACE/SELLER")?;
-        Ok(Self::new(seller, namespace))
-    }
-}
-
-/// A feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredFeed(pub Feed);
 
-/// Fields by which stages and changes speak of a feed: what callers set, what fetching finds out, and what loads do.
+/// The fields of a feed by name: settings, results of fetching, and loads.
 macro_rules! for_each_field {
     ($visit:ident) => {
         $visit!(title);
@@ -72,19 +42,19 @@ macro_rules! for_each_kept {
 }
 
 impl StoredFeed {
-    pub(crate) fn keeping(&self) -> FeedKeeping {
+    pub(crate) fn internal(&self) -> FeedKeeping {
         self.0.keeping.as_option().cloned().unwrap_or_default()
     }
 
-    pub(crate) fn keep(&mut self) -> &mut FeedKeeping {
+    pub(crate) fn internal_mut(&mut self) -> &mut FeedKeeping {
         self.0.keeping.get_or_insert_default()
     }
 
     pub(crate) fn name(&self) -> FeedName {
-        FeedName { seller: self.0.seller.clone(), namespace: self.0.namespace.clone() }
+        FeedName::from(&self.0)
     }
 
-    /// The load whose file is to be read next: the last one that waits, for later ones win.
+    /// The load to read next: the last queued one, because later files win.
     pub(crate) fn next_load(&self) -> Option<&QueuedLoad> {
         let keeping = self.0.keeping.as_option()?;
         keeping.queue.last().filter(|load| load.number > keeping.read_load)
@@ -92,11 +62,11 @@ impl StoredFeed {
 }
 
 impl Entity for StoredFeed {
-    type Id = FeedId;
+    type Id = FeedName;
     const KIND: &'static str = "feed";
 
-    fn id(&self) -> FeedId {
-        FeedId(self.name())
+    fn id(&self) -> FeedName {
+        self.name()
     }
 
     fn encode(&self) -> Bytes {
@@ -109,7 +79,7 @@ impl Entity for StoredFeed {
 
     fn changed_fields(before: &Self, after: &Self) -> Fields {
         let mut changed = Vec::new();
-        let (kept_before, kept_after) = (before.keeping(), after.keeping());
+        let (kept_before, kept_after) = (before.internal(), after.internal());
         macro_rules! note {
             ($field:ident) => {
                 if before.0.$field != after.0.$field {
@@ -130,7 +100,7 @@ impl Entity for StoredFeed {
     }
 
     fn take_fields(&mut self, fields: &Fields, from: &Self) {
-        let kept = from.keeping();
+        let kept = from.internal();
         macro_rules! take {
             ($field:ident) => {
                 if fields.covers(stringify!($field)) {
@@ -141,7 +111,7 @@ impl Entity for StoredFeed {
         macro_rules! take_kept {
             ($field:ident) => {
                 if fields.covers(stringify!($field)) {
-                    self.keep().$field = kept.$field.clone();
+                    self.internal_mut().$field = kept.$field.clone();
                 }
             };
         }
@@ -149,7 +119,7 @@ impl Entity for StoredFeed {
         for_each_kept!(take_kept);
     }
 
-    /// A load is known from the moment when it is queued; a seller's feeds are found by the seller.
+    /// Adds the rows of queued loads, and the row by which a seller's feeds are listed.
     fn derived_rows(change: &ChangeContext<'_, Self>, batch: &mut Batch) {
         let Some(one) = change.after.or(change.before) else { return };
         let shard = shard_of(&one.0.seller, change.shards);
@@ -164,14 +134,14 @@ impl Entity for StoredFeed {
             _ => {}
         }
         let Some(after) = change.after else { return };
-        let known = change.before.map_or(0, |before| before.keeping().last_load);
-        for queued in after.keeping().queue.iter().filter(|load| load.number > known) {
+        let known = change.before.map_or(0, |before| before.internal().last_load);
+        for queued in after.internal().queue.iter().filter(|load| load.number > known) {
             let key = load_key(shard, &one.name(), queued.number);
             batch.put(key, 1, fresh_load(&one.0, queued).encode_to_vec());
         }
     }
 
-    fn key(shard: u32, id: &FeedId) -> Key {
+    fn key(shard: u32, id: &FeedName) -> Key {
         FEEDS.key((shard, &*id.to_string()))
     }
 
@@ -180,7 +150,6 @@ impl Entity for StoredFeed {
     }
 }
 
-/// Where a load stands.
 pub(crate) fn load_key(seller_shard: u32, feed: &FeedName, number: u64) -> Key {
     LOADS.key((seller_shard, &*feed.seller, &*feed.namespace, number.cast_signed()))
 }
@@ -205,17 +174,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_read_back_also_if_the_seller_has_a_slash() {
-        let id = FeedId::new("shop/7", "default");
-        assert_eq!(id.to_string().parse(), Ok(id));
-    }
-
-    #[test]
     fn changed_fields_are_named_and_can_be_taken_over() {
         let before = StoredFeed(Feed { seller: "ann".to_owned(), ..Feed::default() });
         let mut after = before.clone();
         after.0.paused = true;
-        after.keep().read_load = 3;
+        after.internal_mut().read_load = 3;
         let changed = StoredFeed::changed_fields(&before, &after);
         assert_eq!(changed, Fields::of(["paused", "read_load"]));
         let mut taken = before.clone();
@@ -228,9 +191,9 @@ mod tests {
         let queued = |number| QueuedLoad { number, ..QueuedLoad::default() };
         let mut feed = StoredFeed(Feed::default());
         assert_eq!(feed.next_load(), None);
-        feed.keep().queue = vec![queued(1), queued(2)];
+        feed.internal_mut().queue = vec![queued(1), queued(2)];
         assert_eq!(feed.next_load().unwrap().number, 2);
-        feed.keep().read_load = 2;
+        feed.internal_mut().read_load = 2;
         assert_eq!(feed.next_load(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What callers hold: feeds are made, changed and deleted, files are handed in.
+//! The API of feeds: creates, changes and deletes feeds, and accepts files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buffa_types::google::protobuf::Timestamp;
 use geo::Geocoder;
-use offers::autoload::FeedName;
-use offers::{Offers, time};
+use offers::{BulkChanges, time};
 use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
@@ -16,103 +15,98 @@ use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 
 use crate::error::{Error, Result, invalid};
-use crate::feed::{FeedId, StoredFeed};
+use crate::feed::StoredFeed;
 use crate::files::{Files, Spooled};
 use crate::limits::{
     ATTEMPTS_MAX, CREDENTIAL_BYTES_MAX, FEEDS_OF_A_SELLER_MAX, GUARD_LEAST, GUARD_SHARE, NAMESPACE_BYTES_MAX,
     PERIOD, PERIOD_MAX, PERIOD_MIN, QUEUE_MAX, TITLE_CHARS_MAX, URL_BYTES_MAX,
 };
+use crate::name::FeedName;
 use crate::tables::NAMES;
 
-/// How feeds work.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The topic in which loads go to the ad store.
     pub offers_topic: String,
-    /// The topic in which answers come.
     pub results_topic: String,
-    /// Loads of a feed that are kept.
+    /// The topic of messages that cannot be decoded.
+    pub dead_letter_topic: String,
     pub loads_kept: u64,
-    /// Offers in one message to the ad store, at most. A load that has begun goes on as it began.
+    /// The maximum number of offers of a batch. A load that has begun keeps its number.
     pub batch_offers: u32,
-    /// How many offers of a load may be on their way, in batches.
+    /// Batches of a load that may be in flight.
     pub batches_ahead: u32,
 }
 
-/// What feeds are made of.
+/// What [`Feeds`] needs.
 #[derive(Clone)]
-pub struct Parts {
-    /// Opened with [`tables`](crate::tables), and those of the watcher, of topics and of offers.
+pub struct Dependencies {
+    /// Opened with [`tables`](crate::tables) and those of the watcher, of topics and of offers.
     pub store: Store,
-    /// Where loads go and answers come from.
+    /// With the topics of [`Config`].
     pub topics: Topics,
-    /// The ad store.
-    pub offers: Offers,
-    /// What has feeds fetched and read.
+    pub offers: Arc<dyn BulkChanges>,
     pub watcher: Watcher<StoredFeed>,
-    /// Where files are.
     pub files: Files,
-    /// What recognises categories, attributes and places.
     pub unifier: Arc<Unifier>,
-    /// What knows places better than the built-in ones, if there is something.
+    /// A geocoder beside the built-in places.
     pub geocoder: Option<Arc<dyn Geocoder>>,
-    /// Who adds to the commits that end loads, if somebody does.
-    pub witness: Option<Arc<dyn LoadWitness>>,
-    /// How they work.
+    /// Adds rows to the commits that end loads.
+    pub load_hook: Option<Arc<dyn LoadHook>>,
     pub config: Config,
 }
 
-/// Adds to the commit that ends a load what has to be saved together with it.
+/// Adds rows to the commit that ends a load.
 #[async_trait]
-pub trait LoadWitness: Send + Sync {
-    /// A load has come to its end, and all of its offers are applied. Called again, with another batch, if the commit was in conflict.
+pub trait LoadHook: Send + Sync {
+    /// Called when a load is done and all of its offers are applied, and again with another batch after a conflict.
     async fn load_done(&self, feed: &FeedName, load: &Load, batch: &mut Batch) -> store::Result<()>;
 }
 
 /// All feeds of a store. Cheap to clone.
 #[derive(Clone)]
 pub struct Feeds {
-    pub(crate) parts: Arc<Parts>,
+    pub(crate) deps: Arc<Dependencies>,
 }
 
 impl Feeds {
-    /// Feeds over these parts.
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        Self { parts: Arc::new(parts) }
+    pub fn new(deps: Dependencies) -> Self {
+        Self { deps: Arc::new(deps) }
     }
 
-    /// The same feeds, worked on by stages.
+    /// The same feeds with a watcher that has stages.
     #[must_use]
     pub fn with_watcher(&self, watcher: Watcher<StoredFeed>) -> Self {
-        Self::new(Parts { watcher, ..(*self.parts).clone() })
+        Self::new(Dependencies { watcher, ..(*self.deps).clone() })
     }
 
-    /// What works on them.
     #[must_use]
     pub fn watcher(&self) -> &Watcher<StoredFeed> {
-        &self.parts.watcher
+        &self.deps.watcher
     }
 
-    /// Where files are.
     #[must_use]
     pub fn files(&self) -> &Files {
-        &self.parts.files
+        &self.deps.files
+    }
+
+    pub(crate) fn offers(&self) -> &dyn BulkChanges {
+        &*self.deps.offers
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.parts.store
+        &self.deps.store
     }
 
     pub(crate) fn now(&self) -> Time {
-        self.parts.watcher.clock().now()
+        self.deps.watcher.clock().now()
     }
 
     pub(crate) fn seller_shard(&self, seller: &str) -> u32 {
-        shard_of(seller, self.parts.watcher.shards())
+        shard_of(seller, self.deps.watcher.shards())
     }
 
-    /// Makes a feed. If it has a link, it is fetched at once.
+    /// Creates a feed. A link is fetched at once.
     pub async fn create(&self, feed: Feed) -> Result<Feed> {
         let mut stored = StoredFeed(self.checked(callers_part(feed))?);
         let name = stored.name();
@@ -123,11 +117,11 @@ impl Feeds {
             if self.load_feed(&name).await?.is_some() {
                 return Err(Error::Exists { seller: name.seller, namespace: name.namespace });
             }
-            // The ad store remembers the loads of a feed that was here before: later ones win, so numbers go on.
-            let before = self.parts.offers.load_progress(&name).await?.map_or(0, |progress| progress.load);
-            (stored.keep().last_load, stored.keep().read_load) = (before, before);
+            // Later loads win, so numbers continue those of a deleted feed of this name.
+            let before = self.load_progress(&name).await?.map_or(0, |progress| progress.load);
+            (stored.internal_mut().last_load, stored.internal_mut().read_load) = (before, before);
             let mut batch = Batch::new();
-            let version = self.parts.watcher.save(&mut batch, None, &stored).await?;
+            let version = self.deps.watcher.save(&mut batch, None, &stored).await?;
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(shown(stored.0, version));
             }
@@ -135,18 +129,18 @@ impl Feeds {
         Err(Error::Contended)
     }
 
-    /// A feed as callers see it.
+    /// A feed without secrets and internal fields.
     pub async fn get(&self, name: &FeedName) -> Result<Feed> {
         let found = self.find(name).await?;
         let mut feed = shown(found.entity.0.clone(), found.version);
-        let last = found.entity.keeping().last_load;
+        let last = found.entity.internal().last_load;
         if last > 0 {
             feed.last_load = self.load(name, last).await.ok().into();
         }
         Ok(feed)
     }
 
-    /// The feeds of a seller by namespace, those behind `after`.
+    /// The feeds of a seller by namespace, those after `after`.
     pub async fn list(&self, seller: &str, after: &str, limit: usize) -> Result<Vec<Feed>> {
         let shard = self.seller_shard(seller);
         let mut scan = NAMES.prefix((shard, seller));
@@ -156,7 +150,7 @@ impl Feeds {
         self.named(scan, limit).await
     }
 
-    /// The feeds of all sellers, those behind `after`. Feeds of one seller stand together; sellers are in the order of their shards.
+    /// The feeds of all sellers, those after `after`. Feeds of one seller are adjacent; sellers are in the order of their shards.
     pub async fn list_all(&self, after: Option<&FeedName>, limit: usize) -> Result<Vec<Feed>> {
         let mut scan = NAMES.scan();
         if let Some(FeedName { seller, namespace }) = after {
@@ -165,7 +159,7 @@ impl Feeds {
         self.named(scan, limit).await
     }
 
-    /// The first feeds whose names a scan finds. One that goes at this moment is passed over for the next.
+    /// The first feeds whose names a scan finds, without those that are just being deleted.
     async fn named(&self, mut scan: Scan, limit: usize) -> Result<Vec<Feed>> {
         let mut feeds = Vec::new();
         loop {
@@ -185,7 +179,7 @@ impl Feeds {
         }
     }
 
-    /// Changes what callers set. `change` may be called several times.
+    /// Changes the settings. `change` may be called several times.
     pub async fn update(
         &self,
         name: &FeedName,
@@ -216,28 +210,28 @@ impl Feeds {
         .await
     }
 
-    /// Has the link fetched as soon as possible.
+    /// Schedules a fetch of the link.
     pub async fn fetch_now(&self, name: &FeedName) -> Result<()> {
         let now = self.timestamp();
         self.rewrite(name, None, |stored| {
             if !stored.0.link.is_set() {
-                return Err(invalid("link", "this feed has no link: upload a file, or give it a link"));
+                return Err(invalid("link", "the feed has no link: upload a file, or set a link"));
             }
-            stored.keep().fetch_asked_time = Some(now.clone()).into();
+            stored.internal_mut().fetch_asked_time = Some(now.clone()).into();
             Ok(())
         })
         .await?;
         Ok(())
     }
 
-    /// Hands in a file; the number of the load that it becomes.
+    /// Queues a file; returns the number of its load.
     pub async fn upload(&self, name: &FeedName, spooled: Spooled, origin: Origin) -> Result<u64> {
         if spooled.bytes == 0 {
-            return Err(invalid("file", "there is nothing in it"));
+            return Err(invalid("file", "the file is empty"));
         }
         self.find(name).await?;
         let (hash, bytes) = (spooled.hash.clone(), spooled.bytes);
-        let file = self.parts.files.keep(name, spooled).await?;
+        let file = self.deps.files.store(name, spooled).await?;
         let queued = QueuedLoad {
             file,
             hash,
@@ -256,22 +250,22 @@ impl Feeds {
         let stored = match enqueued {
             Ok((stored, _)) => stored,
             Err(error) => {
-                // Nobody knows the file, if it is sure that the load is not known. Otherwise it stays.
+                // Delete the file only if its load surely was not saved.
                 if matches!(error, Error::NotFound { .. } | Error::Deleting | Error::Contended)
-                    && let Err(left) = self.parts.files.forget(&kept).await
+                    && let Err(left) = self.deps.files.delete(&kept).await
                 {
-                    tracing::warn!(file = kept, error = %left, "a file of no load stays behind");
+                    tracing::warn!(file = kept, error = %left, "cannot delete the file of a load that was not saved");
                 }
                 return Err(error);
             }
         };
-        Ok(stored.keeping().last_load)
+        Ok(stored.internal().last_load)
     }
 
-    /// Has the offers of a feed removed, or turned to manual ones, and then the feed with its history.
+    /// Removes the offers of a feed or makes them manual, then deletes the feed with its history.
     pub async fn delete(&self, name: &FeedName, offers: Missing) -> Result<()> {
         self.rewrite(name, None, |stored| {
-            let keeping = stored.keep();
+            let keeping = stored.internal_mut();
             let load = keeping.last_load + 1;
             keeping.deleting = Some(Deleting { offers: offers.into(), load, ..Deleting::default() }).into();
             keeping.last_load = load;
@@ -281,7 +275,7 @@ impl Feeds {
         Ok(())
     }
 
-    /// Reads, changes and saves a feed until nobody else came between.
+    /// Reads, changes and saves a feed, again after a conflict.
     pub(crate) async fn rewrite(
         &self,
         name: &FeedName,
@@ -292,7 +286,7 @@ impl Feeds {
         Ok(shown(stored.0, version))
     }
 
-    /// The same; what was saved, and its version.
+    /// The same; returns the saved feed and its version.
     async fn rewrite_stored(
         &self,
         name: &FeedName,
@@ -301,7 +295,7 @@ impl Feeds {
     ) -> Result<(StoredFeed, u64)> {
         for _ in 0..ATTEMPTS_MAX {
             let found = self.find(name).await?;
-            if found.entity.keeping().deleting.is_set() {
+            if found.entity.internal().deleting.is_set() {
                 return Err(Error::Deleting);
             }
             if let Some(expected) = version.filter(|expected| *expected != found.version) {
@@ -314,7 +308,7 @@ impl Feeds {
             }
             after.0.update_time = Some(self.timestamp()).into();
             let mut batch = Batch::new();
-            let version = self.parts.watcher.save(&mut batch, Some(&found), &after).await?;
+            let version = self.deps.watcher.save(&mut batch, Some(&found), &after).await?;
             if self.store().commit(batch).await?.is_applied() {
                 return Ok((after, version));
             }
@@ -328,14 +322,14 @@ impl Feeds {
     }
 
     async fn load_feed(&self, name: &FeedName) -> Result<Option<Versioned<StoredFeed>>> {
-        Ok(self.parts.watcher.load_to_change(&FeedId(name.clone()), &Fields::all()).await?)
+        Ok(self.deps.watcher.load_to_change(name, &Fields::all()).await?)
     }
 
     pub(crate) fn timestamp(&self) -> Timestamp {
         time::from_time(self.now())
     }
 
-    /// A feed as somebody wants it, with what is left out filled in.
+    /// A validated feed with defaults for what is left out.
     fn checked(&self, feed: Feed) -> Result<Feed> {
         let now = self.timestamp();
         let namespace = if feed.namespace.is_empty() { "default".to_owned() } else { feed.namespace.clone() };
@@ -344,7 +338,7 @@ impl Feeds {
             return Err(invalid("namespace", format!("1 to {NAMESPACE_BYTES_MAX} letters, digits, - and _")));
         }
         if feed.seller.is_empty() || feed.seller.len() > offers::validation::SELLER_BYTES_MAX {
-            return Err(invalid("seller", "say whose feed it is"));
+            return Err(invalid("seller", "the seller is missing or too long"));
         }
         if feed.title.chars().count() > TITLE_CHARS_MAX {
             return Err(invalid("title", format!("at most {TITLE_CHARS_MAX} characters")));
@@ -356,7 +350,7 @@ impl Feeds {
             ..Guard::default()
         });
         if !(0.0..=1.0).contains(&guard.share) {
-            return Err(invalid("guard.share", "a part, from 0 to 1"));
+            return Err(invalid("guard.share", "expected a share from 0 to 1"));
         }
         let missing = match feed.missing.as_known() {
             Some(Missing::MISSING_UNSPECIFIED) | None => Missing::MISSING_REMOVE,
@@ -365,7 +359,7 @@ impl Feeds {
         let guard = Guard { confirmed: false, ..guard };
         let mut defaults = feed.defaults.as_option().cloned().unwrap_or_default();
         if let (true, Some(usual)) =
-            (defaults.currency.is_empty(), self.parts.offers.catalogue().currencies().first())
+            (defaults.currency.is_empty(), self.deps.offers.catalogue().currencies().first())
         {
             defaults.currency = usual.to_string();
         }
@@ -383,7 +377,7 @@ impl Feeds {
     }
 }
 
-/// What a caller says of a new feed; the rest is ours.
+/// The settings of a new feed; Torg sets the rest.
 fn callers_part(feed: Feed) -> Feed {
     Feed {
         seller: feed.seller,
@@ -404,7 +398,7 @@ fn check_link(feed: &Feed) -> Result<()> {
     let is_web = link.url.starts_with("http://") || link.url.starts_with("https://");
     if !is_web || link.url.len() > URL_BYTES_MAX {
         let text =
-            format!("an address that begins with http:// or https://, of at most {URL_BYTES_MAX} bytes");
+            format!("expected a URL that begins with http:// or https://, of at most {URL_BYTES_MAX} bytes");
         return Err(invalid("link.url", text));
     }
     if link.user.len() > CREDENTIAL_BYTES_MAX || link.password.len() > CREDENTIAL_BYTES_MAX {
@@ -417,15 +411,14 @@ fn check_link(feed: &Feed) -> Result<()> {
     Ok(())
 }
 
-/// How often a feed is fetched.
 pub(crate) fn period_of(feed: &Feed) -> Duration {
     let period = feed.link.as_option().and_then(|link| link.period.as_option());
     period.map_or(PERIOD, |period| Duration::from_secs(u64::try_from(period.seconds).unwrap_or(0)))
 }
 
-/// Adds a load to those that wait. Of too many, the oldest are given up: a later file wins anyway.
+/// Queues a load. If there are too many, the oldest are dropped: later files win anyway.
 pub(crate) fn enqueue(stored: &mut StoredFeed, queued: QueuedLoad) {
-    let keeping = stored.keep();
+    let keeping = stored.internal_mut();
     let number = keeping.last_load + 1;
     keeping.last_load = number;
     let read = keeping.read_load;
@@ -435,7 +428,7 @@ pub(crate) fn enqueue(stored: &mut StoredFeed, queued: QueuedLoad) {
     keeping.queue.drain(..surplus);
 }
 
-/// A feed as callers see it.
+/// A feed without secrets and internal fields.
 pub(crate) fn shown(mut feed: Feed, version: u64) -> Feed {
     if let Some(link) = feed.link.as_option_mut()
         && !link.password.is_empty()

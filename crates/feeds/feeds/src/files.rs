@@ -1,4 +1,4 @@
-//! Files: spooled to this machine's disk while they come in, then kept under their hash, each on its own.
+//! Files: spooled to the local disk on arrival, then stored under their hash.
 
 use std::io::{BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path as DiskPath, PathBuf};
@@ -8,57 +8,53 @@ use bytes::Bytes;
 use futures::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart};
-use offers::autoload::FeedName;
 use tempfile::NamedTempFile;
 
 use crate::error::{Result, invalid};
 use crate::limits::FILE_BYTES_MAX;
+use crate::name::FeedName;
 
-/// Bytes that are read or written at a time.
 const PIECE_BYTES: usize = 1 << 20;
-/// How the names of spooled files begin; the rest is different each time.
+/// The prefix of the names of spooled files.
 const SPOOLED: &str = "feed-";
-/// Files up to this size are kept by one request.
+/// Files up to this size are stored by one request.
 const WHOLE_BYTES_MAX: u64 = 8 << 20;
 
-/// Where files are kept, and where they are spooled. Cheap to clone.
+/// The storage and the spool of files. Cheap to clone.
 #[derive(Clone)]
 pub struct Files {
     store: Arc<dyn ObjectStore>,
     spool: Arc<PathBuf>,
 }
 
-/// A file that comes in.
 pub struct Spool {
     file: NamedTempFile,
     hasher: blake3::Hasher,
     bytes: u64,
 }
 
-/// A file that has come in as a whole.
+/// A file that was received completely.
 pub struct Spooled {
     file: NamedTempFile,
-    /// Of its content, in hexadecimal digits.
+    /// The hash of the content, in hexadecimal digits.
     pub hash: String,
-    /// Its size.
     pub bytes: u64,
 }
 
 impl Files {
-    /// Files in this store, spooled to this folder, which is made if it is not there.
+    /// Files in this storage with a spool in this folder, which is created if missing.
     pub fn new(store: Arc<dyn ObjectStore>, spool: &DiskPath) -> Result<Self> {
         std::fs::create_dir_all(spool)?;
         Ok(Self { store, spool: Arc::new(spool.to_owned()) })
     }
 
-    /// Begins a file.
     pub fn spool(&self) -> Result<Spool> {
         let file = NamedTempFile::with_prefix_in(SPOOLED, &*self.spool)?;
         Ok(Spool { file, hasher: blake3::Hasher::new(), bytes: 0 })
     }
 
-    /// Keeps a file of a feed under its hash; where it is. Every file that comes is one of its own, also if it has the same content as another: none is forgotten with another.
-    pub async fn keep(&self, feed: &FeedName, spooled: Spooled) -> Result<String> {
+    /// Stores a file of a feed under its hash; returns its name. Files with the same content have different names, so that each can be deleted alone.
+    pub async fn store(&self, feed: &FeedName, spooled: Spooled) -> Result<String> {
         let seller = blake3::hash(feed.seller.as_bytes()).to_hex();
         let apart = spooled.file.path().file_name().unwrap_or_default().to_string_lossy();
         let apart = apart.trim_start_matches(SPOOLED);
@@ -85,7 +81,7 @@ impl Files {
         Ok(name)
     }
 
-    /// Brings a file to this machine's disk, to be read there.
+    /// Copies a file to the local disk for reading.
     pub async fn fetch(&self, name: &str) -> Result<impl Read + Send + 'static + use<>> {
         let mut pieces = self.store.get(&Path::from(name)).await?.into_stream();
         let mut file = tempfile::tempfile_in(&*self.spool)?;
@@ -96,8 +92,7 @@ impl Files {
         Ok(BufReader::with_capacity(PIECE_BYTES, file))
     }
 
-    /// Forgets a file; it is no error if it is gone already.
-    pub async fn forget(&self, name: &str) -> Result<()> {
+    pub async fn delete(&self, name: &str) -> Result<()> {
         match self.store.delete(&Path::from(name)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
             done => Ok(done?),
@@ -106,13 +101,12 @@ impl Files {
 }
 
 impl Spool {
-    /// Adds a piece.
     pub fn write(&mut self, piece: &Bytes) -> Result<()> {
         self.bytes += piece.len() as u64;
         if self.bytes > FILE_BYTES_MAX {
             return Err(invalid(
                 "file",
-                format!("it is larger than {} MiB: divide it into several feeds", FILE_BYTES_MAX >> 20),
+                format!("the file is larger than {} MiB: split it into several feeds", FILE_BYTES_MAX >> 20),
             ));
         }
         self.hasher.update(piece);
@@ -120,8 +114,7 @@ impl Spool {
         Ok(())
     }
 
-    /// That was all.
-    pub fn end(mut self) -> Result<Spooled> {
+    pub fn finish(mut self) -> Result<Spooled> {
         self.file.flush()?;
         Ok(Spooled { hash: self.hasher.finalize().to_hex().to_string(), bytes: self.bytes, file: self.file })
     }

@@ -1,4 +1,4 @@
-//! Feeds: a seller's file on its way to live offers, and back as a report that says what to mend.
+//! Feeds: loads sellers' files into the ad store and reports the problems of each file.
 //!
 //! ```text
 //!  link ──► download (a stage: fetches, stores the file) ─┐
@@ -7,28 +7,31 @@
 //!                results (a consumer) ◄── topic feed.results ◄─────────────────────────┘
 //! ```
 //!
-//! A feed is an entity of the watcher ([`StoredFeed`]); the watcher brings what such work needs: one visit to a feed at a time in all processes, timers, retries, take-over from
-//! a process that died, `explain`. What is promised:
-//! - A file is stored before its load is known. A load that is known is worked on until it has an end.
-//! - Batches of a load have numbers and always the same offers: whoever takes a load over sends them again, and the ad store applies each once. The end of a load is
+//! A feed is an entity of the watcher ([`StoredFeed`]), which provides one visit to a feed at a time in all processes, timers, retries, take-over from
+//! a process that died, and `explain`. Guarantees:
+//! - A file is stored before its load exists. A load is retried until it ends.
+//! - Batches of a load are numbered and always have the same offers: a process that takes a load over sends them again, and each is applied once. The end of a load is
 //!   sent after all of its batches were acknowledged.
-//! - A file that could not be read to its end gives up no offer.
-//! - Answers are counted once for each batch; statistics are what happened.
-//! - Loads of one feed are worked on one after the other; a large one does not hold up small ones of others.
+//! - A file that could not be read to its end removes no offer.
+//! - Results are counted once for each batch.
+//! - Loads of one feed run one after the other; a large one does not delay small ones of other feeds.
 //!
-//! Where things are: a feed (`feed.rs`), what callers hold ([`Feeds`], `feeds.rs`), loads (`loads.rs`), files (`files.rs`), fetching (`loader.rs`), reading and sending (`process/`),
-//! answers (`results.rs`), reports (`reports.rs`), how all of them fare (`survey.rs`), what sellers' categories are (`mappings.rs`), what is thrown away (`cleaning.rs`). Rows are in `tables.rs`, limits in [`limits`].
+//! Where things are: the API ([`Feeds`], `feeds.rs`), the entity (`feed.rs`), loads (`loads.rs`), files (`files.rs`), fetching (`download.rs`), reading and sending (`process/`),
+//! changing offers (`apply/`), results (`results.rs`), reports (`reports.rs`), monitoring (`survey.rs`), sellers' categories (`mappings.rs`), cleanup (`cleanup.rs`), rows (`tables.rs`), [`limits`].
 
-mod cleaning;
+mod apply;
+mod background;
+mod cleanup;
+mod download;
 mod error;
 mod feed;
 mod feeds;
 mod files;
 pub mod limits;
-mod loader;
 mod loads;
 mod mappings;
 mod nominatim;
+mod name;
 mod offline;
 mod process;
 mod reports;
@@ -36,16 +39,18 @@ mod results;
 mod survey;
 mod tables;
 
+pub use apply::{Begun, GROUP as LOADS_GROUP};
+pub use download::Download;
 pub use error::{Error, Result};
-pub use feed::{FeedId, StoredFeed};
-pub use feeds::{Config, Feeds, LoadWitness, Parts};
+pub use feed::StoredFeed;
+pub use feeds::{Config, Dependencies, Feeds, LoadHook};
 pub use files::{Files, Spool, Spooled};
-pub use loader::Download;
 pub use mappings::Mapping;
 pub use nominatim::{Nominatim, NominatimOptions};
+pub use name::FeedName;
 pub use offline::{Offline, OfflineSession};
 pub use process::Process;
-pub use reports::{CodeCount, ProblemFilter, ProblemPage, ProblemPlace};
+pub use reports::{CodeCount, ProblemCursor, ProblemFilter, ProblemPage};
 pub use results::GROUP as RESULTS_GROUP;
 pub use survey::{LastLoad, SurveyPage, Surveyed, Unreachable};
 pub use tables::tables;

@@ -1,7 +1,6 @@
-//! Loads: what came of files.
+//! Loads: the progress and results of files.
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use store::{Batch, Read as _, Row};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Counts, Load, LoadKeeping};
@@ -10,16 +9,17 @@ use crate::error::{Error, Result, damaged};
 use crate::feed::load_key;
 use crate::feeds::Feeds;
 use crate::limits::ATTEMPTS_MAX;
+use crate::name::FeedName;
 use crate::tables::LOADS;
 
-/// Whether nothing more comes of a load.
-#[must_use]
-pub(crate) fn is_over(state: State) -> bool {
-    matches!(state, State::STATE_DONE | State::STATE_FAILED | State::STATE_SUPERSEDED)
+/// Whether the state of a load is final.
+pub(crate) fn is_over(load: &Load) -> bool {
+    use State::{STATE_DONE, STATE_FAILED, STATE_SUPERSEDED};
+    matches!(load.state.as_known(), Some(STATE_DONE | STATE_FAILED | STATE_SUPERSEDED))
 }
 
 impl Feeds {
-    /// A load as callers see it.
+    /// A load, without internal fields.
     pub async fn load(&self, name: &FeedName, number: u64) -> Result<Load> {
         let (load, _) = self.stored_load(name, number).await?.ok_or(Error::NoLoad(number))?;
         Ok(shown(load))
@@ -47,13 +47,13 @@ impl Feeds {
         rows.iter().map(|row| Ok((read(row)?, row.version))).collect()
     }
 
-    /// Lets a load go on that waits because it would remove many offers.
+    /// Confirms a load that waits because it would remove many offers.
     pub async fn confirm(&self, name: &FeedName, number: u64) -> Result<Load> {
         let load = self.load(name, number).await?;
         if load.state.as_known() != Some(State::STATE_WAITING) {
             return Err(Error::NotWaiting(number));
         }
-        if !self.parts.offers.confirm_load(name, number).await? {
+        if !self.confirm_removal(name, number).await? {
             return Err(Error::NotWaiting(number));
         }
         self.rewrite_load(name, number, |load| {
@@ -71,13 +71,13 @@ impl Feeds {
         Ok(Some((read(&row)?, row.version)))
     }
 
-    /// Adds to a batch what becomes of a load that was read with this version.
+    /// Adds the next state of a load that was read with this version to a batch.
     pub(crate) fn put_load(&self, batch: &mut Batch, name: &FeedName, version: u64, load: &Load) {
         let key = load_key(self.seller_shard(&name.seller), name, load.number);
         batch.check(key.clone(), version).put(key, version + 1, load.encode_to_vec());
     }
 
-    /// Reads, changes and saves a load until nobody else came between. What it is then; `None` if there is none.
+    /// Reads, changes and saves a load, again after a conflict. The saved load; `None` if it does not exist.
     pub(crate) async fn rewrite_load(
         &self,
         name: &FeedName,
@@ -105,7 +105,7 @@ pub(crate) fn read(row: &Row) -> Result<Load> {
     Load::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
 }
 
-pub(crate) fn keep(load: &mut Load) -> &mut LoadKeeping {
+pub(crate) fn internal_mut(load: &mut Load) -> &mut LoadKeeping {
     load.keeping.get_or_insert_default()
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn counts(load: &mut Load) -> &mut Counts {
     load.counts.get_or_insert_default()
 }
 
-/// A load as callers see it: with how far it is.
+/// A load without internal fields, with its progress.
 fn shown(mut load: Load) -> Load {
     let keeping = load.keeping.as_option().cloned().unwrap_or_default();
     let part = |some: u64, all: u64| if all == 0 { 0.0 } else { (some as f64 / all as f64).min(1.0) };

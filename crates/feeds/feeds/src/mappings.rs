@@ -1,4 +1,4 @@
-//! What sellers' own categories are: what the last file was taken for, and what the seller or support decided instead.
+//! Maps sellers' categories to the catalogue: as recognised in the last file, or as the seller or support decided.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,24 @@ use crate::limits::{MAPPING_KEY_BYTES_MAX, MAPPINGS_MAX};
 use crate::process::recognitions::Recognitions;
 use crate::tables::MAPPINGS;
 
-/// Mappings that are read or written at once.
+/// Mappings of one read or commit.
 const PAGE: usize = 200;
 
-/// What one of a seller's categories is.
+/// The category of the catalogue for one of a seller's categories.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
-    /// The seller's category, from the top down.
     pub path: Vec<String>,
-    /// The catalogue's.
     pub category: String,
-    /// Who said so; nobody if it was recognised.
+    /// Who decided it; empty if it was recognised.
     pub author: String,
-    /// Somebody said so: all offers of the seller's category are of this one. Otherwise each is looked at.
+    /// A decision applies to all offers of the seller's category. Without one, each offer is recognised.
     pub by_hand: bool,
-    /// From 0 to 1: the part of the offers of the last file that were recognised so. 1 if somebody said so.
+    /// The part of the offers of the last file that were recognised so, from 0 to 1. 1 for a decision.
     pub score: f64,
 }
 
 impl Feeds {
-    /// What was decided for a seller, by the key of the path.
+    /// The decisions for a seller, by the key of the path.
     pub(crate) async fn mappings(&self, seller: &str) -> Result<BTreeMap<String, String>> {
         let mut decided = BTreeMap::new();
         for (key, mapping) in self.all_mappings(seller).await? {
@@ -53,7 +51,7 @@ impl Feeds {
         }
     }
 
-    /// Keeps what a file was taken for, as far as nobody has decided otherwise.
+    /// Saves the recognitions of a file, except where there is a decision.
     pub(crate) async fn remember_recognitions(&self, seller: &str, found: &Recognitions) -> Result<()> {
         let (known, shard) = (self.all_mappings(seller).await?, self.seller_shard(seller));
         let (mut batch, mut count) = (Batch::new(), known.len());
@@ -73,7 +71,7 @@ impl Feeds {
             let row = Row { path: own.path.clone(), category: category.to_owned(), score, ..Row::default() };
             let key = MAPPINGS.key((shard, seller, &**key));
             let now = self.store().get_one(&key).await?;
-            // What somebody decides meanwhile is not overwritten, neither before this look nor after it.
+            // A concurrent decision is not overwritten.
             let decided = now.as_ref().map(read).transpose()?.is_some_and(|row| row.by_hand);
             if decided {
                 continue;
@@ -88,7 +86,7 @@ impl Feeds {
         Ok(())
     }
 
-    /// What is known of a seller's categories, in the order of keys, those behind `after`; each with its key.
+    /// A seller's mappings with their keys, in the order of keys, those after `after`.
     pub async fn list_mappings(
         &self,
         seller: &str,
@@ -109,17 +107,17 @@ impl Feeds {
         rows.iter().map(mapping).collect()
     }
 
-    /// Says what one of a seller's categories is, from the next load on; an empty category forgets it.
+    /// Decides a mapping from the next load on; an empty category deletes it.
     pub async fn set_mapping(&self, seller: &str, mapping: &Mapping) -> Result<()> {
         let path: Vec<&str> = mapping.path.iter().map(String::as_str).collect();
         let key = path_key(&path);
         if key.is_empty() || key.len() > MAPPING_KEY_BYTES_MAX {
             let text = format!(
-                "the names of the seller's category, of at most {MAPPING_KEY_BYTES_MAX} bytes together"
+                "expected the names of the seller's category, together at most {MAPPING_KEY_BYTES_MAX} bytes"
             );
             return Err(invalid("path", text));
         }
-        let catalogue = self.parts.offers.catalogue();
+        let catalogue = self.deps.offers.catalogue();
         if !mapping.category.is_empty() && catalogue.category(&mapping.category).is_none() {
             return Err(invalid("category", format!("the catalogue has no category {:?}", mapping.category)));
         }
@@ -142,7 +140,7 @@ impl Feeds {
             };
             batch.put(key, version + 1, row.encode_to_vec());
         }
-        // The last word counts.
+        // The last decision wins.
         let _: Outcome = self.store().commit(batch).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a load would find wrong with offers beside what the file itself tells, without a store: categories, attributes, places, prices.
+//! Checks a file offline as a load would: categories, attributes, places and prices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,22 +9,21 @@ use unify::Unifier;
 use wire::torg::feeds::v1::problem::Severity as WireSeverity;
 use wire::torg::feeds::v1::{self as proto, Defaults, Feed};
 
-use crate::process::unifying::{Unification, Unifying};
+use crate::process::convert::{Conversion, Converter};
 
-/// Stands for the seller and the namespace that nobody has named.
+/// The placeholder of the seller and the namespace.
 const NOBODY: &str = "check";
 
-/// One that every catalogue has.
+/// A currency of every catalogue.
 const ANY_CURRENCY: &str = "RUB";
 
-/// The catalogue's side of a load.
-pub struct Offline(Unifying);
+/// The checks of a load beyond those of the file itself.
+pub struct Offline(Converter);
 
-/// The same at work on one file.
-pub struct OfflineSession<'o>(Unification<'o>);
+pub struct OfflineSession<'o>(Conversion<'o>);
 
 impl Offline {
-    /// For a feed with these defaults, of a seller who has mapped nothing.
+    /// Checks for a feed with these defaults, without mappings.
     #[must_use]
     pub fn new(unifier: Arc<Unifier>, catalogue: Arc<Catalogue>, defaults: Defaults) -> Self {
         let feed = Feed {
@@ -33,10 +32,9 @@ impl Offline {
             defaults: Some(defaults).into(),
             ..Feed::default()
         };
-        Self(Unifying::with(unifier, catalogue, &feed, BTreeMap::new()))
+        Self(Converter::with(unifier, catalogue, &feed, BTreeMap::new()))
     }
 
-    /// Begins with a file.
     #[must_use]
     pub fn session(&self) -> OfflineSession<'_> {
         OfflineSession(self.0.session())
@@ -44,17 +42,17 @@ impl Offline {
 }
 
 impl Judge for OfflineSession<'_> {
-    /// The problems that a load adds to those of the file. They have no excerpts.
+    /// The problems that a load adds to those of the file, without excerpts.
     fn judge(&mut self, item: Item, header: &Header) -> Vec<Problem> {
         let mut item = Item { problems: Vec::new(), ..item };
         item.offer.iter_mut().for_each(name_a_currency);
-        let loaded = self.0.unify(item, header);
+        let loaded = self.0.convert(item, header);
         let id = &loaded.external_id;
         loaded.problems.into_iter().filter_map(|problem| of_wire(problem, id)).collect()
     }
 }
 
-/// That a price names no currency was said, and a feed has one for such prices: which one is not known here.
+/// A missing currency is reported already. In a load, the default of the feed is used, which is not known here.
 fn name_a_currency(offer: &mut FeedOffer) {
     let Some(price) = &mut offer.price else { return };
     let amounts = match &mut price.value {

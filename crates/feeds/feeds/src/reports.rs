@@ -1,54 +1,46 @@
-//! Reports: the problems of a load, filtered and paged, and in short by code. First what was found in the file; then, of the last load, what went wrong with its offers since: bans,
-//! photos that cannot be had.
+//! Reports: the problems of a load, filtered and paged, or counted by code. Problems of the file come first; for the last load, later problems of its offers follow: bans,
+//! photos that cannot be fetched.
 
 use std::collections::BTreeMap;
 
 use buffa::Message as _;
-use offers::autoload::{FeedName, Troubled};
 use store::Read as _;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems};
 
 use crate::error::{Result, damaged};
 use crate::feeds::Feeds;
-use crate::limits::{EXAMPLES, LATER_PROBLEMS_MAX, PROBLEM_LOOKS_MAX, ROW_PROBLEMS};
+use crate::limits::{EXAMPLES, LATER_PROBLEMS_MAX, PROBLEMS_READ_MAX, ROW_PROBLEMS};
+use crate::name::FeedName;
 use crate::tables::PROBLEMS;
 
-/// Which problems are wanted; what is empty does not matter.
+/// Selects problems; an empty field selects all.
 #[derive(Clone, Debug, Default)]
 pub struct ProblemFilter {
-    /// Of these codes.
     pub codes: Vec<String>,
-    /// Of this severity.
     pub severity: Option<Severity>,
-    /// Of this offer.
     pub external_id: String,
 }
 
-/// Some problems, and where the next ones begin.
 #[derive(Clone, Debug, Default)]
 pub struct ProblemPage {
-    /// In the order of the file.
     pub problems: Vec<OfferProblem>,
-    /// The place behind which there may be more.
-    pub next: Option<ProblemPlace>,
+    /// The cursor of the next page, if there may be one.
+    pub next: Option<ProblemCursor>,
 }
 
-/// A place in a report.
+/// A position in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProblemPlace {
-    /// A batch, and a place in it.
+pub enum ProblemCursor {
+    /// A batch and a position in it.
     InFile(u32, u32),
-    /// Behind what was found in the file, and behind this offer.
+    /// After the problems of the file, and after this offer.
     Later(String),
 }
 
-/// The problems of one code.
 #[derive(Clone, Debug, Default)]
 pub struct CodeCount {
-    /// How many there are.
     pub count: u64,
-    /// Some of them.
     pub examples: Vec<OfferProblem>,
 }
 
@@ -62,18 +54,18 @@ impl ProblemFilter {
 }
 
 impl Feeds {
-    /// Problems of a load behind a place. A page may have fewer than `limit` and yet not be the last: one call looks at so many rows only. It may have some more if one offer has them.
+    /// Problems of a load after a cursor. A page may have fewer than `limit` problems without being the last, because a call reads a limited number of rows, and more if one offer has them.
     pub async fn problems(
         &self,
         name: &FeedName,
         load: u64,
         filter: &ProblemFilter,
-        after: Option<ProblemPlace>,
+        after: Option<ProblemCursor>,
         limit: usize,
     ) -> Result<ProblemPage> {
         match after {
-            Some(ProblemPlace::Later(external)) => self.later_problems(name, filter, &external, limit).await,
-            Some(ProblemPlace::InFile(batch, place)) => {
+            Some(ProblemCursor::Later(external)) => self.later_problems(name, filter, &external, limit).await,
+            Some(ProblemCursor::InFile(batch, place)) => {
                 self.problems_in_file(name, load, filter, Some((batch, place)), limit).await
             }
             None => self.problems_in_file(name, load, filter, None, limit).await,
@@ -89,9 +81,9 @@ impl Feeds {
         limit: usize,
     ) -> Result<ProblemPage> {
         let prefix = (self.seller_shard(&name.seller), &*name.seller, &*name.namespace, load.cast_signed());
-        let mut scan = PROBLEMS.prefix(prefix).limit(PROBLEM_LOOKS_MAX / ROW_PROBLEMS);
+        let mut scan = PROBLEMS.prefix(prefix).limit(PROBLEMS_READ_MAX / ROW_PROBLEMS);
         if let Some((batch, place)) = after {
-            // The row before the one in which the place is: that one may have more.
+            // Begin with the row of the cursor, which may have more problems.
             let row = place - place % ROW_PROBLEMS as u32;
             let before = match (batch, row.checked_sub(1)) {
                 (batch, Some(place)) => Some((batch, place)),
@@ -110,7 +102,7 @@ impl Feeds {
                 if after.is_some_and(|after| (batch, place) <= after) {
                     continue;
                 }
-                page.next = Some(ProblemPlace::InFile(batch, place));
+                page.next = Some(ProblemCursor::InFile(batch, place));
                 if filter.takes(&problem) {
                     page.problems.push(problem);
                     if page.problems.len() == limit {
@@ -119,15 +111,15 @@ impl Feeds {
                 }
             }
         }
-        // What the store gave may be less than was asked for; only if it had nothing more is that the end.
+        // The store may return less than the limit; only an empty page is the end.
         if page.next.is_none() {
             let is_last = self.loads(name, None, 1).await?.first().is_some_and(|last| last.number == load);
-            page.next = is_last.then(|| ProblemPlace::Later(String::new()));
+            page.next = is_last.then(|| ProblemCursor::Later(String::new()));
         }
         Ok(page)
     }
 
-    /// What is wrong with the offers of a feed at present.
+    /// Current problems of the offers of a feed.
     async fn later_problems(
         &self,
         name: &FeedName,
@@ -136,9 +128,10 @@ impl Feeds {
         limit: usize,
     ) -> Result<ProblemPage> {
         let mut page = ProblemPage::default();
-        for troubled in self.parts.offers.feed_troubles(name, after, PROBLEM_LOOKS_MAX).await? {
-            let Troubled { external_id, troubles } = troubled;
-            page.next = Some(ProblemPlace::Later(external_id.clone()));
+        let FeedName { seller, namespace } = name;
+        let troubled = self.offers().troubles(seller, namespace, after, PROBLEMS_READ_MAX).await?;
+        for (external_id, troubles) in troubled {
+            page.next = Some(ProblemCursor::Later(external_id.clone()));
             let found = troubles.problems.into_iter().map(|problem| OfferProblem {
                 external_id: external_id.clone(),
                 title: troubles.title.clone(),
@@ -154,21 +147,21 @@ impl Feeds {
         Ok(page)
     }
 
-    /// The problems of a load by code. What went wrong later is counted up to a limit.
+    /// The problems of a load by code. Later problems are counted up to a limit.
     pub async fn count_problems(&self, name: &FeedName, load: &Load) -> Result<BTreeMap<String, CodeCount>> {
         let counted = |count: &u64| CodeCount { count: *count, examples: Vec::new() };
         let mut codes: BTreeMap<String, CodeCount> =
             load.problems_by_code.iter().map(|(code, count)| (code.clone(), counted(count))).collect();
         let (mut after, mut later) = (None, 0);
         loop {
-            // Of what was found in the file, only examples are wanted.
+            // Problems of the file are counted already: only examples are read.
             let has_all = codes.values().all(|code| code.examples.len() >= EXAMPLES.min(code.count as usize));
-            if has_all && matches!(after, None | Some(ProblemPlace::InFile(..))) {
-                after = Some(ProblemPlace::InFile(u32::MAX, u32::MAX));
+            if has_all && matches!(after, None | Some(ProblemCursor::InFile(..))) {
+                after = Some(ProblemCursor::InFile(u32::MAX, u32::MAX));
             }
-            let is_later = matches!(after, Some(ProblemPlace::Later(_)));
+            let is_later = matches!(after, Some(ProblemCursor::Later(_)));
             let page =
-                self.problems(name, load.number, &ProblemFilter::default(), after, PROBLEM_LOOKS_MAX).await?;
+                self.problems(name, load.number, &ProblemFilter::default(), after, PROBLEMS_READ_MAX).await?;
             for problem in page.problems {
                 let code =
                     problem.problem.as_option().map(|problem| problem.code.clone()).unwrap_or_default();

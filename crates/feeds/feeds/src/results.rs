@@ -1,13 +1,9 @@
-//! Answers of the ad store: they fill the statistics and the problems of loads, each batch once.
-
-use std::sync::Arc;
-use std::time::Duration;
+//! The consumer of results: fills the statistics and problems of loads, each batch once.
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use store::Batch;
 use tokio::sync::watch;
-use topics::{Delivered, Position, ReadLimit};
+use topics::{Delivered, Position};
 use wire::torg::feeds::v1::__buffa::oneof::result_message::Content;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::offer_result::Outcome;
@@ -15,77 +11,45 @@ use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::result_message::{BatchResult, EndResult};
 use wire::torg::feeds::v1::{Load, OfferProblem, OfferProblems, OfferResult, ResultMessage};
 
+use crate::background::repeat;
 use crate::error::{Error, Result};
 use crate::feeds::Feeds;
 use crate::limits::{ATTEMPTS_MAX, LOAD_PROBLEMS_MAX, QUEUE_MAX, ROW_PROBLEMS};
-use crate::loads::{counts, is_over, keep};
+use crate::loads::{counts, internal_mut, is_over};
+use crate::name::FeedName;
 use crate::tables::PROBLEMS;
 
-/// The group under which the consumer's places are kept.
 pub const GROUP: &str = "feeds.results";
-const WAIT: Duration = Duration::from_secs(1);
-const REST: Duration = Duration::from_secs(2);
 const PAGE: usize = 64;
-/// Places of problems in one part of an answer: more than it can have, and whole rows.
+/// Positions of problems in one part of a result: more than it can have, in whole rows.
 const PART_PLACES: u32 = 1000 * ROW_PROBLEMS as u32;
 
 impl Feeds {
-    /// Takes in the answers of one partition until `stop` says so.
-    pub async fn follow_results(&self, partition: u32, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            let taken = tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => return,
-                taken = self.take_results(partition) => taken,
-            };
-            if let Err(error) = taken {
-                tracing::warn!(partition, %error, "answers about loads wait");
-                tokio::select! {
-                    biased;
-                    _ = stop.wait_for(|stop| *stop) => return,
-                    () = tokio::time::sleep(REST) => {}
-                }
-            }
-        }
+    /// Consumes the results of one partition until `stop` says so.
+    pub async fn follow_results(&self, partition: u32, stop: watch::Receiver<bool>) {
+        repeat("consume results", Some(partition), stop, || self.consume_messages(partition)).await;
     }
 
-    /// Takes in what stands behind the consumer's place, each message in a commit of its own; waits a little if there is nothing. Says how many.
-    pub async fn take_results(&self, partition: u32) -> Result<usize> {
-        let (topics, topic) = (&self.parts.topics, &self.parts.config.results_topic);
-        let mut position = topics.position(GROUP, topic, partition).await.map_err(Arc::new)?;
-        let read = ReadLimit::messages(PAGE).waiting(WAIT);
-        let page = match topics.read(topic, partition, position.offset(), read).await {
-            Err(topics::Error::OffsetOutOfRange { first, offset, .. }) if offset < first => {
-                tracing::error!(
-                    partition,
-                    from = offset,
-                    to = first,
-                    "answers were trimmed before they were read"
-                );
-                let mut batch = Batch::new();
-                let _ = position.commit_into(&mut batch, first);
-                let _: store::Outcome = self.store().commit(batch).await?;
-                return Ok(0);
-            }
-            page => page.map_err(Arc::new)?,
-        };
-        let mut taken = 0;
-        for Delivered { offset, message } in &page.messages {
+    /// Consumes the next messages, each in a commit of its own.
+    async fn consume_messages(&self, partition: u32) -> Result<()> {
+        let topic = &self.deps.config.results_topic;
+        let (mut position, messages) = self.next_messages(GROUP, topic, partition, PAGE).await?;
+        for Delivered { offset, message } in &messages {
             let result = match ResultMessage::decode_from_slice(&message.payload) {
                 Ok(result) => result,
                 Err(error) => {
-                    tracing::error!(partition, offset, %error, "an answer about a load cannot be read");
+                    tracing::error!(partition, offset, %error, "cannot decode the result of a load");
                     ResultMessage::default()
                 }
             };
-            let Some(next) = self.take_result(&result, partition, &position, *offset).await? else { break };
-            (position, taken) = (next, taken + 1);
+            let Some(next) = self.consume(&result, partition, &position, *offset).await? else { break };
+            position = next;
         }
-        Ok(taken)
+        Ok(())
     }
 
-    /// The position behind the message; `None` if another consumer has moved it.
-    async fn take_result(
+    /// The position after the message; `None` if another consumer has moved it.
+    async fn consume(
         &self,
         result: &ResultMessage,
         partition: u32,
@@ -106,9 +70,9 @@ impl Feeds {
                 }
                 if is_done(&load)
                     && !is_done(&before)
-                    && let Some(witness) = &self.parts.witness
+                    && let Some(load_hook) = &self.deps.load_hook
                 {
-                    witness.load_done(&name, &load, &mut batch).await?;
+                    load_hook.load_done(&name, &load, &mut batch).await?;
                 }
                 if load != before {
                     self.put_load(&mut batch, &name, version, &load);
@@ -117,26 +81,24 @@ impl Feeds {
                     self.supersede_before(&mut batch, &name, result.load).await?;
                 }
             } else if let Some(Content::End(_)) = &result.content {
-                // The end of a feed that is being deleted has no load.
+                // The load that deletes a feed has no row.
                 self.queue_cleaning(&mut batch, &name, result.load);
             }
             let next = position.commit_into(&mut batch, offset + 1);
             if self.store().commit(batch).await?.is_applied() {
                 return Ok(Some(next));
             }
-            let topic = &self.parts.config.results_topic;
-            let now = self.parts.topics.position(GROUP, topic, partition).await.map_err(Arc::new)?;
-            if now.offset() != position.offset() {
+            if self.is_overtaken(GROUP, &self.deps.config.results_topic, partition, position).await? {
                 return Ok(None);
             }
         }
         Err(Error::Contended)
     }
 
-    /// The ad store answers for a load: it has answered for all that it will of earlier ones. Those that have no end were overtaken.
+    /// After the first result of a load no more results of earlier loads come: those that have not ended are superseded.
     async fn supersede_before(&self, batch: &mut Batch, name: &FeedName, number: u64) -> Result<()> {
         for (mut load, version) in self.stored_loads(name, number, 2 * QUEUE_MAX).await? {
-            if !is_over(load.state.as_known().unwrap_or_default()) {
+            if !is_over(&load) {
                 load.state = State::STATE_SUPERSEDED.into();
                 load.end_time = Some(self.timestamp()).into();
                 self.put_load(batch, name, version, &load);
@@ -147,11 +109,11 @@ impl Feeds {
 
     fn count_batch(&self, batch: &mut Batch, name: &FeedName, load: &mut Load, answered: &BatchResult) {
         let BatchResult { number, part, more, .. } = *answered;
-        if (number, part) < (keep(load).answered_batches, keep(load).answered_parts) {
+        if (number, part) < (internal_mut(load).answered_batches, internal_mut(load).answered_parts) {
             return;
         }
         let next = if more { (number, part + 1) } else { (number + 1, 0) };
-        (keep(load).answered_batches, keep(load).answered_parts) = next;
+        (internal_mut(load).answered_batches, internal_mut(load).answered_parts) = next;
         counts(load).unchanged += u64::from(answered.unchanged);
         let mut kept = Vec::new();
         for offer in &answered.offers {
@@ -182,7 +144,7 @@ impl Feeds {
     }
 
     fn note_end(&self, batch: &mut Batch, name: &FeedName, load: &mut Load, end: &EndResult) {
-        if is_over(load.state.as_known().unwrap_or_default()) {
+        if is_over(load) {
             return;
         }
         if end.waits {
@@ -207,7 +169,7 @@ fn is_done(load: &Load) -> bool {
     load.state.as_known() == Some(State::STATE_DONE)
 }
 
-/// Whether this may be the first answer about a load.
+/// Whether this may be the first result of a load.
 fn is_first(content: &Content) -> bool {
     match content {
         Content::Batch(answered) => (answered.number, answered.part) == (0, 0),

@@ -1,7 +1,6 @@
-//! How all feeds fare, some at a time: for whoever watches over them.
+//! The state of all feeds, page by page, for monitoring.
 
 use buffa::Message as _;
-use offers::autoload::FeedName;
 use offers::time::to_ms;
 use store::{Key, Read as _, Row, Scan};
 use watcher::Time;
@@ -9,72 +8,63 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, Fetch, Load, fetch};
 
 use crate::error::{Result, damaged};
-use crate::feed::{FeedId, load_key};
+use crate::feed::load_key;
 use crate::feeds::Feeds;
 use crate::limits::SURVEYED_AT_ONCE_MAX;
 use crate::loads;
+use crate::name::FeedName;
 use crate::tables::FEEDS;
 
-/// How a feed fares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surveyed {
-    /// Which feed.
     pub name: FeedName,
     /// Loads whose files wait to be read.
     pub queued: u64,
-    /// How its last load stands, if there was one.
+    /// `None` if there is no load yet.
     pub last_load: Option<LastLoad>,
-    /// How the last fetch failed, if it did and the feed is fetched at all.
+    /// The last fetch, if it failed and the feed is fetched at all.
     pub unreachable: Option<Unreachable>,
 }
 
-/// The last load of a feed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LastLoad {
-    /// Its number.
     pub number: u64,
-    /// Where it stands.
     pub state: State,
-    /// When it was made.
     pub created: Time,
-    /// Grows with all that is done for it; a load that waits for its turn has zero.
+    /// Grows with every step; zero while the load is queued.
     pub done: u64,
-    /// It would remove so many offers,
+    /// Offers that it would remove,
     pub would_remove: u64,
-    /// of so many.
+    /// of this many.
     pub would_remove_of: u64,
 }
 
-/// A feed could not be fetched.
+/// A feed that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreachable {
-    /// When it was tried last.
     pub time: Time,
-    /// What is wrong, for people.
     pub text: String,
-    /// Attempts since the last one that went well.
+    /// Attempts since the last success.
     pub attempts: u32,
 }
 
-/// Some feeds, and where the next ones are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurveyPage {
-    /// The feeds.
     pub feeds: Vec<Surveyed>,
-    /// Behind this are more; `None` at the end.
+    /// The cursor of the next page; `None` at the end.
     pub next: Option<Key>,
 }
 
 impl Feeds {
-    /// The place of a feed in the survey, whether it is there or not.
+    /// The cursor of a feed, whether it exists or not.
     #[must_use]
-    pub fn place(&self, name: &FeedName) -> Key {
-        let id = FeedId(name.clone()).to_string();
+    pub fn survey_cursor(&self, name: &FeedName) -> Key {
+        let id = name.to_string();
         FEEDS.key((watcher::shard_of(&id, self.watcher().shards()), &*id))
     }
 
-    /// How feeds fare, some of all behind a place, in no order that means anything: two reads, however many loads there are. What cannot be read is passed over with a
-    /// line in the log.
+    /// The state of a page of all feeds after a cursor, in no meaningful order, with two reads. Damaged rows are skipped with a
+    /// log line.
     pub async fn survey(&self, after: Option<Key>) -> Result<SurveyPage> {
         let mut scan = Scan::all(FEEDS.def()).limit(SURVEYED_AT_ONCE_MAX);
         if let Some(after) = after {
@@ -84,9 +74,10 @@ impl Feeds {
         Ok(SurveyPage { feeds: self.surveyed(&page.rows).await?, next: page.next })
     }
 
-    /// How these feeds fare; those that are gone are left out.
+    /// The state of these feeds, without those that do not exist.
     pub async fn survey_of(&self, names: &[FeedName]) -> Result<Vec<Surveyed>> {
-        let keys: Vec<Key> = names.iter().take(SURVEYED_AT_ONCE_MAX).map(|name| self.place(name)).collect();
+        let keys: Vec<Key> =
+            names.iter().take(SURVEYED_AT_ONCE_MAX).map(|name| self.survey_cursor(name)).collect();
         let rows: Vec<Row> = self.store().get(&keys).await?.into_iter().flatten().collect();
         self.surveyed(&rows).await
     }
@@ -97,7 +88,7 @@ impl Feeds {
         let with_loads: Vec<&Feed> = feeds.iter().filter(|feed| last(feed) > 0).collect();
         let keys: Vec<Key> = with_loads
             .iter()
-            .map(|feed| load_key(self.seller_shard(&feed.seller), &name(feed), last(feed)))
+            .map(|feed| load_key(self.seller_shard(&feed.seller), &FeedName::from(*feed), last(feed)))
             .collect();
         let mut loads = self.store().get(&keys).await?.into_iter();
         let mut surveyed = Vec::with_capacity(feeds.len());
@@ -113,7 +104,7 @@ impl Feeds {
                 would_remove_of: load.would_remove_of,
             });
             surveyed.push(Surveyed {
-                name: name(feed),
+                name: FeedName::from(feed),
                 queued: queued(feed),
                 last_load,
                 unreachable: unreachable(feed),
@@ -125,22 +116,18 @@ impl Feeds {
 
 fn read(row: &Row) -> Option<Feed> {
     let feed = Feed::decode_from_slice(&row.value).map_err(|error| damaged(row, error));
-    feed.inspect_err(|error| tracing::warn!(%error, "a feed is left out of the survey")).ok()
+    feed.inspect_err(|error| tracing::warn!(%error, "cannot decode a feed for the survey")).ok()
 }
 
 fn read_load(row: &Row) -> Option<Load> {
-    loads::read(row).inspect_err(|error| tracing::warn!(%error, "a load is left out of the survey")).ok()
+    loads::read(row).inspect_err(|error| tracing::warn!(%error, "cannot decode a load for the survey")).ok()
 }
 
-/// What was read of the file, sent to the ad store and answered by it, added up.
+/// The sum of the steps of reading, sending and applying.
 fn done(load: &Load) -> u64 {
     let Some(keeping) = load.keeping.as_option() else { return 0 };
     let steps = [keeping.sent_batches, keeping.answered_batches, keeping.answered_parts];
     keeping.read_bytes.saturating_add(steps.iter().map(|step| u64::from(*step)).sum())
-}
-
-fn name(feed: &Feed) -> FeedName {
-    FeedName { seller: feed.seller.clone(), namespace: feed.namespace.clone() }
 }
 
 fn queued(feed: &Feed) -> u64 {

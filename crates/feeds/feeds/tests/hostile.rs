@@ -1,16 +1,20 @@
-//! Files that were made to do harm, brought like any other: each load fails with its reason, nothing is removed, and the process stays small.
-#![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
+//! Hostile files: each load fails with its reason, nothing is removed, and memory stays bounded.
+//!
+//! A binary of its own, because it measures the peak memory of its process.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+#[path = "it/common.rs"]
+#[allow(dead_code, reason = "this test needs some of the helpers")]
 mod common;
 
 use std::io::Write as _;
 
-use common::{Market, yml};
+use crate::common::{Market, yml};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use wire::torg::feeds::v1::load::State;
 
-/// The most memory that all of this may take, the threads of the test itself and the files in memory included.
+/// The limit of the peak memory, with the threads of the test and the files in memory.
 const MEMORY_KIB_MAX: u64 = 600 * 1024;
 
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<yml_catalog date=\"2026-11-15 12:00\"><shop><name>x</name>\
@@ -22,7 +26,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// A packed file of a beginning, so many times a part, and an end. Parts of a gzip file stand one behind the other.
+/// A packed file of a beginning, a part repeated `times` times, and an end, as members of one gzip file.
 fn packed_parts(beginning: &str, part: &[u8], times: usize, end: &str) -> Vec<u8> {
     [packed(beginning.as_bytes()), packed(part).repeat(times), packed(end.as_bytes())].concat()
 }
@@ -69,7 +73,7 @@ fn hostile_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_mean_harm_fail_with_their_reason_and_remove_nothing() {
+async fn hostile_files_fail_with_their_reason_and_remove_nothing() {
     let market = Market::start().await;
     let feed = market.feed("ann", "default").await;
     market.load(&feed, &yml(&[("1", "Диван серый", 100), ("2", "Диван синий", 200)])).await;
@@ -88,7 +92,7 @@ async fn files_that_mean_harm_fail_with_their_reason_and_remove_nothing() {
     assert!(memory < MEMORY_KIB_MAX, "{memory} KiB");
 }
 
-/// The most memory that this process ever had.
+/// The peak memory of this process.
 fn most_memory_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

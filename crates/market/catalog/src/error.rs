@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::limits::LOAD_PROBLEMS_MAX;
-use crate::text::nearest;
+use ::text::nearest;
 
 /// An error in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

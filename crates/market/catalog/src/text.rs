@@ -138,14 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_candidate_is_near() {
-        let values = ["diesel", "petrol", "electric"];
-        assert_eq!(nearest("Deisel", values.into_iter()), Some("diesel"));
-        assert_eq!(nearest("petrool", values.into_iter()), Some("petrol"));
-        assert_eq!(nearest("steam", values.into_iter()), None);
-    }
-
-    #[test]
     fn a_long_text_is_repeated_only_in_part() {
         assert_eq!(echo("short").as_ref(), "short");
         assert_eq!(echo(&"я".repeat(1000)).chars().count(), ECHO_CHARS_MAX + 1);

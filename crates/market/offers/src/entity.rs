@@ -5,10 +5,9 @@ use store::{Batch, Key, Scan};
 use watcher::{Entity, ChangeContext, Fields, shard_of};
 use wire::torg::offers::v1::{Author, Internal, Offer, Status};
 
-use crate::autoload::troubles;
 use crate::id::OfferId;
 use crate::tables::{EXTERNALS, LEAVING, OFFERS};
-use crate::{counters, fields, history, lists, row, status, time};
+use crate::{counters, fields, history, lists, row, status, time, troubles};
 
 /// An offer with the state that only Torg sees.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,16 +40,6 @@ pub enum Error {
     /// Another offer has the same id in the same feed.
     #[error("offer {other} already has the id {external:?} in the feed {namespace:?}: change that one")]
     ExternalTaken { namespace: String, external: String, other: String },
-    /// A load of a feed cannot be applied because others change the same offers all the time.
-    #[error(
-        "the load of feed {namespace:?} of {seller} cannot be applied for now: others change the same offers all the time"
-    )]
-    LoadContended {
-        /// Whose feed.
-        seller: String,
-        /// Which of theirs.
-        namespace: String,
-    },
     /// Another request was made with the same idempotency key.
     #[error("the idempotency key {key:?} was used for another call: take a new one for each call")]
     KeyReused { key: String },

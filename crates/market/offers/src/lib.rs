@@ -9,14 +9,14 @@
 //! - rows of a change: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
 //! - the API: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: callers and idempotency keys), [`drafts`],
 //!   [`cabinet`], `billing.rs`, `watch.rs`;
-//! - feeds: [`autoload`];
+//! - many offers at once: [`BulkChanges`] (`bulk.rs`), and what is wrong with imported offers (`troubles.rs`);
 //! - background work: `moderation.rs` (the topic of opinions), [`chores`] (`archive.rs`, expiry of old rows,
 //!   `repair.rs`);
 //! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
 mod archive;
-pub mod autoload;
 mod billing;
+mod bulk;
 pub mod cabinet;
 mod call;
 pub mod chores;
@@ -40,9 +40,11 @@ mod row;
 pub mod status;
 mod tables;
 pub mod time;
+mod troubles;
 pub mod validation;
 mod watch;
 
+pub use bulk::{BulkChange, BulkChanges, Renewal};
 pub use call::{Call, Request};
 pub use config::Config;
 pub use entity::StoredOffer;

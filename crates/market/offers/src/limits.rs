@@ -42,17 +42,3 @@ pub const WATCH_PAGE: usize = 200;
 pub const FACET_CATEGORIES_MAX: usize = 64;
 /// Index values that are scanned to find those that a filter merges.
 pub const FACET_SCAN_MAX: usize = 1024;
-/// Bytes of one answer about a batch of a load, about; a topic takes messages of a megabyte.
-pub const ANSWER_BYTES_MAX: usize = 512 * 1024;
-/// Messages of loads that are read at a time.
-pub const LOAD_PAGE: usize = 8;
-/// Times that a batch of a load is tried again because others changed its offers meanwhile.
-pub const LOAD_ATTEMPTS_MAX: u32 = 20;
-/// Offers of a feed that are looked at in one step when a load has ended.
-pub const SWEEP_PAGE: usize = 1000;
-/// Offers of a feed that are given up in one commit.
-pub const SWEEP_COMMIT_OFFERS: usize = 100;
-/// Feeds that are looked at in turn.
-pub const SWEEP_FEEDS: usize = 256;
-/// Answers about loads that go to the topic at a time.
-pub const ANSWER_PAGE: usize = 64;

@@ -53,30 +53,9 @@ pub(crate) static CHORES: Table<(u32, String)> = Table::versioned("offer_chores"
 pub(crate) static LEAVING: Table<(u32, String, i64, String)> =
     Table::plain("offer_leaving", &["shard", "status", "since", "offer"]).queue();
 
-/// Offers that feeds have published, and the last load that had each. By the shard of the seller, as all that follows. Whoever writes them checks the feed's row of
-/// [`FEED_PROGRESS`] in the same commit.
-pub(crate) static FEED_SEEN: Table<(u32, String, String, String)> =
-    Table::plain("feed_seen", &["shard", "seller", "namespace", "external"]);
-
-/// What was reported about offers that feeds have published, as long as they say the same.
-pub(crate) static FEED_NOTES: Table<(u32, String, String, String)> =
-    Table::plain("feed_notes", &["shard", "seller", "namespace", "external"]);
-
-/// How far the loads of feeds are.
-pub(crate) static FEED_PROGRESS: Table<(u32, String, String)> =
-    Table::versioned("feed_progress", &["shard", "seller", "namespace"]);
-
-/// Feeds whose last load has ended and left something to do.
-pub(crate) static FEED_SWEEPS: Table<(u32, String, String)> =
-    Table::plain("feed_sweeps", &["shard", "seller", "namespace"]);
-
-/// What is wrong with offers of feeds since they were published.
+/// What is wrong with published offers, by their ids in a feed. By the shard of the seller.
 pub(crate) static FEED_TROUBLES: Table<(u32, String, String, String)> =
     Table::plain("feed_troubles", &["shard", "seller", "namespace", "external"]);
-
-/// Answers about loads on their way to the topic: by the partition and the place of the message that they answer.
-pub(crate) static FEED_ANSWERS: Table<(u32, i64, u32)> =
-    Table::plain("feed_answers", &["shard", "place", "part"]).queue();
 
 /// The tables that offers need, for the schema of a store.
 #[must_use]
@@ -96,11 +75,6 @@ pub fn tables() -> Vec<&'static TableDef> {
         CHORES.def(),
         REPAIRS.def(),
         LEAVING.def(),
-        FEED_SEEN.def(),
-        FEED_NOTES.def(),
-        FEED_PROGRESS.def(),
-        FEED_SWEEPS.def(),
         FEED_TROUBLES.def(),
-        FEED_ANSWERS.def(),
     ]
 }

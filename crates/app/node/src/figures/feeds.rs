@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use feeds::{Feeds, LastLoad, SurveyPage, Surveyed};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use store::Key;
 use tokio::time::Instant;
 use wire::torg::feeds::v1::load::State;

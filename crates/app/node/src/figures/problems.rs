@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::feeds::Surveyed;
 use clock::Time;
 use jiff::Timestamp;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use tasks::Troubled;
 use watcher::{Cluster, Depth, Outage, Pause};
 use wire::torg::feeds::v1::load::State;

@@ -8,11 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use ctl::Ctl;
-use feeds::{Download, Feeds, Files, Nominatim, NominatimOptions, Parts, Process, StoredFeed};
+use feeds::{Dependencies, Download, Feeds, Files, Nominatim, NominatimOptions, Process, StoredFeed};
 use fetch::Client;
 use geo::{Geocoder, Places};
 use offers::Offers;
-use offers::autoload::LoadTopics;
 use store::Store;
 use topics::Topics;
 use unify::Unifier;
@@ -37,8 +36,6 @@ const SPOOL_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 #[derive(Clone)]
 pub struct FeedRole {
     pub feeds: Feeds,
-    offers: Offers,
-    topics: LoadTopics,
     offers_partitions: u32,
     results_partitions: u32,
 }
@@ -62,44 +59,40 @@ impl FeedRole {
             (partitions(offers_topic).await?, partitions(results_topic).await?);
         let client = environment.client(config.feeds.rules()?);
         let (unifier, geocoder) = open_unifier(config, offers).await?;
-        let parts = Parts {
+        let parts = Dependencies {
             store: store.clone(),
             topics: topics.clone(),
-            offers: offers.clone(),
+            offers: Arc::new(offers.clone()),
             watcher: open_watcher(config, store).await?,
             files: open_files(config)?,
             unifier,
             geocoder,
-            witness: Some(Arc::new(FeedValues::new(ctl.clone()))),
+            load_hook: Some(Arc::new(FeedValues::new(ctl.clone()))),
             config: feeds::Config {
                 offers_topic: offers_topic.clone(),
                 results_topic: results_topic.clone(),
+                dead_letter_topic: dead_letter_topic.clone(),
                 loads_kept: config.feeds.loads_kept.into(),
                 batch_offers: feeds::limits::BATCH_OFFERS,
                 batches_ahead: config.feeds.batches_ahead,
             },
         };
-        let topics = LoadTopics {
-            offers: offers_topic.clone(),
-            results: results_topic.clone(),
-            dead_letters: dead_letter_topic.clone(),
-        };
         let feeds = with_stages(&Feeds::new(parts), client)?;
-        Ok(FeedRole { feeds, offers: offers.clone(), topics, offers_partitions, results_partitions })
+        Ok(FeedRole { feeds, offers_partitions, results_partitions })
     }
 
     /// Starts the ad store's side: loads are applied, and what they do not have any more goes.
     pub fn run_autoload(&self, running: &mut Running) {
         for partition in 0..self.offers_partitions {
-            let (offers, topics, stopped) = (self.offers.clone(), self.topics.clone(), running.stopped());
+            let (feeds, stopped) = (self.feeds.clone(), running.stopped());
             running.start("offers of feeds are not applied any more", async move {
-                offers.follow_loads(&topics, partition, stopped).await;
+                feeds.follow_loads(partition, stopped).await;
                 Ok(())
             });
         }
-        let (offers, stopped) = (self.offers.clone(), running.stopped());
+        let (feeds, stopped) = (self.feeds.clone(), running.stopped());
         running.start("loads of feeds are not ended any more", async move {
-            offers.follow_ends(stopped).await;
+            feeds.follow_ends(stopped).await;
             Ok(())
         });
     }

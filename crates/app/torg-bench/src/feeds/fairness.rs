@@ -85,7 +85,7 @@ async fn small_ones(args: &FeedsBench, market: &Market, name: &str) -> anyhow::R
         files.push((seller.clone(), market.write(&format!("{seller}.xml"), &plan)?));
     }
     let loads = files.iter().map(|(seller, file)| async move {
-        let feed = offers::autoload::FeedName { seller: seller.clone(), namespace: "default".to_owned() };
+        let feed = feeds::FeedName { seller: seller.clone(), namespace: "default".to_owned() };
         let start = Instant::now();
         let number = market.upload(&feed, file).await?;
         let load = market.done(&feed, number).await?;

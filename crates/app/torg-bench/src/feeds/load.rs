@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use feedfile::generate::{Kind, Plan, Size};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use serde::Deserialize;
 use tokio::process::Command;
 use wire::torg::feeds::v1::Counts;

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use feedfile::generate::Plan;
 use feeds::Feeds;
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use offers::{Offers, StoredOffer};
 use store::{Read as _, Store};
 use tokio::sync::watch;
@@ -86,7 +86,7 @@ impl Market {
                 let mut piece = Vec::with_capacity(PIECE_BYTES);
                 (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
                 if piece.is_empty() {
-                    return anyhow::Ok(spool.end()?);
+                    return anyhow::Ok(spool.finish()?);
                 }
                 spool.write(&Bytes::from(piece))?;
             }

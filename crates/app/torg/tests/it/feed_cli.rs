@@ -70,7 +70,7 @@ fn a_seller_makes_a_feed_loads_files_reads_what_is_wrong_and_deletes_it() {
     assert!(report.contains("1 bad_price"), "{report}");
 
     let errors = ann.done(&["errors", "--code", "bad_price"]);
-    assert!(errors.contains("1 x error[bad_price]: The price is no number"), "{errors}");
+    assert!(errors.contains("1 x error[bad_price]: The price is not a number"), "{errors}");
     assert!(errors.contains("error[bad_price]: price: a number is expected (\"?\")"), "{errors}");
     assert!(errors.contains("  --> line 32, column "), "{errors}");
     let none = ann.done(&["errors", "--severity", "error", "--offer", "5", "--json"]);

@@ -3,8 +3,8 @@
 use access::Caller;
 use bytes::Bytes;
 use feedfile::Language;
-use feeds::{Feeds, ProblemFilter, ProblemPlace, Spool};
-use offers::autoload::FeedName;
+use feeds::{Feeds, ProblemFilter, ProblemCursor, Spool};
+use feeds::FeedName;
 use wire::torg::feeds::v1::OfferProblem;
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::problem::Severity;
@@ -30,7 +30,7 @@ pub struct Report {
     name: FeedName,
     number: u64,
     language: Language,
-    after: Option<ProblemPlace>,
+    after: Option<ProblemCursor>,
     is_over: bool,
 }
 
@@ -99,7 +99,7 @@ impl Upload {
 
     /// That was all; the number of the load that it becomes.
     pub async fn finish(self) -> Result<u64, Refusal> {
-        Ok(self.feeds.upload(&self.name, self.spool.end()?, self.origin).await?)
+        Ok(self.feeds.upload(&self.name, self.spool.finish()?, self.origin).await?)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use access::Caller;
 use feedfile::{Code, Language};
-use feeds::{CodeCount, ProblemFilter, ProblemPlace};
-use offers::autoload::FeedName;
+use feeds::{CodeCount, ProblemFilter, ProblemCursor};
+use feeds::FeedName;
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
 use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};
@@ -113,7 +113,7 @@ impl FeedCalls {
             .and("codes", filter.codes.join(","))
             .and("severity", format!("{:?}", filter.severity))
             .and("external_id", &filter.external_id);
-        let after: Option<ProblemPlace> =
+        let after: Option<ProblemCursor> =
             tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
         let page = self.feeds.problems(&name, load.number, &filter, after, limit).await?;
         Ok(proto::ListProblemsResponse {

@@ -15,10 +15,11 @@ const AREAS: [(Area, &str); 7] = [
     (Area::Rules, "Rules of the marketplace"),
 ];
 
-const HEAD: &str = "# Problems of feeds, and how to mend them
+const HEAD: &str = "# Feed problems and how to fix them
 
-Every problem in a report has a code from this page. An *error* keeps its offer out; with a *warning* the offer is taken, without what is wrong or with the guess that the
-message names. A problem of the file as a whole ends the load at its place: no offer is removed because of it.
+Every problem in a report has a code from this page. An *error* rejects its offer. With a *warning* the offer is accepted, without
+the wrong field or with the guess that the message names. A problem of the file as a whole ends the
+load at its place: no offer is removed because of it.
 
 Каждая проблема в отчёте имеет код с этой страницы. С *ошибкой* (error) объявление не принимается; с *предупреждением* (warning) принимается без неверного поля или с догадкой,
 которая названа в сообщении. Ошибка файла целиком останавливает загрузку: из-за неё ничего не удаляется.
@@ -26,7 +27,6 @@ message names. A problem of the file as a whole ends the load at its place: no o
 This page is made from the table in `crates/feeds/feedfile/src/codes/table.rs`.
 ";
 
-/// The page `docs/feed-errors.md`.
 #[must_use]
 pub fn page() -> String {
     let mut out = String::from(HEAD);
@@ -60,7 +60,7 @@ mod tests {
         let committed = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             committed == page(),
-            "write it anew: cargo run -p feedfile --example errors_page > docs/feed-errors.md"
+            "make it again: cargo run -p feedfile --example errors_page > docs/feed-errors.md"
         );
     }
 }

@@ -6,7 +6,6 @@ use crate::Severity;
 macro_rules! codes {
     ($($code:ident $name:literal $area:ident $severity:ident
         $meaning:literal $remedy:literal $meaning_ru:literal $remedy_ru:literal)*) => {
-        /// A kind of problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $meaning] $code,)*
@@ -25,17 +24,17 @@ macro_rules! codes {
 
 codes! {
     UnknownFormat "unknown_format" File Error
-        "The file is in none of the formats that Torg reads."
+        "The file is not in a format that Torg reads."
         "Send YML, Avito or Google Merchant XML, a table (TSV, CSV), or Torg's own XML or JSON; check that the link leads to the file and not to a web page."
         "Формат файла не распознан."
         "Пришлите YML, XML для Авито или Google Merchant, таблицу (TSV, CSV) либо XML или JSON в формате Torg; проверьте, что ссылка ведёт на файл, а не на страницу сайта."
     BrokenFile "broken_file" File Error
         "The file ends too early or cannot be read any further."
-        "Upload it again as a whole; if it is made by a program, mend the place that the message names."
+        "Upload the whole file again; if a program makes it, correct the place that the message names."
         "Файл обрывается или не читается дальше этого места."
         "Загрузите файл целиком ещё раз; если его создаёт программа, исправьте указанное место."
     EmptyFile "empty_file" File Error
-        "There is nothing in the file."
+        "The file is empty."
         "Check the export: the file must hold at least one offer."
         "Файл пуст."
         "Проверьте выгрузку: в файле должно быть хотя бы одно объявление."
@@ -46,32 +45,32 @@ codes! {
         "Разделите его на несколько фидов: до 1 ГБ без сжатия и до 2 миллионов объявлений каждый."
     PackedTooTight "packed_too_tight" File Error
         "The archive unpacks to more than a hundred times its size."
-        "Send the file unpacked, or packed with usual settings."
+        "Send the file unpacked, or compressed with usual settings."
         "Архив при распаковке увеличивается более чем в сто раз."
         "Пришлите файл без сжатия или сожмите его с обычными настройками."
     BrokenArchive "broken_archive" File Error
-        "The archive is damaged, or packed in a way that is not read."
+        "The archive is damaged, or its compression is not supported."
         "Pack the file again with gzip or an ordinary zip, without a password."
         "Архив повреждён или сжат неподдерживаемым способом."
         "Сожмите файл заново: gzip или обычный zip без пароля."
     BadEncoding "bad_encoding" File Error
-        "The text is in no encoding that Torg knows, or in several at once."
+        "The encoding of the text is unknown, or the text mixes several."
         "Save the file in UTF-8."
         "Кодировка текста неизвестна, или в файле их несколько."
         "Сохраните файл в UTF-8."
     ForbiddenDoctype "forbidden_doctype" File Error
-        "The document type holds declarations of its own (between square brackets)."
+        "The document type contains declarations (in square brackets)."
         "Remove the part in square brackets after <!DOCTYPE; entities other than the five of XML are not read."
         "Объявление типа документа содержит собственные определения (в квадратных скобках)."
         "Удалите часть в квадратных скобках после <!DOCTYPE; сущности, кроме пяти стандартных, не читаются."
     TooDeep "too_deep" File Error
-        "Elements stand too deep inside each other."
+        "Elements are nested too deeply."
         "Check that every element is closed; no format needs more than 64 levels."
         "Слишком большая вложенность элементов."
         "Проверьте, что все элементы закрыты; больше 64 уровней не требует ни один формат."
     ReadFailed "read_failed" File Error
         "The file could not be read to its end."
-        "Try again; if it happens again, tell support."
+        "Try again; if it happens again, contact support."
         "Файл не удалось прочитать до конца."
         "Попробуйте ещё раз; если ошибка повторится, обратитесь в поддержку."
     WrongEncodingName "wrong_encoding_name" Markup Warning
@@ -80,32 +79,32 @@ codes! {
         "В файле указана не та кодировка, в которой он записан."
         "Укажите верную кодировку в первой строке: <?xml version=\"1.0\" encoding=\"UTF-8\"?>."
     DamagedCharacter "damaged_character" Markup Warning
-        "A character is damaged: often a text was cut in its middle."
+        "A character is damaged: often a text was cut in the middle of a character."
         "Cut texts by characters, not by bytes, and save the file in one encoding."
         "Символ повреждён: часто текст обрезан посередине символа."
         "Обрезайте тексты по символам, а не по байтам, и сохраняйте файл в одной кодировке."
     ControlCharacter "control_character" Markup Warning
-        "There is a control character that no text may hold; it is read as a space."
+        "The text has a control character that is not allowed; it is read as a space."
         "Remove control characters from the text."
         "В тексте есть недопустимый управляющий символ; он прочитан как пробел."
         "Удалите управляющие символы из текста."
     SpaceBeforeDeclaration "space_before_declaration" Markup Warning
-        "Something stands before the XML declaration."
-        "Let the file begin with <?xml; often a script prints an empty line first."
+        "There is text before the XML declaration."
+        "Begin the file with <?xml; often a script prints an empty line first."
         "Перед объявлением XML есть лишние символы."
         "Файл должен начинаться с <?xml; часто скрипт сначала печатает пустую строку."
     BareAmpersand "bare_ampersand" Markup Warning
-        "A bare & stands in the text; it is read as such."
+        "The text has an unescaped &; it is read as &."
         "Write &amp; instead of &."
         "В тексте есть неэкранированный знак &; он прочитан как есть."
         "Пишите &amp; вместо &."
     HtmlEntity "html_entity" Markup Warning
-        "A name of HTML such as &nbsp; stands in XML, which does not have it; it is read as in HTML."
+        "The text has an HTML entity such as &nbsp; that XML does not define; it is read as in HTML."
         "Write the character itself, or put the text into <![CDATA[...]]>."
         "В XML стоит имя символа из HTML, например &nbsp;, которого в XML нет; оно прочитано как в HTML."
         "Пишите сам символ или поместите текст в <![CDATA[...]]>."
     BareLess "bare_less" Markup Warning
-        "A bare < stands in a text or in an attribute; it is read as such."
+        "A text or an attribute has an unescaped <; it is read as <."
         "Write &lt; instead of <, or put the text into <![CDATA[...]]>."
         "В тексте или атрибуте есть неэкранированный знак <; он прочитан как есть."
         "Пишите &lt; вместо < или поместите текст в <![CDATA[...]]>."
@@ -116,12 +115,12 @@ codes! {
         "Закрывайте каждый элемент, а HTML помещайте в <![CDATA[...]]>."
     BrokenOffer "broken_offer" Markup Error
         "The markup of the offer is broken, so it cannot be read."
-        "Mend the place that the message names: a missing quote, bracket or end of an element."
+        "Correct the place that the message names: a missing quote, bracket or end tag."
         "Разметка объявления нарушена, его нельзя прочитать."
         "Исправьте указанное место: не хватает кавычки, скобки или конца элемента."
     OfferTooLarge "offer_too_large" Markup Error
         "One offer takes more than 1 MB, or has too many parts."
-        "Shorten its texts; put pictures in as links, not as data."
+        "Shorten its texts; send pictures as links, not as data."
         "Одно объявление занимает больше 1 МБ или состоит из слишком многих частей."
         "Сократите тексты; картинки передавайте ссылками, а не данными."
     WrongStructure "wrong_structure" Markup Error
@@ -130,33 +129,33 @@ codes! {
         "Объявление не соответствует схеме формата."
         "Исправьте указанное место по схеме torg-offers-1.xsd."
     WrongHeader "wrong_header" Markup Warning
-        "The head of the file, or a part outside of the offers, is not as the format has it."
-        "Mend the place that the message names; offers are read nevertheless."
+        "The header of the file, or a part outside of the offers, does not follow the format."
+        "Correct the place that the message names; the offers are still read."
         "Заголовок файла или часть вне объявлений не соответствует формату."
         "Исправьте указанное место; объявления при этом читаются."
     LateCategories "late_categories" Markup Warning
-        "Categories or currencies stand after the offers that use them."
+        "Categories or currencies come after the offers that use them."
         "Put currencies and categories before the offers."
         "Категории или валюты указаны после объявлений."
         "Поместите валюты и категории перед объявлениями."
     ExtraContent "extra_content" Markup Warning
-        "Something follows after the end, and is not read: other text, or more files in the archive."
+        "There is content after the end that is not read: other text, or more files in the archive."
         "Send one file with one root element."
         "После конца есть ещё что-то, что не читается: текст или другие файлы архива."
         "Присылайте один файл с одним корневым элементом."
     WrongColumns "wrong_columns" Markup Warning
-        "A row of the table has more or fewer cells than its head."
+        "A row of the table has more or fewer cells than its header."
         "Put cells with tabs, line ends or quotes into quotes, and double the quotes inside."
         "В строке таблицы больше или меньше ячеек, чем в заголовке."
         "Заключайте в кавычки ячейки с табуляцией, переводами строк и кавычками, а кавычки внутри удваивайте."
     MissingField "missing_field" Validation Error
-        "A field without which there is no offer is missing or empty."
+        "A required field is missing or empty."
         "Fill the field that the message names."
         "Нет обязательного поля, или оно пустое."
         "Заполните поле, названное в сообщении."
     MissingPrice "missing_price" Validation Warning
         "There is no price; the offer is shown as negotiable, where its category allows that."
-        "Give a price, or say that it is free or negotiable where the format can."
+        "Give a price, or say that it is free or negotiable if the format allows it."
         "Цены нет; объявление показывается с договорной ценой, если категория это позволяет."
         "Укажите цену или, если формат позволяет, что товар отдаётся даром или цена договорная."
     DuplicateId "duplicate_id" Validation Error
@@ -165,37 +164,37 @@ codes! {
         "Такой же идентификатор уже был в файле; учитывается первое объявление."
         "Дайте каждому объявлению свой идентификатор и не меняйте его от загрузки к загрузке."
     BadId "bad_id" Validation Error
-        "The id is too long or has characters that it must not have."
+        "The id is too long or has characters that are not allowed."
         "Use at most 100 letters, digits and signs, in one line."
         "Идентификатор слишком длинный или содержит недопустимые символы."
         "Используйте до 100 букв, цифр и знаков в одной строке."
     BadPrice "bad_price" Validation Error
-        "The price is no number, or not one that a price can be."
+        "The price is not a number, or out of range."
         "Write a number such as 1999.90, without words."
         "Цена не является числом или недопустима."
         "Пишите число, например 1999.90, без слов."
     BadOldPrice "bad_old_price" Validation Warning
-        "The old price is no number or not above the price; it is left out."
+        "The old price is not a number or not above the price; it is left out."
         "Give an old price above the price, or none."
         "Старая цена не является числом или не выше цены; она пропущена."
         "Укажите старую цену выше текущей или не указывайте."
     BadCurrency "bad_currency" Validation Error
-        "The currency is none of ISO 4217."
+        "The currency is not one of ISO 4217."
         "Use three letters: RUB, EUR, USD."
         "Валюта не из ISO 4217."
         "Используйте три буквы: RUB, EUR, USD."
     MissingCurrency "missing_currency" Validation Warning
-        "The price has no currency; that of the seller is taken."
+        "The price has no currency; the seller's currency is used."
         "Write the currency with the price: 15.00 EUR."
         "У цены нет валюты; берётся валюта продавца."
         "Указывайте валюту вместе с ценой: 15.00 EUR."
     BadUrl "bad_url" Validation Warning
-        "A link is none; it is left out."
+        "A link is invalid; it is left out."
         "Write full addresses that begin with https:// or http://."
         "Ссылка неверна; она пропущена."
         "Пишите полный адрес, начинающийся с https:// или http://."
     UrlWithoutScheme "url_without_scheme" Validation Warning
-        "A link lacks its beginning; http:// is put before it."
+        "A link has no scheme; http:// is added."
         "Write full addresses that begin with https:// or http://."
         "У ссылки нет начала; добавлено http://."
         "Пишите полный адрес, начинающийся с https:// или http://."
@@ -210,7 +209,7 @@ codes! {
         "Слишком много значений одного вида; остальные пропущены."
         "Оставьте самые важные."
     BadValue "bad_value" Validation Warning
-        "A value is none that the field can have; it is left out."
+        "A value is not allowed in this field; it is left out."
         "Use one of the values that the message names."
         "Недопустимое значение поля; оно пропущено."
         "Используйте одно из значений, названных в сообщении."
@@ -221,16 +220,16 @@ codes! {
         "Пишите цифры с точкой: 12.5."
     BadPhone "bad_phone" Validation Warning
         "A phone number has too few or too many digits; it is left out."
-        "Write it with the country's number: +49 30 123456."
+        "Write it with the country code: +49 30 123456."
         "В номере телефона слишком мало или слишком много цифр; он пропущен."
         "Пишите номер с кодом страны: +7 495 123-45-67."
     BadEmail "bad_email" Validation Warning
-        "An e-mail address is none; it is left out."
+        "An e-mail address is invalid; it is left out."
         "Write it as name@example.com."
         "Адрес электронной почты неверен; он пропущен."
         "Пишите его в виде name@example.com."
     RepeatedField "repeated_field" Validation Warning
-        "A field that can be there once is there again; the first one counts."
+        "A field that may occur once is repeated; the first one counts."
         "Remove the second one."
         "Поле, которое бывает одно, повторяется; учитывается первое."
         "Удалите повтор."
@@ -240,18 +239,18 @@ codes! {
         "В формате нет такого поля; оно не читается."
         "Исправьте имя поля или удалите его."
     MissingCategory "missing_category" Catalogue Error
-        "The offer names no category, and none can be told from its title."
+        "The offer has no category, and none can be recognised from its title."
         "Give it a category."
         "Категория не указана, и по названию её не определить."
         "Укажите категорию."
     UnknownCategory "unknown_category" Catalogue Error
-        "The category is none that Torg knows."
+        "The category is unknown."
         "Use a name from the catalogue, or ask support to map yours."
         "Категория неизвестна."
         "Используйте название из каталога или попросите поддержку сопоставить вашу категорию."
     AmbiguousCategory "ambiguous_category" Catalogue Warning
-        "Several categories fit; the best one is taken."
-        "Name the category more closely, with the ones above it."
+        "Several categories fit; the best one is used."
+        "Name the category more precisely, with its parent categories."
         "Подходит несколько категорий; взята лучшая."
         "Уточните категорию вместе с родительскими."
     UnknownCategoryId "unknown_category_id" Catalogue Warning
@@ -265,12 +264,12 @@ codes! {
         "В категории нет такой характеристики; она пропущена."
         "Используйте названия характеристик из каталога."
     MissingAttribute "missing_attribute" Catalogue Error
-        "An attribute that the category asks for is missing."
+        "An attribute that the category requires is missing."
         "Add the attribute that the message names."
         "Нет обязательной для категории характеристики."
         "Добавьте характеристику, названную в сообщении."
     BadAttributeValue "bad_attribute_value" Catalogue Error
-        "The value of an attribute is none that it can have."
+        "The value of an attribute is not allowed."
         "Use a value, unit or range that the message names."
         "Недопустимое значение характеристики."
         "Используйте значение, единицу или диапазон из сообщения."
@@ -285,7 +284,7 @@ codes! {
         "Две характеристики противоречат друг другу."
         "Исправьте одну из них."
     MissingPlace "missing_place" Place Error
-        "The offer says nothing about where it is."
+        "The offer has no place."
         "Give an address with a city, or coordinates, or set an address for the whole feed."
         "Не указано, где находится товар."
         "Укажите адрес с городом или координаты либо задайте адрес для всего фида."
@@ -295,17 +294,17 @@ codes! {
         "Адрес не найден."
         "Напишите страну, город и улицу без собственных сокращений."
     AmbiguousPlace "ambiguous_place" Place Warning
-        "Several places have this name; the likeliest is taken."
+        "Several places have this name; the most likely one is used."
         "Add the region or the country."
         "Есть несколько мест с таким названием; взято самое вероятное."
         "Добавьте регион или страну."
     BadCoordinates "bad_coordinates" Place Warning
-        "The coordinates are none; they are left out."
+        "The coordinates are invalid; they are left out."
         "Write latitude (-90 to 90) and longitude (-180 to 180) as decimal degrees."
         "Координаты неверны; они пропущены."
         "Укажите широту (от -90 до 90) и долготу (от -180 до 180) в десятичных градусах."
     PlaceMismatch "place_mismatch" Place Warning
-        "Address and coordinates lie far from each other; the coordinates count."
+        "The address and the coordinates are far apart; the coordinates count."
         "Correct one of them."
         "Адрес и координаты далеко друг от друга; учитываются координаты."
         "Исправьте одно из них."
@@ -335,18 +334,18 @@ codes! {
         "Фотография слишком маленькая."
         "Пришлите большего размера."
     VideoUnavailable "video_unavailable" Media Warning
-        "The video cannot be seen."
+        "The video is not available."
         "Make it public, or correct its link."
         "Видео недоступно."
         "Откройте доступ к видео или исправьте ссылку."
     Banned "banned" Rules Error
         "Moderation has banned the offer; loading it again does not bring it back."
-        "Read the reason of the ban, correct the offer, and ask for a new look at it."
+        "Read the reason of the ban, correct the offer, and ask for a review."
         "Объявление заблокировано модерацией; повторная загрузка его не вернёт."
         "Прочитайте причину блокировки, исправьте объявление и запросите проверку."
     SellerBlocked "seller_blocked" Rules Error
-        "The seller may not publish at present."
-        "Ask support."
+        "The seller is currently not allowed to publish."
+        "Contact support."
         "Продавцу сейчас нельзя публиковать объявления."
         "Обратитесь в поддержку."
     ForbiddenContent "forbidden_content" Rules Error
@@ -365,7 +364,7 @@ codes! {
         "Загрузка удалила бы необычно много объявлений; она ждёт подтверждения."
         "Проверьте файл; если всё верно, подтвердите загрузку."
     TryLater "try_later" Rules Warning
-        "The offer could not be handled for a passing reason; it stays as it was."
+        "The offer could not be processed for a temporary reason; it stays as it was."
         "Nothing: the next load tries again."
         "Объявление не обработано по временной причине и оставлено как было."
         "Ничего не нужно: при следующей загрузке попытка повторится."

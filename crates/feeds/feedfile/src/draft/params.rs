@@ -1,4 +1,4 @@
-//! Parameters of an offer in the making.
+//! Parameters of an offer.
 
 use super::{Draft, Spot};
 use crate::Code;
@@ -6,12 +6,12 @@ use crate::limits::{PARAM_NAME_CHARS_MAX, PARAM_VALUE_CHARS_MAX, PARAMS_MAX};
 use crate::model::Param;
 
 impl Draft<'_> {
-    /// A parameter with a name that the seller has given.
+    /// A parameter that the seller has named.
     pub(crate) fn param(&mut self, name: &str, unit: &str, spot: Spot<'_>) {
         self.any_param(name, unit, spot, true);
     }
 
-    /// A field of the format that says something of the thing.
+    /// A field of the format that describes the item.
     pub(crate) fn field_as_param(&mut self, name: &str, unit: &str, spot: Spot<'_>) {
         self.any_param(name, unit, spot, false);
     }

@@ -1,4 +1,4 @@
-//! Prices of an offer in the making.
+//! Prices of an offer.
 
 use super::{Draft, Spot};
 use crate::model::{Money, Price};
@@ -6,16 +6,16 @@ use crate::position::At;
 use crate::{Code, Severity, money, words};
 
 impl Draft<'_> {
-    /// A currency by its name: the code, or none with an error.
+    /// The code of a currency; an unknown one is an error.
     pub(crate) fn currency(&mut self, spot: Spot<'_>) -> Option<&'static str> {
         let known = money::currency(spot.value);
         if known.is_none() {
-            self.problem_as(Severity::Error, Code::BadCurrency, spot, "this is no currency");
+            self.problem_as(Severity::Error, Code::BadCurrency, spot, "this is not a currency");
         }
         known
     }
 
-    /// An amount with a currency in it or beside it, or that of the file; a bad one is a problem of `code`.
+    /// An amount with its currency, which is in the text, beside it, or that of the file. A wrong amount is a problem of `code`.
     pub(crate) fn money(&mut self, spot: Spot<'_>, currency: Option<&str>, code: Code) -> Option<At<Money>> {
         let Some((micros, named)) = money::price(spot.value) else {
             self.warn(code, spot, "a number is expected");
@@ -25,12 +25,12 @@ impl Draft<'_> {
         let currency = named.or(currency).or(of_file).or_else(|| money::currency(self.context.currency));
         let currency = currency.unwrap_or_default().to_owned();
         if currency.is_empty() && code == Code::BadPrice {
-            self.warn(Code::MissingCurrency, spot, "the price names no currency");
+            self.warn(Code::MissingCurrency, spot, "the price has no currency");
         }
         Some(At::new(Money { micros, currency }, self.position(spot.offset)))
     }
 
-    /// An amount as programs write it.
+    /// An amount in the notation of programs.
     pub(crate) fn exact_money(&mut self, spot: Spot<'_>, currency: &str) -> Option<Money> {
         let micros = money::decimal(spot.value);
         if micros.is_none() {
@@ -50,7 +50,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Between two amounts, one of which may be missing; it is better than one amount.
+    /// A range, of which one end may be missing. Replaces a fixed price.
     pub(crate) fn price_range(
         &mut self,
         from: Option<Spot<'_>>,
@@ -68,7 +68,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Kept if it is above the price, which must have been set.
+    /// Sets the old price if it is above the price, which must be set before.
     pub(crate) fn old_price(&mut self, spot: Spot<'_>, currency: Option<&str>) {
         if spot.value.is_empty() {
             return;

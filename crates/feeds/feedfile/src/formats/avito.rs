@@ -1,16 +1,16 @@
-//! Avito's autoload: `Ads` of `Ad`.
+//! Avito's autoload format: `Ads` of `Ad`.
 
 use super::{ignore_other, spot};
 use crate::draft::{Draft, Spot};
 use crate::model::CategoryKind;
 use crate::reader::Item;
 use crate::split::Sink;
-use crate::xml::{Dialect, Element, Found};
+use crate::xml::{Dialect, Element, Versioned};
 
 pub(crate) static DIALECT: Dialect =
     Dialect { offer: "Ad", is_header, read_header, other: ignore_other, strict: false };
 
-/// The fields that together say what kind of thing it is, from the top down.
+/// The fields that form the category, from the top down.
 const CATEGORY: [&str; 8] = [
     "Category",
     "GoodsType",
@@ -23,32 +23,17 @@ const CATEGORY: [&str; 8] = [
 ];
 const ADDRESS_PARTS: [&str; 5] = ["Region", "City", "District", "Subway", "Street"];
 
-/// What is said of the ad and not of the thing.
-const TERMS: [&str; 15] = [
-    "AdStatus",
-    "AllowEmail",
-    "AvitoDateEnd",
-    "AvitoId",
-    "AvitoStatus",
-    "CompanyName",
-    "ContactMethod",
-    "DateBegin",
-    "DateEnd",
-    "DisplayAreas",
-    "InternetCalls",
-    "CallsDevices",
-    "ListingFee",
-    "PriceType",
-    "Promo",
-];
+/// Fields that describe the ad, not the item.
+const TERMS: &str = "\
+    AdStatus AllowEmail AvitoDateEnd AvitoId AvitoStatus CompanyName ContactMethod DateBegin \
+    DateEnd DisplayAreas InternetCalls CallsDevices ListingFee PriceType Promo";
 
 fn is_header(_: &str, _: &str) -> bool {
     false
 }
 
-fn read_header(_: &mut Sink<'_>, _: &Found<'_, '_>, _: Element<'_, '_>) {}
+fn read_header(_: &mut Sink<'_>, _: &Versioned<'_, '_>, _: Element<'_, '_>) {}
 
-/// Reads an ad of any category.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     for name in CATEGORY {
         if let Some(found) = root.child(name) {
@@ -118,7 +103,7 @@ fn read_child(child: Element<'_, '_>, draft: &mut Draft<'_>) {
             draft.field_as_param("Model", "", found);
         }
         "Latitude" | "Longitude" => {}
-        name if CATEGORY.contains(&name) || TERMS.contains(&name) => {}
+        name if CATEGORY.contains(&name) || TERMS.split(' ').any(|term| term == name) => {}
         name => read_param(name, child, draft),
     }
 }

@@ -8,7 +8,7 @@ use crate::model::CategoryKind;
 use crate::position::At;
 use crate::reader::Item;
 use crate::split::Sink;
-use crate::xml::{Dialect, Element, Found};
+use crate::xml::{Dialect, Element, Versioned};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -16,40 +16,19 @@ pub(crate) static RSS: Dialect =
     Dialect { offer: "item", is_header, read_header, other: ignore_other, strict: false };
 pub(crate) static ATOM: Dialect = Dialect { offer: "entry", ..RSS };
 
-/// How fields begin that speak of the sale, of advertising or of the feed, and not of the thing.
-const TERMS: [&str; 24] = [
-    "ads_",
-    "adult",
-    "adwords_",
-    "applink",
-    "auto_pricing",
-    "availability_date",
-    "cost_of_goods",
-    "custom_label_",
-    "custom_number_",
-    "excluded_destination",
-    "expiration_date",
-    "identifier_exists",
-    "included_destination",
-    "installment",
-    "inventory",
-    "is_bundle",
-    "loyalty",
-    "mobile_link",
-    "multipack",
-    "pause",
-    "promotion_id",
-    "quantity",
-    "sale_price_effective_date",
-    "shipping",
-];
+/// Prefixes of fields that describe the sale, advertising or the feed, not the item.
+const TERMS: &str = "\
+    ads_ adult adwords_ applink auto_pricing availability_date cost_of_goods custom_label_ \
+    custom_number_ excluded_destination expiration_date identifier_exists included_destination \
+    installment inventory is_bundle loyalty mobile_link multipack pause promotion_id quantity \
+    sale_price_effective_date shipping";
 
 fn is_header(parent: &str, name: &str) -> bool {
     matches!(parent, "channel" | "feed")
         && matches!(name, "title" | "link" | "updated" | "pubDate" | "lastBuildDate")
 }
 
-fn read_header(sink: &mut Sink<'_>, _: &Found<'_, '_>, element: Element<'_, '_>) {
+fn read_header(sink: &mut Sink<'_>, _: &Versioned<'_, '_>, element: Element<'_, '_>) {
     let href = element.attribute("href").map(|href| href.value.as_ref());
     match element.local() {
         "title" => sink.header.name = cut(&element.content()),
@@ -61,9 +40,7 @@ fn read_header(sink: &mut Sink<'_>, _: &Found<'_, '_>, element: Element<'_, '_>)
 /// A field of an offer, from an element or a cell.
 #[derive(Debug)]
 pub(crate) struct Field<'v> {
-    /// As the file has it.
     pub(crate) name: &'v str,
-    /// As Google's specification has it.
     pub(crate) plain: Cow<'v, str>,
     pub(crate) value: Cow<'v, str>,
     pub(crate) offset: usize,
@@ -75,7 +52,6 @@ impl Field<'_> {
     }
 }
 
-/// Reads an item or entry.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     let mut fields: Vec<Field<'_>> = Vec::new();
     let prefixed: BTreeSet<&str> =
@@ -124,7 +100,7 @@ fn read_detail(element: Element<'_, '_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// Reads the fields of one offer, from whichever container.
+/// Parses the fields of an offer from any container.
 pub(crate) fn read_fields(fields: &[Field<'_>], mut draft: Draft<'_>) -> Item {
     let find = |name: &str| fields.iter().find(|field| field.plain == name && !field.value.trim().is_empty());
     read_prices(find("price"), find("sale_price"), &mut draft);
@@ -139,7 +115,7 @@ pub(crate) fn read_fields(fields: &[Field<'_>], mut draft: Draft<'_>) -> Item {
     draft.finish("id", "title")
 }
 
-/// With a sale price, the price is the old one.
+/// With a sale price, the price becomes the old price.
 fn read_prices(price: Option<&Field<'_>>, sale: Option<&Field<'_>>, draft: &mut Draft<'_>) {
     match (price, sale) {
         (None, None) => draft.missing(Code::MissingPrice, "price"),
@@ -182,12 +158,12 @@ fn read_field(field: &Field<'_>, draft: &mut Draft<'_>) {
             }
         }
         "rich_text_description" if draft.offer.description.is_some() => {}
-        name if TERMS.iter().any(|term| name.starts_with(term)) => {}
+        name if TERMS.split(' ').any(|term| name.starts_with(term)) => {}
         name => draft.field_as_param(name, "", found),
     }
 }
 
-/// Links in one field: with commas between them, but not those inside a link.
+/// Splits links at commas, except for commas inside a link.
 fn links(value: &str) -> impl Iterator<Item = &str> {
     let mut rest = value;
     std::iter::from_fn(move || {

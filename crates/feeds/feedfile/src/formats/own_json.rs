@@ -1,4 +1,4 @@
-//! Torg's own JSON, and profiles with offers that were read from other sites: the same fields under a few more names.
+//! Torg's own JSON, and profiles scraped from other sites: the same fields under a few more names.
 
 use crate::Code;
 use crate::draft::{Context, Draft, Spot};
@@ -10,7 +10,7 @@ use crate::position::{At, Position};
 use crate::reader::Item;
 use std::borrow::Cow;
 
-/// Takes a key of the file's outermost object that is not the offers.
+/// Reads a key of the outermost object other than the offers.
 pub(crate) fn read_header(header: &mut Header, key: &str, value: Value<'_>, at: Position) {
     match key {
         "shop" | "profile" | "seller" => {
@@ -47,7 +47,6 @@ pub(crate) fn read_header(header: &mut Header, key: &str, value: Value<'_>, at: 
     }
 }
 
-/// Reads one offer.
 pub(crate) fn parse(text: &str, at: Position, context: Context<'_>, is_profile: bool) -> Item {
     let mut draft = Draft::new(text, at, None, context);
     let object = match Value::whole(text).object() {
@@ -74,7 +73,7 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     start + column.saturating_sub(1)
 }
 
-/// What a profile says holds for its offers.
+/// Applies the profile's defaults to its offers.
 fn inherit(draft: &mut Draft<'_>) {
     let (header, at) = (draft.context.header, draft.offer.at);
     let or_header = |own: &mut Option<At<String>>, text: &str| {
@@ -148,7 +147,7 @@ fn each<'t>(value: &Value<'t>, mut with: impl FnMut(&Value<'t>)) {
     }
 }
 
-/// A text, or an object with a `url`.
+/// A string, or an object with a `url`.
 fn url_of<'t>(value: &Value<'t>) -> Option<Cow<'t, str>> {
     value.text().or_else(|| value.object().ok()?.text(&["url", "source_url", "link"]))
 }
@@ -185,7 +184,7 @@ fn param(name: &str, unit: &str, value: &Value<'_>, draft: &mut Draft<'_>) {
     });
 }
 
-/// A text, names from the top down, or an object with `id`, `torg` or `path`.
+/// A string, names from the top down, or an object with `id`, `torg` or `path`.
 fn read_category(value: &Value<'_>, draft: &mut Draft<'_>) {
     if let Some(text) = value.text() {
         return draft.category_text(CategoryKind::Own, Spot::new("category", &text, value.offset()));
@@ -264,7 +263,7 @@ fn read_prices(object: &Object<'_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// A number, a text as `15.00 EUR`, `free` or `negotiable`, or an object: amount and currency, or from and to.
+/// A number, a string such as `15.00 EUR`, `free` or `negotiable`, or an object: amount and currency, or from and to.
 fn read_price(value: &Value<'_>, currency: Option<&'static str>, draft: &mut Draft<'_>) {
     if let Some(text) = value.text() {
         return draft.fixed_price(Spot::new("price", &text, value.offset()), currency);
@@ -295,7 +294,7 @@ fn read_price(value: &Value<'_>, currency: Option<&'static str>, draft: &mut Dra
     }
 }
 
-/// What is wrong. Where is told by the problem: the parser counts from the beginning of the offer.
+/// The error without its position, which counts from the beginning of the offer.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

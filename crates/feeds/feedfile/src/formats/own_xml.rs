@@ -1,4 +1,4 @@
-//! Torg's own XML, as `schema/torg-offers-1.xsd` has it. Each offer was checked by the schema before it comes here.
+//! Torg's own XML by `schema/torg-offers-1.xsd`. Each offer is validated by the schema before.
 
 use super::spot;
 use crate::draft::{Draft, Spot};
@@ -9,8 +9,8 @@ use crate::problem::Excerpt;
 use crate::reader::Item;
 use crate::schema::Schema;
 use crate::split::Sink;
-use crate::xml::{Dialect, Element, Found};
-use crate::{Code, Problem, Severity, money};
+use crate::xml::{Dialect, Element, Versioned};
+use crate::{Code, Problem, money};
 
 pub(crate) static DIALECT: Dialect = Dialect { offer: "offer", is_header, read_header, other, strict: true };
 
@@ -22,7 +22,7 @@ fn is_header(parent: &str, name: &str) -> bool {
     matches!((parent, name), ("torg-offers", "shop") | ("categories", "category"))
 }
 
-fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, '_>) {
+fn read_header(sink: &mut Sink<'_>, found: &Versioned<'_, '_>, element: Element<'_, '_>) {
     for violation in HEADER_SCHEMA.with(|schema| schema.check(found.source, element)) {
         let at = Locator::new(found.source, found.at).at(violation.offset);
         let problem = structure(at, violation.message);
@@ -32,12 +32,12 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
         |name: &str| element.attribute(name).map(|found| found.value.trim().to_owned()).unwrap_or_default();
     if element.local() == "category" {
         if !sink.header.add_category(&attribute("id"), &attribute("parent"), element.text(), found.at) {
-            sink.problem(Problem::of_file(Code::WrongHeader, found.at, "the category's id is there already"));
+            sink.problem(Problem::of_file(Code::WrongHeader, found.at, "another category has this id"));
         }
         return;
     }
     if !sink.seen.is_empty() {
-        sink.problem(structure(found.at, "<shop> stands twice, or too late"));
+        sink.problem(structure(found.at, "<shop> is repeated or comes too late"));
         return;
     }
     sink.seen.push("shop".to_owned());
@@ -48,12 +48,10 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
 }
 
 fn structure(at: Position, message: impl Into<String>) -> Problem {
-    let mut problem = Problem::of_file(Code::WrongHeader, at, message);
-    problem.severity = Severity::Error;
-    problem
+    Problem::of_file(Code::WrongHeader, at, message).into_error()
 }
 
-/// The elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.
+/// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.
 fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Position) {
     let seen = |name: &str| sink.seen.iter().any(|known| known == name);
     let names: Vec<&str> = open.iter().map(String::as_str).collect();
@@ -64,9 +62,9 @@ fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Pos
         }
         (["torg-offers"], "offers") if !seen("offers") => wrong_attributes(element),
         (["torg-offers"], name @ ("categories" | "offers")) => {
-            Some(format!("<{name}> stands twice, or too late"))
+            Some(format!("<{name}> is repeated or comes too late"))
         }
-        (_, name) => Some(format!("<{name}> is not known here")),
+        (_, name) => Some(format!("<{name}> is not allowed here")),
     };
     if names == ["torg-offers"] && matches!(element.name(), "categories" | "offers") && !seen(element.name())
     {
@@ -92,7 +90,7 @@ fn wrong_attributes(element: Element<'_, '_>) -> Option<String> {
     element.attributes().first().map(|attribute| format!("the attribute {} is not known", attribute.name))
 }
 
-/// Reads an offer that the schema has seen.
+/// Parses an offer that is validated by the schema.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     if let Some(id) = root.attribute("id") {
         draft.id(Spot::new("id", &id.value, id.offset));
@@ -197,7 +195,13 @@ fn read_range(element: Element<'_, '_>, draft: &mut Draft<'_>) -> Option<Price> 
     if let (Some(from), Some(to)) = (&from, &to)
         && from.micros > to.micros
     {
-        draft.problem(Code::BadPrice, "range", "", element.offset(), "the range ends before it begins");
+        draft.problem(
+            Code::BadPrice,
+            "range",
+            "",
+            element.offset(),
+            "the end of the range is below its start",
+        );
         return None;
     }
     Some(Price::Range(from, to))

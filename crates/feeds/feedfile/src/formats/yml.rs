@@ -7,44 +7,17 @@ use crate::model::{CategoryKind, Price};
 use crate::position::{At, Position};
 use crate::reader::Item;
 use crate::split::Sink;
-use crate::xml::{Dialect, Element, Found};
+use crate::xml::{Dialect, Element, Versioned};
 use crate::{Code, Problem};
 
 pub(crate) static DIALECT: Dialect = Dialect { offer: "offer", is_header, read_header, other, strict: false };
 
-/// What is said of the sale and not of the thing.
-const TERMS: [&str; 30] = [
-    "adult",
-    "available",
-    "bid",
-    "booking",
-    "cbid",
-    "count",
-    "cpa",
-    "credit-template",
-    "delivery",
-    "disabled",
-    "downloadable",
-    "enable_auto_discounts",
-    "fee",
-    "group_id",
-    "local_delivery_cost",
-    "local_delivery_days",
-    "manufacturer_warranty",
-    "market-sku",
-    "min-quantity",
-    "orderingTime",
-    "otherparameters",
-    "pickup",
-    "purchase_price",
-    "rec",
-    "sales_notes",
-    "seller_warranty",
-    "shop-sku",
-    "step-quantity",
-    "store",
-    "vat",
-];
+/// Fields that describe the sale, not the item.
+const TERMS: &str = "\
+    adult available bid booking cbid count cpa credit-template delivery disabled downloadable \
+    enable_auto_discounts fee group_id local_delivery_cost local_delivery_days \
+    manufacturer_warranty market-sku min-quantity orderingTime otherparameters pickup \
+    purchase_price rec sales_notes seller_warranty shop-sku step-quantity store vat";
 
 fn is_header(parent: &str, name: &str) -> bool {
     match parent {
@@ -55,7 +28,7 @@ fn is_header(parent: &str, name: &str) -> bool {
     }
 }
 
-fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, '_>) {
+fn read_header(sink: &mut Sink<'_>, found: &Versioned<'_, '_>, element: Element<'_, '_>) {
     let attribute =
         |name: &str| element.attribute(name).map(|found| found.value.trim().to_owned()).unwrap_or_default();
     let late = sink.is_late() && found.parent != "shop";
@@ -64,7 +37,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
         ("categories", _) => {
             let content = element.content();
             if !sink.header.add_category(&attribute("id"), &attribute("parentId"), &content, found.at) {
-                let message = "a category without an id, with one that is there already, or too many of them";
+                let message = "a category has no id or a repeated one, or there are too many categories";
                 sink.problem(Problem::of_file(Code::WrongHeader, found.at, message));
             }
         }
@@ -79,7 +52,7 @@ fn read_header(sink: &mut Sink<'_>, found: &Found<'_, '_>, element: Element<'_, 
         sink.problem(Problem::of_file(
             Code::LateCategories,
             found.at,
-            "offers stand before what they refer to",
+            "offers come before the categories or currencies that they use",
         ));
     }
 }
@@ -91,21 +64,21 @@ fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Pos
     sink.header.date = element.attribute("date").map(|date| cut(&date.value)).unwrap_or_default();
     if !is_date(&sink.header.date) {
         let at = element.attribute("date").map_or(at, |date| at.after(element.source_before(date.offset)));
-        let mut problem = Problem::of_file(Code::WrongHeader, at, "the date is expected as 2026-01-31 12:00");
+        let mut problem =
+            Problem::of_file(Code::WrongHeader, at, "a date such as 2026-01-31 12:00 is expected");
         "date".clone_into(&mut problem.field);
         problem.value = crate::problem::shorten(&sink.header.date);
         sink.problem(problem);
     }
 }
 
-/// `2026-01-31`, with a time behind it or without.
+/// `2026-01-31`, perhaps with a time after it.
 fn is_date(text: &str) -> bool {
     let shape = |c: u8| if c.is_ascii_digit() { b'0' } else { c };
     let head: Vec<u8> = text.bytes().take(10).map(shape).collect();
     head == *b"0000-00-00" && text.as_bytes().get(10).is_none_or(|next| matches!(next, b' ' | b'T'))
 }
 
-/// Reads an offer of any type.
 pub(crate) fn parse(root: Element<'_, '_>, mut draft: Draft<'_>) -> Item {
     for attribute in root.attributes() {
         let spot = Spot::new(attribute.name, &attribute.value, attribute.offset);
@@ -187,7 +160,7 @@ fn read_child(child: Element<'_, '_>, draft: &mut Draft<'_>) {
                 );
             }
         },
-        name if TERMS.contains(&name) || name.starts_with("custom_label_") => {}
+        name if TERMS.split(' ').any(|term| term == name) || name.starts_with("custom_label_") => {}
         name if !child.has_children() => {
             let unit = child.attribute("unit").map(|unit| unit.value.as_ref()).unwrap_or_default();
             draft.field_as_param(name, unit, found);
@@ -196,7 +169,7 @@ fn read_child(child: Element<'_, '_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// Types without a name have it in parts.
+/// Types without a name have it in several fields.
 fn compose_title(root: Element<'_, '_>, draft: &mut Draft<'_>) {
     if !draft.offer.title.value.is_empty() {
         return;

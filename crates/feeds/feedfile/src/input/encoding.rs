@@ -1,13 +1,13 @@
-//! Which encoding a text is in: its byte order mark, else what it says, unless its bytes say that this cannot be.
+//! Detects the encoding: the byte order mark, else the declaration, unless the bytes contradict it.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
-/// Where a declaration may stand.
+/// Bytes that are searched for a declaration.
 const DECLARATION_BYTES: usize = 1_024;
-/// So many characters of several bytes, all of them right, are no accident.
+/// This many valid multi-byte characters prove UTF-8.
 const UTF8_CHARACTERS_MIN: usize = 2;
 
-/// The encoding that the first bytes prove, and the length of the mark.
+/// The encoding of a byte order mark, and the length of the mark.
 pub(super) fn by_mark(head: &[u8]) -> Option<(&'static Encoding, usize)> {
     if let Some(found) = Encoding::for_bom(head) {
         return Some(found);
@@ -19,7 +19,7 @@ pub(super) fn by_mark(head: &[u8]) -> Option<(&'static Encoding, usize)> {
     }
 }
 
-/// The encoding that the XML declaration names, if it is one in which ASCII stands for itself.
+/// The encoding in the XML declaration, if it is ASCII-compatible.
 pub(super) fn by_declaration(head: &[u8]) -> Option<&'static Encoding> {
     let head = &head[..head.len().min(DECLARATION_BYTES)];
     let start = memchr::memmem::find(head, b"<?xml")?;
@@ -43,7 +43,7 @@ fn for_label(label: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Decides by bytes of which the first is not ASCII.
+/// Decides by bytes from the first that is not ASCII.
 pub(super) fn by_validity(declared: Option<&'static Encoding>, probe: &[u8]) -> &'static Encoding {
     let (good, bad) = count_utf8(probe);
     match declared.filter(|encoding| *encoding != UTF_8) {
@@ -54,7 +54,7 @@ pub(super) fn by_validity(declared: Option<&'static Encoding>, probe: &[u8]) -> 
     }
 }
 
-/// Characters of several bytes that are right, and places that are not; a character that the end cuts counts as neither.
+/// Valid multi-byte characters and invalid sequences; a character cut at the end counts as neither.
 fn count_utf8(mut bytes: &[u8]) -> (usize, usize) {
     let (mut good, mut bad) = (0, 0);
     loop {
@@ -75,7 +75,7 @@ fn count_utf8(mut bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Cyrillic words are runs of high letters; western texts have them one at a time.
+/// Cyrillic words are runs of high bytes; western texts have single ones.
 fn guess(probe: &[u8]) -> &'static Encoding {
     let letters = probe.iter().filter(|byte| **byte >= 0xC0).count();
     let neighbours = probe.windows(2).filter(|pair| pair[0] >= 0xC0 && pair[1] >= 0xC0).count();

@@ -1,4 +1,4 @@
-//! Counting and limiting of what is read.
+//! Counts and limits what is read.
 
 use crate::Code;
 use crate::limits::{PACK_RATIO_FROM_BYTES, PACK_RATIO_MAX};
@@ -7,18 +7,15 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far the reading has come; shared between threads.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// Bytes as they came, packed or not.
     pub(crate) packed: AtomicU64,
-    /// Bytes after unpacking.
     pub(crate) unpacked: AtomicU64,
-    /// More files were in the archive than the one that is read.
+    /// The archive has more than one file.
     pub(crate) more_files: AtomicBool,
 }
 
-/// Why reading ends; travels inside an [`io::Error`].
+/// Why reading ends; carried by an [`io::Error`].
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) code: Code,
@@ -37,7 +34,6 @@ pub(crate) fn refused(code: Code, message: impl Into<String>) -> io::Error {
     io::Error::other(Refused { code, message: message.into() })
 }
 
-/// The code and message of an error: as it was refused, or as a failure to read.
 pub(super) fn reason(error: &io::Error) -> (Code, String) {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>()) {
         Some(refused) => (refused.code, refused.message.clone()),
@@ -45,19 +41,18 @@ pub(super) fn reason(error: &io::Error) -> (Code, String) {
     }
 }
 
-/// Counts what comes in.
-pub(super) struct Counted<R> {
+pub(super) struct QueueCounts<R> {
     input: R,
     progress: Arc<Progress>,
 }
 
-impl<R> Counted<R> {
+impl<R> QueueCounts<R> {
     pub(super) fn new(input: R, progress: Arc<Progress>) -> Self {
         Self { input, progress }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for QueueCounts<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.progress.packed.fetch_add(count as u64, Ordering::Relaxed);
@@ -65,7 +60,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Ends the reading when a file is too large, or was packed too tight.
+/// Fails when a file is too large or unpacks to too much.
 pub(super) struct Guard<R> {
     input: R,
     packed: bool,

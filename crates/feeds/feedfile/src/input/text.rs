@@ -14,11 +14,11 @@ enum Mode {
     Undecided,
     Utf8,
     Other(Box<Decoder>),
-    /// This is no text.
+    /// This is not text.
     Hopeless,
 }
 
-/// The text of a file from the place that was reached, as far as it has been read.
+/// The text of a file from the current position, as far as it is read.
 pub(crate) struct Text<'a> {
     bytes: Box<dyn Read + Send + 'a>,
     raw: Vec<u8>,
@@ -32,13 +32,13 @@ pub(crate) struct Text<'a> {
     start: usize,
     position: Position,
     ended: bool,
-    /// Comes out when all that was read before it has been taken.
+    /// Returned after all text before it was taken.
     error: Option<io::Error>,
     warnings: Vec<Problem>,
 }
 
 impl<'a> Text<'a> {
-    /// Reads the first bytes and what they say of the encoding.
+    /// Reads the first bytes and detects the encoding.
     pub(crate) fn open(bytes: Box<dyn Read + Send + 'a>) -> Result<Self, Box<Problem>> {
         let mut text = Self {
             bytes,
@@ -83,51 +83,45 @@ impl<'a> Text<'a> {
         };
     }
 
-    /// The text that has been read and not passed yet.
     pub(crate) fn window(&self) -> &str {
         &self.window[self.start..]
     }
 
-    /// Where the window begins.
     pub(crate) fn position(&self) -> Position {
         self.position
     }
 
-    /// Where a place in the window is.
+    /// The position of an offset in the window.
     pub(crate) fn position_of(&self, offset: usize) -> Position {
         self.position.after(&self.window().as_bytes()[..offset])
     }
 
-    /// Nothing more will come into the window.
+    /// Whether the window will get no more text.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// The name of the encoding, as far as it is known.
     pub(crate) fn encoding(&self) -> &'static str {
         self.encoding.name()
     }
 
-    /// Warnings since the last call.
     pub(crate) fn take_warnings(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Passes over the beginning of the window.
     pub(crate) fn advance(&mut self, count: usize) {
         let passed = &self.window.as_bytes()[self.start..self.start + count];
         self.position = self.position.after(passed);
         self.start += count;
     }
 
-    /// A problem at a place in the window.
     pub(crate) fn problem(&self, code: Code, offset: usize, message: impl Into<String>) -> Box<Problem> {
         let problem = Problem::of_file(code, self.position_of(offset), message);
         Box::new(problem.with_excerpt(Excerpt::of(self.window(), offset)))
     }
 
-    /// Reads more into the window. Without an error and at the end of the file, [`Text::ended`] holds afterwards. What was read before
-    /// an error comes first, the error with the next call.
+    /// Reads more into the window. At the end of the file [`Text::ended`] is true afterwards. Text before
+    /// an error is returned first, the error by the next call.
     pub(crate) fn fill(&mut self) -> Result<(), Box<Problem>> {
         if self.start > self.window.len() / 2 {
             self.window.drain(..self.start);
@@ -149,7 +143,7 @@ impl<'a> Text<'a> {
         self.problem(code, self.window().len(), message)
     }
 
-    /// Has so many bytes at hand, if the file has them; an error is kept for later.
+    /// Reads until this many bytes are there, if the file has them; an error is returned later.
     fn read_raw(&mut self, wanted: usize) {
         if self.raw_ended || self.error.is_some() {
             return;
@@ -173,7 +167,7 @@ impl<'a> Text<'a> {
         self.ended = self.raw_ended && self.raw.is_empty();
     }
 
-    /// ASCII is the same in every encoding that is left; the first other byte decides.
+    /// ASCII is the same in all encodings that remain; the first other byte decides.
     fn pass_ascii(&mut self) {
         let ascii = Encoding::ascii_valid_up_to(&self.raw);
         self.pass_valid(ascii);
@@ -184,8 +178,10 @@ impl<'a> Text<'a> {
         let encoding = by_validity(self.declared, &self.raw);
         if self.declared.is_some_and(|declared| declared != encoding) {
             let declared = self.declared.map_or("", Encoding::name);
-            let message =
-                format!("the file says {declared}, but its text is {}, as which it is read", encoding.name());
+            let message = format!(
+                "the file declares {declared}, but its text is {} and is read as such",
+                encoding.name()
+            );
             let warning = self.problem(Code::WrongEncodingName, self.window().len(), message);
             self.warnings.push(*warning);
         }
@@ -224,13 +220,13 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// One more character is damaged: too many by now?
+    /// Counts a damaged character; true if there are too many.
     fn is_hopeless(&mut self) -> bool {
         self.damaged += 1;
         let hopeless = self.damaged > DAMAGED_MAX && self.damaged > self.decoded_bytes / DAMAGED_SHARE;
         if hopeless {
             let name = self.encoding.name();
-            let message = format!("{} damaged characters so far: this is no {name} text", self.damaged);
+            let message = format!("{} damaged characters so far: this is not {name} text", self.damaged);
             self.error = Some(refused(Code::BadEncoding, message));
         }
         hopeless

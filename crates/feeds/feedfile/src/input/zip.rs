@@ -1,4 +1,4 @@
-//! The first file of a zip archive, read front to back: local headers are enough, and nothing is believed that the data does not show.
+//! Reads the first file of a zip archive front to back, by its local headers. Checksums and sizes are verified.
 
 use super::guard::{Progress, refused};
 use crate::Code;
@@ -16,7 +16,7 @@ const DEFLATED: u16 = 8;
 const FLAG_ENCRYPTED: u16 = 1;
 const FLAG_SIZES_LATER: u16 = 1 << 3;
 const SIZE_IN_EXTRA: u32 = u32::MAX;
-/// Folders, and files that are no feed, are passed over; not more than these.
+/// At most this many folders and other files are skipped.
 const PASSED_MAX: usize = 100;
 const PASSED_BYTES_MAX: u64 = 1 << 20;
 
@@ -35,7 +35,7 @@ enum Body<R> {
     Done,
 }
 
-/// Reads the first file that is neither a folder nor hidden.
+/// The first file that is neither a folder nor hidden.
 pub(super) struct FirstFile<R> {
     body: Body<R>,
     header: Header,
@@ -44,7 +44,7 @@ pub(super) struct FirstFile<R> {
 }
 
 impl<R: BufRead> FirstFile<R> {
-    /// Stands before the content of the file.
+    /// Opens the archive at the content of that file.
     pub(super) fn open(mut input: R, progress: &Arc<Progress>) -> io::Result<Self> {
         for _ in 0..PASSED_MAX {
             let Some(header) = Header::read(&mut input)? else { break };
@@ -72,7 +72,7 @@ impl<R: BufRead> FirstFile<R> {
         }
     }
 
-    /// The content has ended: it must be what the archive says of it.
+    /// Verifies the content at its end.
     fn finish(&mut self) -> io::Result<()> {
         let mut rest = match std::mem::replace(&mut self.body, Body::Done) {
             Body::Done => return Ok(()),
@@ -87,7 +87,7 @@ impl<R: BufRead> FirstFile<R> {
         };
         let size_differs = size != SIZE_IN_EXTRA && size != self.crc.amount();
         if crc != self.crc.sum() || size_differs {
-            return Err(broken("the content is not what the archive says of it (checksum or size)"));
+            return Err(broken("the content does not match its checksum or size in the archive"));
         }
         let more = Header::read(&mut rest).ok().flatten().is_some_and(|next| !next.is_passed_over());
         self.progress.more_files.store(more, Ordering::Relaxed);
@@ -114,7 +114,7 @@ impl<R: BufRead> Read for FirstFile<R> {
 }
 
 impl Header {
-    /// The next local header; none if the files have ended.
+    /// The next local header; `None` after the last file.
     fn read(input: &mut impl Read) -> io::Result<Option<Self>> {
         let mut magic = [0; 4];
         if input.read_exact(&mut magic).is_err() || magic != LOCAL_HEADER {
@@ -153,12 +153,12 @@ impl Header {
             }
             STORED => Ok(Body::Stored(input.take(u64::from(self.packed)))),
             DEFLATED => Ok(Body::Deflated(DeflateDecoder::new(input))),
-            other => Err(broken(format!("packing method {other} is not read"))),
+            other => Err(broken(format!("compression method {other} is not supported"))),
         }
     }
 }
 
-/// Checksum and size behind the content; the size is checked only if it fits into 32 bits.
+/// The checksum and size after the content; the size is verified only if it fits into 32 bits.
 fn read_descriptor(input: &mut impl Read) -> io::Result<(u32, u32)> {
     let mut word = || {
         let mut bytes = [0; 4];

@@ -1,67 +1,41 @@
-//! Values of JSON with their places.
+//! JSON values with offsets.
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserializer as _;
+use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value, not read yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'t> {
     raw: &'t str,
     offset: usize,
 }
 
-/// The keys and values of an object, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'t>(pub(crate) Vec<(String, Value<'t>)>);
 
-struct Pairs<'t>(Vec<(String, &'t RawValue)>);
-struct Items<'t>(Vec<&'t RawValue>);
+/// Reads the pairs of an object in order, with repeated keys.
+struct Pairs;
 
-impl<'de: 't, 't> Deserialize<'de> for Pairs<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Vec<(String, &'de RawValue)>;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry::<String, &'de RawValue>()? {
-                    pairs.push(pair);
-                }
-                Ok(pairs)
-            }
-        }
-        deserializer.deserialize_map(Reading).map(Pairs)
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
     }
-}
 
-impl<'de: 't, 't> Deserialize<'de> for Items<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Vec<&'de RawValue>;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an array")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut found = Vec::new();
-                while let Some(item) = items.next_element::<&'de RawValue>()? {
-                    found.push(item);
-                }
-                Ok(found)
-            }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
         }
-        deserializer.deserialize_seq(Reading).map(Items)
+        Ok(pairs)
     }
 }
 
 impl<'t> Value<'t> {
-    /// A text that is one value.
+    /// A text of one value.
     pub(crate) fn whole(raw: &'t str) -> Self {
         Self { raw, offset: 0 }
     }
@@ -79,22 +53,22 @@ impl<'t> Value<'t> {
         Self { raw: raw.get(), offset: self.offset + distance }
     }
 
-    /// The object that it is.
     pub(crate) fn object(&self) -> Result<Object<'t>, serde_json::Error> {
-        let pairs: Pairs<'t> = serde_json::from_str(self.raw)?;
-        Ok(Object(pairs.0.into_iter().map(|(key, raw)| (key, self.inner(raw))).collect()))
+        let mut json = serde_json::Deserializer::from_str(self.raw);
+        let pairs = json.deserialize_map(Pairs)?;
+        json.end()?;
+        Ok(Object(pairs.into_iter().map(|(key, raw)| (key, self.inner(raw))).collect()))
     }
 
-    /// The items, if it is an array.
     pub(crate) fn items(&self) -> Option<Vec<Value<'t>>> {
         if !self.raw.trim_start().starts_with('[') {
             return None;
         }
-        let items: Items<'t> = serde_json::from_str(self.raw).ok()?;
-        Some(items.0.into_iter().map(|raw| self.inner(raw)).collect())
+        let items: Vec<&'t RawValue> = serde_json::from_str(self.raw).ok()?;
+        Some(items.into_iter().map(|raw| self.inner(raw)).collect())
     }
 
-    /// The text, number or truth value; none for null, objects and arrays.
+    /// The string, number or boolean as text; `None` for null, objects and arrays.
     pub(crate) fn text(&self) -> Option<Cow<'t, str>> {
         let raw = self.raw.trim();
         match raw.as_bytes().first()? {
@@ -107,7 +81,7 @@ impl<'t> Value<'t> {
 }
 
 impl<'t> Object<'t> {
-    /// The first of these keys that has a value.
+    /// The value of the first of these keys that has one.
     pub(crate) fn get(&self, keys: &[&str]) -> Option<&Value<'t>> {
         let of = |key: &&str| self.0.iter().find(|(known, value)| known == key && !value.is_null());
         keys.iter().find_map(of).map(|(_, value)| value)

@@ -1,4 +1,4 @@
-//! Cuts a stream of JSON into offers: an object with `offers`, an array, or one object a line.
+//! Splits a JSON stream into offers: an object with `offers`, an array, or one object a line.
 
 use super::object::Value;
 use crate::input::Text;
@@ -6,14 +6,11 @@ use crate::limits::{DEPTH_MAX, OFFER_BYTES_MAX};
 use crate::split::{Flaw, Sink, Stop};
 use crate::{Code, Format};
 
-/// How much of an offer that is too large is kept, to tell which one it is.
-const KEPT_BYTES: usize = 4 << 10;
 /// Keys of the array of offers.
 const OFFERS: [&str; 3] = ["offers", "items", "ads"];
 /// Keys that only a parsed profile has.
 const PROFILE: [&str; 2] = ["profile", "uid"];
 
-/// Finds the end of a value, piece by piece.
 #[derive(Debug, Default)]
 struct Scan {
     depth: usize,
@@ -24,7 +21,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// The length of the value in `bytes`, if it ends there; else the scan goes on with the next bytes.
+    /// The length of the value in `bytes`, if it ends there; else the scan continues with the next bytes.
     fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -50,7 +47,7 @@ impl Scan {
         None
     }
 
-    /// Passes over the rest of a string; how many bytes that are.
+    /// Skips the rest of a string; returns its bytes.
     fn pass_string(&mut self, bytes: &[u8]) -> usize {
         if self.escaped {
             self.escaped = false;
@@ -81,14 +78,14 @@ pub(crate) fn sniff(text: &str) -> Option<Format> {
     }
 }
 
-/// The first object is an offer itself.
+/// Whether the first object is an offer itself.
 fn is_lines(text: &str) -> bool {
     let keys = keys(text);
     let has = |wanted: &str| keys.iter().any(|key| key == wanted);
     !OFFERS.iter().any(|key| has(key)) && has("title") && (has("id") || has("external_id") || has("uid"))
 }
 
-/// The keys of the object that begins the text, as far as they can be seen.
+/// The keys of the first object of the text, as far as they are visible.
 fn keys(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text.trim_start().strip_prefix('{').unwrap_or_default();
@@ -104,7 +101,6 @@ fn keys(text: &str) -> Vec<String> {
     }
 }
 
-/// Cuts the text of one file.
 pub(crate) fn split(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let first = peek(text, b"")?;
     match first {
@@ -119,12 +115,12 @@ pub(crate) fn split(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop
         _ => return lines(text, sink),
     }
     if peek(text, b"")?.is_some() {
-        sink.problem(*text.problem(Code::ExtraContent, 0, "something stands behind the end"));
+        sink.problem(*text.problem(Code::ExtraContent, 0, "there is content after the end"));
     }
     Ok(())
 }
 
-/// The next byte that is neither white space nor one of `also`; none at the end of the file.
+/// Skips white space and `also`; the next byte, or `None` at the end of the file.
 fn peek(text: &mut Text<'_>, also: &[u8]) -> Result<Option<u8>, Stop> {
     loop {
         let passed = |byte: &u8| !(byte.is_ascii_whitespace() || also.contains(byte));
@@ -199,22 +195,17 @@ fn header(text: &mut Text<'_>, sink: &mut Sink<'_>, key: &str) -> Result<(), Sto
         text.advance(end);
         return Ok(());
     }
-    sink.problem(*text.problem(Code::WrongHeader, 0, format!("{key} is larger than 1 MB; it is not read")));
+    sink.problem(*text.problem(Code::WrongHeader, 0, format!("{key} is larger than 1 MB and is skipped")));
     pass_value(text)
 }
 
 fn offer(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let Some((end, deepest)) = value_end(text)? else {
-        let mut kept = KEPT_BYTES;
-        while !text.window().is_char_boundary(kept) {
-            kept -= 1;
-        }
-        let flaw = Flaw::Broken(Code::OfferTooLarge, "the offer is larger than 1 MB");
-        sink.offer(&text.window()[..kept], text.position(), flaw)?;
+        sink.too_large(text, "the offer is larger than 1 MB")?;
         return pass_value(text);
     };
     let flaw = if deepest > DEPTH_MAX {
-        Flaw::Broken(Code::BrokenOffer, "brackets stand too deep")
+        Flaw::Broken(Code::BrokenOffer, "brackets are nested too deep")
     } else {
         Flaw::None
     };
@@ -226,7 +217,7 @@ fn offer(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The end of the value that begins the window, and how deep it is; none if it is too large.
+/// The end and depth of the first value of the window; `None` if it is too large.
 fn value_end(text: &mut Text<'_>) -> Result<Option<(usize, usize)>, Stop> {
     let mut scan = Scan::default();
     let mut seen = 0;
@@ -245,7 +236,6 @@ fn value_end(text: &mut Text<'_>) -> Result<Option<(usize, usize)>, Stop> {
     }
 }
 
-/// Passes over a value of any size.
 fn pass_value(text: &mut Text<'_>) -> Result<(), Stop> {
     let mut scan = Scan::default();
     loop {

@@ -1,4 +1,4 @@
-//! The words around problems.
+//! Labels of reports.
 
 use crate::{Language, Severity};
 
@@ -14,7 +14,6 @@ pub(super) struct Labels {
     pub(super) counts: fn(&[String; 4]) -> String,
     pub(super) withdrawn: fn(&str) -> String,
     pub(super) more: fn(&str) -> String,
-    /// So many other places have the same.
     pub(super) same: fn(&str) -> String,
     pub(super) broken: fn(&str) -> String,
 }
@@ -35,7 +34,7 @@ static ENGLISH: Labels = Labels {
     withdrawn: |count| format!("accepted, but not available and not shown to buyers: {count}"),
     more: |count| format!("... and {count} more like this"),
     same: |count| format!("the same in {count} other places"),
-    broken: |at| format!("the file was not read to its end ({at}): nothing is taken as removed"),
+    broken: |at| format!("the file was not read to its end ({at}): no offer is removed"),
 };
 
 static RUSSIAN: Labels = Labels {

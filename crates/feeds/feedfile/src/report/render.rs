@@ -1,4 +1,4 @@
-//! Problems as a good compiler prints them, and as JSON.
+//! Prints problems like a compiler, or as JSON.
 
 use super::labels::Labels;
 use super::{Example, Group, Report};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Report {
-    /// The report for people. `file` is the name that stands before lines and columns.
+    /// The report for people. `file` is the name before lines and columns.
     #[must_use]
     pub fn render(&self, file: &str, language: Language) -> String {
         let mut out = String::new();
@@ -19,7 +19,6 @@ impl Report {
         out
     }
 
-    /// The report for programs: one object.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let summary = &self.summary;
@@ -121,7 +120,7 @@ fn render_problem(out: &mut String, file: &str, language: Language, problem: &Pr
     }
 }
 
-/// Whether the message begins with what the field is called: `Title: ...`.
+/// Whether the message begins with the name of the field: `Title: ...`.
 fn names_its_field(problem: &Problem) -> bool {
     let last = problem.field.rsplit('.').next().unwrap_or_default();
     let head = problem.message.split_once(": ").map(|(head, _)| head.to_lowercase());
@@ -153,7 +152,6 @@ fn render_summary(out: &mut String, file: &str, language: Language, report: &Rep
     }
 }
 
-/// Digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

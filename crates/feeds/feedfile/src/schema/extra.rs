@@ -1,4 +1,4 @@
-//! What the validator does not see or sees wrongly: it counts lengths in bytes, and passes over attributes of elements of plain text.
+//! Checks that the validator lacks: it counts lengths in bytes and ignores attributes of text elements.
 
 use super::Violation;
 use crate::limits::{
@@ -9,7 +9,7 @@ use crate::xml::Element;
 
 const EMAIL_CHARS_MAX: usize = 254;
 
-/// The schema without the facets that are checked here.
+/// The schema without the constraints that are checked here.
 pub(super) fn without_lengths(schema: &str) -> String {
     let mut out = String::with_capacity(schema.len());
     let mut rest = schema;
@@ -20,7 +20,7 @@ pub(super) fn without_lengths(schema: &str) -> String {
     out + rest
 }
 
-/// Texts that are too long, and attributes that are not known.
+/// Texts that are too long, and unknown attributes.
 pub(super) fn violations(root: Element<'_, '_>) -> Vec<Violation> {
     let mut found = Vec::new();
     look_at(root, root.name() == "category", &mut found);
@@ -48,7 +48,7 @@ fn look_at(element: Element<'_, '_>, in_header: bool, found: &mut Vec<Violation>
             }
             Some(_) => {}
             None if attribute.name.starts_with("xmlns") || attribute.name.starts_with("xsi:") => {}
-            None => violation(format!("the attribute {} is not known here", attribute.name)),
+            None => violation(format!("the attribute {} is not allowed here", attribute.name)),
         }
     }
     element.children().for_each(|child| look_at(child, in_header, found));
@@ -67,7 +67,7 @@ fn text_max(name: &str) -> Option<usize> {
     })
 }
 
-/// None if the element has no such attribute.
+/// `None` if the element has no such attribute.
 fn attribute_max(element: &str, attribute: &str, in_header: bool) -> Option<usize> {
     match (element, attribute) {
         ("offer", "id") | ("category", "id" | "parent") if element == "offer" || in_header => {
@@ -80,7 +80,6 @@ fn attribute_max(element: &str, attribute: &str, in_header: bool) -> Option<usiz
     }
 }
 
-/// The length when runs of white space are one space each, and none at the ends.
 fn collapsed_chars(text: &str) -> usize {
     let words = text.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty());
     let (count, chars) = words.fold((0, 0), |(count, chars), word| (count + 1, chars + word.chars().count()));

@@ -1,4 +1,4 @@
-//! A quick look that proves most offers valid. Where it is not sure, the schema itself decides; so it may only err on one side.
+//! A fast check that proves most offers valid. All others are validated by the schema, so it may err on one side only.
 
 use crate::limits::{
     DESCRIPTION_CHARS_MAX, ID_CHARS_MAX, PARAM_NAME_CHARS_MAX, PARAM_VALUE_CHARS_MAX, TEXT_CHARS_MAX,
@@ -10,7 +10,7 @@ const PHOTOS: usize = 50;
 const PARAMS: usize = 300;
 const PHONES: usize = 10;
 
-/// The schema accepts this offer.
+/// Whether the schema surely accepts this offer.
 pub(crate) fn is_surely_valid(tree: &Tree<'_>) -> bool {
     let root = tree.root();
     tree.is_plain()
@@ -33,7 +33,7 @@ fn children_are_valid(root: Element<'_, '_>) -> bool {
     seen & 1 != 0
 }
 
-/// The element's place among the known ones, and whether it is valid; the title is the first.
+/// The index of the element among the known ones (the title is the first), and whether it is valid.
 fn judge(child: Element<'_, '_>) -> Option<(u32, bool)> {
     let has_attributes = child.name() == "category";
     if !has_attributes && !child.attributes().is_empty() {
@@ -72,7 +72,7 @@ fn is_leaf(element: Element<'_, '_>) -> bool {
     !element.has_children()
 }
 
-/// Not empty, and short enough even if every byte were a character.
+/// Not empty, and short enough even in bytes.
 fn is_token(text: &str, most: usize) -> bool {
     !text.trim_matches(is_space).is_empty() && (text.len() <= most || text.chars().count() <= most)
 }
@@ -128,7 +128,7 @@ fn is_param(element: Element<'_, '_>) -> bool {
         && is_token(element.text(), PARAM_VALUE_CHARS_MAX)
 }
 
-/// Digits with at most one point, as most people write numbers.
+/// Digits with at most one point.
 fn is_decimal(text: &str, whole_max: usize, fraction_max: usize) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str, most: usize| {

@@ -1,4 +1,4 @@
-//! Builds the tree of an offer from the events of its text.
+//! Builds the tree of an offer from its tokens.
 
 use super::tree::{Attribute, Node, Tree, TreeError};
 use crate::Code;
@@ -41,13 +41,13 @@ impl<'t> Builder<'t> {
 
     fn start(&mut self, start: usize, end: usize, closed: bool) -> Result<(), TreeError> {
         if self.open.is_empty() && !self.tree.nodes.is_empty() {
-            return Err(broken(start, "an element stands behind the end of the offer"));
+            return Err(broken(start, "an element follows the end of the offer"));
         }
         if self.open.len() >= DEPTH_MAX {
             return Err(error(
                 Code::BrokenOffer,
                 start,
-                format!("elements stand more than {DEPTH_MAX} deep"),
+                format!("elements are nested more than {DEPTH_MAX} deep"),
             ));
         }
         if self.tree.nodes.len() >= NODES_MAX {
@@ -81,12 +81,12 @@ impl<'t> Builder<'t> {
                 self.tree.unclosed.push(start);
                 return Ok(());
             }
-            return Err(broken(start, format!("</{name}> ends an element that was not begun")));
+            return Err(broken(start, format!("</{name}> closes an element that was not opened")));
         };
         for index in self.open.drain(depth + 1..).collect::<Vec<_>>() {
             let node = &self.tree.nodes[index];
             if !is_html(node.name) {
-                return Err(broken(node.offset as usize, format!("<{}> has no end", node.name)));
+                return Err(broken(node.offset as usize, format!("<{}> is not closed", node.name)));
             }
             self.tree.unclosed.push(node.offset as usize);
             self.close(index, start);
@@ -163,14 +163,14 @@ impl<'t> Builder<'t> {
             (None, false) => Ok(self.tree),
             (Some(index), _) => {
                 let node = &self.tree.nodes[*index];
-                Err(broken(node.offset as usize, format!("<{}> has no end", node.name)))
+                Err(broken(node.offset as usize, format!("<{}> is not closed", node.name)))
             }
             (None, true) => Err(broken(0, "there is no element")),
         }
     }
 }
 
-/// Elements that people put into descriptions, and leave open.
+/// Elements that descriptions contain and leave open.
 fn is_html(name: &str) -> bool {
     const NAMES: [&str; 34] = [
         "a",

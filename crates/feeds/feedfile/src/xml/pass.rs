@@ -1,17 +1,16 @@
-//! Moves over XML text, whatever its size.
+//! Skips XML text of any size.
 
 use super::scan::{Kind, Token, token};
 use crate::Code;
 use crate::input::Text;
 use crate::limits::{HEADER_BYTES_MAX, OFFER_BYTES_MAX};
+use crate::position::floor_boundary;
 use crate::split::{Sink, Stop};
 
-/// What stands at the start of the window.
 pub(super) enum Next {
     Token(Token),
-    /// A token whose end is not in sight.
+    /// A token whose end is not in the window.
     TooLong,
-    /// The end of the file.
     End,
 }
 
@@ -32,7 +31,7 @@ pub(super) fn next_token(text: &mut Text<'_>) -> Result<Next, Stop> {
     }
 }
 
-/// Passes over one token whose end is not in the window.
+/// Skips a token whose end is not in the window.
 pub(super) fn pass_token(text: &mut Text<'_>) -> Result<(), Stop> {
     let window = text.window();
     let mark = if window.starts_with("<![CDATA[") {
@@ -57,7 +56,7 @@ pub(super) fn pass_token(text: &mut Text<'_>) -> Result<(), Stop> {
     }
 }
 
-/// Where a start tag ends if its quotes mean nothing, because one of them is missing; none if it is no start tag.
+/// The end of a start tag with its quotes ignored, for when one is missing; `None` if it is not a start tag.
 pub(super) fn tag_without_quotes(window: &str, at: usize) -> Option<usize> {
     let tag = window.get(at..)?;
     let is_start = tag.starts_with('<') && !tag[1..].starts_with(['/', '!', '?']);
@@ -65,15 +64,7 @@ pub(super) fn tag_without_quotes(window: &str, at: usize) -> Option<usize> {
     tag[..end].contains(['"', '\'']).then_some(at + end + 1)
 }
 
-pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// Where the element ends that begins the window; none if it is too large for a header, or has no end.
+/// The end of the first element of the window; `None` if it is too large for a header or not closed.
 pub(super) fn element_end(
     text: &mut Text<'_>,
     start: Token,
@@ -98,7 +89,7 @@ pub(super) fn element_end(
     }
 }
 
-/// What stands behind the root element does no harm, but is said. An archive must be whole to its end.
+/// Reads the rest of the file: content after the root element is a warning, and an archive must be intact to its end.
 pub(super) fn rest(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut said = false;
     loop {
@@ -121,7 +112,7 @@ pub(super) fn rest(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop>
                     sink.problem(*text.problem(
                         Code::ExtraContent,
                         0,
-                        "something stands behind the end of the root element",
+                        "there is content after the end of the root element",
                     ));
                 }
                 said = true;

@@ -1,29 +1,29 @@
-//! Makes an offer's text well-formed where that can be done without guessing at its meaning.
+//! Makes the text of an offer well-formed where that needs no guessing.
 
 use super::scan::{Kind, token};
 use crate::Code;
 use std::borrow::Cow;
 
-/// A text in which every `&` and `<` means something, and where it differs from the original.
+/// A text in which every `&` and `<` is markup, and the differences from the original.
 #[derive(Debug)]
 pub(crate) struct Repaired<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// What was mended, at offsets of the original.
+    /// Repairs, at offsets of the original.
     pub(crate) mended: Vec<(Code, usize)>,
-    /// Offsets in the mended text from which on it is that much longer than the original.
+    /// From each offset on, the repaired text is this much longer than the original.
     shifts: Vec<(usize, usize)>,
 }
 
 impl Repaired<'_> {
-    /// The place in the original of a place in the mended text.
+    /// The offset in the original of an offset in the repaired text.
     pub(crate) fn original(&self, offset: usize) -> usize {
         let next = self.shifts.partition_point(|(from, _)| *from <= offset);
         if next == 0 { offset } else { offset - self.shifts[next - 1].1 }
     }
 }
 
-/// Escapes bare `&` and `<`, and replaces control characters by spaces; sections of CDATA are left as they are. `irregular` says that
-/// the splitter has seen a bare `<`.
+/// Escapes literal `&` and `<`, and replaces control characters by spaces, except in CDATA sections. `irregular` means that
+/// the splitter saw a literal `<`.
 pub(crate) fn repair(text: &str, irregular: bool) -> Repaired<'_> {
     let sound =
         !irregular && !has_bare_ampersand(text) && !text.bytes().any(is_control) && !has_noncharacter(text);
@@ -55,7 +55,7 @@ fn has_bare_ampersand(text: &str) -> bool {
     memchr::memchr_iter(b'&', text.as_bytes()).any(|at| !is_reference(&text.as_bytes()[at..]))
 }
 
-/// One of the five entities, or a character by its number.
+/// Whether a text begins with one of the five entities or a numeric reference.
 fn is_reference(text: &[u8]) -> bool {
     const ENTITIES: [&[u8]; 5] = [b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;"];
     ENTITIES.iter().any(|entity| text.starts_with(entity)) || is_character_number(text)
@@ -106,7 +106,7 @@ impl Writer<'_, '_, '_> {
         self.copy_up_to(bytes.len());
     }
 
-    /// Mends a piece: control characters always, the others if they are not allowed there.
+    /// Repairs a piece: control characters always, the others where they are not allowed.
     fn mend(&mut self, from: usize, to: usize, ampersands: bool, less: bool) {
         let bytes = self.text.as_bytes();
         for at in from..to {
@@ -122,7 +122,7 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// A name that only HTML has becomes a number; of the same length if that can be.
+    /// An HTML entity becomes a numeric reference, of the same length if possible.
     fn mend_ampersand(&mut self, at: usize) {
         match crate::entities::reference(&self.text[at..]) {
             Some((character, length)) => {
@@ -139,7 +139,7 @@ impl Writer<'_, '_, '_> {
         self.done = at;
     }
 
-    /// Writes `with` for the bytes from `at` on.
+    /// Replaces `length` bytes at `at`.
     fn replace(&mut self, at: usize, length: usize, with: &str, code: Code) {
         self.copy_up_to(at);
         self.out.push_str(with);

@@ -1,11 +1,11 @@
-//! The root element, found without passing it.
+//! Finds the root element.
 
 use super::scan::{Kind, token};
 use crate::input::Text;
 use crate::limits::PROLOGUE_BYTES_MAX;
 use crate::{Code, Problem};
 
-/// The name of the root element. The text before it stays in the window.
+/// The name of the root element. The text stays in the window.
 pub(crate) fn root_name(text: &mut Text<'_>) -> Result<String, Box<Problem>> {
     let mut at = 0;
     loop {
@@ -14,12 +14,12 @@ pub(crate) fn root_name(text: &mut Text<'_>) -> Result<String, Box<Problem>> {
             Some(found) => match found.kind {
                 Kind::Start { name_end, .. } => return Ok(text.window()[at + 1..name_end].to_owned()),
                 Kind::Doctype { subset: true } => {
-                    let message = "the document type has declarations of its own";
+                    let message = "the document type contains declarations";
                     return Err(text.problem(Code::ForbiddenDoctype, at, message));
                 }
                 Kind::Text | Kind::Comment | Kind::Instruction | Kind::Doctype { .. } => at = found.end,
                 Kind::BareLess | Kind::CData | Kind::End { .. } => {
-                    return Err(text.problem(Code::UnknownFormat, at, "this is no XML"));
+                    return Err(text.problem(Code::UnknownFormat, at, "this is not XML"));
                 }
             },
             None if text.ended() => {

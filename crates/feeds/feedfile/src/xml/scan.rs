@@ -1,11 +1,10 @@
-//! Tokens of XML, found without judging them.
+//! Finds XML tokens without validating them.
 
-/// What begins at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text up to the next `<`, or up to the end of what is there.
+    /// Text up to the next `<` or the end.
     Text,
-    /// A `<` that begins nothing; it is text.
+    /// A `<` that begins no markup; it is text.
     BareLess,
     Comment,
     CData,
@@ -26,14 +25,13 @@ pub(super) enum Kind {
     },
 }
 
-/// A token and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) end: usize,
 }
 
-/// The token at `at`; none if more text is needed to see its end. `at` is less than the length of `text`.
+/// The token at `at`, which is inside `text`; `None` if its end is not there.
 pub(super) fn token(text: &[u8], at: usize) -> Option<Token> {
     let rest = &text[at..];
     if rest[0] != b'<' {

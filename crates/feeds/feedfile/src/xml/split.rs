@@ -1,7 +1,7 @@
-//! Cuts a stream of XML into offers without reading what is inside them: a broken one costs one.
+//! Splits an XML stream into offers without parsing them, so that a broken offer affects no other.
 
 use super::local;
-use super::pass::{Next, element_end, floor_boundary, next_token, pass_token, rest, tag_without_quotes};
+use super::pass::{Next, element_end, next_token, pass_token, rest, tag_without_quotes};
 use super::repair::repair;
 use super::scan::{Kind, Token, token};
 use super::tree::{Element, Tree};
@@ -12,31 +12,24 @@ use crate::position::Position;
 use crate::problem::Excerpt;
 use crate::split::{Flaw, Sink, Stop};
 
-/// How much of an offer that is too large is kept, to tell which one it is.
-const KEPT_BYTES: usize = 4 << 10;
-
-/// Where a header element was found.
-pub(crate) struct Found<'s, 'a> {
+pub(crate) struct Versioned<'s, 'a> {
     pub(crate) parent: &'s str,
     pub(crate) source: &'a str,
     pub(crate) at: Position,
 }
 
-/// What differs between the formats.
 pub(crate) struct Dialect {
-    /// The name of the element that is an offer.
     pub(crate) offer: &'static str,
-    /// Whether an element is one of the header, by the names of its parent and itself.
+    /// Whether an element belongs to the header, by the names of its parent and itself.
     pub(crate) is_header: fn(&str, &str) -> bool,
-    /// Takes such an element into the header.
-    pub(crate) read_header: fn(&mut Sink<'_>, &Found<'_, '_>, Element<'_, '_>),
-    /// Looks at an element that is neither: the names of those around it, and its start tag.
+    pub(crate) read_header: fn(&mut Sink<'_>, &Versioned<'_, '_>, Element<'_, '_>),
+    /// Checks an element that is neither: the names of its ancestors, and its start tag.
     pub(crate) other: fn(&mut Sink<'_>, &[String], Element<'_, '_>, Position),
-    /// Text outside of offers and header is a mistake.
+    /// Text outside of offers and header is a problem.
     pub(crate) strict: bool,
 }
 
-/// Cuts the text of one file, from its root element on.
+/// Splits the text of a file from its root element on.
 pub(crate) struct Splitter<'d> {
     dialect: &'d Dialect,
     open: Vec<String>,
@@ -59,7 +52,7 @@ impl<'d> Splitter<'d> {
                     continue;
                 }
                 Next::TooLong => {
-                    let message = "a tag or comment outside of the offers has no end";
+                    let message = "a tag or comment outside of the offers is not closed";
                     return Err(text.problem(Code::BrokenFile, 0, message).into());
                 }
                 Next::End => {
@@ -85,7 +78,7 @@ impl<'d> Splitter<'d> {
                     text.advance(token.end);
                 }
                 Kind::Doctype { subset: true } => {
-                    let message = "the document type has declarations of its own";
+                    let message = "the document type contains declarations";
                     return Err(text.problem(Code::ForbiddenDoctype, 0, message).into());
                 }
                 Kind::Text | Kind::BareLess | Kind::CData => {
@@ -96,9 +89,7 @@ impl<'d> Splitter<'d> {
             }
         }
         if self.dialect.strict && !sink.seen.iter().any(|name| name == "offers") {
-            let mut problem = *text.problem(Code::WrongHeader, 0, "there is no <offers>");
-            problem.severity = crate::Severity::Error;
-            sink.problem(problem);
+            sink.problem(text.problem(Code::WrongHeader, 0, "there is no <offers>").into_error());
         }
         rest(text, sink)
     }
@@ -119,9 +110,8 @@ impl<'d> Splitter<'d> {
         let parent = self.open.last().map_or("", |parent| local(parent));
         if !self.open.is_empty() && local(name) == self.dialect.offer {
             if self.dialect.strict && self.open.len() != 2 {
-                let mut problem = *text.problem(Code::WrongHeader, 0, "an offer stands outside of <offers>");
-                problem.severity = crate::Severity::Error;
-                sink.problem(problem);
+                let problem = text.problem(Code::WrongHeader, 0, "an offer is outside of <offers>");
+                sink.problem(problem.into_error());
             }
             return self.offer(text, sink, name, token);
         }
@@ -132,7 +122,7 @@ impl<'d> Splitter<'d> {
             return Ok(());
         }
         if self.open.len() >= DEPTH_MAX {
-            let message = format!("elements stand more than {DEPTH_MAX} deep");
+            let message = format!("elements are nested more than {DEPTH_MAX} deep");
             return Err(text.problem(Code::TooDeep, 0, message).into());
         }
         self.look_at_other(text, sink, token, closed);
@@ -174,15 +164,11 @@ impl<'d> Splitter<'d> {
         let parent = self.open.last().map_or("", |parent| local(parent));
         match Tree::parse(&repaired.text) {
             Ok(tree) => {
-                (self.dialect.read_header)(sink, &Found { parent, source: &repaired.text, at }, tree.root());
+                (self.dialect.read_header)(sink, &Versioned { parent, source: &repaired.text, at }, tree.root());
             }
             Err(error) => {
-                let mut problem =
-                    *text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);
-                if self.dialect.strict {
-                    problem.severity = crate::Severity::Error;
-                }
-                sink.problem(problem);
+                let problem = text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);
+                sink.problem(if self.dialect.strict { problem.into_error() } else { *problem });
             }
         }
         text.advance(end);
@@ -192,8 +178,8 @@ impl<'d> Splitter<'d> {
         let depth = self.open.iter().rposition(|open| open == name);
         let message = match depth {
             Some(depth) if depth + 1 == self.open.len() => None,
-            Some(depth) => Some(format!("<{}> has no end before </{name}>", self.open[depth + 1])),
-            None => Some(format!("</{name}> ends an element that was not begun")),
+            Some(depth) => Some(format!("<{}> is not closed before </{name}>", self.open[depth + 1])),
+            None => Some(format!("</{name}> closes an element that was not opened")),
         };
         if let Some(depth) = depth {
             self.open.truncate(depth);
@@ -208,13 +194,12 @@ impl<'d> Splitter<'d> {
         if self.dialect.strict && !self.said_extra_text && !piece.trim().is_empty() {
             self.said_extra_text = true;
             let spaces = piece.len() - piece.trim_start().len();
-            let mut problem = *text.problem(Code::WrongHeader, spaces, "there is text between the elements");
-            problem.severity = crate::Severity::Error;
-            sink.problem(problem);
+            let problem = text.problem(Code::WrongHeader, spaces, "there is text between the elements");
+            sink.problem(problem.into_error());
         }
     }
 
-    /// The window begins with the start tag of an offer; takes it up to its end.
+    /// Takes the offer whose start tag begins the window.
     fn offer(&self, text: &mut Text<'_>, sink: &mut Sink<'_>, name: &str, start: Token) -> Result<(), Stop> {
         let mut flaw = Flaw::None;
         let mut at = 0;
@@ -227,7 +212,7 @@ impl<'d> Splitter<'d> {
                 {
                     flaw = Flaw::Broken(Code::BrokenOffer, "a quote is missing");
                     at = end;
-                    next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+                    next = token_at(text, at);
                     continue;
                 }
                 if text.ended() {
@@ -238,7 +223,7 @@ impl<'d> Splitter<'d> {
                     return self.too_large(text, sink, name, at);
                 }
                 text.fill()?;
-                next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+                next = token_at(text, at);
                 continue;
             };
             if found.end > OFFER_BYTES_MAX {
@@ -255,13 +240,13 @@ impl<'d> Splitter<'d> {
                     return Ok(());
                 }
                 Judgement::NotOurs => {
-                    let flaw = Flaw::Broken(Code::BrokenOffer, "the offer has no end");
+                    let flaw = Flaw::Broken(Code::BrokenOffer, "the offer is not closed");
                     sink.offer(&text.window()[..at], text.position(), flaw)?;
                     text.advance(at);
                     return Ok(());
                 }
             }
-            next = if at < text.window().len() { token(text.window().as_bytes(), at) } else { None };
+            next = token_at(text, at);
         }
     }
 
@@ -296,20 +281,19 @@ impl<'d> Splitter<'d> {
                 }
             }
             Kind::BareLess => Judgement::Inside(found.end, Flaw::BareLess),
-            Kind::Doctype { .. } => {
-                Judgement::Inside(found.end, Flaw::Broken(Code::BrokenOffer, "a document type inside"))
-            }
+            Kind::Doctype { .. } => Judgement::Inside(
+                found.end,
+                Flaw::Broken(Code::BrokenOffer, "there is a document type inside"),
+            ),
             Kind::Text | Kind::Comment | Kind::CData | Kind::Instruction => {
                 Judgement::Inside(found.end, Flaw::None)
             }
         }
     }
 
-    /// Passes over an offer whose tokens up to `at` have been seen, in bounded memory.
+    /// Skips an offer in bounded memory; its tokens up to `at` were read.
     fn too_large(&self, text: &mut Text<'_>, sink: &mut Sink<'_>, name: &str, at: usize) -> Result<(), Stop> {
-        let kept = floor_boundary(text.window(), KEPT_BYTES);
-        let flaw = Flaw::Broken(Code::OfferTooLarge, "the offer is larger than 1 MB");
-        sink.offer(&text.window()[..kept], text.position(), flaw)?;
+        sink.too_large(text, "the offer is larger than 1 MB")?;
         text.advance(at);
         loop {
             if text.window().is_empty() {
@@ -337,11 +321,15 @@ impl<'d> Splitter<'d> {
     }
 }
 
+fn token_at(text: &Text<'_>, at: usize) -> Option<Token> {
+    let window = text.window().as_bytes();
+    if at < window.len() { token(window, at) } else { None }
+}
+
 enum Judgement {
-    /// Belongs to the offer, up to here.
+    /// Part of the offer, up to this offset.
     Inside(usize, Flaw),
-    /// Ends the offer here.
     Last(usize),
-    /// Belongs to what is around the offer, which therefore has no end of its own.
+    /// Part of the parent of the offer: the offer is not closed.
     NotOurs,
 }

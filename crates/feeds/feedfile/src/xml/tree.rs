@@ -1,4 +1,4 @@
-//! The elements of one offer, in the order of the text, borrowing from it.
+//! The elements of an offer in text order, borrowed from the text.
 
 use super::build::{Builder, broken};
 use super::local;
@@ -7,7 +7,6 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use std::borrow::Cow;
 
-/// Why there is no tree.
 #[derive(Debug)]
 pub(crate) struct TreeError {
     pub(crate) code: Code,
@@ -20,18 +19,18 @@ pub(super) struct Node<'t> {
     pub(super) name: &'t str,
     pub(super) offset: u32,
     pub(super) attributes: (u32, u32),
-    /// Text of its own, trimmed at its start; where it begins.
+    /// Its own text, trimmed at the start, and its offset.
     pub(super) text: Cow<'t, str>,
     pub(super) text_offset: u32,
-    /// White space before the text that is not part of it.
+    /// White space before the text.
     pub(super) spaces: u32,
-    /// Where its content ends.
+    /// The end of its content.
     pub(super) inner_end: u32,
-    /// The first node that is not inside it.
+    /// The first node after its descendants.
     pub(super) end: u32,
 }
 
-/// An attribute: its whole name, its value, and where the value begins.
+/// An attribute: its full name, its value, and the offset of the value.
 #[derive(Debug)]
 pub(crate) struct Attribute<'t> {
     pub(crate) name: &'t str,
@@ -39,21 +38,18 @@ pub(crate) struct Attribute<'t> {
     pub(crate) offset: usize,
 }
 
-/// An element with all that is inside it.
 #[derive(Debug)]
 pub(crate) struct Tree<'t> {
     pub(super) source: &'t str,
     pub(super) nodes: Vec<Node<'t>>,
     pub(super) attributes: Vec<Attribute<'t>>,
-    /// Elements of HTML whose end is missing or stands alone.
+    /// HTML elements with a missing or extra end tag.
     pub(crate) unclosed: Vec<usize>,
-    /// There are instructions, odd comments, text outside, or attributes without a space before them.
+    /// There are instructions, malformed comments, text outside, or attributes without a space before them.
     pub(super) unusual: bool,
-    /// How many sections of CDATA there are.
     pub(super) sections: usize,
 }
 
-/// One element of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element<'t, 'a> {
     tree: &'a Tree<'t>,
@@ -61,7 +57,7 @@ pub(crate) struct Element<'t, 'a> {
 }
 
 impl<'t> Tree<'t> {
-    /// Reads the one element that `source` is. Ends of HTML elements may be missing; of others, not.
+    /// Parses one element. End tags of HTML elements may be missing, others not.
     pub(crate) fn parse(source: &'t str) -> Result<Self, TreeError> {
         let mut builder = Builder {
             tree: Self {
@@ -91,18 +87,16 @@ impl<'t> Tree<'t> {
         builder.finish()
     }
 
-    /// Nothing in it may be ill-formed in a way that only a strict parser sees.
+    /// Whether a strict parser would accept it, too.
     pub(crate) fn is_plain(&self) -> bool {
         let count = |mark: &str| memchr::memmem::find_iter(self.source.as_bytes(), mark).count();
         !self.unusual && self.unclosed.is_empty() && count("]]>") == self.sections
     }
 
-    /// How many elements and attributes there are.
     pub(crate) fn size(&self) -> usize {
         self.nodes.len() + self.attributes.len()
     }
 
-    /// The element itself.
     pub(crate) fn root(&self) -> Element<'t, '_> {
         Element { tree: self, index: 0 }
     }
@@ -113,27 +107,23 @@ impl<'t, 'a> Element<'t, 'a> {
         &self.tree.nodes[self.index]
     }
 
-    /// The name as it stands, with its prefix.
     pub(crate) fn name(&self) -> &'t str {
         self.node().name
     }
 
-    /// The name without its prefix.
     pub(crate) fn local(&self) -> &'t str {
         local(self.node().name)
     }
 
-    /// Where its start tag begins.
     pub(crate) fn offset(&self) -> usize {
         self.node().offset as usize
     }
 
-    /// What stands before an offset.
     pub(crate) fn source_before(&self, offset: usize) -> &'t [u8] {
         &self.tree.source.as_bytes()[..offset.min(self.tree.source.len())]
     }
 
-    /// Where its text begins; if it has none, where its tag does.
+    /// The offset of its text or, without one, of its tag.
     pub(crate) fn text_offset(&self) -> usize {
         self.node().text_offset as usize
     }
@@ -143,7 +133,7 @@ impl<'t, 'a> Element<'t, 'a> {
         self.node().text.trim()
     }
 
-    /// How many characters its own text has, white space included; line ends count once.
+    /// Characters of its own text, with white space; line ends count once.
     pub(crate) fn text_chars(&self) -> usize {
         let node = self.node();
         let returns = memchr::memmem::find_iter(node.text.as_bytes(), "\r\n").count();
@@ -158,7 +148,7 @@ impl<'t, 'a> Element<'t, 'a> {
             + node.text.len()
     }
 
-    /// Its text if it has no elements inside, else all that stands in it, as it stands.
+    /// Its text if it has no child elements, else its source text.
     pub(crate) fn content(&self) -> Cow<'a, str> {
         let node = self.node();
         if self.has_children() {
@@ -172,7 +162,6 @@ impl<'t, 'a> Element<'t, 'a> {
         self.node().end as usize > self.index + 1
     }
 
-    /// The elements directly inside.
     pub(crate) fn children(&self) -> impl Iterator<Item = Element<'t, 'a>> + use<'t, 'a> {
         let (tree, end) = (self.tree, self.node().end as usize);
         let mut next = self.index + 1;
@@ -186,7 +175,6 @@ impl<'t, 'a> Element<'t, 'a> {
         })
     }
 
-    /// The first element of that name directly inside.
     pub(crate) fn child(&self, name: &str) -> Option<Element<'t, 'a>> {
         self.children().find(|child| child.local() == name)
     }

@@ -1,27 +1,26 @@
-//! The stages that read files: small ones and large ones, so that large files do not hold up small ones.
+//! The stages that read files: one for small and one for large files, so that large files do not delay small ones.
 
-mod findings;
+pub(crate) mod convert;
 mod problems;
-mod reading;
+mod reader;
 pub(crate) mod recognitions;
-mod sending;
+mod sender;
 mod unchanged;
-pub(crate) mod unifying;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use offers::autoload::Beginning;
 use watcher::{Answer, Fields, Interest, Stage, StageError, StageLimits, Subject};
 use wire::torg::feeds::v1::{Deleting, Guard};
 
+use crate::apply::Begun;
 use crate::error::{Error, Result};
 use crate::feed::StoredFeed;
 use crate::feeds::Feeds;
 use crate::limits::{LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, PROCESS_TIME_MAX, SMALL_FILES_AT_ONCE};
 
-/// How soon it is looked again whether the load before is done.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// The pause before the next attempt while an earlier load ends.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Reads the files of loads and sends their offers to the ad store.
 pub struct Process {
@@ -30,36 +29,33 @@ pub struct Process {
 }
 
 impl Process {
-    /// Reads small files.
     #[must_use]
     pub fn small(feeds: Feeds) -> Self {
         Self { feeds, is_large: false }
     }
 
-    /// Reads large files.
     #[must_use]
     pub fn large(feeds: Feeds) -> Self {
         Self { feeds, is_large: true }
     }
 
-    /// What this stage may do.
     #[must_use]
     pub fn limits(&self) -> StageLimits {
         let calls_max = if self.is_large { LARGE_FILES_AT_ONCE } else { SMALL_FILES_AT_ONCE };
         StageLimits { calls_max, batch_max: 1, timeout: PROCESS_TIME_MAX, ..StageLimits::default() }
     }
 
-    /// Has the ad store begin a load. False if a later one has begun; in conflict if an earlier one is at its end.
+    /// Begins a load. False if a later one has begun; contended if an earlier one is being ended.
     async fn begin(&self, feed: &StoredFeed, load: u64) -> Result<bool> {
-        match self.feeds.parts.offers.begin_load(&feed.name(), load).await? {
-            Beginning::Begun => Ok(true),
-            Beginning::Overtaken => Ok(false),
-            Beginning::OtherEnds => Err(Error::Contended),
+        match self.feeds.begin_load(&feed.name(), load).await? {
+            Begun::Yes => Ok(true),
+            Begun::Overtaken => Ok(false),
+            Begun::NotYet => Err(Error::Contended),
         }
     }
 
     async fn delete(&self, feed: &StoredFeed, deleting: &Deleting) -> Result<Option<u64>> {
-        if feed.keeping().read_load >= deleting.load {
+        if feed.internal().read_load >= deleting.load {
             return Ok(None);
         }
         self.begin(feed, deleting.load).await?;
@@ -69,7 +65,7 @@ impl Process {
     }
 
     async fn work(&self, feed: &StoredFeed) -> Result<Option<u64>> {
-        if let Some(deleting) = feed.keeping().deleting.as_option() {
+        if let Some(deleting) = feed.internal().deleting.as_option() {
             return if self.is_large { Ok(None) } else { self.delete(feed, deleting).await };
         }
         let Some(next) = feed.next_load().filter(|next| (next.bytes > LARGE_FILE_BYTES) == self.is_large)
@@ -92,7 +88,7 @@ impl Stage<StoredFeed> for Process {
         if self.is_large { "process-large" } else { "process" }
     }
 
-    /// A file that comes meanwhile does not make the work undone.
+    /// A file that arrives meanwhile does not invalidate the answer.
     fn interest(&self) -> Interest {
         let fields = Fields::of(["queue", "paused", "deleting"]);
         Interest { fields, ask: false, inputs: Fields::none() }
@@ -104,11 +100,11 @@ impl Stage<StoredFeed> for Process {
             Ok(None) => Ok(Answer::untouched()),
             Ok(Some(number)) => {
                 let mut after = feed.clone();
-                after.keep().read_load = number;
-                // Perhaps another file came meanwhile.
-                Ok(Answer::patch(Fields::of(["read_load"]), after).visit_at(subject.now + LOOK_AGAIN))
+                after.internal_mut().read_load = number;
+                // Another file may have arrived meanwhile.
+                Ok(Answer::patch(Fields::of(["read_load"]), after).visit_at(subject.now + RETRY_AFTER))
             }
-            Err(Error::Contended) => Ok(Answer::untouched().visit_at(subject.now + LOOK_AGAIN)),
+            Err(Error::Contended) => Ok(Answer::untouched().visit_at(subject.now + RETRY_AFTER)),
             Err(error) if error.is_passing() => Err(StageError::Passing(error.to_string())),
             Err(error) => Err(StageError::Lasting(error.to_string())),
         }

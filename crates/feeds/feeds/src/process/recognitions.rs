@@ -1,4 +1,4 @@
-//! What the seller's own categories were taken for in one file: support looks at it, and corrects it.
+//! The recognised categories of one file by the seller's categories, which support can correct.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,21 @@ use unify::path_key;
 
 use crate::limits::MAPPINGS_MAX;
 
-/// By the key of the seller's category.
 #[derive(Default)]
 pub(crate) struct Recognitions {
     own: BTreeMap<String, OwnCategory>,
     is_partial: bool,
 }
 
-/// One of the seller's categories.
 #[derive(Default)]
 pub(crate) struct OwnCategory {
-    /// Its names, from the top down.
     pub(crate) path: Vec<String>,
     offers: u64,
     taken_for: BTreeMap<String, u64>,
 }
 
 impl Recognitions {
-    /// An offer of a seller's category was taken to be of this one, or of none.
+    /// Counts an offer of a seller's category as recognised to be of `category`, or of none.
     pub(super) fn note(&mut self, path: &[&str], category: Option<&str>) {
         let key = path_key(path);
         if key.is_empty() || self.own.len() >= MAPPINGS_MAX && !self.own.contains_key(&key) {
@@ -42,24 +39,23 @@ impl Recognitions {
         }
     }
 
-    /// An offer was not looked at, because it is as it was.
+    /// Notes that an unchanged offer was skipped.
     pub(super) fn pass_over(&mut self) {
         self.is_partial = true;
     }
 
-    /// Whether some offers were not looked at: then what is known of a category already says more.
+    /// Whether offers were skipped: then older recognitions are more complete.
     pub(crate) fn is_partial(&self) -> bool {
         self.is_partial
     }
 
-    /// All of them, by their keys.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &OwnCategory)> {
         self.own.iter()
     }
 }
 
 impl OwnCategory {
-    /// What most of its offers were taken for, and which part of them, from 0 to 1.
+    /// The most frequent category, and its share from 0 to 1.
     pub(crate) fn mostly(&self) -> Option<(&str, f64)> {
         let (category, count) = self.taken_for.iter().max_by_key(|(_, count)| **count)?;
         Some((category, *count as f64 / self.offers as f64))

@@ -1,7 +1,7 @@
 //! Each problem from its cause, and gone with it.
 
 use ::feeds::{LastLoad, Unreachable};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use planner::board::TaskState;
 use watcher::{Holder, ProcessSeen};
 

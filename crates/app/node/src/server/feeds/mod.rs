@@ -24,7 +24,7 @@ use connectrpc::ConnectError;
 use feeds::limits::DOWNLOAD_TIME_MAX;
 use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use offers::autoload::FeedName;
+use feeds::FeedName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;

@@ -114,7 +114,7 @@ fn what_is_wrong_with_an_upload_or_a_report_is_said() {
         upload(&server, "/feeds/ann/default/upload", b""),
         400,
         "invalid_argument",
-        "there is nothing in it",
+        "the file is empty",
     );
     let large = vec![b'x'; (1 << 20) + 1];
     case(

@@ -42,7 +42,7 @@ fn an_upload_is_recorded_with_its_load_and_its_size_or_why_it_was_refused() {
     let known = json!({"seller": "ann", "namespace": "default", "bytes": 8, "load": "1"});
     assert_eq!(request_of(taken), known);
     assert_eq!(request_of(missing), json!({"seller": "ann", "namespace": "none", "bytes": 0}));
-    assert!(empty["error"].as_str().unwrap().contains("there is nothing in it"), "{empty}");
+    assert!(empty["error"].as_str().unwrap().contains("the file is empty"), "{empty}");
 }
 
 /// What somebody is told who signs in as a seller: the cookie of their session.
