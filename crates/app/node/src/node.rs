@@ -16,7 +16,7 @@ use ctl::Ctl;
 use feeds::Feeds;
 use futures::future::BoxFuture;
 use store::Store;
-use tasks::Scheduler;
+use tasks::Tasks;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use topics::Topics;
@@ -186,7 +186,7 @@ impl App {
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
             ctl: serves_api.then_some(ctl),
-            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
+            tasks: tasks.filter(|_| serves_api).map(|tasks| TaskCalls { tasks }),
         })?;
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);
@@ -285,7 +285,7 @@ impl App {
         topics: &Topics,
         ctl: Ctl,
         market: &api::Market,
-    ) -> anyhow::Result<Option<Scheduler>> {
+    ) -> anyhow::Result<Option<Tasks>> {
         let runs_tasks = self.config.roles.contains(&Role::Tasks);
         if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
             return Ok(None);
@@ -293,7 +293,7 @@ impl App {
         let reactions = Reactions::open(&self.config, store, topics, ctl.clone()).await?;
         // Set once: `open` runs once.
         let _ = self.slots.runs.set(reactions.runner.clone());
-        let shown = reactions.scheduler.clone();
+        let shown = reactions.tasks.clone();
         self.metrics.show(move || shown.gauges());
         if runs_tasks {
             reactions.put_files_to_work(&self.config.tasks.path).await?;
@@ -302,7 +302,7 @@ impl App {
             self.fails_with(running.failure());
             self.on_close("tasks", async move || running.close().await);
         }
-        Ok(Some(reactions.scheduler))
+        Ok(Some(reactions.tasks))
     }
 
     /// Has old recorded actions removed from now on.
@@ -320,13 +320,13 @@ impl App {
         topics: &Topics,
         market: &api::Market,
         feeds: &Feeds,
-        tasks: Option<Scheduler>,
+        tasks: Option<Tasks>,
         environment: Arc<dyn Environment>,
     ) {
         let sources = Sources {
             workshop: market.workshop.clone(),
             feeds: feeds.clone(),
-            scheduler: tasks,
+            tasks,
             topics: topics.clone(),
             photos: self.slots.photos.get().cloned(),
             consumers: parts::consumers(&self.config),

@@ -1,4 +1,4 @@
-//! Whom services are trusted by, and who we are to them.
+//! TLS settings for connections to services.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::spec::Tls;
 
-/// The settings of connections. The error says what is wrong with what was given, for people.
+/// The client configuration. The error says what is wrong with the settings, for people.
 pub(crate) fn config(tls: Option<&Tls>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match tls.and_then(|tls| tls.ca_pem.as_deref()) {

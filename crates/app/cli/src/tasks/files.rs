@@ -57,7 +57,7 @@ pub(super) fn record<T>(path: &Path, read: impl Fn(&str) -> Result<T, WrongLine>
     read(&text).map_err(|WrongLine { line, what }| {
         advised(
             format!("{}:{line}: {what}", path.display()),
-            "docs/reactive.md shows what such files look like",
+            "docs/tasks.md shows what such files look like",
         )
     })
 }

@@ -6,7 +6,7 @@
 //! - Dagster with the same graph: a full evaluation, and one that is told which tasks to look at.
 
 mod base;
-mod carrier;
+mod executor;
 mod dagster;
 mod decide;
 mod graph;
