@@ -92,7 +92,6 @@ pub(super) struct Decision {
     pub(super) moved_back: bool,
 }
 
-/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// In its [canonical](super::canonical) form.

@@ -66,7 +66,6 @@ pub use read::{Current, HistoryEntry};
 pub use tables::tables;
 pub use watch::{Watch, is_value_change};
 
-/// How values are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The shards that values are spread over. It must not change while values exist: they would

@@ -16,5 +16,4 @@ pub const ATTEMPTS_MAX: u32 = 100;
 pub const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Characters of the reason of a change or an action.
 pub const REASON_CHARS_MAX: usize = 1000;
-/// Characters of the author's name.
 pub const AUTHOR_CHARS_MAX: usize = 200;

@@ -11,12 +11,10 @@ use super::rows::read_mark;
 use super::tables::CHANGED;
 use crate::limits::{ATTEMPTS_MAX, CHANGES_MAX, PAGE_MAX};
 
-/// A parameter changed, perhaps several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// In its [canonical](super::canonical) form.
     pub parameter: Parameter,
-    /// The version of the last change.
     pub version: u64,
     /// The value after that change; `None`: it was deleted.
     pub value: Option<Value>,

@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::{Error, Result};
 use super::tables::{CHANGED, Columns, HISTORY, VALUES};
 
-/// The namespace of an entity that names none.
 const DEFAULT: &str = "default";
 
 /// A validated parameter, in listing order.

@@ -25,7 +25,6 @@ pub struct Current {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// The version after the change.
     pub version: u64,
     pub author: String,
     pub at: Timestamp,

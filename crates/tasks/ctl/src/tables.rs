@@ -17,7 +17,6 @@ pub(super) static HISTORY: Table<(u32, String, String, String, i64)> =
 pub(super) static CHANGED: Table<Columns> =
     Table::versioned("ctl_changed", &["shard", "namespace", "entity", "parameter"]);
 
-/// For the schema of a store.
 #[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![VALUES.def(), HISTORY.def(), CHANGED.def()]

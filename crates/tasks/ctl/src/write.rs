@@ -138,7 +138,6 @@ impl Ctl {
     }
 }
 
-/// Adds the value, its history entry and its mark.
 fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Changed, author_of: &Author, history_from: u64) {
     let (author, at) = (author_of.author.to_owned(), author_of.now);
     let change = HistoryEntry {
@@ -156,7 +155,6 @@ fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Changed, author_of: &A
     batch.put(keys.changed(), done.version, encode_mark(done.after, at));
 }
 
-/// The validated names of the parameters.
 fn checked(changes: &[Change], author: &str, reason: &str) -> Result<Vec<Name>> {
     if author.trim().is_empty() || author.chars().count() > AUTHOR_CHARS_MAX {
         return Err(Error::Author);

@@ -13,7 +13,6 @@ use crate::state::{Manual, Phase, Rest, TaskState};
 use crate::{Plan, Seen};
 use ctl::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 
-/// Who does something, when, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
     pub by: String,
@@ -46,7 +45,6 @@ impl fmt::Display for Signed {
     }
 }
 
-/// The state after an action.
 pub(crate) fn changed(
     state: &TaskState,
     signed: &Signed,

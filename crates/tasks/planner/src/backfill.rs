@@ -10,7 +10,6 @@ use crate::limits::BACKFILL_CHUNKS_MAX;
 use crate::state::{Backfill, Cause, Chunk, Phase, TaskState};
 use crate::{Plan, Planner, Seen, Signed, TaskId};
 
-/// Which chunks to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackfillOrder {
     /// `None`: the chunks of the trigger.
@@ -79,7 +78,6 @@ pub fn start(state: &TaskState, plan: &Plan, order: &BackfillOrder, signed: &Sig
     changed(state, signed, |state| state.backfill = Some(backfill))
 }
 
-/// Continues with the failed chunk.
 pub fn resume(state: &TaskState, signed: &Signed) -> Result<TaskState> {
     match &state.backfill {
         None => return Err(Error::NoBackfill("is under way")),
@@ -113,7 +111,6 @@ fn chunk_of(calendar: &Calendar, scale: Scale, at: Timestamp, to: Timestamp) -> 
 }
 
 impl Planner {
-    /// The next chunk to run.
     pub(crate) fn next_chunk(&self, task: TaskId) -> Option<Chunk> {
         let entry = &self.entries[task as usize];
         let backfill = entry.state.backfill.as_ref().filter(|backfill| backfill.stopped.is_none())?;

@@ -29,11 +29,8 @@ pub struct Count {
 /// Tasks with problems, by name, with their states. A task may be in several lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unhealthy {
-    /// With too many failed attempts in a row.
     pub failing: Vec<(TaskName, TaskState)>,
-    /// Without a success for too long.
     pub silent: Vec<(TaskName, TaskState)>,
-    /// With parameters that moved back.
     pub regressed: Vec<(TaskName, TaskState)>,
 }
 

@@ -51,7 +51,6 @@ impl Planner {
         self.names.get(task).map(|task| &self.entries[*task as usize].state)
     }
 
-    /// What a check of the task would see now.
     #[must_use]
     pub fn seen(&self, task: &str) -> Option<Seen> {
         self.names.get(task).map(|task| self.entries[*task as usize].seen(&self.parameters))

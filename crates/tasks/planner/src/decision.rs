@@ -8,7 +8,6 @@ use triggers::Parameter;
 use crate::state::{Cause, TaskState};
 use crate::{Seen, TaskName};
 
-/// A change of one task, to be committed atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub task: TaskName,
@@ -28,7 +27,6 @@ pub enum Act {
     End(End),
 }
 
-/// A run to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Its number; unique within the task.
@@ -39,7 +37,6 @@ pub struct Start {
     pub cause: Cause,
 }
 
-/// A run that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
     pub run: u64,
@@ -55,7 +52,6 @@ pub struct End {
     pub writes: Seen,
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Succeeded {
@@ -87,22 +83,32 @@ pub enum Alert {
     /// A run has succeeded, or the allowed silence is longer now.
     SilenceEnded,
     /// Enough attempts in a row have failed for the task to count as failing. Raised once in a row.
-    Failing { attempts: u32, error: String },
-    /// A run has succeeded after that.
+    Failing {
+        attempts: u32,
+        error: String,
+    },
     Recovered,
     /// All allowed attempts have failed: the task rests until one of its parameters changes.
-    GaveUp { attempts: u32 },
+    GaveUp {
+        attempts: u32,
+    },
     /// A parameter moved back below the remembered value.
-    Regressed { parameter: Parameter },
-    /// It is no longer below.
-    RegressionEnded { parameter: Parameter },
+    Regressed {
+        parameter: Parameter,
+    },
+    RegressionEnded {
+        parameter: Parameter,
+    },
     /// A chunk has failed, and the backfill waits for an operator to resume it.
-    BackfillStopped { chunk: Timestamp, error: String },
-    /// All chunks were run.
-    BackfillDone { chunks: u32 },
+    BackfillStopped {
+        chunk: Timestamp,
+        error: String,
+    },
+    BackfillDone {
+        chunks: u32,
+    },
 }
 
-/// A step that led to a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     FirstKnown,

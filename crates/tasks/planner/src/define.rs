@@ -28,7 +28,6 @@ pub struct Snapshot {
     pub values: Seen,
 }
 
-/// A change of a task's definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Put(Box<Plan>),
@@ -103,7 +102,6 @@ impl Planner {
         task
     }
 
-    /// Replaces or removes the definition of a task.
     fn define(&mut self, task: TaskId, plan: Option<Arc<Plan>>) {
         self.unindex(task);
         let inputs = plan.as_ref().map(|plan| inputs_of(plan, &mut self.parameters)).unwrap_or_default();
@@ -162,7 +160,6 @@ impl Planner {
         Some(key)
     }
 
-    /// Puts the task into the queue if its state says so.
     pub(crate) fn enqueue(&mut self, task: TaskId) {
         if let Some(key) = self.key(task) {
             self.queue.insert(self.entries[task as usize].pool, key);

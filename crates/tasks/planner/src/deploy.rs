@@ -21,7 +21,6 @@ pub struct Deployment {
     pub gone_running: Vec<TaskName>,
 }
 
-/// A task that would fire at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtOnce {
     pub task: TaskName,
@@ -84,7 +83,6 @@ pub fn plan(
     }
 }
 
-/// The tasks that a planner fires at once.
 fn fired(mut planner: Planner, now: Timestamp) -> BTreeSet<TaskName> {
     let mut fired = BTreeSet::new();
     loop {

@@ -22,7 +22,6 @@ pub(crate) struct Entry {
     pub(crate) plan: Option<Arc<Plan>>,
     /// The parameters of its trigger, sorted.
     pub(crate) inputs: Box<[TriggerInput]>,
-    /// What its runs write.
     pub(crate) outputs: Box<[ParameterId]>,
     pub(crate) pool: PoolId,
     /// The state after the pending decision.
@@ -100,13 +99,11 @@ impl Entry {
         View { inputs: &self.inputs, parameters, remembered: &self.state.remembered }
     }
 
-    /// What a check would see now.
     pub(crate) fn seen(&self, parameters: &Parameters) -> Seen {
         let value = |input: &TriggerInput| Some(((*input.parameter).clone(), parameters.value(input.id)?));
         self.inputs.iter().filter_map(value).collect()
     }
 
-    /// Whether a check would see exactly this.
     pub(crate) fn sees(&self, seen: &Seen, parameters: &Parameters) -> bool {
         let mut there = 0;
         let same = self.inputs.iter().all(|input| {
@@ -117,7 +114,6 @@ impl Entry {
         same && there == seen.len()
     }
 
-    /// Whether the parameter is below the remembered value.
     pub(crate) fn is_regressed(&self, input: &TriggerInput, parameters: &Parameters) -> bool {
         let remembered = self.state.remembered.get(&*input.parameter);
         let (Some(current), Some(remembered)) = (parameters.value(input.id), remembered) else {

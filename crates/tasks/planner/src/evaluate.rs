@@ -140,7 +140,6 @@ impl Planner {
         self.sync_slot(task);
     }
 
-    /// Schedules the next evaluation.
     fn refresh_timer(&mut self, task: TaskId, now: Timestamp) {
         let entry = &self.entries[task as usize];
         let own = || {

@@ -17,7 +17,6 @@ impl Planner {
         self.set_value(id, value);
     }
 
-    /// Many values have changed at once.
     pub fn values_changed<'a>(&mut self, changes: impl IntoIterator<Item = (&'a Parameter, Option<Value>)>) {
         for (parameter, value) in changes {
             self.value_changed(parameter, value);
@@ -85,7 +84,6 @@ impl Planner {
         self.mark_dirty(task);
     }
 
-    /// Many decisions are committed.
     pub fn commit_all<'a>(&mut self, decisions: impl IntoIterator<Item = &'a Decision>) {
         for decision in decisions {
             self.commit(decision);

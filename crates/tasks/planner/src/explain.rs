@@ -13,7 +13,6 @@ use crate::regression::Regression;
 use crate::state::{Backfill, Phase};
 use crate::{Planner, TaskId, TaskName};
 
-/// Everything about a task now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     pub task: TaskName,
@@ -26,31 +25,23 @@ pub struct Explanation {
     pub earliest: Option<Earliest>,
     /// `None`: its definition was removed, and there is no current run.
     pub phase: Option<Phase>,
-    /// If it is queued.
     pub queue: Option<QueuePosition>,
     /// `by` is empty if the definition pauses it.
     pub paused: Option<Signed>,
     pub attempts: u32,
     /// Whether enough have failed for the task to count as failing.
     pub failing: bool,
-    /// The error of the last run, if it failed.
     pub error: Option<String>,
-    /// When the last run began.
     pub last_run: Option<Timestamp>,
-    /// When the last successful run ended.
     pub last_success: Option<Timestamp>,
-    /// When the last failed run ended.
     pub last_failure: Option<Timestamp>,
-    /// Values that moved back, and how to fix them.
     pub regressions: Vec<Regression>,
-    /// If silence is monitored.
     pub silence: Option<Silence>,
     pub backfill: Option<Backfill>,
     /// Others are held back for it.
     pub holds: Option<Hold>,
 }
 
-/// The place of a queued task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePosition {
     /// Among all queued tasks, from 1 on.
@@ -60,24 +51,26 @@ pub struct QueuePosition {
     pub blocked: Vec<Blocked>,
 }
 
-/// What keeps a queued task from starting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocked {
     /// Its queue entry is being committed.
     Writing,
-    /// The global limit is reached.
-    Full { limit: u32, running: Runners },
-    /// The limit of its pool is reached.
-    PoolFull { pool: String, limit: u32, running: Runners },
+    Full {
+        limit: u32,
+        running: Runners,
+    },
+    PoolFull {
+        pool: String,
+        limit: u32,
+        running: Runners,
+    },
     /// The free slots are reserved for a more important task.
     Held(Hold),
-    /// Another task is first.
     Behind(TaskName),
     /// It starts with the next decision.
     Nothing,
 }
 
-/// Running tasks, the first few.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runners {
     /// In the order in which they were added.
@@ -85,7 +78,6 @@ pub struct Runners {
     pub others: usize,
 }
 
-/// How long a task has been silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
     /// The last success, or when the task became known.
@@ -96,7 +88,6 @@ pub struct Silence {
 }
 
 impl Planner {
-    /// Explains a task by the values that the planner knows.
     pub fn explain(&self, task: &str, now: Timestamp) -> Result<Explanation> {
         let id = *self.names.get(task).ok_or_else(|| Error::NoTask(task.to_owned()))?;
         let entry = &self.entries[id as usize];

@@ -93,7 +93,6 @@ impl Planner {
         (Some(hold), Some(turns.map_or(until, |turns| turns.min(until))))
     }
 
-    /// The producing run that began last, as it may last longest.
     fn latest_producer(&self, task: TaskId) -> Option<(Timestamp, TaskName, Parameter)> {
         let inputs = self.entries[task as usize].inputs.iter();
         let (since, Reverse(producer), input) = inputs
@@ -105,7 +104,6 @@ impl Planner {
         Some((since, self.entries[producer as usize].name.clone(), (*input.parameter).clone()))
     }
 
-    /// Other tasks with a current run that writes the parameter.
     fn producers(&self, parameter: u32, task: TaskId) -> impl Iterator<Item = TaskId> {
         self.parameters.get(parameter).producers.iter().copied().filter(move |producer| *producer != task)
     }

@@ -12,9 +12,7 @@ pub const BACKFILL_CHUNKS_MAX: u32 = 100_000;
 /// Names of running tasks in an explanation; the others are counted.
 pub const NAMES_SHOWN: usize = 5;
 
-/// The default delay before the second attempt.
 pub const RETRY_FIRST: SignedDuration = SignedDuration::from_secs(30);
-/// The default longest delay between attempts.
 pub const RETRY_MOST: SignedDuration = SignedDuration::from_hours(1);
 /// Failures in a row after which a task counts as failing, by default.
 pub const FAILING_AFTER: u32 = 3;
@@ -29,5 +27,4 @@ pub const LOOP_FIRINGS: u32 = 10;
 pub const MISSES_LISTED: usize = 10_000;
 /// Rows of one table of a simulation as text; the others are counted.
 pub const ROWS_SHOWN: usize = 200;
-/// Characters of an invalid line that an error shows.
 pub const LINE_CHARS_SHOWN: usize = 80;

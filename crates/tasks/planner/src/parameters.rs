@@ -17,7 +17,6 @@ pub(crate) struct Parameters {
     known: Vec<KnownParameter>,
 }
 
-/// What is known of a parameter.
 #[derive(Debug)]
 pub(crate) struct KnownParameter {
     pub(crate) name: Arc<Parameter>,
@@ -44,7 +43,6 @@ impl Parameters {
         id
     }
 
-    /// The value of a parameter, by its name.
     pub(crate) fn value_of(&self, parameter: &Parameter) -> Option<Value> {
         self.ids.get(parameter).and_then(|id| self.value(*id))
     }

@@ -20,14 +20,12 @@ pub struct Plan {
     /// The pool whose limit it counts against. An unknown pool has no limit.
     pub pool: Option<String>,
     pub sets: BTreeMap<Parameter, SetTo>,
-    /// What a run writes itself.
     pub produces: BTreeSet<Parameter>,
     /// How long less important tasks may be held back for it; zero for never.
     pub hold_back: SignedDuration,
     pub retry: Retry,
     /// An alert follows after this long without a success.
     pub max_silence: Option<SignedDuration>,
-    /// Whether it waits until an operator resumes it.
     pub paused: bool,
 }
 
@@ -87,7 +85,6 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// The delay after this many failures in a row.
     #[must_use]
     pub fn pause(&self, failures: u32) -> SignedDuration {
         let doubled = 1_i32.checked_shl(failures.saturating_sub(1)).filter(|factor| *factor > 0);

@@ -11,7 +11,6 @@ use crate::parameters::Parameters;
 use crate::queue::Queue;
 use crate::timers::Timers;
 
-/// The index of a task in [`Planner::entries`].
 pub(crate) type TaskId = u32;
 
 /// Decides which tasks run. See the [crate](crate) for how it is used.

@@ -7,7 +7,6 @@ use crate::limits::FAILING_AFTER;
 use crate::{Plan, Retry};
 use ctl::canonical;
 
-/// All tasks of a set, by name.
 #[must_use]
 pub fn plans_of(set: &TaskSet) -> Vec<Plan> {
     set.tasks().map(|task| plan_of(task)).collect()

@@ -9,10 +9,8 @@ use taskfile::Limits;
 
 use crate::{TaskId, TaskName};
 
-/// The index of a pool in the [`Queue`].
 pub(crate) type PoolId = u32;
 
-/// The pool of tasks without one.
 pub(crate) const NO_POOL: PoolId = 0;
 
 /// The queue's order: by priority, then by waiting time, then by name.

@@ -19,7 +19,6 @@ use crate::Seen;
 use crate::limits::{LINE_CHARS_SHOWN, SIMULATED_CHANGES_MAX};
 use crate::simulate::Recorded;
 
-/// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct WrongLine {
@@ -76,7 +75,6 @@ pub fn read_values(text: &str) -> Result<Seen, WrongLine> {
     Ok(values)
 }
 
-/// The relevant lines with their numbers and fields.
 fn lines<'t, const FIELDS: usize>(
     text: &'t str,
     head: &str,

@@ -9,7 +9,6 @@ use crate::entry::TriggerInput;
 use crate::planner::TaskId;
 use crate::{Planner, TaskName};
 
-/// A parameter below its remembered value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regression {
     pub parameter: Parameter,
@@ -48,7 +47,6 @@ impl fmt::Display for Fix {
     }
 }
 
-/// Quotes a word for the shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@');

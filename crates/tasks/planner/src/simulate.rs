@@ -30,7 +30,6 @@ pub struct Scenario {
     pub values: Seen,
     /// Changes of values, in any order. Those before the beginning give the initial values.
     pub log: Vec<Recorded>,
-    /// How long runs take.
     pub durations: Durations,
     /// `None`: no run fails.
     pub failures: Option<Failures>,
@@ -55,12 +54,9 @@ pub struct Recorded {
     pub value: Option<Value>,
 }
 
-/// How long runs take.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
-    /// Of tasks that are not listed.
     pub default: SignedDuration,
-    /// Of listed tasks.
     pub by_task: BTreeMap<TaskName, SignedDuration>,
 }
 
@@ -90,7 +86,6 @@ impl Failures {
     }
 }
 
-/// The result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Simulation {
     pub from: Timestamp,
@@ -100,7 +95,6 @@ pub struct Simulation {
     pub firings: Vec<Firing>,
     /// What no successful run has seen at the end.
     pub misses: Vec<Miss>,
-    /// Misses that are not listed.
     pub more_misses: usize,
     /// The longest time in the queue, of tasks that had to wait.
     pub starvation: BTreeMap<TaskName, SignedDuration>,
@@ -120,17 +114,14 @@ pub struct Firing {
     pub at: Timestamp,
     pub task: TaskName,
     pub run: u64,
-    /// Attempts in a row.
     pub attempt: u32,
     pub cause: Cause,
-    /// Time in the queue.
     pub waited: SignedDuration,
     pub seen: Seen,
     /// When it ended, and whether it succeeded; `None`: it is still running.
     pub ended: Option<(Timestamp, bool)>,
 }
 
-/// Something that no successful run of a task has seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Miss {
     /// The last value: it has grown enough, and the task has not run for it.
@@ -142,28 +133,17 @@ pub enum Miss {
         since: Timestamp,
     },
     /// A chunk that the parameter was in, for tasks that run for every new chunk.
-    Chunk {
-        /// The task.
-        task: TaskName,
-        parameter: Parameter,
-        scale: Scale,
-        start: Timestamp,
-    },
+    Chunk { task: TaskName, parameter: Parameter, scale: Scale, start: Timestamp },
 }
 
-/// A task that kept running with the same values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     pub task: TaskName,
-    /// When it was paused.
     pub at: Timestamp,
-    /// Successful runs in a row.
     pub firings: u32,
-    /// The values that they all saw.
     pub seen: Seen,
 }
 
-/// A value that a success sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     pub at: Timestamp,

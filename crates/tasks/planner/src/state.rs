@@ -25,24 +25,19 @@ pub struct TaskState {
     pub resumed: bool,
     /// A requested run that is not queued yet.
     pub manual: Option<Manual>,
-    /// Chunks to run, one after the other.
     pub backfill: Option<Backfill>,
     /// The number of the last run.
     pub runs: u64,
     /// Failures in a row of runs that its trigger started.
     pub attempts: u32,
-    /// The error of the last run, if it failed.
     pub error: Option<String>,
-    /// When the task became known.
     pub known_since: Timestamp,
     pub last_run: Option<Timestamp>,
     /// When the last successful run ended; chunks of a backfill do not count.
     pub last_success: Option<Timestamp>,
-    /// When the last failed run ended.
     pub last_failure: Option<Timestamp>,
     /// Parameters below their remembered values, and when that was noticed.
     pub regressed: BTreeMap<Parameter, Timestamp>,
-    /// When the alert about silence was raised.
     pub silent_since: Option<Timestamp>,
     /// Whether an alert about failures was raised, and not yet that it succeeds again.
     pub told_failing: bool,
@@ -64,7 +59,6 @@ impl TaskState {
     }
 }
 
-/// The phase of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Its trigger is evaluated when a value changes, and at computed moments.
@@ -75,7 +69,6 @@ pub enum Phase {
         since: Timestamp,
         /// What the check saw that queued it.
         seen: Seen,
-        /// Why it is to run.
         cause: Cause,
     },
     /// A run is current, or about to be started.
@@ -97,26 +90,20 @@ pub enum Phase {
     },
 }
 
-/// Why a run is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     Trigger,
-    /// An operator requested it.
     Manual(Manual),
-    /// A chunk of a backfill.
     Chunk(Chunk),
 }
 
-/// Why a task rests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// All allowed attempts have failed.
     GaveUp,
     /// An operator took it out of the queue.
     Cancelled(Signed),
 }
 
-/// A requested run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manual {
     pub signed: Signed,
@@ -138,13 +125,10 @@ pub struct Backfill {
     pub next: Timestamp,
     /// Only chunks that begin before this.
     pub to: Timestamp,
-    /// How many may still run.
     pub left: u32,
-    /// How many have run.
     pub done: u32,
     /// Whether a successful chunk advances the remembered values.
     pub record: bool,
-    /// Who wants it, when and why.
     pub signed: Signed,
     /// The error of the failed chunk. It continues when an operator resumes it.
     pub stopped: Option<String>,

@@ -11,7 +11,6 @@ use crate::TaskId;
 pub(crate) struct Timers(BTreeSet<(Timestamp, TaskId)>);
 
 impl Timers {
-    /// Moves a task from one moment to another.
     pub(crate) fn shift(&mut self, task: TaskId, from: Option<Timestamp>, to: Option<Timestamp>) {
         if from == to {
             return;
@@ -28,7 +27,6 @@ impl Timers {
         self.0.first().map(|(moment, _)| *moment)
     }
 
-    /// Removes a task that is due.
     pub(crate) fn take_due(&mut self, now: Timestamp) -> Option<TaskId> {
         self.0.first().filter(|(moment, _)| *moment <= now)?;
         self.0.pop_first().map(|(_, task)| task)

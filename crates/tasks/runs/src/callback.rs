@@ -13,15 +13,12 @@ use crate::limits::{DETAIL_BYTES_MAX, OUTPUT_VALUES_MAX};
 use crate::spec::{Action, Done};
 use crate::value::{Values, wrong_name};
 
-/// The body of a callback.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
     /// Otherwise the work failed.
     pub done: bool,
-    /// Details for people.
     #[serde(default)]
     pub detail: String,
-    /// Values to set if the work is done.
     #[serde(default)]
     pub sets: Values,
 }

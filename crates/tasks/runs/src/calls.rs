@@ -47,14 +47,11 @@ pub(crate) struct Call {
     notes: Mutex<Notes>,
 }
 
-/// The log of a call, and its last error.
 struct Notes {
     log: Option<Writer>,
-    /// The last transient error.
     last_error: String,
 }
 
-/// The durable progress of a call.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     /// The service has accepted the work: it must not be given to it again.
@@ -63,7 +60,6 @@ struct Progress {
     location: Option<String>,
 }
 
-/// The result of a call.
 struct CallOutcome {
     reason: Reason,
     detail: String,
@@ -84,7 +80,6 @@ impl CallOutcome {
 enum Stop {
     /// Its end is noted: a service called back.
     Ended,
-    /// A kill was requested.
     Killed,
 }
 
@@ -194,7 +189,6 @@ impl Call {
         sleep(wanted.unwrap_or(next)).await;
     }
 
-    /// Forgets the last transient error.
     fn clear_error(&self) {
         self.notes.lock().last_error.clear();
     }
@@ -242,7 +236,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Exponential backoff.
 #[derive(Default)]
 struct Backoff(u32);
 

@@ -16,7 +16,6 @@ use crate::spec::{Action, Command, CommandLine, Done, Grpc, Http, Poll, PollResu
 use crate::tls;
 use crate::value::wrong_name;
 
-/// Headers that Torg sets itself.
 const OWN_HEADERS: &[&str] =
     &["idempotency-key", "content-length", "host", "transfer-encoding", "connection"];
 

@@ -11,7 +11,6 @@ use rand::rngs::SysRng;
 /// Only Torg's user may access files of runs.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
-/// A unique name.
 pub(crate) fn unused_name(beginning: &str) -> io::Result<String> {
     Ok(format!(".{beginning}-{}", random_token()?))
 }
@@ -29,7 +28,6 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Replaces a file.
 pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let prepared = prepare(folder, bytes)?;
     fs::rename(&prepared, folder.join(name)).inspect_err(|_| _ = fs::remove_file(&prepared))?;
@@ -60,7 +58,6 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Reads a file that may not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -69,7 +66,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Removes a file that may not exist.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

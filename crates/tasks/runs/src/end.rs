@@ -13,10 +13,8 @@ pub struct End {
     pub reason: Reason,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-    /// The signal that ended a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// Details for people; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     pub began: Time,
@@ -27,7 +25,6 @@ pub struct End {
     pub sets: Values,
 }
 
-/// Why a run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -35,9 +32,7 @@ pub enum Reason {
     /// An exit code other than zero, a signal that Torg did not send, a refusal of a service, or
     /// unreadable values.
     Failed,
-    /// It took too long and was stopped.
     TimedOut,
-    /// A kill was requested.
     Killed,
     /// The command could not be started; the detail says why. Nothing has happened.
     NotStarted,

@@ -7,7 +7,6 @@ use crate::id::RunId;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{text:?} is no id of a run: {what}")]

@@ -55,7 +55,6 @@ pub(crate) struct Started {
     pub(crate) since: Time,
 }
 
-/// Who executes a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -122,7 +121,6 @@ impl Folder {
         renewed().map_err(|error| self.failed("describe it", error))
     }
 
-    /// Replaces a file, without syncing it.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let fresh = self.file(&durable::unused_name("part")?);
         durable::write_new(&fresh, bytes)?;
@@ -170,7 +168,6 @@ impl Folder {
         Ok(noted)
     }
 
-    /// The progress of a call.
     pub(crate) fn call<T: DeserializeOwned + Default>(&self) -> Result<T> {
         Ok(self.json(CALL)?.unwrap_or_default())
     }
@@ -242,7 +239,6 @@ impl Folder {
     }
 }
 
-/// The folder of a run below the root.
 pub(crate) fn of(root: &Path, run: &RunId) -> Folder {
     Folder::at(root.join(run.as_str()))
 }
@@ -259,7 +255,6 @@ fn make(path: &Path, spec: &[(&str, Vec<u8>)], token: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The files of the spec.
 fn spec_bytes(spec: &Spec) -> Result<[(&'static str, Vec<u8>); 2]> {
     let (values, spec) = (to_json(&spec.values), to_json(spec));
     if values.len() + spec.len() > SPEC_BYTES_MAX {

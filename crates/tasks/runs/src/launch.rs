@@ -25,7 +25,6 @@ pub(crate) const LAUNCH: &str = "launch";
 /// The exit code of shells for a command that cannot be executed.
 const NOT_EXECUTED: u8 = 127;
 
-/// Starts the launcher, which becomes the command.
 pub(crate) fn start(folder: &Folder) -> io::Result<(PipeReader, Pid)> {
     let (reader, writer) = io::pipe()?;
     rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;

@@ -4,24 +4,16 @@ use std::time::Duration;
 
 pub const RUN_ID_BYTES_MAX: usize = 128;
 pub const NAME_BYTES_MAX: usize = 400;
-/// Bytes of the spec in the run's folder.
 pub const SPEC_BYTES_MAX: usize = 16 << 20;
-/// Variables of a command besides those of Torg.
 pub const VARIABLES_MAX: usize = 10_000;
 pub const ARGUMENTS_MAX: usize = 10_000;
 pub const HEADERS_MAX: usize = 200;
 pub const URL_BYTES_MAX: usize = 8 << 10;
-/// The longest timeout of a run.
 pub const TIMEOUT_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
-/// The default timeout of a run.
 pub const TIMEOUT: Duration = Duration::from_secs(24 * 3600);
-/// The default time from TERM to KILL.
 pub const KILL_AFTER: Duration = Duration::from_secs(10);
-/// The default size of a log in bytes.
 pub const LOG_BYTES: u64 = 1 << 20;
-/// The smallest log that can be requested.
 pub const LOG_BYTES_MIN: u64 = 1 << 10;
-/// The largest log that can be requested.
 pub const LOG_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of one response with a part of a log.
 pub const LOG_PIECE_BYTES_MAX: usize = 4 << 20;
@@ -29,9 +21,7 @@ pub const LOG_PIECE_BYTES_MAX: usize = 4 << 20;
 pub const INHERITED: &[&str] =
     &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
-/// Bytes of the output file of a command.
 pub const OUTPUT_BYTES_MAX: u64 = 1 << 20;
-/// Values that one run may set.
 pub const OUTPUT_VALUES_MAX: usize = 10_000;
 
 /// Bytes that the supervisor reads from its command at a time.
@@ -42,11 +32,9 @@ pub(crate) const STRAGGLERS_TIME_MAX: Duration = Duration::from_secs(5);
 pub(crate) const STRAGGLERS_EVERY: Duration = Duration::from_millis(2);
 /// The delay before another attempt to take a lock that is held briefly.
 pub(crate) const LOCK_EVERY: Duration = Duration::from_millis(5);
-/// Attempts to take the lock of a call.
 pub(crate) const LOCK_TRIES: u32 = 20;
 /// The delay before another attempt to write an end: the disk may be full.
 pub(crate) const END_EVERY: Duration = Duration::from_secs(1);
-/// Attempts to write an end.
 pub(crate) const END_TRIES: u32 = 3600;
 /// The first polling interval for a run of another process; it doubles.
 pub(crate) const POLL_PAUSE: Duration = Duration::from_millis(20);
@@ -59,10 +47,8 @@ pub(crate) const SUPERVISOR_TEXT_MAX: u64 = 16 << 10;
 
 /// The timeout of one request, unless its response is the end of the run.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// The timeout of connecting.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Bytes of a response that go into the log.
 pub const ANSWER_LOGGED_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a service's message about an end.
 pub const DETAIL_BYTES_MAX: usize = 4 << 10;
@@ -72,11 +58,8 @@ pub const RETRY_PAUSE: Duration = Duration::from_millis(200);
 pub const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
 /// The longest delay that a service may ask for with `Retry-After`.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
-/// The shortest polling interval.
 pub const POLL_EVERY_MIN: Duration = Duration::from_millis(10);
-/// The default polling interval.
 pub const POLL_EVERY: Duration = Duration::from_secs(5);
-/// The timeout of a cancellation.
 pub const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The interval at which a call checks for a kill or an end by another process.
 pub(crate) const CALL_POLL_EVERY: Duration = Duration::from_millis(500);

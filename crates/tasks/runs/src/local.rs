@@ -24,12 +24,10 @@ pub(crate) struct LocalRun {
 }
 
 impl LocalRun {
-    /// Whether it is still executed.
     pub(crate) fn is_active(&self) -> bool {
         self.over.has_changed().is_ok()
     }
 
-    /// Waits until it is over.
     pub(crate) async fn finished(mut self) {
         // Nothing is ever sent: only the end of the sender matters.
         _ = self.over.changed().await;

@@ -16,14 +16,12 @@ const HEAD: &str = "log";
 /// Attempts of a reader that meets removed parts.
 const READ_TRIES: u32 = 20;
 
-/// A part of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogChunk {
     /// Bytes that were dropped before this part.
     pub left_out: u64,
     /// The offset of this part in the output.
     pub offset: u64,
-    /// What was said.
     pub bytes: Vec<u8>,
     /// Bytes of output so far.
     pub total: u64,
@@ -47,7 +45,6 @@ impl LogChunk {
     }
 }
 
-/// Writes a log.
 #[derive(Debug)]
 pub(crate) struct Writer {
     folder: PathBuf,
@@ -115,7 +112,6 @@ fn part_path(folder: &Path, begins: u64) -> PathBuf {
     folder.join(format!("{HEAD}.{begins:020}"))
 }
 
-/// A file of a log.
 struct Part {
     begins: u64,
     bytes: u64,
@@ -128,7 +124,6 @@ impl Part {
     }
 }
 
-/// The files of a log, in order.
 fn parts(folder: &Path) -> io::Result<Vec<Part>> {
     let mut parts = Vec::new();
     for entry in fs::read_dir(folder)? {

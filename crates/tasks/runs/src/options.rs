@@ -12,7 +12,6 @@ use crate::durable::FILE_MODE;
 use crate::error::Result;
 use crate::folder::{Folder, SUPERVISOR};
 
-/// What a runner needs.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder of runs, on a local disk: locks over a network are unreliable.
@@ -21,7 +20,6 @@ pub struct Options {
     pub supervisor: Verb,
     /// The callback URL for services; `{run}` in it is replaced by the run's id.
     pub callbacks: Option<String>,
-    /// What time it is.
     pub clock: Clock,
 }
 

@@ -41,7 +41,6 @@ struct Inner {
     local: LocalRuns,
 }
 
-/// A run that was started.
 #[derive(Clone)]
 pub struct Handle {
     /// Whether this start was the first one.
@@ -180,7 +179,6 @@ impl Runner {
         Ok(told)
     }
 
-    /// A part of a run's log, from an offset in its output.
     pub async fn log(&self, run: &RunId, offset: u64, bytes_max: usize) -> Result<LogChunk> {
         let (folder, run) = (self.inner.folder(run), run.clone());
         blocking(move || {
@@ -284,7 +282,6 @@ impl Inner {
         folder::of(&self.root, run)
     }
 
-    /// Why a run was not started.
     fn not_started(&self, run: &RunId) -> Error {
         let mut said = String::new();
         let read = File::open(self.folder(run).file(SUPERVISOR));

@@ -13,7 +13,6 @@ use crate::limits::{INHERITED, KILL_AFTER, LOG_BYTES, POLL_EVERY, TIMEOUT};
 use crate::secret::Secret;
 use crate::value::Values;
 
-/// What a run executes, and its inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
     pub task: String,
@@ -23,7 +22,6 @@ pub struct Spec {
     pub values: Values,
     /// The chunk of a backfill.
     pub chunk: Option<Chunk>,
-    /// After this time it is stopped.
     pub timeout: Duration,
     /// Bytes of its log that are kept: the first half and the last.
     pub log_bytes_max: u64,
@@ -31,7 +29,6 @@ pub struct Spec {
     pub action: Action,
 }
 
-/// A period without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
     pub start: Timestamp,
@@ -39,7 +36,6 @@ pub struct Chunk {
     pub end: Timestamp,
 }
 
-/// The work of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     Command(Command),
@@ -51,7 +47,6 @@ pub enum Action {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// What is executed.
     pub line: CommandLine,
     /// By default the folder of the run. A relative path is resolved where the run is started.
     pub directory: Option<PathBuf>,
@@ -67,8 +62,10 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandLine {
     /// A program, found by the command's `PATH`, and its arguments, unchanged.
-    Program { program: String, arguments: Vec<String> },
-    /// A line for `/bin/sh -c`.
+    Program {
+        program: String,
+        arguments: Vec<String>,
+    },
     Shell(String),
 }
 
@@ -93,7 +90,6 @@ pub struct Http {
     pub tls: Option<Tls>,
 }
 
-/// How the end of the work is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
     /// By the response: a status from 200 to 299 means done.
@@ -101,7 +97,6 @@ pub enum Done {
     /// By a callback: see [`Runner::callback`](crate::Runner::callback). The response only says
     /// that the work was accepted.
     Callback,
-    /// By polling.
     Poll(Poll),
 }
 
@@ -110,20 +105,16 @@ pub enum Done {
 pub struct Poll {
     /// With the headers of the first request. `None`: the header `location` of its response.
     pub url: Option<String>,
-    /// The polling interval.
     pub every: Duration,
-    /// What responses mean.
     pub told: PollResult,
 }
 
-/// What a response to a poll means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PollResult {
     /// 202: not yet. Another status from 200 to 299: done. Others: failed, unless transient.
     Status,
     /// By a field of the JSON response.
     Field {
-        /// A JSON pointer: `/state`.
         pointer: String,
         /// Its values when the work is done.
         done: Vec<String>,
@@ -137,20 +128,16 @@ pub struct Grpc {
     pub address: String,
     /// Instead of the system's authorities.
     pub tls: Option<Tls>,
-    /// Headers of every call, for instance `authorization`.
     pub headers: BTreeMap<String, Secret>,
     /// Passed to the service unchanged.
     pub arguments: BTreeMap<String, String>,
-    /// The polling interval.
     pub every: Duration,
 }
 
-/// TLS settings, in PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
     /// Trusted authorities instead of the system's.
     pub ca_pem: Option<String>,
-    /// The client certificate.
     pub certificate_pem: Option<String>,
     pub key_pem: Option<Secret>,
     /// The name that the service's certificate must have, if not that of its address. For gRPC

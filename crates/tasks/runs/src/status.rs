@@ -16,7 +16,6 @@ use crate::sweep;
 
 const DIED: &str = "died.json";
 
-/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Nothing has happened: there is no folder, or a claimed run was never started.
@@ -30,7 +29,6 @@ pub enum Status {
     /// A call that was begun and that no process executes: [`Runner::start`](crate::Runner::start)
     /// resumes it.
     Abandoned {
-        /// When it was begun.
         since: Time,
     },
     Ended(End),

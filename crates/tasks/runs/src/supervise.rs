@@ -99,7 +99,6 @@ fn note(folder: &Folder, end: &End) -> Result<()> {
     }
 }
 
-/// Why a command is stopped.
 #[derive(Clone, Copy)]
 struct Stop {
     reason: Reason,
@@ -255,7 +254,6 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Reads what is available.
     fn drain(&mut self, buffer: &mut [u8]) {
         while self.read(buffer) {}
     }

@@ -8,7 +8,6 @@ use triggers::Value;
 /// Values by parameter name, such as `sales.loaded_to`.
 pub type Values = BTreeMap<String, Value>;
 
-/// What is wrong with the name of a parameter.
 pub(crate) fn wrong_name(name: &str) -> Option<String> {
     name.parse::<Parameter>().err().map(|error| error.to_string())
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use triggers::{Amount, Check, Group, Leaf, Scale, Trigger, show_duration};
 
-/// Whether secrets that are written into files are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrets {
     /// For people and programs.
@@ -58,7 +57,6 @@ impl Task {
     }
 }
 
-/// Leaves out entries that are empty.
 fn without_empty(value: Value) -> Value {
     let Value::Object(entries) = value else { return value };
     let is_filled = |value: &Value| match value {

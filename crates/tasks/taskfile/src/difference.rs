@@ -6,7 +6,6 @@ use crate::task::{Task, TaskName};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// A part of a task that may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aspect {
     When,
@@ -56,11 +55,9 @@ impl Aspect {
 /// The difference of two sets of tasks, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Tasks that only the new set has.
     pub added: Vec<TaskName>,
     /// Tasks that differ, with the aspects that differ.
     pub changed: Vec<(TaskName, Vec<Aspect>)>,
-    /// Tasks that only the old set has.
     pub gone: Vec<TaskName>,
     pub limits: bool,
 }
@@ -110,7 +107,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares the current set with a new one.
 #[must_use]
 pub fn difference(old: &TaskSet, new: &TaskSet) -> Difference {
     let mut found = Difference { limits: old.limits() != new.limits(), ..Difference::default() };
@@ -130,7 +126,6 @@ pub fn difference(old: &TaskSet, new: &TaskSet) -> Difference {
     found
 }
 
-/// Whether two versions of a task differ in an aspect.
 type Differs = fn(&Task, &Task) -> bool;
 
 const ASPECTS: [(Aspect, Differs); 14] = [

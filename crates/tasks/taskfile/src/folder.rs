@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Why files could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("{}: {error}", path.display())]

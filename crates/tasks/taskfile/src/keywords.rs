@@ -2,7 +2,6 @@
 
 use triggers::Scale;
 
-/// A key and its description.
 pub(crate) type Key = (&'static str, &'static str);
 
 pub(crate) const FILE: &[Key] = &[
@@ -144,7 +143,6 @@ pub(crate) const CHUNKS: &[(&str, Scale)] = &[
     ("year", Scale::Year),
 ];
 
-/// What a condition compares, and the chunk in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Grew,
@@ -155,7 +153,6 @@ pub(crate) enum Form {
     Same(Option<Scale>),
 }
 
-/// A condition: its name, what it compares, and when it holds.
 pub(crate) type Condition = (&'static str, Form, &'static str);
 
 macro_rules! chunked {

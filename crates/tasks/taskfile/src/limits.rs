@@ -2,11 +2,8 @@
 
 use jiff::SignedDuration;
 
-/// One file.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
-/// All files together.
 pub const TOTAL_BYTES_MAX: usize = 256 << 20;
-/// Files that are read together.
 pub const FILES_MAX: usize = 10_000;
 /// Nesting of mappings and lists.
 pub const DEPTH_MAX: usize = 24;
@@ -14,17 +11,11 @@ pub const DEPTH_MAX: usize = 24;
 pub const NODES_MAX: usize = 20_000_000;
 /// Scalars, lists and mappings of one task, one shorthand, or another entry at the top of a file.
 pub const ENTRY_NODES_MAX: usize = 100_000;
-/// Tasks of all files.
 pub const TASKS_MAX: usize = 200_000;
-/// Shorthands of all files.
 pub const SHORTHANDS_MAX: usize = 1_000;
-/// Parameters of one shorthand.
 pub const SHORTHAND_PARAMETERS_MAX: usize = 32;
-/// Shorthands that use each other, in one chain.
 pub const SHORTHAND_DEPTH_MAX: usize = 8;
-/// Conditions of one trigger, with those from shorthands.
 pub const CONDITIONS_MAX: usize = 100;
-/// Pools.
 pub const POOLS_MAX: usize = 1_000;
 
 /// The name of a task, a pool, a shorthand, a label.
@@ -35,24 +26,19 @@ pub const PARAMETER_CHARS_MAX: usize = 300;
 pub const ABOUT_CHARS_MAX: usize = 2_000;
 /// An owner, a directory, the value of a label.
 pub const LINE_CHARS_MAX: usize = 1_000;
-/// Labels of a task.
 pub const LABELS_MAX: usize = 64;
 /// A command with its arguments, a shell script, a request body, a header value.
 pub const TEXT_BYTES_MAX: usize = 64 << 10;
-/// Arguments of a command.
 pub const ARGUMENTS_MAX: usize = 1_000;
 /// Variables of an environment, headers of a request.
 pub const PAIRS_MAX: usize = 256;
-/// A URL.
 pub const URL_CHARS_MAX: usize = 2_048;
-/// Parameters that one task sets or produces.
 pub const SETS_MAX: usize = 256;
 
 /// Runs at the same time, of all tasks or of a pool.
 pub const RUNNING_MAX: i64 = 100_000;
 /// The largest priority; the smallest is its negative.
 pub const PRIORITY_MAX: i64 = 1_000_000;
-/// Attempts.
 pub const ATTEMPTS_MAX: i64 = 1_000;
 /// Ten years.
 pub const DURATION_MAX: SignedDuration = SignedDuration::from_hours(24 * 3_660);
@@ -73,20 +59,14 @@ pub const WARNINGS_MAX: usize = 1_000;
 pub const EXCERPT_CHARS_MAX: usize = 70;
 /// Quoted text in a message; longer texts are truncated.
 pub const QUOTE_CHARS_MAX: usize = 60;
-/// Names that a message lists.
 pub const LISTED_MAX: usize = 12;
 /// Tasks of a cycle that a warning names.
 pub const CYCLE_TASKS_MAX: usize = 12;
 
-/// Runs at the same time.
 pub const RUNNING_DEFAULT: u32 = 8;
-/// How long a run may take.
 pub const TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_hours(1);
-/// The delay before the second attempt.
 pub const RETRY_FIRST_DEFAULT: SignedDuration = SignedDuration::from_secs(30);
-/// The longest delay between two attempts.
 pub const RETRY_MOST_DEFAULT: SignedDuration = SignedDuration::from_hours(1);
-/// Attempts.
 pub const ATTEMPTS_DEFAULT: u32 = 10;
 /// How long less important tasks are held back for a task.
 pub const HOLD_BACK_DEFAULT: SignedDuration = SignedDuration::from_mins(10);

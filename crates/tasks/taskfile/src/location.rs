@@ -6,7 +6,6 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub line: u32,
-    /// In characters.
     pub column: u32,
 }
 
@@ -16,7 +15,6 @@ impl fmt::Display for Position {
     }
 }
 
-/// A location in one of the files that are read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Location {
     /// The index of the file.

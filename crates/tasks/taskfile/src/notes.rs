@@ -6,7 +6,6 @@ use crate::problem::{Code, Excerpt, Problem, Related, Severity};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// A problem whose line is not looked up yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) severity: Severity,
@@ -40,7 +39,6 @@ pub(crate) struct Notes {
     more_warnings: usize,
     /// Secrets that are written into files: no excerpt shows them.
     hidden: BTreeSet<Location>,
-    /// Receives notes beyond the limits.
     spare: Option<Note>,
 }
 
@@ -80,7 +78,6 @@ impl Notes {
         &mut list[last]
     }
 
-    /// Hides the text at a location in excerpts.
     pub(crate) fn hide(&mut self, place: Location) {
         self.hidden.insert(place);
     }
@@ -182,7 +179,6 @@ impl Lines<'_> {
     }
 }
 
-/// The part of a line around a character.
 fn cut(line: &str, before: usize, width: usize) -> Excerpt {
     let skipped = before.saturating_sub(EXCERPT_CHARS_MAX);
     let shown = before - skipped + EXCERPT_CHARS_MAX;

@@ -4,7 +4,6 @@ use crate::template::Template;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
-/// What to run, and for how long at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub action: Action,
@@ -17,7 +16,6 @@ pub enum Action {
     /// A process on the machine that runs tasks.
     Command(Command),
     Http(HttpCall),
-    /// A call of a service that runs tasks.
     Grpc(GrpcCall),
 }
 
@@ -34,7 +32,6 @@ pub struct Command {
 pub enum Program {
     /// A program and its arguments, without a shell. Never empty.
     Arguments(Vec<String>),
-    /// A script for `/bin/sh -c`.
     Shell(String),
 }
 
@@ -51,14 +48,11 @@ pub struct HttpCall {
     pub done: Done,
 }
 
-/// How the end of a run over HTTP is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
     /// By the response: a status of 200 to 299 is success.
     Response,
-    /// The service calls Torg back.
     Callback,
-    /// Torg polls the service.
     Poll {
         /// `None`: the header `Location` of the response.
         url: Option<String>,
@@ -66,7 +60,6 @@ pub enum Done {
     },
 }
 
-/// A call of a service that runs tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrpcCall {
     /// `http://host:port`, or `https://host:port` for TLS.
@@ -80,12 +73,10 @@ pub struct GrpcCall {
 /// Files with certificates; the system's authorities are the default.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Tls {
-    /// Trusted authorities.
     pub ca_file: Option<String>,
     /// The client certificate; only together with its key.
     pub cert_file: Option<String>,
     /// The key of the client certificate.
     pub key_file: Option<String>,
-    /// The name that the service's certificate must have.
     pub server_name: Option<String>,
 }

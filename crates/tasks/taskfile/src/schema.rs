@@ -38,7 +38,6 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// The properties of a mapping, each with its description.
 fn properties(keys: &[Key], value: impl Fn(&str) -> Value) -> Value {
     let entry = |(name, about): &Key| ((*name).to_owned(), with(value(name), "description", json!(about)));
     keys.iter().map(entry).collect::<Map<_, _>>().into()
@@ -75,7 +74,6 @@ fn integer(least: i64, most: i64) -> Value {
     json!({ "type": "integer", "minimum": least, "maximum": most })
 }
 
-/// A reference that may have a description beside it.
 fn reference(name: &str) -> Value {
     json!({ "allOf": [{ "$ref": format!("#/definitions/{name}") }] })
 }

@@ -6,7 +6,6 @@ use crate::limits::{LISTED_MAX, QUOTE_CHARS_MAX};
 /// Words shorter than this may differ by one character only.
 const SHORT: usize = 5;
 
-/// The word that was probably meant.
 pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> Option<&'w str> {
     let lower = word.to_lowercase().replace('-', "_");
     if let Some(same) = known.clone().find(|known| known.to_lowercase().replace('-', "_") == lower) {

@@ -37,7 +37,6 @@ impl fmt::Display for TaskName {
     }
 }
 
-/// Where a task is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub file: Arc<str>,
@@ -70,7 +69,6 @@ impl fmt::Display for SetTo {
     }
 }
 
-/// What happens when a run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// The delay before the second attempt; it doubles with every attempt.
@@ -95,7 +93,6 @@ pub struct Task {
     pub trigger: Trigger,
     pub calendar: Calendar,
     pub run: Run,
-    /// What is set when a run succeeds.
     pub sets: BTreeMap<Parameter, SetTo>,
     /// What the run writes itself; disjoint from `sets`.
     pub produces: BTreeSet<Parameter>,
@@ -110,7 +107,6 @@ pub struct Task {
     pub hold_back: SignedDuration,
     /// Whether it waits until an operator resumes it.
     pub paused: bool,
-    /// Where it stands.
     pub origin: Origin,
 }
 

@@ -16,7 +16,6 @@ enum Piece {
     Variable(String),
 }
 
-/// Why a text is no template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     #[error("a `$` stands alone")]
@@ -27,7 +26,6 @@ pub enum TemplateError {
     Name(String),
 }
 
-/// A variable that is not set where the run starts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the variable {0} is not set in the environment of Torg: set it, and restart")]
 pub struct MissingVariable(pub String);
@@ -85,7 +83,6 @@ impl Template {
         })
     }
 
-    /// The text with its variables replaced.
     pub fn resolve(&self, value: impl Fn(&str) -> Option<String>) -> Result<Secret, MissingVariable> {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -126,7 +123,6 @@ impl Template {
     }
 }
 
-/// As it was written.
 impl fmt::Display for Template {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in &self.pieces {

@@ -23,11 +23,9 @@ use crate::tables::{KILLS, MARKS, SHARD};
 pub struct Applied {
     /// `None`: a preview.
     pub deployment: Option<Deployment>,
-    /// What is new, changed and removed.
     pub difference: Difference,
     /// What fires at once, and what is removed while it runs.
     pub planned: Planned,
-    /// What is allowed and perhaps not meant.
     pub warnings: Vec<String>,
 }
 

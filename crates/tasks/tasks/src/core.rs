@@ -35,9 +35,7 @@ pub(crate) struct Core {
     leader: Mutex<Option<LeaderState>>,
     /// Cached: reading a hundred thousand definitions takes seconds.
     read: Mutex<Definitions>,
-    /// Committed decisions.
     pub(crate) decisions: AtomicU64,
-    /// Committed alerts.
     pub(crate) alerts: AtomicU64,
 }
 
@@ -94,7 +92,6 @@ impl Core {
         Ok(current)
     }
 
-    /// Everything, from the store.
     pub(crate) async fn load(&self) -> Result<(LeaderState, Vec<TaskEntity>)> {
         let definitions = self.definitions().await?;
         let All { tasks, damaged } = entity::load_all(&self.store).await?;

@@ -23,13 +23,11 @@ const NEWEST: i64 = 0;
 const CLAIMED: u64 = 1;
 /// The version of a complete deployment.
 const DONE: u64 = 2;
-/// Bytes of files in one commit.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// A task file: its name for messages, and its text.
 pub type File = (String, String);
 
-/// The deployed tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The number of the deployment; zero if there was none.
@@ -58,7 +56,6 @@ impl Definitions {
         Ok(Self { number, problem: None, set: Arc::new(set), plans })
     }
 
-    /// The tasks as the files have them.
     #[must_use]
     pub fn set(&self) -> &TaskSet {
         &self.set
@@ -117,7 +114,6 @@ pub(crate) async fn newest(store: &Store) -> Result<Option<Deployment>> {
     row.map(|row| decode(&row)).transpose()
 }
 
-/// The files of a deployment.
 pub(crate) async fn files_of(store: &Store, deployment: &Deployment) -> Result<Vec<File>> {
     let mut pieces: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
     let mut scan = FILES.prefix((SHARD, deployment.number as i64));
@@ -143,7 +139,6 @@ pub(crate) async fn files_of(store: &Store, deployment: &Deployment) -> Result<V
     Ok(files)
 }
 
-/// The definitions that are at work now.
 pub(crate) async fn current(store: &Store) -> Result<Definitions> {
     loop {
         let Some(deployment) = newest(store).await? else { return Ok(Definitions::default()) };
@@ -221,7 +216,6 @@ fn numbered() -> Scan {
     DEPLOYMENTS.prefix((SHARD,)).above(DEPLOYMENTS.bound((SHARD, NEWEST)))
 }
 
-/// Deployments, newest first.
 pub(crate) async fn history(store: &Store, limit: usize) -> Result<Vec<Deployment>> {
     let page = store.scan(&numbered().descending().limit(limit)).await?;
     page.rows.iter().filter(|row| row.version >= DONE).map(decode).collect()

@@ -37,7 +37,6 @@ impl TaskEntity {
         }
     }
 
-    /// The number of its last alert.
     pub(crate) fn last_alert(&self) -> u64 {
         self.alerts.last().map_or(0, |alert| alert.number)
     }

@@ -31,7 +31,7 @@ use crate::rows::decode;
 use crate::spec::{RunContext, spec_of};
 use crate::tables::{ENDS, KILLS, RUNS, SHARD};
 
-use leader::Leader;
+use rounds::Leader;
 use wire::torg::tasks::v1::TaskRun;
 
 pub(crate) use commit::add_event;
@@ -47,11 +47,11 @@ async fn decide(core: &Arc<Core>, mut stop: watch::Receiver<bool>) {
     let mut found_ours = false;
     while !*stop.borrow() {
         if !found_ours {
-            found_ours = log_error(&track_local(core).await, "look for the runs of this process");
+            found_ours = log_error(&track_local(core).await, "find the runs of this process");
         }
         let fence = serving.borrow_and_update().get(&SHARD).cloned();
         let Some(fence) = fence else {
-            log_error(&remote_runs::report_ends(core).await, "tell the ends of runs");
+            log_error(&remote_runs::report_ends(core).await, "report the ends of runs");
             tokio::select! {
                 biased;
                 () = stopped(&mut stop) => {}
@@ -168,7 +168,6 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-/// Returns whether it was done.
 fn log_error(outcome: &Result<()>, doing: &str) -> bool {
     if let Err(error) = outcome {
         tracing::warn!(%error, "cannot {doing}, will try again");

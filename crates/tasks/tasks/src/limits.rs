@@ -4,20 +4,16 @@ use std::time::Duration;
 
 /// Bytes of a task's name, which is an entity id.
 pub const TASK_NAME_BYTES_MAX: usize = 200;
-/// Events kept of a task.
 pub const EVENTS_KEPT: u64 = 500;
-/// Runs kept of a task, with their logs.
 pub const RUNS_KEPT: u64 = 100;
 /// Alerts kept with a task. Older ones that were not delivered are only in its history.
 pub const ALERTS_KEPT: usize = 16;
-/// Deployments whose files are kept.
 pub const DEPLOYMENTS_KEPT: u64 = 20;
 /// Bytes of a file in one row.
 pub const PIECE_BYTES: usize = 512 * 1024;
 /// Rows of a table in one response.
 pub const PAGE_MAX: usize = 1000;
 
-/// Decisions in one commit.
 pub(crate) const DECISIONS_IN_A_BATCH: usize = 200;
 /// A commit takes no further decision beyond this.
 pub(crate) const OPERATIONS_IN_A_BATCH: usize = 5000;
@@ -38,5 +34,4 @@ pub(crate) const REMOTE_GRACE: Duration = Duration::from_secs(60);
 pub(crate) const START_SLACK: Duration = Duration::from_secs(30);
 /// With less time left than this a run is not started.
 pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
-/// The timeout of a webhook.
 pub(crate) const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);

@@ -19,18 +19,15 @@ use crate::rows::decode;
 use crate::service::Tasks;
 use crate::tables::{EVENTS, RUNS, SHARD};
 
-/// Which tasks to list.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Only names with this prefix.
     pub prefix: String,
     /// Only names after this one.
     pub after: Option<String>,
-    /// At most this many.
     pub limit: usize,
 }
 
-/// A task in a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// Of a task that no leader has loaded yet: as if it were new.
@@ -139,7 +136,6 @@ impl Tasks {
         self.core.definitions().await
     }
 
-    /// Why a task runs, or why not.
     pub async fn explain(&self, task: &str) -> Result<Explanation> {
         let now = self.core.now();
         Ok(self.with_planner(|planner| planner.explain(task, now)).await??)
@@ -219,7 +215,6 @@ impl Tasks {
         Ok(Some((deployment, files)))
     }
 
-    /// Deployments, newest first.
     pub async fn deployments(&self, limit: usize) -> Result<Vec<Deployment>> {
         definitions::history(&self.core.store, limit.clamp(1, PAGE_MAX)).await
     }

@@ -17,7 +17,6 @@ pub(crate) use state::{read_state, state_message};
 /// What is wrong with a message, for people.
 type Detail = String;
 
-/// Reads the value of a row.
 pub(crate) fn decode<M: Message + Default>(row: &Row) -> Result<M> {
     M::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
 }

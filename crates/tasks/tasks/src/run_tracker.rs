@@ -19,7 +19,6 @@ use crate::time::timestamp;
 /// A run: its task and its number.
 pub(crate) type RunKey = (TaskName, u64);
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
@@ -81,7 +80,6 @@ impl RunTracker {
         self.inner.ended.notified().await;
     }
 
-    /// Ends that are not committed yet.
     pub(crate) fn ended(&self) -> Vec<(RunKey, Ended)> {
         let ended = |(key, ended): (&RunKey, &Option<Ended>)| Some((key.clone(), ended.clone()?));
         self.runs().iter().filter_map(ended).collect()
@@ -125,7 +123,6 @@ impl RunTracker {
         }
     }
 
-    /// The spec with the remaining time.
     fn in_time(&self, since: Timestamp, spec: Spec) -> Result<Spec, String> {
         let late = timestamp(self.clock.now()).duration_since(since).max(SignedDuration::ZERO);
         let late = late.unsigned_abs().saturating_sub(START_SLACK);
@@ -154,7 +151,6 @@ impl RunTracker {
     }
 }
 
-/// The values that a run set.
 fn written(end: &End) -> Result<Seen, String> {
     let mut wrote = Seen::new();
     for (name, value) in &end.sets {

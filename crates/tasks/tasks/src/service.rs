@@ -29,29 +29,23 @@ pub struct Setup<'a> {
     /// A store that was opened with [`tables`](crate::tables), those of the watcher, and those of
     /// values.
     pub store: &'a Store,
-    /// The values that tasks wait on.
     pub ctl: Ctl,
     /// The existing topic for every change of a task.
     pub topic: Option<(&'a Topics, &'a str)>,
-    /// What time it is.
     pub clock: Clock,
-    /// Executes runs.
     pub executor: Arc<dyn Executor>,
     /// Where the runs of this process are: the same after a restart, and different for every folder
     /// of runs.
     pub place: String,
     /// The environment, for `${NAME}` in task files.
     pub variables: Variables,
-    /// Receives alerts.
     pub webhook: Option<Webhook>,
     /// How long a leader may be silent before another process takes over.
     pub lease_time: std::time::Duration,
-    /// Of random numbers.
     pub seed: u64,
 }
 
 impl Tasks {
-    /// Opens all tasks of a store.
     pub async fn open(setup: Setup<'_>) -> Result<Self> {
         let Setup { store, ctl, topic, clock, executor, place, variables, webhook, lease_time, seed } = setup;
         let stages = webhook.into_iter().map(|webhook| Arc::new(webhook) as Arc<dyn Stage<TaskEntity>>);
@@ -74,7 +68,6 @@ impl Tasks {
         Ok(watched?)
     }
 
-    /// The values that tasks wait on.
     #[must_use]
     pub fn ctl(&self) -> &Ctl {
         &self.core.ctl
@@ -86,13 +79,11 @@ impl Tasks {
         &self.core.watcher
     }
 
-    /// Where the runs of this process are.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.core.place
     }
 
-    /// Whether this process decides now.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.core.leader().is_some()

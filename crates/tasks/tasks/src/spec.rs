@@ -9,7 +9,6 @@ use planner::{Cause, Seen};
 use runs::{Action, Chunk, Command, Done, Grpc, Http, Poll, PollResult, Secret, Spec, Tls};
 use taskfile::{Program, Task, Template};
 
-/// What a run is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct RunContext {
     pub(crate) attempt: u32,

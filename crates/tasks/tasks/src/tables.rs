@@ -9,7 +9,6 @@ pub(crate) const SHARD: u32 = 0;
 pub(crate) static EVENTS: Table<(u32, String, i64)> =
     Table::plain("task_events", &["shard", "task", "entity_version"]);
 
-/// Runs: `TaskRun`.
 pub(crate) static RUNS: Table<(u32, String, i64)> = Table::plain("task_runs", &["shard", "task", "run"]);
 
 /// Tasks with manual changes that the leader has not read yet. The version is that of the task.
@@ -27,7 +26,6 @@ pub(crate) static KILLS: Table<(u32, String, String, i64)> =
 pub(crate) static DEPLOYMENTS: Table<(u32, i64)> =
     Table::versioned("task_deployments", &["shard", "deployment"]);
 
-/// The files of deployments, in pieces.
 pub(crate) static FILES: Table<(u32, i64, i64, i64)> =
     Table::plain("task_files", &["shard", "deployment", "file", "piece"]).large();
 

@@ -45,7 +45,6 @@ impl Trigger {
         self.path_of(|leaf| !leaf.check.closes_on_success())
     }
 
-    /// A way to fire whose leaves all satisfy the condition.
     fn path_of(&self, belongs: impl Fn(&Leaf) -> bool) -> Option<Vec<&Leaf>> {
         let whole = |leaves: &'_ [Leaf]| !leaves.is_empty() && leaves.iter().all(&belongs);
         match self {
@@ -158,7 +157,6 @@ impl Amount {
 }
 
 impl Scale {
-    /// Chunks of this many minutes, which must divide a day.
     pub fn minutes(minutes: u16) -> Result<Self> {
         if minutes == 0 || !DAY_MINUTES.is_multiple_of(minutes) {
             return Err(Error::Minutes { minutes });

@@ -132,7 +132,6 @@ impl Default for Calendar {
     }
 }
 
-/// The same zone, week start and day offset.
 impl PartialEq for Calendar {
     fn eq(&self, other: &Self) -> bool {
         (&self.zone, self.week_start, self.day_offset) == (&other.zone, other.week_start, other.day_offset)

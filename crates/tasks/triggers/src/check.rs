@@ -73,7 +73,6 @@ fn ask(
     }
 }
 
-/// Combines the verdicts of the leaves.
 fn joined(trigger: &Trigger, leaves: &[LeafVerdict]) -> bool {
     let (how, groups) = match trigger {
         Trigger::Leaf(_) => return leaves.iter().any(|leaf| leaf.holds),

@@ -10,22 +10,18 @@ use crate::trigger::{Aggregate, Amount, Check, Group, Leaf, Trigger};
 use crate::value::{Kind, Parameter, Value, Values};
 use crate::verdict::{Operand, Reason};
 
-/// The earliest that a task can fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Earliest {
     Now,
     /// At this moment, if no value changes before.
     At(Timestamp),
-    /// Time alone is not enough: values have to change.
     When(Wait),
     /// Not before an operator fixes a value.
     Never(Wait),
 }
 
-/// What has to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A parameter has to reach a value.
     Reach {
         parameter: Parameter,
         /// The smallest value that is enough.
@@ -35,10 +31,12 @@ pub enum Wait {
     },
     /// A parameter needs a value; any is enough, or the required one is not known yet.
     Value(Parameter),
-    /// The time has to come.
     Until(Timestamp),
-    /// A value has the wrong kind.
-    Fix { parameter: Parameter, operand: Operand, needed: Kind },
+    Fix {
+        parameter: Parameter,
+        operand: Operand,
+        needed: Kind,
+    },
     /// The required value is not representable.
     Beyond(Parameter),
     /// All of these, or one of these. An empty list can never happen.
@@ -138,7 +136,6 @@ struct View<'a, V: ?Sized> {
 }
 
 impl<V: Values + ?Sized> View<'_, V> {
-    /// What a leaf waits for; `None` if it holds.
     fn wait_of(&self, leaf: &Leaf) -> Option<Wait> {
         let reason = evaluate(leaf, self.values, self.now, self.calendar).reason;
         let of = || leaf.of.clone();
@@ -178,7 +175,6 @@ impl<V: Values + ?Sized> View<'_, V> {
         known.is_none_or(|known| known.kind() != kind)
     }
 
-    /// The time or the reference has to reach the chunk of the value.
     fn catch_up(&self, leaf: &Leaf) -> Wait {
         let of = || leaf.of.clone();
         let start = match (self.values.current(&leaf.of), leaf.check.scale()) {
@@ -193,7 +189,6 @@ impl<V: Values + ?Sized> View<'_, V> {
         }
     }
 
-    /// The smallest value at which the leaf holds.
     fn target(&self, leaf: &Leaf) -> Option<Value> {
         match &leaf.check {
             Check::Delta { by } => {

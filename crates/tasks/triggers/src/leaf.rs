@@ -90,7 +90,6 @@ fn chunks_between(from: Value, to: Value, scale: Scale, calendar: &Calendar) -> 
 }
 
 impl Check {
-    /// The kind that its values must have.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -103,7 +102,6 @@ impl Check {
 }
 
 impl Leaf {
-    /// The difference at which the leaf holds.
     #[must_use]
     pub fn threshold(&self) -> Threshold {
         let chunks = |count: u32, scale| Difference::Chunks(i64::from(count), scale);
@@ -156,7 +154,6 @@ impl Difference {
         }
     }
 
-    /// The same unit with another size, saturated.
     fn resized(self, size: i128) -> Self {
         match self {
             Self::Time(_) => {

@@ -16,5 +16,4 @@ pub const DAY_OFFSET_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 pub const NAME_BYTES_MAX: usize = 200;
 /// Characters of an invalid value that an error shows.
 pub(crate) const VALUE_CHARS_SHOWN: usize = 60;
-/// Conditions of one trigger.
 pub const LEAVES_MAX: usize = 256;

@@ -13,7 +13,6 @@ pub enum Amount {
     Number(i64),
 }
 
-/// The size of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
     /// Minutes, counted from the beginning of the day, which the day offset moves. They divide the
@@ -29,7 +28,6 @@ pub enum Scale {
     Year,
 }
 
-/// What a leaf compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The value has grown since the last run: `current - last >= by`.
@@ -46,10 +44,8 @@ pub enum Check {
     ChunkRefDelay { with: Parameter, scale: Scale, within: Option<u32> },
 }
 
-/// One condition on one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// The parameter.
     pub of: Parameter,
     pub check: Check,
 }
@@ -62,13 +58,10 @@ pub enum Group {
     Of(Vec<Leaf>),
 }
 
-/// When a task fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
     Leaf(Leaf),
-    /// All of these hold.
     All(Vec<Group>),
-    /// At least one of these holds.
     Any(Vec<Group>),
 }
 
@@ -111,7 +104,6 @@ impl Group {
 }
 
 impl Leaf {
-    /// The parameter that it compares with, if any.
     #[must_use]
     pub const fn reference(&self) -> Option<&Parameter> {
         match &self.check {
@@ -128,7 +120,6 @@ pub enum Aggregate {
 }
 
 impl Aggregate {
-    /// The kind of an aggregate inside this one.
     #[must_use]
     pub const fn inner(self) -> Self {
         match self {
@@ -152,7 +143,6 @@ impl fmt::Display for Aggregate {
 pub struct Path {
     /// The outer aggregate and the index in it.
     pub member: Option<(Aggregate, usize)>,
-    /// The index in the inner aggregate.
     pub inner: Option<usize>,
 }
 

@@ -78,7 +78,6 @@ impl FromStr for Value {
     }
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Time,
@@ -104,7 +103,6 @@ impl Value {
     }
 }
 
-/// Where a check finds values.
 pub trait Values {
     /// The current value; `None` if it was never set, or was deleted.
     fn current(&self, of: &Parameter) -> Option<Value>;
@@ -113,7 +111,6 @@ pub trait Values {
     fn remembered(&self, of: &Parameter) -> Option<Value>;
 }
 
-/// Values in two maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     pub current: BTreeMap<Parameter, Value>,

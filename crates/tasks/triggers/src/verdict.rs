@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::trigger::{Leaf, Path, Scale};
 use crate::value::{Kind, Parameter, Value};
 
-/// Whether a task should run, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     pub fires: bool,
@@ -41,7 +40,6 @@ pub struct LeafVerdict {
     /// `current - remembered`, `now - current`, or `reference - current`; `None` if it was not
     /// computed.
     pub difference: Option<Difference>,
-    /// The required difference.
     pub threshold: Threshold,
     pub holds: bool,
     pub reason: Reason,
@@ -49,7 +47,6 @@ pub struct LeafVerdict {
     pub next: Option<Timestamp>,
 }
 
-/// The distance between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
     Time(SignedDuration),
@@ -58,7 +55,6 @@ pub enum Difference {
     Chunks(i64, Scale),
 }
 
-/// The difference at which a leaf holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
     AtLeast(Difference),
@@ -69,14 +65,12 @@ pub enum Threshold {
     Same(Scale),
 }
 
-/// Why a leaf holds or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Holds,
     /// Nothing is remembered of its parameter: it is the first run, or the parameter is new in the
     /// trigger.
     FirstRun,
-    /// It has not grown enough.
     NotYet {
         missing: Difference,
     },
@@ -89,7 +83,6 @@ pub enum Reason {
         by: Difference,
     },
     NoValue,
-    /// The parameter that it is compared with has no value.
     NoReference,
     /// It moved back below the remembered value. An operator has to change or delete the remembered
     /// value, or the value has to pass it again.
@@ -111,7 +104,6 @@ impl Reason {
     }
 }
 
-/// The values that a leaf compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     Current,

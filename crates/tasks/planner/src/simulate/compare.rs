@@ -14,20 +14,16 @@ pub struct Comparison {
     pub only_first: Vec<Firing>,
     /// Runs that only the second has.
     pub only_second: Vec<Firing>,
-    /// Runs that start at another time.
     pub moved: Vec<Moved>,
     /// Runs that start at the same time in both.
     pub same: usize,
 }
 
-/// A run that starts at another time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub task: TaskName,
     pub seen: Seen,
-    /// When it starts in the first simulation.
     pub first: Timestamp,
-    /// When it starts in the second simulation.
     pub second: Timestamp,
 }
 

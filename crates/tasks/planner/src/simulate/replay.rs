@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::limits::{LOOP_FIRINGS, SIMULATED_CHANGES_MAX, SIMULATED_FIRINGS_MAX};
 use crate::{Act, Decision, End, Outcome, Phase, Planner, Seen, Signed, Snapshot, Start, TaskName, actions};
 
-/// Runs a scenario from its beginning to its end.
 pub(super) fn run(scenario: &Scenario) -> Result<Simulation> {
     if scenario.from >= scenario.to {
         return Err(Error::SimulationRange);
@@ -33,7 +32,6 @@ pub(super) fn run(scenario: &Scenario) -> Result<Simulation> {
     Ok(replay.finish())
 }
 
-/// Statistics of a task.
 struct Watched {
     queued: Option<Timestamp>,
     /// The last success, or the beginning.
@@ -116,7 +114,6 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Commits decisions until there are no more.
     fn settle(&mut self) {
         loop {
             let decisions = self.planner.decide(self.now);
@@ -223,7 +220,6 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Pauses a task that loops.
     fn cut_loop(&mut self, task: &TaskName, act: &Act) {
         let Some(watched) = self.watched.get_mut(task) else { return };
         if !matches!(act, Act::End(_)) || watched.same <= LOOP_FIRINGS {

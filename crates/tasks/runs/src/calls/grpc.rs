@@ -58,7 +58,6 @@ async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
     }
 }
 
-/// Tells the service that its work is no longer needed.
 pub(super) async fn cancel(call: &Call, grpc: &Grpc, reason: &str) -> Result<(), String> {
     let (run, reason) = (call.run.to_string(), reason.to_owned());
     let request = proto::CancelRunRequest { run, reason, ..Default::default() };

@@ -17,7 +17,6 @@ use crate::spec::{Done, Http, Poll, PollResult, Tls, shown_url};
 use crate::tls;
 use crate::value::Values;
 
-/// A client that trusts the given authorities.
 pub(crate) fn client(given: Option<&Tls>) -> Result<Client, String> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::config(given)?)
@@ -63,7 +62,6 @@ struct Service<'a> {
     client: Client,
 }
 
-/// The response of a service.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -96,7 +94,6 @@ impl Service<'_> {
         Ok(Some(location.and_then(|place| url.join(place).ok())))
     }
 
-    /// Polls until the work has ended.
     async fn ask(&self, poll: &Poll, location: Option<String>) -> Result<(), String> {
         let place = poll.url.clone().or(location).ok_or_else(|| {
             "the service was to say where it can be asked, in the header `location` of its answer, and did not: \

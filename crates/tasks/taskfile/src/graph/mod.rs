@@ -28,7 +28,6 @@ impl Link {
     }
 }
 
-/// A task and a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     pub task: TaskName,
@@ -41,7 +40,6 @@ pub struct Edge {
 pub struct Graph {
     pub tasks: BTreeSet<TaskName>,
     pub parameters: BTreeSet<Parameter>,
-    /// Each once.
     pub edges: BTreeSet<Edge>,
 }
 

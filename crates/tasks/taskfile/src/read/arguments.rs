@@ -7,7 +7,6 @@ use crate::suggest;
 use crate::yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
-/// The arguments of a use, with defaults filled in.
 pub(super) fn arguments<'d, 't>(
     notes: &mut Notes,
     definition: &'d Shorthand,

@@ -13,7 +13,6 @@ use crate::yaml::Node;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
-/// The default polling interval.
 const POLL_EVERY_DEFAULT: SignedDuration = SignedDuration::from_secs(30);
 
 pub(super) fn http(notes: &mut Notes, node: &Node<'_>) -> Option<Action> {

@@ -122,7 +122,6 @@ impl<'n, 't> Reader<'_, 'n, 't> {
         Some(by)
     }
 
-    /// A number of chunks, if given.
     fn count(&mut self, key: &str, least: i64) -> Result<Option<u32>, Noted> {
         let Some(node) = self.fields.get(key) else { return Ok(None) };
         let is_duration = node.as_text().is_some_and(|text| parse_duration(text).is_ok());

@@ -19,7 +19,6 @@ const KINDS: [&str; 4] = ["command", "shell", "http", "grpc"];
 /// An example of each kind of run.
 const EXAMPLE: &str = "write for example `run: {command: [python3, report.py]}`, `{shell: ...}`, `{http: {url: ...}}` or `{grpc: {address: ...}}`";
 
-/// Defaults for all runs of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunDefaults {
     pub(super) environment: BTreeMap<String, Template>,
@@ -37,7 +36,6 @@ impl RunDefaults {
     }
 }
 
-/// Reads the value of `run`.
 pub(super) fn read(notes: &mut Notes, key: Location, node: &Node<'_>, defaults: &RunDefaults) -> Option<Run> {
     let bare = |action| Run { action, timeout: defaults.timeout.unwrap_or(TIMEOUT_DEFAULT) };
     match &node.kind {

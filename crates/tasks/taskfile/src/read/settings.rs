@@ -98,7 +98,6 @@ fn labels(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, String> {
     found
 }
 
-/// Retry settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetryParts {
     first: Option<SignedDuration>,

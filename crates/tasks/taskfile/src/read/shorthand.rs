@@ -48,7 +48,6 @@ impl Parameter {
 /// The shorthands of all files, by name.
 pub(super) type Shorthands = BTreeMap<String, Shorthand>;
 
-/// Reads the shorthands of a file into `known`.
 pub(super) fn read(notes: &mut Notes, node: &Node<'_>, known: &mut Shorthands) {
     if node.is_null() {
         return;

@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use triggers::{Parameter, Trigger};
 
-/// Locations of a task's parts, for warnings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskLocations {
     pub(crate) name: Location,
@@ -28,7 +27,6 @@ pub(crate) struct TaskLocations {
     pub(crate) hold_back: Option<Location>,
 }
 
-/// The tasks of all files, while they are read.
 pub(super) struct Tasks<'h> {
     head: &'h mut Head,
     triggers: Triggers<'h>,
@@ -63,7 +61,6 @@ impl<'h> Tasks<'h> {
         }
     }
 
-    /// The next tasks belong to this file.
     pub(super) fn begin(&mut self, file: &str, notes: &Notes) {
         self.before_last = notes.kept_errors();
         self.file = Arc::from(file);

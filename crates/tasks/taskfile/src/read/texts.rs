@@ -78,7 +78,6 @@ fn pairs<'n, 't>(
     entries
 }
 
-/// A text with variables; notes a probable secret.
 pub(super) fn template(notes: &mut Notes, node: &Node<'_>, name: &str) -> Option<Template> {
     if node.is_null() {
         return Template::parse("").ok();

@@ -37,7 +37,6 @@ pub(super) struct Triggers<'s> {
     complete: bool,
     /// Errors inside shorthands that another use has noted already.
     noted: BTreeSet<(Location, String)>,
-    /// Conditions of the current trigger.
     conditions: usize,
 }
 
@@ -46,7 +45,6 @@ impl<'s> Triggers<'s> {
         Self { shorthands, complete, noted: BTreeSet::new(), conditions: 0 }
     }
 
-    /// Reads the value of `when`.
     pub(super) fn read(&mut self, notes: &mut Notes, node: &Node<'_>) -> Option<Trigger> {
         self.conditions = 0;
         let built = self.condition(notes, node)?;
@@ -220,7 +218,6 @@ fn simplify(built: Built) -> Built {
     Built::Of(kind, place, flat)
 }
 
-/// Refuses triggers that are too deep.
 fn shape(notes: &mut Notes, built: Built) -> Option<Trigger> {
     let (kind, members) = match built {
         Built::Leaf(leaf) => return Some(Trigger::Leaf(leaf)),

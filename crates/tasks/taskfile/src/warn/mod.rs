@@ -13,7 +13,6 @@ use triggers::{Leaf, Parameter};
 
 pub(crate) type Drafts = BTreeMap<TaskName, (Task, TaskLocations)>;
 
-/// Notes all warnings that concern more than one value.
 pub(crate) fn all(notes: &mut Notes, drafts: &Drafts) {
     let writers = writers(drafts);
     let least = drafts.values().map(|(task, _)| task.priority).min().unwrap_or_default();
@@ -63,7 +62,6 @@ fn may_never_fire(notes: &mut Notes, task: &Task, spots: &TaskLocations) {
         .remedy("write for example `max_silence: 2d`: an alert follows when it has not run for that long");
 }
 
-/// Conditions as text.
 fn shown(leaves: &[&Leaf]) -> String {
     let mut words: Vec<String> = leaves.iter().take(LISTED_MAX).map(ToString::to_string).collect();
     if leaves.len() > LISTED_MAX {

@@ -19,7 +19,6 @@ pub(crate) struct Broken;
 
 type Result<T> = std::result::Result<T, Broken>;
 
-/// What to do with an entry at the top of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
     /// Build it and pass it on.
@@ -30,11 +29,9 @@ pub(crate) enum Want {
     Nothing,
 }
 
-/// Receives the top-level entries of a file.
 pub(crate) trait Visitor<'t> {
     /// What to do with the entry of this name.
     fn want(&self, key: &str) -> Want;
-    /// An entry that was wanted whole.
     fn whole(&mut self, notes: &mut Notes, key: &Node<'t>, value: Node<'t>);
     /// One of the entries of a [`Want::Entries`] mapping.
     fn entry(&mut self, notes: &mut Notes, key: &Node<'t>, value: Node<'t>);
@@ -59,7 +56,6 @@ struct Walk<'t, 'n> {
     again: bool,
     notes: &'n mut Notes,
     nodes: usize,
-    /// Nodes of the current entry.
     entry: usize,
 }
 
@@ -174,7 +170,6 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// The next node; none at the end of a list.
     fn node(&mut self, depth: usize) -> Result<Option<Node<'t>>> {
         let (event, span) = self.event()?;
         let place = self.place(span);
@@ -268,7 +263,6 @@ impl<'t> Walk<'t, '_> {
         Ok((event, span))
     }
 
-    /// Notes a problem of the whole file.
     fn broken(&mut self, code: Code, span: Span, message: &str, remedy: &str) -> Broken {
         if !self.again {
             let place = self.place(span);
@@ -285,7 +279,6 @@ impl<'t> Walk<'t, '_> {
     }
 }
 
-/// Whether a scalar is null.
 pub(crate) fn is_null(text: &str, style: ScalarStyle) -> bool {
     style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }

@@ -18,7 +18,6 @@ pub(crate) struct Node<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// The text of a scalar, quoted or not.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, .. } => Some(text),
@@ -38,7 +37,6 @@ impl<'t> Node<'t> {
         matches!(&self.kind, Kind::Scalar { text, style } if super::is_null(text, *style))
     }
 
-    /// Its description in messages.
     pub(crate) fn what(&self) -> String {
         match &self.kind {
             _ if self.is_null() => "nothing".to_owned(),
@@ -48,7 +46,6 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The same tree with owned texts.
     pub(crate) fn into_owned(self) -> Node<'static> {
         let kind = match self.kind {
             Kind::Scalar { text, style } => Kind::Scalar { text: Cow::Owned(text.into_owned()), style },

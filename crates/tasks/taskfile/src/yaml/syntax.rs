@@ -60,7 +60,6 @@ const SAYINGS: &[(&str, &str, &str)] = &[
     ("recursion", "too many lists and mappings are nested here", "nothing in a task file is so deep"),
 ];
 
-/// Notes an error of the parser.
 pub(super) fn note(notes: &mut Notes, file: u32, text: &str, error: &ScanError) {
     let (info, marker) = (error.info(), error.marker());
     let place = Location::new(file, marker.line() as u32, marker.col() as u32 + 1);

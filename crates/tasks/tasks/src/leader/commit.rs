@@ -9,7 +9,6 @@ use ctl::limits::AUTHOR_CHARS_MAX;
 use ctl::{Change, messages};
 use jiff::Timestamp;
 use planner::{Act, Decision, End, Outcome, Seen, Start};
-
 use store::{Batch, Key, Read as _};
 use triggers::Parameter;
 use watcher::Found;
@@ -111,7 +110,6 @@ impl Leader {
         ((before.state.version > 0).then(|| found(before)), after)
     }
 
-    /// The rows of ending runs, by task.
     async fn ending_runs(&self, group: &[Decision]) -> Result<BTreeMap<String, TaskRun>> {
         let ending = |decision: &Decision| match &decision.act {
             Act::End(end) => Some(RUNS.key((SHARD, &*decision.task, end.run as i64))),

@@ -1,7 +1,7 @@
 //! Events from the store: values, manual actions, ends of remote runs, task files.
 
+use ctl::is_value_change;
 use ctl::limits::{CHANGES_MAX, PAGE_MAX};
-use ctl::tells_of_change;
 use futures::FutureExt as _;
 use planner::TaskState;
 use store::{Batch, Hint, Key, Outcome, Read as _};
@@ -37,7 +37,7 @@ impl Unread {
             Hint::Changed { table, .. } => table,
             Hint::Anything => return *self = Self::all(),
         };
-        self.values |= tells_of_change(hint);
+        self.values |= is_value_change(hint);
         self.tasks |= table == MARKS.def().name;
         self.ends |= table == ENDS.def().name;
         self.files |= table == DEPLOYMENTS.def().name;

@@ -36,7 +36,6 @@ pub(super) async fn report_ends(core: &Core) -> Result<()> {
     Ok(())
 }
 
-/// The deadline of a remote run.
 pub(super) async fn deadline(core: &Core, key: &RunKey, since: Timestamp) -> Result<Timestamp> {
     let row = core.store.get_one(&RUNS.key((SHARD, &*key.0, key.1 as i64))).await?;
     let timeout_ms = row.map(|row| decode::<TaskRun>(&row)).transpose()?.map_or(0, |run| run.timeout_ms);

@@ -44,7 +44,6 @@ pub(super) struct TaskExtras {
     pub(super) alerts: Vec<TaskAlert>,
 }
 
-/// Decides on tasks as long as the fence holds.
 pub(super) struct Leader {
     pub(super) core: Arc<Core>,
     pub(super) fence: Fence,
@@ -54,7 +53,6 @@ pub(super) struct Leader {
     pub(super) unconfirmed: Vec<Decision>,
     /// Ends that were reported to the planner and are not committed.
     pub(super) reported: BTreeSet<RunKey>,
-    /// Runs in other places.
     pub(super) remote_runs: Deadlines,
     /// Changed values that the planner knows and that are still marked.
     pub(super) marks: Vec<Mark>,

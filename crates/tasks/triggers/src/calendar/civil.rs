@@ -19,7 +19,6 @@ pub(super) fn first_of_week(week: i64, start: Weekday) -> i64 {
     week.clamp(-60 * YEAR_LIMIT, 60 * YEAR_LIMIT) * 7 - into_first_week(start)
 }
 
-/// Days of the week of 1970-01-01 before that day.
 fn into_first_week(start: Weekday) -> i64 {
     i64::from(3 - start.to_monday_zero_offset()).rem_euclid(7)
 }

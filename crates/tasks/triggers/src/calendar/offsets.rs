@@ -18,7 +18,6 @@ pub(super) const PERIOD: i64 = DAYS_OF_400_YEARS * DAY_SECONDS;
 /// back by whole periods.
 const LISTED_TO: i64 = RULE_FROM + PERIOD + 366 * DAY_SECONDS;
 
-/// A period without a change of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     /// Its first second since 1970; `i64::MIN` for the first stretch.

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use super::offsets::{PERIOD, RULE_FROM, Stretch, stretch_at};
 
-/// What happens to chunks when the clock changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// Chunks are counted as [`Calendar`](super::Calendar) says.
     Chunks,
     /// Dates: a skipped one keeps its number, and none repeats. Weeks, months and years are made of
     /// them.
@@ -71,7 +69,6 @@ impl Track {
         stretch_at(&self.stretches, second)
     }
 
-    /// What the clock shows, in whole chunks.
     fn label(&self, stretch: Stretch, second: i64) -> i64 {
         (second + stretch.offset - self.phase).div_euclid(self.length)
     }

@@ -10,7 +10,6 @@ use super::offsets::{Stretch, stretches};
 use super::track::{Count, Track};
 use crate::limits::{DAY_MINUTES, DAY_SECONDS};
 
-/// The minutes that divide a day.
 const DIVISORS: [u16; 36] = [
     1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 32, 36, 40, 45, 48, 60, 72, 80, 90, 96, 120, 144,
     160, 180, 240, 288, 360, 480, 720, 1440,
@@ -19,7 +18,6 @@ const DIVISORS: [u16; 36] = [
 #[derive(Debug)]
 pub(super) struct Tracks {
     zone: TimeZone,
-    /// Seconds from midnight.
     day_offset: i64,
     stretches: OnceLock<Arc<[Stretch]>>,
     minutes: [OnceLock<Track>; DIVISORS.len()],

@@ -98,7 +98,6 @@ fn join_groups(out: &mut fmt::Formatter<'_>, groups: &[Group], how: Aggregate) -
     })
 }
 
-/// Joins members with `and` or `or`.
 pub(super) fn join<T>(
     out: &mut fmt::Formatter<'_>,
     members: &[T],
