@@ -60,11 +60,11 @@ pub(crate) fn changed(
 /// Runs the task as soon as a slot is free, whatever its trigger says, even while it is paused.
 /// With `record` a success is remembered like that of a regular run. A failure is not retried.
 pub fn run_now(state: &TaskState, record: bool, signed: &Signed) -> Result<TaskState> {
-    let asked = match &state.phase {
+    let requested = match &state.phase {
         Phase::Queued { cause: crate::Cause::Manual(manual), .. } => Some(manual),
         _ => state.manual.as_ref(),
     };
-    if let Some(manual) = asked {
+    if let Some(manual) = requested {
         return Err(Error::AlreadyRequested { by: manual.signed.by.clone() });
     }
     changed(state, signed, |state| state.manual = Some(Manual { signed: signed.clone(), record }))

@@ -114,7 +114,7 @@ impl Explanation {
                 self.calendar.show(&regression.current),
                 self.calendar.show(&regression.remembered)
             )?;
-            regression.fixes.iter().try_for_each(|mend| write!(out, "\n    {mend}"))?;
+            regression.fixes.iter().try_for_each(|fix| write!(out, "\n    {fix}"))?;
         }
         if let Some(silence) = &self.silence {
             let lasts = show_duration(silence.lasts);

@@ -42,12 +42,12 @@ impl Planner {
         let any = self.has(Bug::AnyEnd);
         let entry = &mut self.entries[task as usize];
         // The decision that started it may be unconfirmed, or its end may await another attempt.
-        let under_way = match entry.state.running() {
+        let running = match entry.state.running() {
             Some((number, _)) if any => Some(number),
             Some((number, _)) => Some(number).filter(|number| *number == run),
             None => None,
         };
-        let Some(run) = under_way else { return false };
+        let Some(run) = running else { return false };
         entry.ended = Some((run, outcome, at));
         self.mark_dirty(task);
         true

@@ -32,11 +32,11 @@ impl Planner {
             .map(|input| (*input.parameter).clone())
             .collect();
         let known = entry.state.regressed.clone();
-        let mended = known.keys().filter(|parameter| !is.contains(parameter));
-        let mended = mended.map(|parameter| Alert::RegressionEnded { parameter: parameter.clone() });
+        let ended = known.keys().filter(|parameter| !is.contains(parameter));
+        let ended = ended.map(|parameter| Alert::RegressionEnded { parameter: parameter.clone() });
         let moved = is.iter().filter(|parameter| !known.contains_key(*parameter));
         let moved = moved.map(|parameter| Alert::Regressed { parameter: parameter.clone() });
-        let alerts: Vec<Alert> = mended.chain(moved).collect();
+        let alerts: Vec<Alert> = ended.chain(moved).collect();
         let pending = self.touch(task);
         pending.alerts.extend(alerts);
         pending.why.push(Step::Moved);

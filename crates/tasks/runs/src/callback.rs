@@ -24,7 +24,7 @@ pub struct Callback {
 }
 
 /// Notes the end that a service reports; returns whether it is the first.
-pub(crate) fn note(folder: &Folder, run: &RunId, token: &str, said: Callback, now: Time) -> Result<bool> {
+pub(crate) fn note(folder: &Folder, run: &RunId, token: &str, callback: Callback, now: Time) -> Result<bool> {
     let refused = |what: &str| Error::Callback { run: run.clone(), what: what.to_owned() };
     if folder.end()?.is_some() {
         return Ok(false);
@@ -40,14 +40,16 @@ pub(crate) fn note(folder: &Folder, run: &RunId, token: &str, said: Callback, no
         return Err(refused("its end is reported in another way"));
     }
     let started = folder.started()?.ok_or_else(|| Error::NotStarted(run.clone()))?;
-    if said.sets.len() > OUTPUT_VALUES_MAX {
+    if callback.sets.len() > OUTPUT_VALUES_MAX {
         return Err(refused("it sets too many values"));
     }
-    if let Some((name, what)) = said.sets.keys().find_map(|name| wrong_name(name).map(|what| (name, what))) {
+    if let Some((name, what)) =
+        callback.sets.keys().find_map(|name| wrong_name(name).map(|what| (name, what)))
+    {
         return Err(refused(&format!("it sets {name:?}: {what}")));
     }
-    let reason = if said.done { Reason::Done } else { Reason::Failed };
-    let detail = truncate(&said.detail, DETAIL_BYTES_MAX);
-    let sets = if said.done { said.sets } else { Values::new() };
+    let reason = if callback.done { Reason::Done } else { Reason::Failed };
+    let detail = truncate(&callback.detail, DETAIL_BYTES_MAX);
+    let sets = if callback.done { callback.sets } else { Values::new() };
     folder.note_end(&End { sets, ..End::new(reason, detail, started.since, now) })
 }

@@ -87,10 +87,10 @@ fn check_http(http: &Http) -> Result<()> {
     check_url("url", &http.url)?;
     check_headers(&http.headers)?;
     check_tls(http.tls.as_ref())?;
-    let Done::Poll(Poll { url, every, told }) = &http.done else { return Ok(()) };
+    let Done::Poll(Poll { url, every, result }) = &http.done else { return Ok(()) };
     url.as_ref().map_or(Ok(()), |url| check_url("poll.url", url))?;
     duration("poll.every", *every, POLL_EVERY_MIN)?;
-    if let PollResult::Field { pointer, done, .. } = told {
+    if let PollResult::Field { pointer, done, .. } = result {
         ensure(pointer.is_empty() || pointer.starts_with('/'), "poll.pointer", || {
             "a JSON pointer, such as /state".to_owned()
         })?;

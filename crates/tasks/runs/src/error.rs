@@ -20,9 +20,9 @@ pub enum Error {
     UnderWay(RunId),
     /// The supervisor ended before it started anything. The run may be started again.
     #[error(
-        "the supervisor of the run {run} could not begin ({said}): see that the program of Torg can be executed, then start the run again"
+        "the supervisor of the run {run} could not begin ({output}): see that the program of Torg can be executed, then start the run again"
     )]
-    Supervisor { run: RunId, said: String },
+    Supervisor { run: RunId, output: String },
     #[error(
         "this is not the token of the run {0}: send back the one that came with the request, in `torg-callback-token`"
     )]

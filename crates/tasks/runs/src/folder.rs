@@ -184,9 +184,9 @@ impl Folder {
 
     /// Requests a kill. The file comes first, then the supervisor is woken; the supervisor first
     /// opens the pipe and then looks for the file. So it always sees one of the two.
-    pub(crate) fn ask_to_kill(&self) -> Result<()> {
-        let asked = durable::write_new(&self.file(KILL), b"");
-        match asked {
+    pub(crate) fn request_kill(&self) -> Result<()> {
+        let written = durable::write_new(&self.file(KILL), b"");
+        match written {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(self.failed("ask to kill it", error));
             }

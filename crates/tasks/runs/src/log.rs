@@ -37,10 +37,10 @@ impl LogChunk {
     /// For people: the output, after a line with the number of dropped bytes, if any.
     #[must_use]
     pub fn text(&self) -> String {
-        let said = String::from_utf8_lossy(&self.bytes);
+        let text = String::from_utf8_lossy(&self.bytes);
         match self.left_out {
-            0 => said.into_owned(),
-            bytes => format!("\n[torg: {bytes} bytes were left out here]\n{said}"),
+            0 => text.into_owned(),
+            bytes => format!("\n[torg: {bytes} bytes were left out here]\n{text}"),
         }
     }
 }
@@ -225,16 +225,16 @@ mod tests {
                     log = Writer::open(folder.path(), max).unwrap();
                 }
             }
-            let said = pieces.concat();
+            let text = pieces.concat();
             let kept = all(folder.path(), limit);
             let bytes: usize = kept.iter().map(|(_, _, bytes)| bytes.len()).sum();
             let left_out: u64 = kept.iter().map(|(left_out, _, _)| left_out).sum();
             prop_assert!(bytes as u64 <= max);
-            prop_assert_eq!(bytes as u64 + left_out, said.len() as u64);
-            prop_assert!(said.len() as u64 > max || left_out == 0 || bytes as u64 >= max / 2 + max / 4);
+            prop_assert_eq!(bytes as u64 + left_out, text.len() as u64);
+            prop_assert!(text.len() as u64 > max || left_out == 0 || bytes as u64 >= max / 2 + max / 4);
             for (_, offset, bytes) in kept {
                 let at = offset as usize;
-                prop_assert_eq!(&said[at..at + bytes.len()], &bytes[..]);
+                prop_assert_eq!(&text[at..at + bytes.len()], &bytes[..]);
             }
         }
     }

@@ -47,7 +47,8 @@ impl Verb {
     /// file of the run.
     pub(crate) fn spawn(&self, folder: &Folder) -> Result<tokio::process::Child> {
         let starting = |error| folder.failed("start its supervisor", error);
-        let said = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(folder.file(SUPERVISOR));
+        let output =
+            OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(folder.file(SUPERVISOR));
         let mut command = tokio::process::Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -56,7 +57,7 @@ impl Verb {
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(said.map_err(starting)?);
+            .stderr(output.map_err(starting)?);
         command.spawn().map_err(starting)
     }
 }

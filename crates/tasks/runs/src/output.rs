@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_with_its_line() {
-        for (text, said) in [
+        for (text, expected) in [
             ("a.b=1\nsales", "line 2: there is no ="),
             ("sales=1", "line 1: \"sales\" is no parameter: there is no dot"),
             (".b=1", "a part of it is empty"),
@@ -90,7 +90,7 @@ mod tests {
             ("a.b=", "line 1: \"\" is neither"),
         ] {
             let wrong = parse(text).unwrap_err();
-            assert!(wrong.contains(said), "{wrong}");
+            assert!(wrong.contains(expected), "{wrong}");
         }
         let many: Vec<String> = (0..=OUTPUT_VALUES_MAX).map(|number| format!("a.b{number}=1")).collect();
         assert!(parse(&many.join("\n")).unwrap_err().contains("more than 10000 values"));

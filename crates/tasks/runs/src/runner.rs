@@ -160,7 +160,7 @@ impl Runner {
         let folder = self.inner.folder(run);
         blocking({
             let folder = folder.clone();
-            move || folder.ask_to_kill()
+            move || folder.request_kill()
         })
         .await?;
         self.inner.local.wake(run);
@@ -171,12 +171,13 @@ impl Runner {
     }
 
     /// A service reports the end of a run. The first report counts: returns whether this was it.
-    pub async fn callback(&self, run: &RunId, token: &str, said: Callback) -> Result<bool> {
+    pub async fn callback(&self, run: &RunId, token: &str, callback: Callback) -> Result<bool> {
         let (inner, folder, id, token) =
             (Arc::clone(&self.inner), self.inner.folder(run), run.clone(), token.to_owned());
-        let told = blocking(move || callback::note(&folder, &id, &token, said, inner.clock.now())).await?;
+        let is_first =
+            blocking(move || callback::note(&folder, &id, &token, callback, inner.clock.now())).await?;
         self.inner.local.wake(run);
-        Ok(told)
+        Ok(is_first)
     }
 
     pub async fn log(&self, run: &RunId, offset: u64, bytes_max: usize) -> Result<LogChunk> {
@@ -283,11 +284,13 @@ impl Inner {
     }
 
     fn not_started(&self, run: &RunId) -> Error {
-        let mut said = String::new();
+        let mut output = String::new();
         let read = File::open(self.folder(run).file(SUPERVISOR));
-        let read = read.and_then(|file| file.take(SUPERVISOR_TEXT_MAX).read_to_string(&mut said));
+        let read = read.and_then(|file| file.take(SUPERVISOR_TEXT_MAX).read_to_string(&mut output));
         match read {
-            Ok(bytes) if bytes > 0 => Error::Supervisor { run: run.clone(), said: said.trim().to_owned() },
+            Ok(bytes) if bytes > 0 => {
+                Error::Supervisor { run: run.clone(), output: output.trim().to_owned() }
+            }
             _ => Error::NotStarted(run.clone()),
         }
     }

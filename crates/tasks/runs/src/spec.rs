@@ -106,7 +106,8 @@ pub struct Poll {
     /// With the headers of the first request. `None`: the header `location` of its response.
     pub url: Option<String>,
     pub every: Duration,
-    pub told: PollResult,
+    #[serde(rename = "told")]
+    pub result: PollResult,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -95,14 +95,14 @@ impl Tasks {
         if let Some(leader) = &*self.core.leader() {
             return Ok(leader.planner.unhealthy(limit));
         }
-        let is_troubled = |task: &Listed| {
+        let is_unhealthy = |task: &Listed| {
             let state = &task.entity.state;
-            let is_told = task.failing || state.silent_since.is_some() || !state.regressed.is_empty();
-            task.definition.is_some() && is_told
+            let has_problem = task.failing || state.silent_since.is_some() || !state.regressed.is_empty();
+            task.definition.is_some() && has_problem
         };
         let filter = Filter { limit: PAGE_MAX, ..Filter::default() };
         let mut unhealthy = Unhealthy::default();
-        for task in self.list(&filter, is_troubled).await? {
+        for task in self.list(&filter, is_unhealthy).await? {
             unhealthy.note(&task.entity.name, &task.entity.state, task.failing, limit);
         }
         Ok(unhealthy)

@@ -77,7 +77,7 @@ fn done_of(done: &taskfile::Done) -> Done {
         taskfile::Done::Response => Done::Response,
         taskfile::Done::Callback => Done::Callback,
         taskfile::Done::Poll { url, every } => {
-            Done::Poll(Poll { url: url.clone(), every: positive(*every), reported: PollResult::Status })
+            Done::Poll(Poll { url: url.clone(), every: positive(*every), result: PollResult::Status })
         }
     }
 }

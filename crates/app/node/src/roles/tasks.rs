@@ -1,4 +1,4 @@
-//! Reactive tasks of this process, wired: values, the scheduler, runs, and what goes on beside the calls.
+//! The tasks of this process: values, the tasks themselves, runs, and what goes on beside the calls.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use clock::Clock;
 use ctl::Ctl;
 use runs::{Options, Runner, Verb};
 use store::Store;
-use tasks::{Tasks, Setup, Webhook};
+use tasks::{Setup, Tasks, Webhook};
 use topics::Topics;
 
 use crate::config::Config;
@@ -94,8 +94,7 @@ impl Reactions {
             return Ok(());
         }
         let signed = self.tasks.signed(CONFIGURATION, "tasks.path at the start of a process")?;
-        let applied =
-            self.tasks.apply(files, Some(&signed)).await.map_err(|error| advised(error, hint))?;
+        let applied = self.tasks.apply(files, Some(&signed)).await.map_err(|error| advised(error, hint))?;
         for warning in &applied.warnings {
             tracing::warn!("{warning}");
         }
@@ -107,9 +106,10 @@ impl Reactions {
     /// Starts what goes on beside the calls: decisions, runs, and Torg's own values.
     pub fn run(&self, running: &mut Running, own: OwnValues) {
         let (tasks, stopped) = (self.tasks.clone(), running.stopped());
-        running.start("tasks do not run any more", async move {
-            Ok(tasks.run(instance_name(), stopped).await?)
-        });
+        running.start(
+            "tasks do not run any more",
+            async move { Ok(tasks.run(instance_name(), stopped).await?) },
+        );
         let stopped = running.stopped();
         running.start("Torg's own values are not kept any more", async move {
             own.keep(stopped).await;

@@ -8,7 +8,7 @@ use clock::Clock;
 use ctl::{Change, Ctl};
 use planner::Planner;
 use store::Store;
-use tasks::{Executor, Tasks, Setup};
+use tasks::{Executor, Setup, Tasks};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use clock::Clock;
 use runs::{End, LogChunk, Reason, RunId, Spec, Values};
-use tasks::{Executor, ExecuteError};
+use tasks::{ExecuteError, Executor};
 use tokio::sync::mpsc;
 
 /// A run that was started.

@@ -5,8 +5,8 @@ use buffa_types::google::protobuf::Timestamp as WireTime;
 use ctl::messages::{read_time, time};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use planner::{BackfillOrder, Chunk, chunks, scale_of};
 use planner::limits::BACKFILL_CHUNKS_MAX;
+use planner::{BackfillOrder, Chunk, chunks, scale_of};
 use triggers::{Calendar, Scale};
 use wire::torg::tasks::v1::{self as proto, SeenChunk};
 

@@ -48,11 +48,8 @@ impl TaskCalls {
         let Some(deployment) = &applied.deployment else { return false };
         let wait = async {
             loop {
-                let known = self
-                    .tasks
-                    .definitions()
-                    .await
-                    .is_ok_and(|at_work| at_work.number >= deployment.number);
+                let known =
+                    self.tasks.definitions().await.is_ok_and(|at_work| at_work.number >= deployment.number);
                 let taken = match applied.planned.new.last() {
                     Some(task) if known => self.tasks.get(task).await.is_ok(),
                     _ => known,

@@ -60,7 +60,7 @@ impl World {
     pub(super) fn carry_out(&mut self, decision: &Decision) {
         match &decision.act {
             Act::Start(Start { run, seen, .. }) => self.start(&decision.task, *run, seen),
-            Act::End(end) => self.told.extend(end.writes.clone()),
+            Act::End(end) => self.known.extend(end.writes.clone()),
             Act::Nothing => {}
         }
     }

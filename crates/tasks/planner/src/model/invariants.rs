@@ -19,11 +19,12 @@ impl World {
                 continue;
             };
             let of_trigger = |(of, _): &(&Parameter, _)| plan.trigger.parameters().contains(of);
-            let told = self.told.iter().filter(of_trigger).map(|(of, value)| (of.clone(), *value)).collect();
-            let holds = naive::fires(&plan.trigger, &told, &decision.after.remembered, self.now);
+            let known =
+                self.known.iter().filter(of_trigger).map(|(of, value)| (of.clone(), *value)).collect();
+            let holds = naive::fires(&plan.trigger, &known, &decision.after.remembered, self.now);
             let paused = decision.after.paused.is_some() || (plan.paused && !decision.after.resumed);
-            if start.seen != told {
-                self.violated(&format!("{task} saw {:?}, not {told:?}", start.seen));
+            if start.seen != known {
+                self.violated(&format!("{task} saw {:?}, not {known:?}", start.seen));
             }
             if start.cause == Cause::Trigger && !holds {
                 self.violated(&format!("{task} fires without a change"));
@@ -108,7 +109,7 @@ impl World {
             self.counts.regressions += u64::from(matches!(alert, Alert::Regressed { .. }));
             self.counts.gave_up += u64::from(matches!(alert, Alert::GaveUp { .. }));
             if odd {
-                self.violated(&format!("{} is told twice: {alert}", decision.task));
+                self.violated(&format!("{} is alerted twice: {alert}", decision.task));
             }
         }
     }

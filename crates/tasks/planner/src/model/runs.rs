@@ -20,12 +20,12 @@ impl World {
     }
 
     pub(super) fn end_a_run(&mut self) {
-        let under_way: Vec<_> =
+        let running: Vec<_> =
             self.runs.iter().filter(|(_, real)| real.ended.is_none()).map(|(id, _)| id.clone()).collect();
-        if under_way.is_empty() {
+        if running.is_empty() {
             return;
         }
-        let id = under_way[self.dice.random_range(0..under_way.len())].clone();
+        let id = running[self.dice.random_range(0..running.len())].clone();
         let outcome = match self.dice.random_range(0..10) {
             0..6 => Outcome::success(),
             6..9 => Outcome::Failed { error: "exit code 1".to_owned() },

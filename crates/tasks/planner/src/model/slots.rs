@@ -136,7 +136,7 @@ impl World {
             && naive::joined(&plan.trigger, &|leaf: &Leaf| {
                 produced(&leaf.of)
                     || leaf.reference().is_some_and(produced)
-                    || naive::leaf_holds(leaf, &self.told, &state.remembered, self.now)
+                    || naive::leaf_holds(leaf, &self.known, &state.remembered, self.now)
             })
     }
 

@@ -71,7 +71,7 @@ pub(super) struct World {
     pub(super) values: Seen,
     /// Changes that are not reported yet, and the values reported so far.
     pub(super) feed: VecDeque<(Parameter, Option<Value>)>,
-    pub(super) told: Seen,
+    pub(super) known: Seen,
     pub(super) planner: Planner,
     /// Returned and unanswered.
     pub(super) in_flight: Vec<Decision>,
@@ -98,7 +98,7 @@ impl World {
             states: BTreeMap::new(),
             values: Seen::new(),
             feed: VecDeque::new(),
-            told: Seen::new(),
+            known: Seen::new(),
             planner: Planner::new(Snapshot::default(), now),
             in_flight: Vec::new(),
             runs: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl World {
         };
         self.planner = Planner::planted(Snapshot { limits, plans, states, values }, self.now, bug);
         self.feed.clear();
-        self.told = self.values.clone();
+        self.known = self.values.clone();
         // Committed starts are executed, ends are reported.
         let running: Vec<(TaskName, u64, Seen)> =
             self.planner.running().map(|(name, run, seen)| (name.clone(), run, seen.clone())).collect();
@@ -198,8 +198,8 @@ impl World {
             let Some((of, value)) = self.feed.pop_front() else { return };
             self.planner.value_changed(&of, value);
             match value {
-                Some(value) => self.told.insert(of, value),
-                None => self.told.remove(&of),
+                Some(value) => self.known.insert(of, value),
+                None => self.known.remove(&of),
             };
         }
     }

@@ -104,8 +104,8 @@ impl Tracks {
         for (parameter, tracks) in &self.by_parameter {
             for track in tracks {
                 let current = planner.value(parameter).and_then(|value| track.index(value));
-                let told = latest.contains(&(&track.task, parameter.clone()));
-                for index in track.unseen.iter().filter(|index| !told || current != Some(**index)) {
+                let is_latest = latest.contains(&(&track.task, parameter.clone()));
+                for index in track.unseen.iter().filter(|index| !is_latest || current != Some(**index)) {
                     misses.push(Miss::Chunk {
                         task: track.task.clone(),
                         parameter: parameter.clone(),

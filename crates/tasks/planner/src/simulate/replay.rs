@@ -48,7 +48,7 @@ struct Replay<'a> {
     /// Current runs by their end; the second part keeps simultaneous ends in order.
     ends: BTreeMap<(Timestamp, usize), (TaskName, u64)>,
     /// The index of a current run's firing.
-    under_way: BTreeMap<TaskName, usize>,
+    running: BTreeMap<TaskName, usize>,
     watched: BTreeMap<TaskName, Watched>,
     tracks: Tracks,
     result: Simulation,
@@ -73,7 +73,7 @@ impl<'a> Replay<'a> {
             planner: Planner::new(input, from),
             now: from,
             ends: BTreeMap::new(),
-            under_way: BTreeMap::new(),
+            running: BTreeMap::new(),
             watched,
             tracks,
             result: Simulation { from, to: scenario.to, ..Simulation::default() },
@@ -158,7 +158,7 @@ impl<'a> Replay<'a> {
     }
 
     fn started(&mut self, task: &TaskName, start: &Start, waited: SignedDuration) {
-        self.under_way.insert(task.clone(), self.result.firings.len());
+        self.running.insert(task.clone(), self.result.firings.len());
         self.result.firings.push(Firing {
             at: self.now,
             task: task.clone(),
@@ -191,7 +191,7 @@ impl<'a> Replay<'a> {
 
     fn ended(&mut self, task: &TaskName, end: &mut End) {
         let succeeded = matches!(end.outcome, Outcome::Succeeded { .. });
-        if let Some(firing) = self.under_way.remove(task) {
+        if let Some(firing) = self.running.remove(task) {
             self.result.firings[firing].ended = Some((self.now, succeeded));
         }
         if !succeeded {

@@ -41,34 +41,34 @@ fn each_of_the_commands_mends_it() {
         assert_eq!(kit.state("t").regressed.len(), 1);
         kit
     };
-    let mended = [Alert::RegressionEnded { parameter: parameter("a.rows") }];
+    let ended_alert = [Alert::RegressionEnded { parameter: parameter("a.rows") }];
 
     let mut kit = regressed();
     kit.act("t", |state| actions::set_remembered(state, &plan, &parameter("a.rows"), Number(3), &signed()));
-    assert_eq!(alerts(&mut kit), mended);
+    assert_eq!(alerts(&mut kit), ended_alert);
     assert_eq!(kit.set("a.rows", 4), ["t"]);
 
     let mut kit = regressed();
     kit.act("t", |state| actions::delete_remembered(state, Some(&parameter("a.rows")), &signed()));
     let decisions = kit.settle();
     assert_eq!(started(&decisions).len(), 1);
-    assert_eq!(decisions[0].alerts, mended);
+    assert_eq!(decisions[0].alerts, ended_alert);
 
     let mut kit = regressed();
     kit.act("t", |state| actions::run_now(state, true, &signed()));
     kit.settle();
-    assert_eq!(kit.end("t", crate::Outcome::success())[0].alerts, mended);
+    assert_eq!(kit.end("t", crate::Outcome::success())[0].alerts, ended_alert);
     assert_eq!(kit.set("a.rows", 4), ["t"]);
 
     let mut kit = regressed();
     kit.put("a.rows", Number(5));
-    assert_eq!(alerts(&mut kit), mended, "or the value comes back by itself");
+    assert_eq!(alerts(&mut kit), ended_alert, "or the value comes back by itself");
 }
 
 #[test]
 fn the_name_of_a_task_is_one_word_for_the_shell() {
-    let mend = |task: &str| crate::Fix::RunAndRecord { task: task.into() }.to_string();
-    assert_eq!(mend("-it's"), r"torg tasks run '-it'\''s' --record --reason '...'");
+    let fix = |task: &str| crate::Fix::RunAndRecord { task: task.into() }.to_string();
+    assert_eq!(fix("-it's"), r"torg tasks run '-it'\''s' --record --reason '...'");
 }
 
 #[test]

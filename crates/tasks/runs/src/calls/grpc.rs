@@ -36,12 +36,12 @@ pub(super) async fn work(call: &Call, grpc: &Grpc) -> CallOutcome {
 async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
     let client = connect(grpc)?;
     let mut progress = call.progress().map_err(|error| error.to_string())?;
-    let mut said = String::new();
+    let mut last = String::new();
     if !progress.accepted {
         let request = request(call, grpc);
         let answer = ask(call, "StartRun", || client.start_run(request.clone())).await?;
         let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
-        if let Some(sets) = outcome_of(call, "StartRun", status, &mut said)? {
+        if let Some(sets) = outcome_of(call, "StartRun", status, &mut last)? {
             return Ok(sets);
         }
         progress = Progress { accepted: true, location: None };
@@ -52,7 +52,7 @@ async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
         let request = proto::GetRunRequest { run: call.run.to_string(), ..Default::default() };
         let answer = ask(call, "GetRun", || client.get_run(request.clone())).await?;
         let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
-        if let Some(sets) = outcome_of(call, "GetRun", status, &mut said)? {
+        if let Some(sets) = outcome_of(call, "GetRun", status, &mut last)? {
             return Ok(sets);
         }
     }
@@ -97,7 +97,7 @@ fn outcome_of(
     call: &Call,
     method: &str,
     status: proto::RunStatus,
-    said: &mut String,
+    last: &mut String,
 ) -> Result<Option<Values>, String> {
     use proto::run_status::State;
     let message = super::truncate(&status.message, DETAIL_BYTES_MAX / 2);
@@ -113,9 +113,9 @@ fn outcome_of(
         }
     };
     let line = format!("{method}: {shown}: {message}");
-    if line != *said {
+    if line != *last {
         call.log(&line);
-        *said = line;
+        *last = line;
     }
     match shown {
         "running" => Ok(None),

@@ -107,7 +107,7 @@ impl Service<'_> {
             if !answer.status.is_success() {
                 return Err(refusal(&Method::GET, &url, &answer));
             }
-            if is_done(&poll.told, &answer)? {
+            if is_done(&poll.result, &answer)? {
                 return Ok(());
             }
             sleep(poll.every).await;
@@ -136,14 +136,14 @@ impl Service<'_> {
             };
             match answered {
                 Ok(answer) => {
-                    let said = format!("{method} {shown} answered {}", answer.status);
-                    self.call.log(&format!("{said}: {}", excerpt(&answer.body, ANSWER_LOGGED_BYTES_MAX)));
+                    let response = format!("{method} {shown} answered {}", answer.status);
+                    self.call.log(&format!("{response}: {}", excerpt(&answer.body, ANSWER_LOGGED_BYTES_MAX)));
                     if !may_pass(answer.status) {
                         self.call.clear_error();
                         return Ok(answer);
                     }
                     let wanted = retry_after(&answer.headers);
-                    self.call.pause_after(format!("{said}, which may pass"), &mut pause, wanted).await;
+                    self.call.pause_after(format!("{response}, which may pass"), &mut pause, wanted).await;
                 }
                 Err(error) if error.is_builder() => {
                     return Err(format!("{method} {shown}: {}", describe(&error)));
@@ -229,8 +229,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Whether a response says that the work is done; an error if it failed.
-fn is_done(told: &PollResult, answer: &Answer) -> Result<bool, String> {
-    let PollResult::Field { pointer, done, failed } = told else {
+fn is_done(result: &PollResult, answer: &Answer) -> Result<bool, String> {
+    let PollResult::Field { pointer, done, failed } = result else {
         return Ok(answer.status != StatusCode::ACCEPTED);
     };
     if !answer.is_whole {
@@ -238,7 +238,7 @@ fn is_done(told: &PollResult, answer: &Answer) -> Result<bool, String> {
     }
     let read: serde_json::Value =
         serde_json::from_slice(&answer.body).map_err(|error| format!("the response is not JSON: {error}"))?;
-    let said = match read.pointer(pointer) {
+    let found = match read.pointer(pointer) {
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
         None => {
@@ -246,11 +246,11 @@ fn is_done(told: &PollResult, answer: &Answer) -> Result<bool, String> {
             return Err(format!("the response has no {pointer}: {shown}"));
         }
     };
-    if failed.contains(&said) {
+    if failed.contains(&found) {
         let shown = excerpt(&answer.body, DETAIL_BYTES_MAX / 2);
-        return Err(format!("the service says that {pointer} is {said:?}: {shown}"));
+        return Err(format!("the service says that {pointer} is {found:?}: {shown}"));
     }
-    Ok(done.contains(&said))
+    Ok(done.contains(&found))
 }
 
 fn refusal(method: &Method, url: &Url, answer: &Answer) -> String {

@@ -15,8 +15,8 @@ fn call(http: Http) -> Spec {
     Spec { timeout: Duration::from_secs(60), ..Spec::new("sales_report", Action::Http(http)) }
 }
 
-fn poll(url: Option<String>, told: PollResult) -> Done {
-    Done::Poll(Poll { url, every: Duration::from_millis(10), told })
+fn poll(url: Option<String>, result: PollResult) -> Done {
+    Done::Poll(Poll { url, every: Duration::from_millis(10), result })
 }
 
 fn field() -> PollResult {
@@ -295,7 +295,7 @@ async fn calls_that_cannot_be_made_are_refused_before_they_are_claimed() {
         (header("x", "a\nb"), "headers.x: printable"),
         (Http { done: poll(Some("x".to_owned()), PollResult::Status), ..http() }, "poll.url: "),
         (
-            Http { done: Done::Poll(Poll { url: None, every: Duration::ZERO, told: field() }), ..http() },
+            Http { done: Done::Poll(Poll { url: None, every: Duration::ZERO, result: field() }), ..http() },
             "poll.every: ",
         ),
     ] {

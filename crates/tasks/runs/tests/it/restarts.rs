@@ -161,7 +161,7 @@ async fn a_supervisor_that_cannot_begin_is_told_and_the_run_can_be_started_later
     assert!(matches!(refused, Err(Error::Machine { .. })));
     let failed = broken("/bin/ls").start(&id("r1"), &shell("true")).await.unwrap().wait().await;
     assert!(
-        matches!(&failed, Err(Error::Supervisor { said, .. }) if said.contains("no-such-verb")),
+        matches!(&failed, Err(Error::Supervisor { output, .. }) if output.contains("no-such-verb")),
         "{failed:?}"
     );
     assert_eq!(place.execute("r1", &shell("true")).await.reason, Reason::Done);

@@ -174,8 +174,8 @@ impl<'s> Triggers<'s> {
                     ));
                 }
                 _ => {
-                    let told = (error.place, error.message.clone());
-                    if !self.noted.insert(told) {
+                    let noted = (error.place, error.message.clone());
+                    if !self.noted.insert(noted) {
                         continue;
                     }
                     let message = format!("it comes from here, in the shorthand `{}`", definition.name);

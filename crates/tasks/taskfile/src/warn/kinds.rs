@@ -11,7 +11,7 @@ use triggers::{Kind, Parameter};
 
 pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
     let mut first: BTreeMap<&Parameter, (Kind, Location, &TaskName)> = BTreeMap::new();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (task, spots) in drafts.values() {
         let looks = task.trigger.leaves().flat_map(|(_, leaf)| {
             let both = std::iter::once(&leaf.of).chain(leaf.reference());
@@ -27,7 +27,7 @@ pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
         });
         for (parameter, kind, place) in looks.chain(sets) {
             let known = *first.entry(parameter).or_insert((kind, place, &task.name));
-            if known.0 != kind && told.insert(parameter) {
+            if known.0 != kind && reported.insert(parameter) {
                 let message = format!("the task `{}` takes `{parameter}` for {kind}", task.name);
                 notes
                     .warning(Code::MixedKinds, place, message)

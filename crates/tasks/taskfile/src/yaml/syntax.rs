@@ -71,8 +71,8 @@ pub(super) fn note(notes: &mut Notes, file: u32, text: &str, error: &ScanError) 
     }
     // The parser notices a key without its `:` only where the next one begins.
     let place = if info.contains(KEY_WITHOUT_COLON) { line_before(file, text, place) } else { place };
-    let said = SAYINGS.iter().find(|(part, ..)| info.contains(part));
-    match said {
+    let known = SAYINGS.iter().find(|(part, ..)| info.contains(part));
+    match known {
         Some((_, message, remedy)) => notes.error(Code::Syntax, place, *message).remedy(*remedy),
         None => notes
             .error(Code::Syntax, place, format!("this is no YAML: {info}"))

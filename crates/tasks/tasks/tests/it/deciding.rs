@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::common::{World, parameter, until};
-use planner::{Phase, Standing};
+use planner::Phase;
 use runs::{Reason, Values};
 use store::{Batch, Read as _};
 use tasks::{Filter, TaskEntity};
@@ -256,7 +256,7 @@ async fn a_task_fires_at_the_very_moment_at_which_time_alone_makes_its_trigger_h
     let late = world.clock.now().as_ms() - midnight.as_millisecond();
     assert!((0..100).contains(&late), "{late} ms after midnight");
     let explained = process.tasks.explain("due").await.unwrap();
-    assert!(matches!(explained.standing, Standing::Running { run: 1, .. }), "{explained}");
+    assert!(matches!(explained.phase, Some(Phase::Running { run: 1, .. })), "{explained}");
     process.stop().await;
 }
 
