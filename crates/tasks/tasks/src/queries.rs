@@ -114,8 +114,8 @@ impl Tasks {
             return Ok(true);
         }
         let cluster = self.watcher().cluster().await?;
-        let holder = cluster.holders.get(&SHARD).map(|holder| &holder.leader);
-        Ok(holder.is_some_and(|leader| cluster.processes.contains_key(leader)))
+        let holder = cluster.holders.get(&SHARD).map(|holder| &holder.owner);
+        Ok(holder.is_some_and(|owner| cluster.processes.contains_key(owner)))
     }
 
     pub async fn get(&self, task: &str) -> Result<Listed> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use jiff::civil::{Date, Weekday, date};
 use jiff::{SignedDuration, Timestamp};
-use planner::plans::{limits_of, plan_of, plans_of};
+use planner::plans::{plan_of, plans_of};
 use planner::recorded::read_log;
 use planner::simulate::{Durations, Scenario, Simulation, simulate};
 use taskfile::TaskSet;
@@ -30,7 +30,7 @@ const AFTER: Date = date(2026, 4, 2);
 
 fn scenario(set: &TaskSet) -> Scenario {
     Scenario {
-        limits: limits_of(set),
+        limits: set.limits().clone(),
         plans: plans_of(set),
         log: read_log(&std::fs::read_to_string(folder().join("week.csv")).unwrap()).unwrap(),
         durations: Durations { default: SignedDuration::from_mins(3), by_task: BTreeMap::new() },
