@@ -137,7 +137,7 @@ impl Place {
 
 /// The values that a run is told.
 fn reported(values: &Values) -> Seen {
-    let known = |value: &runs::Value| match value {
+    let known = |value: &triggers::Value| match value {
         triggers::Value::Number(number) => Known::Number(*number),
         triggers::Value::Time(time) => Known::Moment(time.as_millisecond()),
     };
