@@ -13,7 +13,7 @@ use clock::Clock;
 use feeds::Feeds;
 use futures::future::BoxFuture;
 use store::Store;
-use tasks::Scheduler;
+use tasks::Tasks;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use topics::Topics;
@@ -212,13 +212,13 @@ impl Node {
         topics: &Topics,
         market: &api::Market,
         feeds: &Feeds,
-        tasks: Option<Scheduler>,
+        tasks: Option<Tasks>,
         environment: Arc<dyn Environment>,
     ) {
         let sources = Sources {
             registry: market.registry.clone(),
             feeds: feeds.clone(),
-            scheduler: tasks,
+            tasks,
             topics: topics.clone(),
             photos: self.slots.photos.get().cloned(),
             consumers: parts::consumers(&self.config),

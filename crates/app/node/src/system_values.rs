@@ -1,4 +1,4 @@
-//! Values that Torg sets itself, so that tasks can wait on them (`docs/reactive.md`).
+//! Values that Torg sets itself, so that tasks can wait on them (`docs/tasks.md`).
 //!
 //! ```text
 //! torg/offers.exported_to                   every change before this moment is in the topic

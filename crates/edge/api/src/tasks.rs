@@ -1,4 +1,4 @@
-//! `torg.tasks.v1.TaskService`: what people do with reactive tasks.
+//! `torg.tasks.v1.TaskService`: queries and manual actions.
 
 mod act;
 mod backfill;
@@ -8,9 +8,9 @@ mod shown;
 
 use access::{Action, Caller};
 use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use planner::board::Signed;
-use planner::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
-use tasks::Scheduler;
+use ctl::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
+use planner::Signed;
+use tasks::Tasks;
 use tasks::limits::TASK_NAME_BYTES_MAX;
 use wire::torg::tasks::v1 as proto;
 
@@ -22,7 +22,7 @@ use crate::limits::{name, text};
 #[derive(Clone)]
 pub struct TaskCalls {
     /// The tasks.
-    pub scheduler: Scheduler,
+    pub tasks: Tasks,
 }
 
 /// Refuses whoever may not look at how the process fares.
@@ -46,7 +46,7 @@ impl TaskCalls {
     fn signed(&self, caller: &Caller, reason: &str) -> Result<Signed, Refusal> {
         text("reason", reason, REASON_CHARS_MAX)?;
         let author: String = caller.subject.chars().take(AUTHOR_CHARS_MAX).collect();
-        Ok(self.scheduler.signed(&author, reason)?)
+        Ok(self.tasks.signed(&author, reason)?)
     }
 }
 

@@ -1,14 +1,19 @@
-//! The values that tasks wait on: how far the sales were loaded, which version of the rates is there.
+//! The values that tasks wait on: how far the sales were loaded, which version of the rates is
+//! there.
 //!
-//! [`Ctl`] gets, lists and sets them, one or many at once, all or nothing. A parameter is `entity.name` in the namespace `default`, or
-//! `namespace/entity.name`.
+//! [`Ctl`] reads, lists and sets them, one or many at once, atomically. A parameter is
+//! `entity.name` in the namespace `default`, or `namespace/entity.name`.
 //!
-//! What is promised:
-//! - A value moves back only if the caller allows it; a time becomes a number only by way of a deletion.
-//! - Versions of a parameter grow by one with every change and are never given twice, also not after a deletion.
-//! - Every change stands in the [history](Ctl::history) with its author, and is marked until somebody [forgets](Ctl::forget) the mark:
-//!   a change beside the forgetting is never lost, and many changes of one parameter are one mark.
-//! - A change reads its values and commits one batch; nothing in it grows with the number of values or with the history.
+//! Guarantees:
+//! - A value moves back only if the caller allows it; a time becomes a number only after a
+//!   deletion.
+//! - Versions of a parameter grow by one with every change and are never reused, not even after a
+//!   deletion.
+//! - Every change is in the [history](Ctl::history) with its author, and marked until a consumer
+//!   [forgets](Ctl::forget) the mark. A change concurrent with the forgetting is never lost, and
+//!   many changes of one parameter are one mark.
+//! - A change reads its values and commits one batch; its cost does not grow with the number of
+//!   values or the history.
 //!
 //! ```
 //! use clock::{Clock, Time};
@@ -29,8 +34,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Where things are: names (`name.rs`), tables and rows (`tables.rs`, `rows.rs`), what a change does (`change.rs`, `write.rs`), reading
-//! (`read.rs`), marks and waking up (`marks.rs`, `watch.rs`).
+//! Where things are: names (`name.rs`), tables and rows (`tables.rs`, `rows.rs`), changes
+//! (`change.rs`, `write.rs`), reads (`read.rs`), marks and wake-ups (`marks.rs`, `watch.rs`).
 
 mod change;
 mod error;
@@ -53,20 +58,21 @@ use tokio::sync::Mutex;
 
 use crate::limits::HISTORY_KEPT;
 
-pub use change::{Change, Done, Expected};
+pub use change::{Change, Changed, Expected};
 pub use error::{Error, Result};
 pub use marks::Mark;
 pub use name::{Prefix, canonical};
-pub use read::{Current, Past};
+pub use read::{Current, HistoryEntry};
 pub use tables::tables;
-pub use watch::{Watch, tells_of_change};
+pub use watch::{Watch, is_value_change};
 
-/// How values are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The shards that values are spread over. The same for as long as there is a value: with another number they would not be found.
+    /// The shards that values are spread over. It must not change while values exist: they would
+    /// not be found.
     pub shards: u32,
-    /// The changes of each parameter that are kept, at least one. A few more stay until they are thrown away together.
+    /// Changes kept of each parameter, at least one. A few more remain until they are deleted
+    /// together.
     pub history_kept: u64,
 }
 
@@ -76,10 +82,9 @@ impl Default for Settings {
     }
 }
 
-/// Writers that met others queue up here, by the value that they met at.
+/// Conflicting writers queue here, by the value of the conflict.
 const QUEUES: usize = 64;
 
-/// All values of a store. Cheap to clone.
 #[derive(Clone)]
 pub struct Ctl {
     store: Store,
@@ -98,19 +103,17 @@ impl Ctl {
         Self { store, clock, settings, queues }
     }
 
-    /// The store that they are in.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// How they are kept.
     #[must_use]
     pub fn settings(&self) -> Settings {
         self.settings
     }
 
-    /// What time it is; the nearest time that can be written down, if the clock is beyond all.
+    /// The current time, saturated at the range of [`Timestamp`].
     fn now(&self) -> Timestamp {
         let ms = self.clock.now().as_ms();
         let nearest = if ms < 0 { Timestamp::MIN } else { Timestamp::MAX };

@@ -1,4 +1,4 @@
-//! Marks: which parameters were changed since somebody looked.
+//! Marks: which parameters changed since a consumer has read them.
 
 use jiff::Timestamp;
 use store::{Batch, Key, Outcome, Read as _};
@@ -11,27 +11,24 @@ use super::rows::read_mark;
 use super::tables::CHANGED;
 use crate::limits::{ATTEMPTS_MAX, CHANGES_MAX, PAGE_MAX};
 
-/// A parameter was changed, perhaps several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Which, in its [canonical](super::canonical) form.
+    /// In its [canonical](super::canonical) form.
     pub parameter: Parameter,
-    /// The version that the last change made.
     pub version: u64,
-    /// What that change made of it; `None`: it was deleted.
+    /// The value after that change; `None`: it was deleted.
     pub value: Option<Value>,
-    /// When that was.
     pub at: Timestamp,
     key: Key,
 }
 
 impl Ctl {
-    /// Parameters that were changed since their marks were forgotten, at most [`PAGE_MAX`].
+    /// Parameters that changed since their marks were forgotten, at most [`PAGE_MAX`].
     pub async fn changed(&self, limit: usize) -> Result<Vec<Mark>> {
         self.changed_after(None, limit).await
     }
 
-    /// The same, those behind a mark: with more changes than can be looked at, every parameter has its turn.
+    /// The same, after a mark: with more changes than a page, every parameter has its turn.
     pub async fn changed_after(&self, after: Option<&Mark>, limit: usize) -> Result<Vec<Mark>> {
         let limit = limit.min(PAGE_MAX);
         let mut scan = CHANGED.scan().limit(limit);
@@ -52,20 +49,22 @@ impl Ctl {
         Ok(marks)
     }
 
-    /// Adds to the caller's batch that these marks are gone. It is applied only if none of the parameters was changed again; if one was,
-    /// [`Ctl::keep_unchanged`] leaves it out, and its newer mark is there to be looked at.
+    /// Adds the removal of marks to the caller's batch. The batch conflicts if one of the
+    /// parameters changed again; [`Ctl::keep_unchanged`] then removes that mark from the list.
     pub fn forget(&self, batch: &mut Batch, marks: &[Mark]) {
         for mark in marks {
             batch.check(mark.key.clone(), mark.version).delete(mark.key.clone());
         }
     }
 
-    /// Leaves those marks out whose parameters a conflict names: they were changed again, or somebody else forgot them.
+    /// Removes the marks that a conflict names: they changed again, or another consumer forgot
+    /// them.
     pub fn keep_unchanged(&self, marks: &mut Vec<Mark>, conflict: &[Key]) {
         marks.retain(|mark| !conflict.contains(&mark.key));
     }
 
-    /// Forgets marks in commits of their own, without those whose parameters were changed again; how many were forgotten.
+    /// Forgets marks in commits of their own, except those whose parameters changed again. Returns
+    /// how many were forgotten.
     pub async fn forget_now(&self, marks: &[Mark]) -> Result<usize> {
         let mut forgotten = 0;
         for portion in marks.chunks(CHANGES_MAX) {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use triggers::{Parameter, Value};
 use wire::torg::tasks::v1::{SeenValue, seen_value};
 
-/// A moment as messages carry it: nanoseconds count forward, also before 1970.
+/// On the wire nanoseconds count forward, also before 1970.
 #[must_use]
 pub fn time(time: Timestamp) -> WireTime {
     let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
@@ -17,7 +17,7 @@ pub fn time(time: Timestamp) -> WireTime {
     WireTime { seconds, nanos, ..WireTime::default() }
 }
 
-/// The moment of a message; the error says what is wrong with it.
+/// The error says what is wrong, for people.
 pub fn read_time(time: &WireTime) -> Result<Timestamp, String> {
     if !(0..1_000_000_000).contains(&time.nanos) {
         return Err(format!("{} nanoseconds are no part of a second: write 0 to 999999999", time.nanos));
@@ -25,7 +25,6 @@ pub fn read_time(time: &WireTime) -> Result<Timestamp, String> {
     Timestamp::new(time.seconds, time.nanos).map_err(|error| error.to_string())
 }
 
-/// A value as messages carry it.
 #[must_use]
 pub fn value(value: Value) -> SeenValue {
     let kind = match value {
@@ -35,7 +34,7 @@ pub fn value(value: Value) -> SeenValue {
     SeenValue { kind: Some(kind), ..SeenValue::default() }
 }
 
-/// The value of a message; one that is neither a time nor a number is an error.
+/// Refuses a message that is neither a time nor a number.
 pub fn read_value(value: &SeenValue) -> Result<Value, String> {
     match &value.kind {
         Some(seen_value::Kind::Number(number)) => Ok(Value::Number(*number)),
@@ -44,13 +43,11 @@ pub fn read_value(value: &SeenValue) -> Result<Value, String> {
     }
 }
 
-/// Values by their parameters.
 #[must_use]
 pub fn seen(seen: &BTreeMap<Parameter, Value>) -> BTreeMap<String, SeenValue> {
     seen.iter().map(|(parameter, of)| (parameter.to_string(), value(*of))).collect()
 }
 
-/// Values by their parameters, from a message.
 pub fn read_seen(seen: &BTreeMap<String, SeenValue>) -> Result<BTreeMap<Parameter, Value>, String> {
     let read = |(parameter, of): (&String, &SeenValue)| {
         let parameter = parameter.parse().map_err(|error: triggers::Error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! How parameters are told apart in the store.
+//! Names and keys of parameters in the store.
 
 use std::str::FromStr;
 
@@ -10,10 +10,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::{Error, Result};
 use super::tables::{CHANGED, Columns, HISTORY, VALUES};
 
-/// The namespace of an entity that names none.
 const DEFAULT: &str = "default";
 
-/// A parameter that is fit for the store. Ordered as people list them.
+/// A validated parameter, in listing order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     pub(super) namespace: String,
@@ -22,13 +21,13 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The name of a parameter. The first `/` ends the namespace; further ones belong to the entity.
+    /// Validates a parameter. The first `/` ends the namespace; further ones belong to the entity.
     pub(super) fn of(parameter: &Parameter) -> Result<Self> {
         let refuse = |what: String| {
             let text = parameter.to_string().chars().take(NAME_BYTES_MAX).collect();
             Err(Error::Name { text, what })
         };
-        let (namespace, entity) = divided(&parameter.entity);
+        let (namespace, entity) = split_namespace(&parameter.entity);
         let name = &parameter.name;
         if parameter.entity.len() > NAME_BYTES_MAX || name.len() > NAME_BYTES_MAX {
             return refuse(format!(
@@ -50,13 +49,13 @@ impl Name {
         let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '/' | '.');
         if let Some(wrong) = parameter.entity.chars().chain(name.chars()).find(|letter| !allowed(*letter)) {
             return refuse(format!(
-                "there is {wrong:?} in it, and only letters, digits, _, -, / and dots may be"
+                "there is {wrong:?} in it, and only letters, digits, _, -, / and dots are allowed"
             ));
         }
         Ok(Self { namespace: namespace.to_owned(), entity: entity.to_owned(), parameter: name.clone() })
     }
 
-    /// As everybody writes it: without the namespace if it is the default one.
+    /// Without the default namespace.
     pub(super) fn to_parameter(&self) -> Parameter {
         let plain = self.namespace == DEFAULT && !self.entity.contains('/');
         let entity = if plain { self.entity.clone() } else { format!("{}/{}", self.namespace, self.entity) };
@@ -77,7 +76,6 @@ impl Name {
     }
 }
 
-/// The keys of a parameter's rows.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<'a> {
     pub(super) shard: u32,
@@ -103,28 +101,26 @@ impl Keys<'_> {
     }
 }
 
-/// Namespace and the rest.
-fn divided(text: &str) -> (&str, &str) {
+fn split_namespace(text: &str) -> (&str, &str) {
     text.split_once('/').unwrap_or((DEFAULT, text))
 }
 
-/// The one way in which a parameter is written: `default/sales.loaded_to` is `sales.loaded_to`. All answers have it in this way.
+/// The canonical form, which all responses use: `default/sales.loaded_to` is `sales.loaded_to`.
 pub fn canonical(parameter: &Parameter) -> Result<Parameter> {
     Name::of(parameter).map(|name| name.to_parameter())
 }
 
-/// Which values to list. As text: empty for all, `namespace/` for a namespace, `namespace/sal` for its entities that begin with `sal`,
-/// `sal` for those of the default namespace.
+/// Which values to list. As text: empty for all, `namespace/` for a namespace, `namespace/sal` for
+/// its entities that begin with `sal`, `sal` for those of the default namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prefix {
     /// Only values of this namespace.
     pub namespace: Option<String>,
-    /// Only values of entities that begin so; needs a namespace.
+    /// Only values of entities with this prefix; needs a namespace.
     pub entity: String,
 }
 
 impl Prefix {
-    /// All values.
     #[must_use]
     pub fn all() -> Self {
         Self::default()
@@ -144,7 +140,7 @@ impl FromStr for Prefix {
         if text.is_empty() {
             return Ok(Self::all());
         }
-        let (namespace, entity) = divided(text);
+        let (namespace, entity) = split_namespace(text);
         let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '/' | '.');
         if namespace.is_empty() || text.len() > NAME_BYTES_MAX || !text.chars().all(allowed) {
             let text = text.chars().take(NAME_BYTES_MAX).collect();

@@ -1,4 +1,4 @@
-//! Reading values and their history.
+//! Reads of values and their history.
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,31 @@ use store::{Key, Read as _, Row};
 use triggers::{Parameter, Value};
 
 use super::Ctl;
-use super::error::{Result, damaged};
+use super::error::Result;
 use super::name::{Name, Prefix};
-use super::rows::{StoredChange, StoredValue};
+use super::rows::StoredValue;
 use super::tables::{HISTORY, VALUES};
 use crate::limits::PAGE_MAX;
 
-/// A value as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Current {
-    /// What it is.
     pub value: Value,
     /// Grows by one with every change.
     pub version: u64,
-    /// Who made the last change.
     pub author: String,
-    /// When.
     pub at: Timestamp,
 }
 
-/// A change that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Past {
-    /// The version that it made.
+pub struct HistoryEntry {
     pub version: u64,
-    /// Who.
     pub author: String,
-    /// When.
     pub at: Timestamp,
-    /// What it was before.
     pub before: Option<Value>,
-    /// What it became; `None`: it was deleted.
+    /// `None`: it was deleted.
     pub after: Option<Value>,
-    /// Whether it moved back.
     pub moved_back: bool,
-    /// Why; empty if nobody said.
+    /// May be empty.
     pub reason: String,
 }
 
@@ -52,14 +42,13 @@ fn current(row: &Row) -> Result<Option<Current>> {
 }
 
 impl Ctl {
-    /// A value; `None` if nobody has set it, or it was deleted.
+    /// `None` if it was never set, or was deleted.
     pub async fn get(&self, parameter: &Parameter) -> Result<Option<Current>> {
         let name = Name::of(parameter)?;
         let row = self.store.get_one(&name.keys(self.settings.shards).value()).await?;
         row.map_or(Ok(None), |row| current(&row))
     }
 
-    /// Values in the order of their parameters.
     pub async fn get_many(&self, parameters: &[Parameter]) -> Result<Vec<Option<Current>>> {
         let names = parameters.iter().map(Name::of).collect::<Result<Vec<_>>>()?;
         let keys: Vec<Key> = names.iter().map(|name| name.keys(self.settings.shards).value()).collect();
@@ -72,7 +61,8 @@ impl Ctl {
         Ok(values)
     }
 
-    /// All values, for whoever keeps them in memory. Those that change meanwhile are in it or not: [`Ctl::changed`] lists them later.
+    /// All values, for a cache. A concurrent change is in it or not: [`Ctl::changed`] lists it
+    /// later.
     pub async fn all(&self) -> Result<BTreeMap<Parameter, Current>> {
         let mut values = BTreeMap::new();
         let mut scan = VALUES.scan();
@@ -88,8 +78,8 @@ impl Ctl {
         }
     }
 
-    /// Some values by namespace, entity and name, those behind `after`. An answer that is shorter than `limit` (and than
-    /// [`PAGE_MAX`]) is the last one.
+    /// Values after `after`, sorted by namespace, entity and name. A response shorter than `limit`
+    /// (and than [`PAGE_MAX`]) is the last one.
     pub async fn list(
         &self,
         prefix: &Prefix,
@@ -105,7 +95,7 @@ impl Ctl {
         Ok(found.into_iter().map(|(name, current)| (name.to_parameter(), current)).collect())
     }
 
-    /// Adds the values of a shard, as long as they are among the first `limit` of all.
+    /// Adds the values of a shard that are among the first `limit` of all.
     async fn list_shard(
         &self,
         shard: u32,
@@ -147,13 +137,14 @@ impl Ctl {
         }
     }
 
-    /// The changes of a parameter, the newest first, those before the version `before`. A deleted value has its history too.
+    /// The changes of a parameter before the version `before`, newest first, also of a deleted
+    /// value.
     pub async fn history(
         &self,
         parameter: &Parameter,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<Past>> {
+    ) -> Result<Vec<HistoryEntry>> {
         let name = Name::of(parameter)?;
         let keys = name.keys(self.settings.shards);
         let Name { namespace, entity, parameter } = &name;
@@ -167,7 +158,7 @@ impl Ctl {
         while changes.len() < limit {
             let page = self.store.scan(&scan).await?;
             for row in page.rows.iter().take(limit - changes.len()) {
-                changes.push(past(row)?);
+                changes.push(HistoryEntry::read(row)?);
             }
             let Some(next) = page.next else { break };
             scan = scan.after(next);
@@ -178,11 +169,4 @@ impl Ctl {
 
 fn name_of(row: &Row) -> Result<Name> {
     Ok(Name::from_columns(VALUES.parts(&row.key)?))
-}
-
-fn past(row: &Row) -> Result<Past> {
-    let (.., version) = HISTORY.parts(&row.key)?;
-    let version = u64::try_from(version).map_err(|error| damaged(row, error))?;
-    let StoredChange { author, at, before, after, moved_back, reason } = StoredChange::read(row)?;
-    Ok(Past { version, author, at, before, after, moved_back, reason })
 }

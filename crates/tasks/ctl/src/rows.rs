@@ -8,13 +8,16 @@ use triggers::Value;
 use wire::torg::tasks::v1::{CtlChanged, CtlHistory, CtlValue, SeenValue};
 
 use super::error::{Result, damaged};
+use super::read::HistoryEntry;
+use super::tables::HISTORY;
 use crate::messages;
 
-fn read_time(row: &Row, time: &WireTime) -> Result<Timestamp> {
-    messages::read_time(time).map_err(|detail| damaged(row, detail))
+fn read_time(row: &Row, time: Option<&WireTime>) -> Result<Timestamp> {
+    let read = time.map_or(Ok(Timestamp::UNIX_EPOCH), messages::read_time);
+    read.map_err(|detail| damaged(row, detail))
 }
 
-/// The value of a message; what is neither a time nor a number was not written by this program.
+/// A value that is neither a time nor a number was not written by this program.
 fn read_value(row: &Row, value: Option<&SeenValue>) -> Result<Option<Value>> {
     value.map(messages::read_value).transpose().map_err(|detail| damaged(row, detail))
 }
@@ -23,7 +26,6 @@ fn decoded<M: Message>(row: &Row) -> Result<M> {
     M::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
 }
 
-/// A row of values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoredValue {
     /// `None`: it was deleted.
@@ -37,8 +39,7 @@ impl StoredValue {
     pub(super) fn read(row: &Row) -> Result<Self> {
         let read: CtlValue = decoded(row)?;
         let value = read_value(row, read.value.as_option())?;
-        let at =
-            read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
+        let at = read_time(row, read.change_time.as_option())?;
         Ok(Self { value, author: read.author, at, history_from: read.history_from })
     }
 
@@ -54,26 +55,19 @@ impl StoredValue {
     }
 }
 
-/// A row of the history.
-#[derive(Clone, Debug)]
-pub(super) struct StoredChange {
-    pub(super) author: String,
-    pub(super) at: Timestamp,
-    pub(super) before: Option<Value>,
-    pub(super) after: Option<Value>,
-    pub(super) moved_back: bool,
-    pub(super) reason: String,
-}
-
-impl StoredChange {
+impl HistoryEntry {
     pub(super) fn read(row: &Row) -> Result<Self> {
+        let (.., version) = HISTORY.parts(&row.key)?;
         let read: CtlHistory = decoded(row)?;
-        let before = read_value(row, read.before.as_option())?;
-        let after = read_value(row, read.after.as_option())?;
-        let at =
-            read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
-        let (author, reason, moved_back) = (read.author, read.reason, read.moved_back);
-        Ok(Self { author, at, before, after, moved_back, reason })
+        Ok(Self {
+            version: u64::try_from(version).map_err(|error| damaged(row, error))?,
+            before: read_value(row, read.before.as_option())?,
+            after: read_value(row, read.after.as_option())?,
+            at: read_time(row, read.change_time.as_option())?,
+            author: read.author,
+            moved_back: read.moved_back,
+            reason: read.reason,
+        })
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -90,7 +84,6 @@ impl StoredChange {
     }
 }
 
-/// A mark's row: what it was changed to, and when.
 pub(super) fn encode_mark(value: Option<Value>, at: Timestamp) -> Vec<u8> {
     let (value, change_time) = (value.map(messages::value).into(), Some(messages::time(at)).into());
     CtlChanged { value, change_time, ..CtlChanged::default() }.encode_to_vec()
@@ -98,6 +91,6 @@ pub(super) fn encode_mark(value: Option<Value>, at: Timestamp) -> Vec<u8> {
 
 pub(super) fn read_mark(row: &Row) -> Result<(Option<Value>, Timestamp)> {
     let read: CtlChanged = decoded(row)?;
-    let at = read.change_time.as_option().map_or(Ok(Timestamp::UNIX_EPOCH), |time| read_time(row, time))?;
+    let at = read_time(row, read.change_time.as_option())?;
     Ok((read_value(row, read.value.as_option())?, at))
 }

@@ -1,23 +1,22 @@
-//! The tables of values. All by the shard of namespace and entity.
+//! The tables of values, sharded by namespace and entity.
 
 use store::{Table, TableDef};
 
-/// The columns that tell a parameter.
 pub(super) type Columns = (u32, String, String, String);
 
-/// Values: `CtlValue` of `proto/torg/tasks/v1/ctl.proto`. Deleted ones stay, without a value.
+/// Values: `CtlValue` of `proto/torg/tasks/v1/ctl.proto`. Deleted ones remain, without a value.
 pub(super) static VALUES: Table<Columns> =
     Table::versioned("ctl_values", &["shard", "namespace", "entity", "parameter"]);
 
-/// Changes by the version that they made: `CtlHistory`.
+/// Changes by the resulting version: `CtlHistory`.
 pub(super) static HISTORY: Table<(u32, String, String, String, i64)> =
     Table::plain("ctl_history", &["shard", "namespace", "entity", "parameter", "change"]);
 
-/// Parameters that were changed since somebody looked: `CtlChanged`. A mark has the version of its value.
+/// Parameters that changed since a consumer read them: `CtlChanged`. A mark has the version of its
+/// value.
 pub(super) static CHANGED: Table<Columns> =
     Table::versioned("ctl_changed", &["shard", "namespace", "entity", "parameter"]);
 
-/// The tables that values need, for the schema of a store.
 #[must_use]
 pub fn tables() -> Vec<&'static TableDef> {
     vec![VALUES.def(), HISTORY.def(), CHANGED.def()]

@@ -1,20 +1,20 @@
-//! Waking up when something was changed.
+//! Wake-ups on changes.
 
 use store::{Hint, Hints};
 use tokio::time::{Instant, timeout_at};
 
 use super::Ctl;
 use super::tables::CHANGED;
-use crate::limits::LOOK_EVERY;
+use crate::limits::POLL_EVERY;
 
-/// Wake-ups for whoever looks at [`Ctl::changed`]. Made before the first look, it misses nothing.
+/// Wake-ups for readers of [`Ctl::changed`]. Created before the first read, it misses nothing.
 #[derive(Debug)]
 pub struct Watch {
     hints: Hints,
 }
 
 impl Ctl {
-    /// Wake-ups about what is changed from now on, by this process or another.
+    /// Wake-ups about changes from now on, by any process.
     #[must_use]
     pub fn watch(&self) -> Watch {
         Watch { hints: self.store.hints() }
@@ -22,14 +22,14 @@ impl Ctl {
 }
 
 impl Watch {
-    /// Waits until it is time to look: something was changed, or [`LOOK_EVERY`] has passed. False when the store is closed. It may
-    /// wake up for nothing. Dropping the future loses nothing.
+    /// Waits until something changed or [`POLL_EVERY`] has passed; may wake up spuriously. False
+    /// when the store is closed. Cancel safe.
     pub async fn next(&mut self) -> bool {
-        let until = Instant::now() + LOOK_EVERY;
+        let until = Instant::now() + POLL_EVERY;
         loop {
             match timeout_at(until, self.hints.next()).await {
                 Ok(None) => return false,
-                Ok(Some(hint)) if tells_of_change(&hint) => return true,
+                Ok(Some(hint)) if is_value_change(&hint) => return true,
                 Ok(Some(_)) => {}
                 Err(_) => return true,
             }
@@ -37,9 +37,9 @@ impl Watch {
     }
 }
 
-/// Whether a hint is about a change of a value, for whoever listens to hints of several kinds.
+/// Whether a hint is about a change of a value.
 #[must_use]
-pub fn tells_of_change(hint: &Hint) -> bool {
+pub fn is_value_change(hint: &Hint) -> bool {
     let name = CHANGED.def().name;
     match hint {
         Hint::Put(key) => key.table().name == name,

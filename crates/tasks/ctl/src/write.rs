@@ -7,27 +7,29 @@ use store::{Batch, Key, Outcome, Read as _};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Ctl;
-use super::change::{Change, Done};
+use super::change::{Change, Changed};
 use super::error::{Error, Result};
 use super::name::{Keys, Name};
-use super::rows::{StoredChange, StoredValue, encode_mark};
+use super::read::HistoryEntry;
+use super::rows::{StoredValue, encode_mark};
 use crate::limits::{ATTEMPTS_MAX, AUTHOR_CHARS_MAX, CHANGES_MAX, HISTORY_PORTION, REASON_CHARS_MAX};
 
-/// A lagging history is cut by so many portions at once.
+/// A lagging history is trimmed by this many portions at once.
 const PORTIONS_MAX: u64 = 4;
 
-/// Who makes changes, when and why.
-struct Maker<'a> {
+struct Author<'a> {
     author: &'a str,
     reason: &'a str,
     now: Timestamp,
 }
 
 impl Ctl {
-    /// Makes changes of different parameters in one commit, all or none; what came of each, in their order.
+    /// Makes changes of different parameters in one commit, all or none, and returns the results in
+    /// order.
     ///
-    /// If others change the same values at the same moment, it is decided again by what they have become. A reason may be empty.
-    pub async fn set(&self, changes: Vec<Change>, author: &str, reason: &str) -> Result<Vec<Done>> {
+    /// After a conflict with concurrent changes it decides again by the new values. `reason` may be
+    /// empty.
+    pub async fn set(&self, changes: Vec<Change>, author: &str, reason: &str) -> Result<Vec<Changed>> {
         let names = checked(&changes, author, reason)?;
         let mut turn = None;
         for _ in 0..ATTEMPTS_MAX {
@@ -38,7 +40,7 @@ impl Ctl {
             }
             match self.store.commit(batch).await? {
                 Outcome::Applied => return Ok(done),
-                // From now on one after the other, at least with those that have met at the same value.
+                // From now on one at a time, at least among writers of the same value.
                 Outcome::Conflict(keys) if turn.is_none() => {
                     turn = Some(self.queues[queue(&keys)].lock().await);
                 }
@@ -48,17 +50,18 @@ impl Ctl {
         Err(Error::Contended)
     }
 
-    /// Adds changes to a batch of the caller's, which commits it with its own writes. If that ends in a conflict, another batch is made in
-    /// the same way. The batch must not have changes of the same parameters in it.
+    /// Adds changes to the caller's batch. If its commit conflicts, the caller builds another batch
+    /// the same way. The batch must not contain other changes of the same parameters.
     ///
-    /// What did not change is checked too: the batch is applied only if every value is still what the answer says.
+    /// Unchanged values are checked too: the batch applies only if every value is still as
+    /// returned.
     pub async fn add_to(
         &self,
         batch: &mut Batch,
         changes: &[Change],
         author: &str,
         reason: &str,
-    ) -> Result<Vec<Done>> {
+    ) -> Result<Vec<Changed>> {
         let names = checked(changes, author, reason)?;
         self.prepare(batch, &names, changes, author, reason).await
     }
@@ -70,19 +73,20 @@ impl Ctl {
         changes: &[Change],
         author: &str,
         reason: &str,
-    ) -> Result<Vec<Done>> {
+    ) -> Result<Vec<Changed>> {
         let keys: Vec<Keys> = names.iter().map(|name| name.keys(self.settings.shards)).collect();
         let rows: Vec<Key> = keys.iter().map(Keys::value).collect();
         let found = self.store.get(&rows).await?;
-        let maker = Maker { author, reason, now: self.now() };
-        // Nothing is added before everything is known to be right.
+        let author_of = Author { author, reason, now: self.now() };
+        // Validate everything before adding anything.
         let mut decided = Vec::with_capacity(changes.len());
         for (change, row) in changes.iter().zip(&found) {
             let stored = row.as_ref().map(StoredValue::read).transpose()?.unwrap_or_default();
             let version = row.as_ref().map_or(0, |row| row.version);
             decided.push((change.decide(stored.value, version)?, stored, version));
         }
-        // In the long run as many changes are thrown away as are made, and never more in one batch than it can hold.
+        // In the long run as many changes are deleted as are made, and never more in one batch than
+        // it can hold.
         let mut budget = 2 * changes.len() as u64 + PORTIONS_MAX * HISTORY_PORTION;
         let mut done = Vec::with_capacity(changes.len());
         for (((change, keys), row), (decided, stored, version)) in
@@ -90,7 +94,7 @@ impl Ctl {
         {
             batch.check(row.clone(), version);
             let before = stored.value;
-            let mut answer = Done {
+            let mut answer = Changed {
                 parameter: keys.name.to_parameter(),
                 before,
                 after: change.to,
@@ -101,14 +105,15 @@ impl Ctl {
             if decided.changed {
                 answer.version = version + 1;
                 let history_from = self.cut_history(batch, keys, &stored, answer.version, &mut budget);
-                write(batch, keys, row, &answer, &maker, history_from);
+                write(batch, keys, row, &answer, &author_of, history_from);
             }
             done.push(answer);
         }
         Ok(done)
     }
 
-    /// Throws away the oldest changes of a parameter, if a portion has gathered; the earliest that is left.
+    /// Deletes the oldest changes of a parameter once a portion has gathered. Returns the earliest
+    /// remaining version.
     fn cut_history(
         &self,
         batch: &mut Batch,
@@ -118,7 +123,7 @@ impl Ctl {
         budget: &mut u64,
     ) -> u64 {
         let from = stored.history_from.max(1);
-        // The first version that has to stay.
+        // The first version to keep.
         let keep_from = (version + 1).saturating_sub(self.settings.history_kept);
         let surplus = keep_from.saturating_sub(from);
         if surplus < HISTORY_PORTION {
@@ -133,16 +138,16 @@ impl Ctl {
     }
 }
 
-/// Adds the value, its row of the history and its mark.
-fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Done, maker: &Maker, history_from: u64) {
-    let (author, at) = (maker.author.to_owned(), maker.now);
-    let change = StoredChange {
+fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Changed, author_of: &Author, history_from: u64) {
+    let (author, at) = (author_of.author.to_owned(), author_of.now);
+    let change = HistoryEntry {
+        version: done.version,
         author: author.clone(),
         at,
         before: done.before,
         after: done.after,
         moved_back: done.moved_back,
-        reason: maker.reason.to_owned(),
+        reason: author_of.reason.to_owned(),
     };
     let value = StoredValue { value: done.after, author, at, history_from };
     batch.put(row, done.version, value.encode());
@@ -150,7 +155,6 @@ fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Done, maker: &Maker, h
     batch.put(keys.changed(), done.version, encode_mark(done.after, at));
 }
 
-/// The names of the parameters that are changed, if all can be.
 fn checked(changes: &[Change], author: &str, reason: &str) -> Result<Vec<Name>> {
     if author.trim().is_empty() || author.chars().count() > AUTHOR_CHARS_MAX {
         return Err(Error::Author);
@@ -169,7 +173,7 @@ fn checked(changes: &[Change], author: &str, reason: &str) -> Result<Vec<Name>> 
     }
 }
 
-/// Where those queue up that met at these values.
+/// The queue for writers that conflicted at these values.
 fn queue(keys: &[Key]) -> usize {
     keys.first().map_or(0, |key| (xxh3_64(key.bytes()) % super::QUEUES as u64) as usize)
 }

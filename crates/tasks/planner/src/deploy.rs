@@ -4,42 +4,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use jiff::Timestamp;
-use triggers::{Calendar, Parameter, Verdict, Why};
+use triggers::{Calendar, Parameter, Reason, Verdict};
 
-use crate::board::{self, Board, Input, Phase, Plan, Seen, Settings, TaskName, TaskState};
+use crate::{Limits, Phase, Plan, Planner, Seen, Snapshot, Step, TaskName, TaskState};
 
-/// What would come of new definitions.
+/// The effects of new definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deployment {
     /// Tasks that would fire at once, and would not with the old definitions.
     pub fires: Vec<AtOnce>,
-    /// Tasks that are new.
     pub new: Vec<TaskName>,
-    /// Tasks that are defined in another way, and in what.
+    /// Tasks whose definition changed, and what changed.
     pub changed: BTreeMap<TaskName, Vec<&'static str>>,
-    /// Tasks that are gone.
     pub gone: Vec<TaskName>,
-    /// Those of them that have a run under way: it goes on.
+    /// Removed tasks with a current run, which continues.
     pub gone_running: Vec<TaskName>,
 }
 
-/// A task that would fire at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtOnce {
-    /// Which.
     pub task: TaskName,
-    /// Whether it is new.
     pub is_new: bool,
-    /// Parameters of which nothing is remembered: a first release, or a parameter that is new in the trigger.
+    /// Parameters without a remembered value: the task or the parameter in its trigger is new.
     pub first_seen: BTreeSet<Parameter>,
-    /// What its trigger says, leaf by leaf.
     pub verdict: Verdict,
     /// In whose zone moments are shown.
     pub calendar: Calendar,
 }
 
-/// Says which tasks would fire at once if the new definitions took the place of the old ones now, and why. Limits do not matter:
-/// who has to wait for a place is listed, too.
+/// Returns which tasks would fire at once if the new definitions replaced the old ones now, and
+/// why. Ignores limits: tasks that would have to wait for a slot are included.
 #[must_use]
 pub fn plan(
     old: &[Plan],
@@ -50,19 +44,19 @@ pub fn plan(
 ) -> Deployment {
     let before: BTreeMap<&TaskName, &Plan> = old.iter().map(|plan| (&plan.name, plan)).collect();
     let after: BTreeMap<&TaskName, &Plan> = new.iter().map(|plan| (&plan.name, plan)).collect();
-    let board = |plans: &[Plan]| {
-        let settings = Settings { running: u32::MAX, pools: BTreeMap::new() };
-        Board::new(
-            Input { settings, plans: plans.to_vec(), states: states.clone(), values: values.clone() },
+    let planner = |plans: &[Plan]| {
+        let limits = Limits { running: u32::MAX, pools: BTreeMap::new() };
+        Planner::new(
+            Snapshot { limits, plans: plans.to_vec(), states: states.clone(), values: values.clone() },
             now,
         )
     };
-    let fired_before = fired(board(old), now);
-    let now_board = board(new);
+    let fired_before = fired(planner(old), now);
+    let now_board = planner(new);
     let explained = |task: &TaskName| {
         let explanation = now_board.explain(task, now).ok()?;
         let verdict = explanation.verdict?;
-        let first = verdict.leaves.iter().filter(|leaf| leaf.why == Why::FirstRun);
+        let first = verdict.leaves.iter().filter(|leaf| leaf.reason == Reason::FirstRun);
         Some(AtOnce {
             task: task.clone(),
             is_new: !before.contains_key(task),
@@ -71,7 +65,7 @@ pub fn plan(
             verdict,
         })
     };
-    let fired_after = fired(board(new), now);
+    let fired_after = fired(planner(new), now);
     let gone: Vec<TaskName> =
         before.keys().filter(|task| !after.contains_key(*task)).map(|task| (*task).clone()).collect();
     let runs =
@@ -89,17 +83,16 @@ pub fn plan(
     }
 }
 
-/// The tasks that a board fires at once.
-fn fired(mut board: Board, now: Timestamp) -> BTreeSet<TaskName> {
+fn fired(mut planner: Planner, now: Timestamp) -> BTreeSet<TaskName> {
     let mut fired = BTreeSet::new();
     loop {
-        let decisions = board.decide(now);
+        let decisions = planner.decide(now);
         if decisions.is_empty() {
             return fired;
         }
         for decision in decisions {
-            board.commit(&decision);
-            if decision.why.contains(&board::Why::Fired) {
+            planner.commit(&decision);
+            if decision.why.contains(&Step::Fired) {
                 fired.insert(decision.task);
             }
         }
@@ -124,7 +117,7 @@ fn differences(old: &Plan, new: &Plan) -> Vec<&'static str> {
     .collect()
 }
 
-/// What is new, changed and gone, then what fires at once and why. No line feed at the end.
+/// New, changed and removed tasks, then what fires at once and why. No line feed at the end.
 impl fmt::Display for Deployment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [(self.new.len(), "new"), (self.changed.len(), "changed"), (self.gone.len(), "gone")];

@@ -1,27 +1,26 @@
-//! From the tasks of files to what the board knows of them.
+//! Plans from task files.
 
-use taskfile::{Task, TaskSet};
+use taskfile::{SetTo, Task, TaskSet};
 use triggers::{Check, Group, Leaf, Parameter, Trigger};
 
-use crate::board::{Plan, Retry, SetTo, Settings};
 use crate::limits::FAILING_AFTER;
+use crate::{Plan, Retry};
 use ctl::canonical;
 
-/// All tasks of a set, by name.
 #[must_use]
 pub fn plans_of(set: &TaskSet) -> Vec<Plan> {
     set.tasks().map(|task| plan_of(task)).collect()
 }
 
-/// One task, with its parameters written as [values](ctl) have them: `default/sales.rows` is `sales.rows`. `retry.attempts` of the file is the limit of attempts with the same values: after so many failures the task rests until
-/// one of its parameters changes. Files do not say after how many failures a task is shown as failing, so that is
-/// [`FAILING_AFTER`], or the limit of attempts if that is smaller.
+/// One task, with its parameters in [canonical](ctl::canonical) form. `retry.attempts` of the file
+/// limits the attempts with the same values: after that many failures the task rests until one of its
+/// parameters changes. Files do not say after how many failures a task counts as failing: that is
+/// [`FAILING_AFTER`], or the limit if that is smaller.
 #[must_use]
 pub fn plan_of(task: &Task) -> Plan {
-    let set_to = |to: &taskfile::SetTo| match to {
-        taskfile::SetTo::Seen(parameter) => SetTo::Seen(same(parameter)),
-        taskfile::SetTo::Now => SetTo::Now,
-        taskfile::SetTo::Number(number) => SetTo::Number(*number),
+    let set_to = |to: &SetTo| match to {
+        SetTo::Seen(parameter) => SetTo::Seen(same(parameter)),
+        other => other.clone(),
     };
     let (sets, produces) = (task.sets.iter(), task.produces.iter());
     let taskfile::Retry { first, most, attempts } = task.retry;
@@ -40,17 +39,17 @@ pub fn plan_of(task: &Task) -> Plan {
     }
 }
 
-/// Every parameter of a task that no store can keep, with the reason.
+/// Every parameter of a task that values cannot have, with the reason.
 pub fn refused_parameters(task: &Task) -> impl Iterator<Item = ctl::Error> {
     let seen = task.sets.values().filter_map(|to| match to {
-        taskfile::SetTo::Seen(parameter) => Some(parameter),
-        taskfile::SetTo::Now | taskfile::SetTo::Number(_) => None,
+        SetTo::Seen(parameter) => Some(parameter),
+        SetTo::Now | SetTo::Number(_) => None,
     });
     let all = task.trigger.parameters().into_iter().chain(task.outputs()).chain(seen);
     all.filter_map(|parameter| canonical(parameter).err())
 }
 
-/// The one way in which a parameter is written. What cannot be kept is left as it is: [`refused_parameters`] has it.
+/// The canonical form. An invalid parameter stays as it is: [`refused_parameters`] reports it.
 fn same(parameter: &Parameter) -> Parameter {
     canonical(parameter).unwrap_or_else(|_| parameter.clone())
 }
@@ -72,11 +71,4 @@ fn same_names(trigger: &Trigger) -> Trigger {
         Trigger::All(groups) => Trigger::All(groups.iter().map(group).collect()),
         Trigger::Any(groups) => Trigger::Any(groups.iter().map(group).collect()),
     }
-}
-
-/// How much runs at the same time.
-#[must_use]
-pub fn settings_of(set: &TaskSet) -> Settings {
-    let limits = set.limits();
-    Settings { running: limits.running, pools: limits.pools.clone() }
 }

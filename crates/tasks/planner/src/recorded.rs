@@ -1,8 +1,9 @@
-//! Values in files: a log of changes for a [simulation](crate::simulate), and the values of one moment for a
-//! [deployment](crate::deploy).
+//! Values in files: a log of changes for a [simulation](crate::simulate), and the values of one
+//! moment for a [deployment](crate::deploy).
 //!
-//! Both are lines of fields with commas between them. Empty lines and lines that begin with `#` are left out, and so is a first line
-//! that names the fields. No name and no value has a comma in it, so there are no quotes.
+//! Both are lines of comma-separated fields. Empty lines, lines that begin with `#` and a first
+//! line with the field names are skipped. Names and values contain no commas, so there are no
+//! quotes.
 //!
 //! ```text
 //! time,parameter,value
@@ -14,22 +15,21 @@
 use jiff::Timestamp;
 use triggers::{Parameter, Value};
 
-use crate::board::Seen;
+use crate::Seen;
 use crate::limits::{LINE_CHARS_SHOWN, SIMULATED_CHANGES_MAX};
 use crate::simulate::Recorded;
 
-/// A line that says nothing that can be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct WrongLine {
-    /// Which, from 1 on.
     pub line: usize,
-    /// What is wrong with it, and what is expected.
+    /// What is wrong, and what is expected.
     pub what: String,
 }
 
-/// Reads a log: `time,parameter,value`, in any order of times. A time is written as in RFC 3339, with its offset or `Z`; a value is such a
-/// time or a number, and nothing for a value that was deleted. At most [`SIMULATED_CHANGES_MAX`] changes are read.
+/// Reads a log: `time,parameter,value`, in any order of times. A time is written as in RFC 3339,
+/// with its offset or `Z`; a value is such a time or a number, and empty for a deleted value. Reads
+/// at most [`SIMULATED_CHANGES_MAX`] changes.
 ///
 /// ```
 /// let log = planner::recorded::read_log("2026-03-25T08:05:00Z,stock.snapshot,4100\n")?;
@@ -75,7 +75,6 @@ pub fn read_values(text: &str) -> Result<Seen, WrongLine> {
     Ok(values)
 }
 
-/// The lines that count, with their numbers and fields.
 fn lines<'t, const FIELDS: usize>(
     text: &'t str,
     head: &str,
@@ -111,15 +110,7 @@ fn named(text: &str) -> Result<Parameter, String> {
 }
 
 fn value_of(text: &str) -> Result<Value, String> {
-    if let Ok(number) = text.parse() {
-        return Ok(Value::Number(number));
-    }
-    text.parse().map(Value::Time).map_err(|_| {
-        format!(
-            "{:?} is no value: a time such as 2026-03-25T08:05:00Z or a whole number is expected",
-            shown(text)
-        )
-    })
+    text.parse().map_err(|error: triggers::Error| error.to_string())
 }
 
 fn shown(text: &str) -> String {
@@ -137,8 +128,8 @@ mod tests {
             ("2026-03-25T08:05:00Z,a.b,1,2", "there are 4 fields"),
             ("2026-03-25 08:05,a.b,1", "is no time"),
             ("2026-03-25T08:05:00Z,ab,1", "there is no dot"),
-            ("2026-03-25T08:05:00Z,a.b,1.5", "is no value"),
-            ("2026-03-25T08:05:00Z,a.b,99999999999999999999", "is no value"),
+            ("2026-03-25T08:05:00Z,a.b,1.5", "is neither"),
+            ("2026-03-25T08:05:00Z,a.b,99999999999999999999", "is neither"),
         ] {
             let text = format!("# recorded\n\ntime, parameter, value\n{line}\n");
             let wrong = read_log(&text).unwrap_err();
@@ -151,7 +142,7 @@ mod tests {
     fn an_empty_value_is_a_deletion_in_a_log_and_refused_among_values() {
         let log = read_log("2026-03-25T08:05:00Z,a.b,\n").unwrap();
         assert_eq!(log[0].value, None);
-        assert!(read_values("a.b,\n").unwrap_err().what.contains("is no value"));
+        assert!(read_values("a.b,\n").unwrap_err().what.contains("is neither"));
     }
 
     #[test]

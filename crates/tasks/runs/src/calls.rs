@@ -1,15 +1,17 @@
-//! Runs that services carry out: HTTP and gRPC.
+//! Runs that services execute: HTTP and gRPC.
 //!
-//! A call is carried out by a task of the process that started it, under the lock of the run's folder. When that process dies, whoever starts the
-//! run again takes it up: what was noted says whether the service has accepted the work, and the run's id makes it safe to ask again.
+//! A task of the process that started a call executes it, under the lock of the run's folder. When
+//! that process dies, the next start of the run resumes the call: the notes say whether the service
+//! has accepted the work, and the run's id makes it safe to ask again.
 
 mod grpc;
 mod http;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Time};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
@@ -19,56 +21,52 @@ use crate::error::Result;
 use crate::folder::{Folder, Kind, Started};
 use crate::id::RunId;
 use crate::limits::{
-    CALL_LOOK_EVERY, CANCEL_TIMEOUT, DETAIL_BYTES_MAX, END_EVERY, END_TRIES, RETRY_PAUSE, RETRY_PAUSE_MAX,
+    CALL_POLL_EVERY, CANCEL_TIMEOUT, DETAIL_BYTES_MAX, END_EVERY, END_TRIES, RETRY_PAUSE, RETRY_PAUSE_MAX,
 };
 use crate::log::Writer;
-use crate::spec::{Spec, What};
+use crate::spec::{Action, Spec};
 use crate::value::Values;
 
-/// The client for services that are trusted by the system's authorities. The error is for people.
-pub(crate) fn web_client() -> Result<reqwest::Client, String> {
+/// The client for services that the system's authorities certify. The error is for people.
+pub(crate) fn default_client() -> Result<reqwest::Client, String> {
     http::client(None)
 }
 
-/// What carries out a call. Dropping it leaves the call where it is.
+/// Executes a call. Dropping it leaves the call where it is.
 pub(crate) struct Call {
     pub(crate) run: RunId,
     pub(crate) folder: Folder,
     pub(crate) spec: Spec,
     pub(crate) clock: Clock,
-    /// Where services call back; `{run}` in it is replaced.
+    /// The callback URL; `{run}` in it is replaced.
     pub(crate) callbacks: Option<String>,
-    /// The client for services that are trusted by the system's authorities.
+    /// The client for services that the system's authorities certify.
     pub(crate) web: reqwest::Client,
-    /// Somebody may have asked to kill it, or told its end.
-    pub(crate) nudge: Arc<Notify>,
+    /// Notified when a kill is requested, or the end is reported.
+    pub(crate) wake: Arc<Notify>,
     notes: Mutex<Notes>,
 }
 
-/// What is told of a call while it is carried out.
 struct Notes {
     log: Option<Writer>,
-    /// The last error that may pass.
-    trouble: String,
+    last_error: String,
 }
 
-/// How far a call came.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     /// The service has accepted the work: it must not be given to it again.
     accepted: bool,
-    /// Where the service is asked, if it said so itself.
+    /// The polling URL, if the service named one.
     location: Option<String>,
 }
 
-/// What came of a call.
-struct Verdict {
+struct CallOutcome {
     reason: Reason,
     detail: String,
     sets: Values,
 }
 
-impl Verdict {
+impl CallOutcome {
     fn done(sets: Values) -> Self {
         Self { reason: Reason::Done, detail: String::new(), sets }
     }
@@ -78,11 +76,10 @@ impl Verdict {
     }
 }
 
-/// What ends a call beside its work.
+/// What ends a call before its work.
 enum Stop {
-    /// Its end was noted by another: a service called back.
-    Told,
-    /// Somebody asked to kill it.
+    /// Its end is noted: a service called back.
+    Ended,
     Killed,
 }
 
@@ -92,15 +89,15 @@ impl Call {
         folder: Folder,
         spec: Spec,
         (clock, callbacks, web): (Clock, Option<String>, reqwest::Client),
-        nudge: Arc<Notify>,
+        wake: Arc<Notify>,
     ) -> Self {
         let log = Writer::open(folder.path(), spec.log_bytes_max);
         let log = log.inspect_err(|error| tracing::warn!(%run, %error, "the log of a run is not kept")).ok();
-        let notes = Mutex::new(Notes { log, trouble: String::new() });
-        Self { run, folder, spec, clock, callbacks, web, nudge, notes }
+        let notes = Mutex::new(Notes { log, last_error: String::new() });
+        Self { run, folder, spec, clock, callbacks, web, wake, notes }
     }
 
-    /// Notes that the call is begun, or finds that it was. Blocks.
+    /// Notes that the call has begun, or finds that it has. Blocks.
     pub(crate) fn begin(&self) -> Result<Time> {
         if let Some(started) = self.folder.started()? {
             return Ok(started.since);
@@ -110,42 +107,41 @@ impl Call {
         Ok(since)
     }
 
-    /// Carries out the call until its end is noted.
-    pub(crate) async fn carry_out(self, began: Time) -> Result<()> {
+    pub(crate) async fn execute(self, began: Time) -> Result<()> {
         let left = (began + self.spec.timeout).since(self.clock.now());
-        let verdict = tokio::select! {
+        let outcome = tokio::select! {
             biased;
             stop = self.stopped() => match stop {
-                Stop::Told => return Ok(()),
+                Stop::Ended => return Ok(()),
                 Stop::Killed => {
-                    self.cancel("somebody killed the run").await;
-                    Verdict { reason: Reason::Killed, ..Verdict::failed("") }
+                    self.cancel("the run was killed").await;
+                    CallOutcome { reason: Reason::Killed, ..CallOutcome::failed("") }
                 }
             },
-            verdict = timeout(left, self.work()) => if let Ok(verdict) = verdict {
-                verdict
+            outcome = timeout(left, self.work()) => if let Ok(outcome) = outcome {
+                outcome
             } else {
                 self.cancel("the run took too long").await;
-                Verdict { reason: Reason::TimedOut, ..Verdict::failed(self.too_long()) }
+                CallOutcome { reason: Reason::TimedOut, ..CallOutcome::failed(self.too_long()) }
             },
         };
-        let detail = shortened(&verdict.detail, DETAIL_BYTES_MAX);
-        let end = End { sets: verdict.sets, ..End::new(verdict.reason, detail, began, self.clock.now()) };
+        let detail = truncate(&outcome.detail, DETAIL_BYTES_MAX);
+        let end = End { sets: outcome.sets, ..End::new(outcome.reason, detail, began, self.clock.now()) };
         self.log(&format!("the run has ended: {end}"));
         self.note_end(end).await
     }
 
-    async fn work(&self) -> Verdict {
-        match &self.spec.what {
-            What::Http(http) => http::work(self, http).await,
-            What::Grpc(grpc) => grpc::work(self, grpc).await,
-            What::Command(_) => Verdict::failed("a command is not carried out by a call"),
+    async fn work(&self) -> CallOutcome {
+        match &self.spec.action {
+            Action::Http(http) => http::work(self, http).await,
+            Action::Grpc(grpc) => grpc::work(self, grpc).await,
+            Action::Command(_) => CallOutcome::failed("a command is not carried out by a call"),
         }
     }
 
-    /// Tells a service that its work is not wanted any more, if there is a way to.
+    /// Tells a service that its work is no longer needed, if the protocol allows.
     async fn cancel(&self, reason: &str) {
-        if let What::Grpc(grpc) = &self.spec.what
+        if let Action::Grpc(grpc) = &self.spec.action
             && let Ok(Err(why)) | Err(why) = timeout(CANCEL_TIMEOUT, grpc::cancel(self, grpc, reason))
                 .await
                 .map_err(|_| "no answer".to_owned())
@@ -156,26 +152,25 @@ impl Call {
 
     async fn stopped(&self) -> Stop {
         loop {
-            let nudged = self.nudge.notified();
+            let woken = self.wake.notified();
             if self.folder.end().is_ok_and(|end| end.is_some()) {
-                return Stop::Told;
+                return Stop::Ended;
             }
             if self.folder.is_kill_asked() {
                 return Stop::Killed;
             }
-            _ = timeout(CALL_LOOK_EVERY, nudged).await;
+            _ = timeout(CALL_POLL_EVERY, woken).await;
         }
     }
 
     fn too_long(&self) -> String {
-        let trouble = self.notes.lock().unwrap_or_else(PoisonError::into_inner).trouble.clone();
+        let last_error = self.notes.lock().last_error.clone();
         let late = format!("it took longer than {:?}", self.spec.timeout);
-        if trouble.is_empty() { late } else { format!("{late}; the last error was: {trouble}") }
+        if last_error.is_empty() { late } else { format!("{late}; the last error was: {last_error}") }
     }
 
-    /// Writes a line into the run's log.
     fn log(&self, line: &str) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.notes.lock();
         let written = notes
             .log
             .as_mut()
@@ -186,26 +181,25 @@ impl Call {
         }
     }
 
-    /// Notes an error that may pass, and waits before the next try.
-    async fn pause_after(&self, trouble: String, pause: &mut Pause, wanted: Option<Duration>) {
-        self.log(&trouble);
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).trouble = trouble;
+    /// Logs a transient error, and waits before the next attempt.
+    async fn pause_after(&self, last_error: String, pause: &mut Backoff, wanted: Option<Duration>) {
+        self.log(&last_error);
+        self.notes.lock().last_error = last_error;
         let next = pause.next();
         sleep(wanted.unwrap_or(next)).await;
     }
 
-    /// Notes that the errors are over.
-    fn forget_trouble(&self) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).trouble.clear();
+    fn clear_error(&self) {
+        self.notes.lock().last_error.clear();
     }
 
     fn progress(&self) -> Result<Progress> {
         self.folder.call()
     }
 
-    /// Notes how far the call came; tries until it can.
+    /// Notes the progress of the call; retries until it succeeds.
     async fn note(&self, progress: &Progress) {
-        let mut pause = Pause::default();
+        let mut pause = Backoff::default();
         loop {
             let (folder, noted) = (self.folder.clone(), progress.clone());
             match blocking(move || folder.note_call(&noted)).await {
@@ -229,7 +223,7 @@ impl Call {
     }
 }
 
-/// Has something done that waits for the disk.
+/// Runs blocking work on the thread pool.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -242,11 +236,10 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Pauses that grow.
 #[derive(Default)]
-struct Pause(u32);
+struct Backoff(u32);
 
-impl Pause {
+impl Backoff {
     fn next(&mut self) -> Duration {
         let pause = RETRY_PAUSE.saturating_mul(1 << self.0.min(20)).min(RETRY_PAUSE_MAX);
         self.0 += 1;
@@ -254,9 +247,9 @@ impl Pause {
     }
 }
 
-/// The beginning of a text, on one line.
-pub(crate) fn shortened(text: &str, bytes_max: usize) -> String {
+/// Truncates a text and puts it on one line.
+pub(crate) fn truncate(text: &str, bytes_max: usize) -> String {
     let head = text::head_bytes(text, bytes_max);
-    let more = if head.len() < text.len() { " ..." } else { "" };
-    text::one_line(head) + more
+    let cut = if head.len() < text.len() { " ..." } else { "" };
+    text::one_line(head) + cut
 }

@@ -1,4 +1,4 @@
-//! Whether a run can be started as it is described.
+//! Validation of specs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,10 @@ use crate::limits::{
     URL_BYTES_MAX, VARIABLES_MAX,
 };
 use crate::secret::Secret;
-use crate::spec::{Command, Done, Grpc, Http, Line, Poll, Spec, Told, What};
+use crate::spec::{Action, Command, CommandLine, Done, Grpc, Http, Poll, PollResult, Spec};
 use crate::tls;
 use crate::value::wrong_name;
 
-/// Headers that Torg sets itself.
 const OWN_HEADERS: &[&str] =
     &["idempotency-key", "content-length", "host", "transfer-encoding", "connection"];
 
@@ -36,22 +35,22 @@ pub(crate) fn spec(spec: &Spec) -> Result<()> {
     ensure(log.contains(&spec.log_bytes_max), "log_bytes_max", || {
         format!("from {LOG_BYTES_MIN} to {LOG_BYTES_MAX} bytes")
     })?;
-    match &spec.what {
-        What::Command(command) => check_command(command),
-        What::Http(http) => check_http(http),
-        What::Grpc(grpc) => check_grpc(grpc),
+    match &spec.action {
+        Action::Command(command) => check_command(command),
+        Action::Http(http) => check_http(http),
+        Action::Grpc(grpc) => check_grpc(grpc),
     }
 }
 
 fn check_command(command: &Command) -> Result<()> {
     match &command.line {
-        Line::Program { program, arguments } => {
+        CommandLine::Program { program, arguments } => {
             ensure(!program.is_empty(), "program", || "the name or the path of a program".to_owned())?;
             text("program", program)?;
             ensure(arguments.len() <= ARGUMENTS_MAX, "arguments", || format!("up to {ARGUMENTS_MAX}"))?;
             arguments.iter().try_for_each(|argument| text("arguments", argument))?;
         }
-        Line::Shell(line) => {
+        CommandLine::Shell(line) => {
             ensure(!line.trim().is_empty(), "shell", || {
                 "a line for the shell, which is not empty".to_owned()
             })?;
@@ -88,10 +87,10 @@ fn check_http(http: &Http) -> Result<()> {
     check_url("url", &http.url)?;
     check_headers(&http.headers)?;
     check_tls(http.tls.as_ref())?;
-    let Done::Poll(Poll { url, every, told }) = &http.done else { return Ok(()) };
+    let Done::Poll(Poll { url, every, result }) = &http.done else { return Ok(()) };
     url.as_ref().map_or(Ok(()), |url| check_url("poll.url", url))?;
     duration("poll.every", *every, POLL_EVERY_MIN)?;
-    if let Told::Field { pointer, done, .. } = told {
+    if let PollResult::Field { pointer, done, .. } = result {
         ensure(pointer.is_empty() || pointer.starts_with('/'), "poll.pointer", || {
             "a JSON pointer, such as /state".to_owned()
         })?;
@@ -142,9 +141,9 @@ fn ensure(holds: bool, at: impl Into<String>, wanted: impl FnOnce() -> String) -
     if holds { Ok(()) } else { Err(Error::spec(at, wanted())) }
 }
 
-/// The system ends texts with a zero byte: it cannot be part of one.
+/// The system terminates strings with a zero byte.
 fn text(at: impl Into<String>, text: &str) -> Result<()> {
-    ensure(!text.contains('\0'), at, || "no zero byte may stand in it".to_owned())
+    ensure(!text.contains('\0'), at, || "zero bytes are not allowed".to_owned())
 }
 
 fn duration(at: &str, given: Duration, min: Duration) -> Result<()> {

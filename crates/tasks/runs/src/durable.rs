@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all, also after a crash of the machine.
+//! Files that are written atomically, also across a crash of the machine.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -8,35 +8,34 @@ use std::path::{Path, PathBuf};
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 
-/// Only the user of Torg may read and write files of runs.
+/// Only Torg's user may access files of runs.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
-/// A name that no other process and no other call of this one uses.
 pub(crate) fn unused_name(beginning: &str) -> io::Result<String> {
-    Ok(format!(".{beginning}-{}", chance()?))
+    Ok(format!(".{beginning}-{}", random_token()?))
 }
 
-/// 32 digits that nobody can guess.
-pub(crate) fn chance() -> io::Result<String> {
+/// 32 unpredictable digits.
+pub(crate) fn random_token() -> io::Result<String> {
     let next = || SysRng.try_next_u64().map_err(io::Error::other);
     Ok(format!("{:016x}{:016x}", next()?, next()?))
 }
 
-/// Writes a new file. It is not forced to the disk.
+/// Creates a file, without syncing it.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)?;
     file.write_all(bytes)?;
     Ok(file)
 }
 
-/// Puts a file in the place of the one of that name.
 pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let prepared = prepare(folder, bytes)?;
     fs::rename(&prepared, folder.join(name)).inspect_err(|_| _ = fs::remove_file(&prepared))?;
     sync_folder(folder)
 }
 
-/// Puts a file there if there is none of that name: says whether there was none. Of several who do so at once one succeeds.
+/// Creates a file unless it exists; returns whether it did. Of several concurrent calls one
+/// succeeds.
 pub(crate) fn create_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<bool> {
     let prepared = prepare(folder, bytes)?;
     let linked = fs::hard_link(&prepared, folder.join(name));
@@ -54,12 +53,11 @@ fn prepare(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     written.inspect_err(|_| _ = fs::remove_file(&path)).map(|()| path)
 }
 
-/// Forces the names in a folder to the disk.
+/// Syncs the entries of a folder.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Reads a file that may not be there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -68,7 +66,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Removes a file that may not be there.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -8,49 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::Values;
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// Why it is over.
     pub reason: Reason,
-    /// The exit code of a command that ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-    /// The signal that ended a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// More about it, for people; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// When it was started.
     pub began: Time,
-    /// When it ended; of a run that died, when that was noticed.
+    /// Of a run that died: when that was noticed.
     pub ended: Time,
     /// Values that the run sets. Empty unless it is done.
     #[serde(default, skip_serializing_if = "Values::is_empty")]
     pub sets: Values,
 }
 
-/// Why a run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It succeeded.
     Done,
-    /// It failed: an exit code other than zero, a signal that Torg did not send, a refusal of a service, values that cannot be read.
+    /// An exit code other than zero, a signal that Torg did not send, a refusal of a service, or
+    /// unreadable values.
     Failed,
-    /// It took too long, and was stopped.
     TimedOut,
-    /// Somebody asked to kill it.
     Killed,
     /// The command could not be started; the detail says why. Nothing has happened.
     NotStarted,
-    /// The command was started, and nobody saw its end: the machine or the supervisor was brought down. How far it came is not known.
+    /// The command was started and its end is unknown: the machine or the supervisor went down.
     Died,
 }
 
 impl Reason {
-    /// Whether the run succeeded.
     #[must_use]
     pub const fn is_done(self) -> bool {
         matches!(self, Self::Done)
@@ -77,7 +67,6 @@ impl End {
         Self { reason, code, signal, detail: detail.into(), began, ended: ended.max(began), sets }
     }
 
-    /// How long it took.
     #[must_use]
     pub fn took(&self) -> Duration {
         self.ended.since(self.began)

@@ -1,20 +1,21 @@
-//! The folder of a run: all that is known about it, in files that any process can read.
+//! The folder of a run: its whole state, in files that any process can read.
 //!
 //! ```text
-//! spec.json       what to do; gone once a command was started, or a call has ended
+//! spec.json       what to do; removed once a command was started, or a call has ended
 //! values.json     what the trigger saw, for the command
-//! lock            held for as long as a supervisor, or who carries out a call, lives
-//! started.json    written before anything happens: from then on the run is never started again
-//! end.json        how it ended; the first one that is written counts
-//! died.json       nobody holds the lock, there is no end, and what was left of the command is gone
-//! kill, control   somebody wants it to be killed; a pipe that wakes the supervisor
+//! lock            held as long as the supervisor, or the process that executes the call, lives
+//! started.json    written before anything happens: the run is never started again
+//! end.json        how it ended; the first one counts
+//! died.json       the lock is free, there is no end, and the command's processes are gone
+//! kill, control   a kill was requested; a pipe that wakes the supervisor
 //! output          values that the command sets
-//! log, log.N      what it said (log.rs)
-//! call.json       how far a call came
-//! token           proves that a callback comes from whom the run was given to
+//! log, log.N      its output (log.rs)
+//! call.json       the progress of a call
+//! token           authenticates a callback
 //! ```
 //!
-//! The folder is made under another name and renamed: it is there as a whole or not at all, and of several who claim a run one succeeds.
+//! The folder is created under another name and renamed: it exists completely or not at all, and of
+//! several concurrent claims one succeeds.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -54,17 +55,16 @@ pub(crate) struct Started {
     pub(crate) since: Time,
 }
 
-/// Who carries out a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// A supervisor. It is never taken up by another.
+    /// A supervisor. Nothing else ever resumes it.
     Command,
-    /// Whoever has the lock, and after it another.
+    /// The holder of the lock, and after it another.
     Call,
 }
 
-/// The folder of a run, which may not be there.
+/// The folder of a run, which may not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -79,12 +79,11 @@ impl Folder {
         &self.path
     }
 
-    /// The path of a file in it.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Claims a run: says whether this call did so. A crash in here leaves nothing, or a claim that is whole.
+    /// Claims a run; returns whether this call did. A crash leaves nothing, or a complete claim.
     pub(crate) fn claim(&self, root: &Path, spec: &Spec) -> Result<bool> {
         if self.exists()? {
             return Ok(false);
@@ -92,7 +91,7 @@ impl Folder {
         let spec = spec_bytes(spec)?;
         let named = durable::unused_name("new").map_err(|error| self.failed("claim it", error))?;
         let fresh = root.join(named);
-        let made = durable::chance().and_then(|token| make(&fresh, &spec, &token));
+        let made = durable::random_token().and_then(|token| make(&fresh, &spec, &token));
         let renamed = made.and_then(|()| fs::rename(&fresh, &self.path));
         match renamed {
             Ok(()) => Ok(true),
@@ -105,24 +104,23 @@ impl Folder {
         }
     }
 
-    /// Says anew what a run is to do that was claimed and not started: a crash of the machine may have left empty files. If somebody starts it
-    /// at this moment, either is done.
-    pub(crate) fn renew(&self, spec: &Spec) -> Result<()> {
+    /// Rewrites the spec of a run that was claimed and not started: a crash of the machine may have
+    /// left empty files. If the run starts concurrently, either spec is executed.
+    pub(crate) fn rewrite(&self, spec: &Spec) -> Result<()> {
         let [values, spec] = spec_bytes(spec)?;
         let renewed = || {
             for (name, bytes) in [values, spec] {
                 self.put(name, &bytes)?;
             }
-            // A token that is whole may have been given away already.
+            // A complete token may already have been sent.
             match durable::read(&self.file(TOKEN))? {
                 Some(token) if !token.is_empty() => Ok(()),
-                _ => self.put(TOKEN, durable::chance()?.as_bytes()),
+                _ => self.put(TOKEN, durable::random_token()?.as_bytes()),
             }
         };
         renewed().map_err(|error| self.failed("describe it", error))
     }
 
-    /// Puts a file in the place of the one of that name. It is not forced to the disk.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let fresh = self.file(&durable::unused_name("part")?);
         durable::write_new(&fresh, bytes)?;
@@ -130,14 +128,14 @@ impl Folder {
     }
 
     pub(crate) fn exists(&self) -> Result<bool> {
-        self.path.try_exists().map_err(|error| self.failed("look at it", error))
+        self.path.try_exists().map_err(|error| self.failed("check it", error))
     }
 
     pub(crate) fn spec(&self) -> Result<Option<Spec>> {
         self.json(SPEC)
     }
 
-    /// What was to be done may hold secrets: it goes as soon as nobody needs it.
+    /// The spec may contain secrets: it is removed as soon as it is not needed.
     pub(crate) fn forget_spec(&self) -> io::Result<()> {
         durable::remove(&self.file(SPEC))
     }
@@ -146,7 +144,8 @@ impl Folder {
         self.json(STARTED)
     }
 
-    /// Notes that the run is started. When this has returned, the note and the claim survive a crash of the machine; and of a call, what it is to do.
+    /// Notes the start. On return the note and the claim survive a crash of the machine, and so
+    /// does the spec of a call.
     pub(crate) fn note_started(&self, started: Started) -> Result<()> {
         let kept: &[&str] = if started.kind == Kind::Call { &[SPEC, TOKEN] } else { &[] };
         let kept = kept.iter().try_for_each(|name| File::open(self.file(name))?.sync_all());
@@ -159,7 +158,7 @@ impl Folder {
         self.json(END)
     }
 
-    /// Notes how the run ended, unless that is known already: says whether it was not.
+    /// Notes the end of the run unless one is noted; returns whether it was not.
     pub(crate) fn note_end(&self, end: &End) -> Result<bool> {
         let noted = durable::create_once(&self.path, END, &to_json(end));
         let noted = noted.map_err(|error| self.failed("note its end", error))?;
@@ -169,7 +168,6 @@ impl Folder {
         Ok(noted)
     }
 
-    /// How far a call came.
     pub(crate) fn call<T: DeserializeOwned + Default>(&self) -> Result<T> {
         Ok(self.json(CALL)?.unwrap_or_default())
     }
@@ -184,11 +182,11 @@ impl Folder {
         Ok(token.and_then(|token| String::from_utf8(token).ok()).filter(|token| !token.is_empty()))
     }
 
-    /// Asks whoever carries out the run to kill it. The file comes first, then the supervisor is woken; the supervisor opens the pipe
-    /// first and looks for the file then. So one of the two is seen, whenever this happens.
-    pub(crate) fn ask_to_kill(&self) -> Result<()> {
-        let asked = durable::write_new(&self.file(KILL), b"");
-        match asked {
+    /// Requests a kill. The file comes first, then the supervisor is woken; the supervisor first
+    /// opens the pipe and then looks for the file. So it always sees one of the two.
+    pub(crate) fn request_kill(&self) -> Result<()> {
+        let written = durable::write_new(&self.file(KILL), b"");
+        match written {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(self.failed("ask to kill it", error));
             }
@@ -207,7 +205,8 @@ impl Folder {
         self.file(KILL).exists()
     }
 
-    /// The supervisor's end of the pipe that wakes it. It is opened for writing too, so that it never ends.
+    /// The supervisor's end of the wake-up pipe. Also opened for writing, so that it never reaches
+    /// its end.
     pub(crate) fn open_control(&self) -> Result<File> {
         let unblocked = OFlags::NONBLOCK.bits().cast_signed();
         let opened =
@@ -215,7 +214,7 @@ impl Folder {
         opened.map_err(|error| self.failed("open the pipe that wakes its supervisor", error))
     }
 
-    /// Removes it under a lock that the caller holds. It is gone at once for everybody who looks.
+    /// Removes the folder, under a lock that the caller holds. It disappears atomically.
     pub(crate) fn remove(&self, root: &Path) -> Result<()> {
         let removed = durable::unused_name("gone").and_then(|gone| {
             let gone = root.join(gone);
@@ -240,7 +239,6 @@ impl Folder {
     }
 }
 
-/// The folder of a run below the folder of all.
 pub(crate) fn of(root: &Path, run: &RunId) -> Folder {
     Folder::at(root.join(run.as_str()))
 }
@@ -257,7 +255,6 @@ fn make(path: &Path, spec: &[(&str, Vec<u8>)], token: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The files that say what to do.
 fn spec_bytes(spec: &Spec) -> Result<[(&'static str, Vec<u8>); 2]> {
     let (values, spec) = (to_json(&spec.values), to_json(spec));
     if values.len() + spec.len() > SPEC_BYTES_MAX {
@@ -266,7 +263,7 @@ fn spec_bytes(spec: &Spec) -> Result<[(&'static str, Vec<u8>); 2]> {
     Ok([(VALUES, values), (SPEC, spec)])
 }
 
-/// Our own types have no maps with other keys than texts, and no failing serializers.
+/// Our types have text keys only and infallible serializers.
 pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
@@ -274,11 +271,11 @@ pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Command, What};
+    use crate::spec::{Action, Command};
     use std::os::unix::fs::MetadataExt as _;
 
     fn spec(line: &str) -> Spec {
-        Spec::new("task", What::Command(Command::shell(line)))
+        Spec::new("task", Action::Command(Command::shell(line)))
     }
 
     #[test]
@@ -290,7 +287,7 @@ mod tests {
         assert_eq!(folder.spec().unwrap().unwrap(), spec("first"));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
         let token = folder.token().unwrap().unwrap();
-        folder.renew(&spec("third")).unwrap();
+        folder.rewrite(&spec("third")).unwrap();
         assert_eq!(
             (folder.spec().unwrap().unwrap(), folder.token().unwrap().unwrap()),
             (spec("third"), token)
@@ -308,7 +305,7 @@ mod tests {
             fs::write(folder.file(name), "").unwrap();
         }
         assert_eq!(folder.token().unwrap(), None);
-        folder.renew(&spec("second")).unwrap();
+        folder.rewrite(&spec("second")).unwrap();
         assert_eq!(folder.spec().unwrap().unwrap(), spec("second"));
         assert_eq!(folder.token().unwrap().unwrap().len(), 32);
         assert_eq!(fs::read(folder.file(VALUES)).unwrap(), b"{}");

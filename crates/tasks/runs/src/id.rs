@@ -8,16 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::limits::RUN_ID_BYTES_MAX;
 
-/// The id of one attempt to run a task. It is the name of the run's folder and the key by which a service knows the run, so a new attempt
-/// needs a new id.
+/// The id of one attempt to run a task. It names the run's folder and is the idempotency key of
+/// calls, so a new attempt needs a new id.
 ///
-/// Letters and digits of ASCII, `-`, `_` and `.`; it does not begin with a dot.
+/// ASCII letters and digits, `-`, `_` and `.`, not beginning with a dot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
 impl RunId {
-    /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -42,7 +41,7 @@ impl FromStr for RunId {
         } else if text.starts_with('.') {
             "it begins with a dot"
         } else if !text.bytes().all(allowed) {
-            "only letters and digits of ASCII, -, _ and dots may stand in it"
+            "only ASCII letters, digits, -, _ and dots are allowed"
         } else {
             return Ok(Self(text.to_owned()));
         };

@@ -1,7 +1,8 @@
 //! The launcher: ties itself to the supervisor, then becomes the command.
 //!
-//! The kernel is asked to kill this process when its parent ends; that stays so when it becomes another program (unless that one changes its
-//! user, as `sudo` does). It is asked from here, because between a fork and the new program nothing can be done safely.
+//! The kernel is asked to kill this process when its parent ends. That survives `exec`, except of a
+//! program that changes its user (`sudo`). The launcher asks for it, because between `fork` and
+//! `exec` nothing else is safe.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, PipeReader};
@@ -14,30 +15,29 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use crate::durable;
 use crate::error::Result;
 use crate::folder::{Folder, NOT_STARTED, OUTPUT, VALUES};
-use crate::spec::{Command, Line, Spec, What};
-use crate::sweep::MARK;
+use crate::spec::{Action, Command, CommandLine, Spec};
+use crate::sweep::RUN_FOLDER_VARIABLE;
 use crate::value;
 
-/// The word by which the supervisor calls the launcher.
+/// The argument by which the supervisor calls the launcher.
 pub(crate) const LAUNCH: &str = "launch";
 
-/// What shells answer for a command that cannot be executed.
+/// The exit code of shells for a command that cannot be executed.
 const NOT_EXECUTED: u8 = 127;
 
-/// Starts the launcher, which becomes the command.
 pub(crate) fn start(folder: &Folder) -> io::Result<(PipeReader, Pid)> {
     let (reader, writer) = io::pipe()?;
     rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
-    // This program itself, also if its file was replaced meanwhile.
+    // This program itself, even if its file was replaced.
     let child = std::process::Command::new("/proc/self/exe")
         .arg0(name)
         .args(arguments)
         .arg(LAUNCH)
         .arg(std::process::id().to_string())
         .env_clear()
-        .env(MARK, folder.path())
+        .env(RUN_FOLDER_VARIABLE, folder.path())
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
@@ -47,7 +47,7 @@ pub(crate) fn start(folder: &Folder) -> io::Result<(PipeReader, Pid)> {
     pid.map(|pid| (reader, pid)).ok_or_else(|| io::Error::other("the process has no number"))
 }
 
-/// Becomes the command, or says why it cannot.
+/// Becomes the command, or notes why it cannot.
 pub(crate) fn launch(folder: &Folder, parent: &OsStr) -> ExitCode {
     let why = match tie_to(parent) {
         Ok(()) => become_command(folder).unwrap_or_else(|error| error.to_string()),
@@ -63,29 +63,29 @@ pub(crate) fn launch(folder: &Folder, parent: &OsStr) -> ExitCode {
 fn tie_to(parent: &OsStr) -> Result<(), String> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("the kernel does not tie the command to its supervisor: {error}"))?;
-    // It may have ended before: then somebody else is the parent by now.
+    // The supervisor may have ended before: then this process has another parent.
     let is_there = getppid().is_some_and(|pid| parent == &*pid.to_string());
     if is_there { Ok(()) } else { Err("its supervisor is gone".to_owned()) }
 }
 
-/// Only comes back if it cannot: then with the reason.
+/// Returns only if it cannot, with the reason.
 fn become_command(folder: &Folder) -> Result<String> {
     let Some(spec) = folder.spec()? else {
         return Err(folder.failed("find what to do", ErrorKind::NotFound.into()));
     };
-    let What::Command(command) = &spec.what else { return Ok("this is no command".to_owned()) };
+    let Action::Command(command) = &spec.action else { return Ok("this is no command".to_owned()) };
     folder.forget_spec().map_err(|error| folder.failed("forget its secrets", error))?;
     let directory = command.directory.as_deref().unwrap_or(folder.path());
     if let Err(error) = std::env::set_current_dir(directory) {
         return Ok(format!("the directory {} cannot be entered: {error}", directory.display()));
     }
     let (mut ready, name) = match &command.line {
-        Line::Program { program, arguments } => {
+        CommandLine::Program { program, arguments } => {
             let mut ready = std::process::Command::new(program);
             ready.args(arguments);
             (ready, program.as_str())
         }
-        Line::Shell(line) => {
+        CommandLine::Shell(line) => {
             let mut ready = std::process::Command::new("/bin/sh");
             ready.arg("-c").arg(line);
             (ready, "/bin/sh")
@@ -105,7 +105,7 @@ fn shown_path(command: &Command) -> String {
     command.environment.get("PATH").map_or("not set".to_owned(), |path| path.expose().to_owned())
 }
 
-/// What the command is told. Our own variables come last: they win.
+/// The environment of the command. Torg's own variables come last and win.
 fn give_environment(ready: &mut std::process::Command, folder: &Folder, spec: &Spec, command: &Command) {
     ready.env_clear();
     ready.envs(command.environment.iter().map(|(name, value)| (name, value.expose())));
@@ -117,7 +117,7 @@ fn give_environment(ready: &mut std::process::Command, folder: &Folder, spec: &S
     ready.env("TORG_ATTEMPT", spec.attempt.to_string());
     ready.env("TORG_VALUES_FILE", folder.file(VALUES));
     ready.env("TORG_OUTPUT_FILE", folder.file(OUTPUT));
-    ready.env(MARK, folder.path());
+    ready.env(RUN_FOLDER_VARIABLE, folder.path());
     if let Some(chunk) = &spec.chunk {
         ready.env("TORG_CHUNK_START", chunk.start.to_string());
         ready.env("TORG_CHUNK_END", chunk.end.to_string());

@@ -1,8 +1,9 @@
-//! The log of a run: what it said, of which the beginning and the end are kept.
+//! The log of a run: its output, of which the beginning and the end are kept.
 //!
-//! The first half of the allowed bytes goes into `log`. What comes then goes into parts `log.N` of a quarter each, where N is the place in all that
-//! was said at which the part begins; of them the last two are kept. So a reader sees what is left out from the names alone, places do not
-//! change while the run goes on, and nothing is lost if the writer is killed.
+//! The first half of the limit goes into `log`. The rest goes into parts `log.N` of a quarter each,
+//! where N is the offset in the output at which the part begins; the last two parts are kept. So a
+//! reader sees the gap from the names alone, offsets do not change while the run continues, and
+//! nothing is lost if the writer is killed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,41 +13,38 @@ use std::path::{Path, PathBuf};
 use crate::durable::FILE_MODE;
 
 const HEAD: &str = "log";
-/// How often a reader begins again because a part was removed under it.
+/// Attempts of a reader that meets removed parts.
 const READ_TRIES: u32 = 20;
 
-/// A piece of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Piece {
-    /// Bytes that were left out before this piece: the log had become too long.
+pub struct LogChunk {
+    /// Bytes that were dropped before this part.
     pub left_out: u64,
-    /// Where in all that was said this piece begins.
+    /// The offset of this part in the output.
     pub offset: u64,
-    /// What was said.
     pub bytes: Vec<u8>,
-    /// Bytes that were said so far.
+    /// Bytes of output so far.
     pub total: u64,
 }
 
-impl Piece {
-    /// Where the next piece begins.
+impl LogChunk {
+    /// The offset of the next part.
     #[must_use]
     pub fn next(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 
-    /// For people: what was said, after a line that tells how much was left out, if something was.
+    /// For people: the output, after a line with the number of dropped bytes, if any.
     #[must_use]
     pub fn text(&self) -> String {
-        let said = String::from_utf8_lossy(&self.bytes);
+        let text = String::from_utf8_lossy(&self.bytes);
         match self.left_out {
-            0 => said.into_owned(),
-            bytes => format!("\n[torg: {bytes} bytes were left out here]\n{said}"),
+            0 => text.into_owned(),
+            bytes => format!("\n[torg: {bytes} bytes were left out here]\n{text}"),
         }
     }
 }
 
-/// Writes a log.
 #[derive(Debug)]
 pub(crate) struct Writer {
     folder: PathBuf,
@@ -54,14 +52,14 @@ pub(crate) struct Writer {
     part_max: u64,
     total: u64,
     head: File,
-    /// The part that is written, and where it begins.
+    /// The current part and its offset.
     part: Option<(u64, File)>,
-    /// Where the part before it begins.
+    /// The offset of the part before it.
     before: Option<u64>,
 }
 
 impl Writer {
-    /// Goes on where a writer before it stopped.
+    /// Continues where the last writer stopped.
     pub(crate) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let head = append_to(&folder.join(HEAD))?;
         let parts = parts(folder)?;
@@ -114,7 +112,6 @@ fn part_path(folder: &Path, begins: u64) -> PathBuf {
     folder.join(format!("{HEAD}.{begins:020}"))
 }
 
-/// A file of a log.
 struct Part {
     begins: u64,
     bytes: u64,
@@ -127,7 +124,6 @@ impl Part {
     }
 }
 
-/// The files of a log, in the order in which they were written.
 fn parts(folder: &Path) -> io::Result<Vec<Part>> {
     let mut parts = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -149,11 +145,11 @@ fn parts(folder: &Path) -> io::Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Reads a piece of a log, from a place in all that was said. It ends where something was left out, even if more was asked for.
-pub(crate) fn read(folder: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
+/// Reads a part of a log from an offset in the output. Ends at a gap.
+pub(crate) fn read(folder: &Path, offset: u64, limit: usize) -> io::Result<LogChunk> {
     for _ in 0..READ_TRIES {
         match read_parts(&parts(folder)?, offset, limit) {
-            // The writer has turned over meanwhile.
+            // A part was removed by the writer.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             read => return read,
         }
@@ -161,14 +157,14 @@ pub(crate) fn read(folder: &Path, offset: u64, limit: usize) -> io::Result<Piece
     Err(io::Error::other("its log grows faster than it can be read"))
 }
 
-fn read_parts(parts: &[Part], offset: u64, limit: usize) -> io::Result<Piece> {
+fn read_parts(parts: &[Part], offset: u64, limit: usize) -> io::Result<LogChunk> {
     let total = parts.last().map_or(0, Part::ends);
     let mut rest = parts.iter().skip_while(|part| part.ends() <= offset).peekable();
     let Some(first) = rest.peek() else {
-        return Ok(Piece { offset: total.min(offset), total, ..Piece::default() });
+        return Ok(LogChunk { offset: total.min(offset), total, ..LogChunk::default() });
     };
     let begins = first.begins.max(offset);
-    let mut piece = Piece { left_out: begins - offset, offset: begins, bytes: Vec::new(), total };
+    let mut piece = LogChunk { left_out: begins - offset, offset: begins, bytes: Vec::new(), total };
     for part in rest {
         let (at, room) = (piece.next(), limit.saturating_sub(piece.bytes.len()));
         if part.begins > at || room == 0 {
@@ -187,7 +183,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything that is kept, with where it was said.
+    /// Everything that is kept, with its offsets.
     fn all(folder: &Path, limit: usize) -> Vec<(u64, u64, Vec<u8>)> {
         let (mut pieces, mut at) = (Vec::new(), 0);
         loop {
@@ -203,12 +199,12 @@ mod tests {
     #[test]
     fn a_short_log_is_kept_whole() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read(folder.path(), 0, 10).unwrap(), Piece::default());
+        assert_eq!(read(folder.path(), 0, 10).unwrap(), LogChunk::default());
         let mut log = Writer::open(folder.path(), 100).unwrap();
         log.write(b"one\n").unwrap();
         log.write(b"two\n").unwrap();
         let piece = read(folder.path(), 2, 4).unwrap();
-        assert_eq!(piece, Piece { left_out: 0, offset: 2, bytes: b"e\ntw".to_vec(), total: 8 });
+        assert_eq!(piece, LogChunk { left_out: 0, offset: 2, bytes: b"e\ntw".to_vec(), total: 8 });
         assert_eq!(read(folder.path(), 8, 4).unwrap().bytes, b"");
         assert_eq!(read(folder.path(), 99, 4).unwrap().offset, 8);
     }
@@ -229,16 +225,16 @@ mod tests {
                     log = Writer::open(folder.path(), max).unwrap();
                 }
             }
-            let said = pieces.concat();
+            let text = pieces.concat();
             let kept = all(folder.path(), limit);
             let bytes: usize = kept.iter().map(|(_, _, bytes)| bytes.len()).sum();
             let left_out: u64 = kept.iter().map(|(left_out, _, _)| left_out).sum();
             prop_assert!(bytes as u64 <= max);
-            prop_assert_eq!(bytes as u64 + left_out, said.len() as u64);
-            prop_assert!(said.len() as u64 > max || left_out == 0 || bytes as u64 >= max / 2 + max / 4);
+            prop_assert_eq!(bytes as u64 + left_out, text.len() as u64);
+            prop_assert!(text.len() as u64 > max || left_out == 0 || bytes as u64 >= max / 2 + max / 4);
             for (_, offset, bytes) in kept {
                 let at = offset as usize;
-                prop_assert_eq!(&said[at..at + bytes.len()], &bytes[..]);
+                prop_assert_eq!(&text[at..at + bytes.len()], &bytes[..]);
             }
         }
     }

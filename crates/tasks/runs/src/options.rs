@@ -12,21 +12,19 @@ use crate::durable::FILE_MODE;
 use crate::error::Result;
 use crate::folder::{Folder, SUPERVISOR};
 
-/// What a runner needs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where the folders of runs are. On a disk of this machine: locks over a network do not always keep what they promise.
+    /// The folder of runs, on a local disk: locks over a network are unreliable.
     pub folder: PathBuf,
-    /// What supervises commands.
+    /// The supervisor of commands.
     pub supervisor: Verb,
-    /// Where services call back that tell an end so, as they are told it; `{run}` in it is replaced by the run's id.
+    /// The callback URL for services; `{run}` in it is replaced by the run's id.
     pub callbacks: Option<String>,
-    /// What time it is.
     pub clock: Clock,
 }
 
-/// How the program is called that supervises commands: the run's folder is added as the last argument. It has to call
-/// [`supervise`](crate::supervise) with that.
+/// The command line of the supervisor; the run's folder is appended as the last argument. It has to
+/// call [`supervise`](crate::supervise).
 #[derive(Clone, Debug)]
 pub struct Verb {
     program: PathBuf,
@@ -34,22 +32,23 @@ pub struct Verb {
 }
 
 impl Verb {
-    /// A verb of the program that runs now. It is found also if its file is replaced later.
+    /// A verb of the current program, even if its file is replaced later.
     #[must_use]
     pub fn of_this_program(verb: impl Into<OsString>) -> Self {
         Self::of("/proc/self/exe", verb)
     }
 
-    /// A verb of another program.
     #[must_use]
     pub fn of(program: impl Into<PathBuf>, verb: impl Into<OsString>) -> Self {
         Self { program: program.into(), arguments: vec![verb.into()] }
     }
 
-    /// Starts a supervisor. It gets no variable, no open file and no directory of this process; what it has to say goes into a file of the run.
+    /// Starts a supervisor. It inherits no variables, files or directory; its output goes into a
+    /// file of the run.
     pub(crate) fn spawn(&self, folder: &Folder) -> Result<tokio::process::Child> {
         let starting = |error| folder.failed("start its supervisor", error);
-        let said = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(folder.file(SUPERVISOR));
+        let output =
+            OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(folder.file(SUPERVISOR));
         let mut command = tokio::process::Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -58,7 +57,7 @@ impl Verb {
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(said.map_err(starting)?);
+            .stderr(output.map_err(starting)?);
         command.spawn().map_err(starting)
     }
 }

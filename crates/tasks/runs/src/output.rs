@@ -1,4 +1,5 @@
-//! The values that a command sets: lines `sales.loaded_to=2021-04-25T00:00:00Z` in the file that `$TORG_OUTPUT_FILE` names.
+//! The values that a command sets: lines `sales.loaded_to=2021-04-25T00:00:00Z` in
+//! `$TORG_OUTPUT_FILE`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,9 +12,9 @@ use rustix::fs::OFlags;
 use crate::limits::{OUTPUT_BYTES_MAX, OUTPUT_VALUES_MAX};
 use crate::value::{Values, wrong_name};
 
-/// Reads the file. No file means no values. The error is a sentence for people.
+/// Reads the file. No file means no values. The error is for people.
 pub(crate) fn read(path: &Path) -> Result<Values, String> {
-    // What the command left there may be a pipe that nobody writes to.
+    // The command may have left a pipe without a writer.
     let unblocked = OFlags::NONBLOCK.bits().cast_signed();
     let file = match File::options().read(true).custom_flags(unblocked).open(path) {
         Ok(file) => file,
@@ -33,7 +34,7 @@ pub(crate) fn read(path: &Path) -> Result<Values, String> {
     parse(&text)
 }
 
-/// Reads lines of values. Empty lines and those that begin with `#` say nothing.
+/// Skips empty lines and those that begin with `#`.
 fn parse(text: &str) -> Result<Values, String> {
     let mut values = Values::new();
     let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
@@ -48,7 +49,7 @@ fn parse(text: &str) -> Result<Values, String> {
         };
         let (name, value) = (name.trim(), value.trim());
         if let Some(what) = wrong_name(name) {
-            return Err(wrong(what));
+            return Err(wrong(&what));
         }
         if let Some(first) = lines.insert(name, number) {
             return Err(wrong(&format!("{name} is set again, line {first} did already")));
@@ -56,7 +57,7 @@ fn parse(text: &str) -> Result<Values, String> {
         if values.len() == OUTPUT_VALUES_MAX {
             return Err(wrong(&format!("more than {OUTPUT_VALUES_MAX} values are set")));
         }
-        let value = value.parse().map_err(|what: String| wrong(&what))?;
+        let value = value.parse().map_err(|error: triggers::Error| wrong(&error.to_string()))?;
         values.insert(name.to_owned(), value);
     }
     Ok(values)
@@ -65,7 +66,7 @@ fn parse(text: &str) -> Result<Values, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
+    use triggers::Value;
 
     #[test]
     fn lines_are_read_and_those_that_say_nothing_are_passed_over() {
@@ -79,17 +80,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_with_its_line() {
-        for (text, said) in [
+        for (text, expected) in [
             ("a.b=1\nsales", "line 2: there is no ="),
-            ("sales=1", "line 1: a parameter is written as"),
-            (".b=1", "line 1: a part of the name is empty"),
-            ("a b.c=1", "line 1: only letters"),
+            ("sales=1", "line 1: \"sales\" is no parameter: there is no dot"),
+            (".b=1", "a part of it is empty"),
+            ("a b.c=1", "only letters"),
             ("a.b=1\n#\na.b=2", "line 3: a.b is set again, line 1 did"),
             ("a.b=yesterday", "line 1: \"yesterday\" is neither"),
             ("a.b=", "line 1: \"\" is neither"),
         ] {
             let wrong = parse(text).unwrap_err();
-            assert!(wrong.contains(said), "{wrong}");
+            assert!(wrong.contains(expected), "{wrong}");
         }
         let many: Vec<String> = (0..=OUTPUT_VALUES_MAX).map(|number| format!("a.b{number}=1")).collect();
         assert!(parse(&many.join("\n")).unwrap_err().contains("more than 10000 values"));

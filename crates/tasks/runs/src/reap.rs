@@ -1,4 +1,4 @@
-//! The end of a command: it is reaped, and what it left behind is killed.
+//! Reaps a command and kills what it left behind.
 
 use std::fs;
 use std::io;
@@ -9,25 +9,25 @@ use tokio::time::Instant;
 
 use crate::limits::{STRAGGLERS_EVERY, STRAGGLERS_TIME_MAX};
 
-/// How a process ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
 }
 
-/// Takes the exit of a command that has ended or was killed, and kills every process that it left behind: a run is over when its command is.
-pub(crate) fn reap(pid: Pid, troubles: &mut Vec<String>) -> Exit {
-    // Before the command is reaped: until then no other group can have its number.
+/// Takes the exit status of a command that has ended or was killed, and kills every process that it
+/// left behind.
+pub(crate) fn reap(pid: Pid, problems: &mut Vec<String>) -> Exit {
+    // Before the command is reaped: until then its group id is not reused.
     match kill_process_group(pid, Signal::KILL) {
         Ok(()) | Err(Errno::SRCH) => {}
-        Err(error) => troubles.push(format!("what the command left behind could not be killed: {error}")),
+        Err(error) => problems.push(format!("what the command left behind could not be killed: {error}")),
     }
     let exit = match retry(|| waitpid(Some(pid), WaitOptions::empty())) {
         Ok(Some((_, status))) => Exit { code: status.exit_status(), signal: status.terminating_signal() },
         Ok(None) => Exit::default(),
         Err(error) => {
-            troubles.push(format!("how the command ended could not be seen: {error}"));
+            problems.push(format!("how the command ended could not be seen: {error}"));
             Exit::default()
         }
     };
@@ -36,12 +36,12 @@ pub(crate) fn reap(pid: Pid, troubles: &mut Vec<String>) -> Exit {
         match retry(|| wait(WaitOptions::NOHANG)) {
             Ok(Some(_)) => {}
             Ok(None) if Instant::now() > until => {
-                troubles.push("processes that the command left behind could not be killed".to_owned());
+                problems.push("processes that the command left behind could not be killed".to_owned());
                 return exit;
             }
             Ok(None) => {
                 if let Err(error) = kill_children() {
-                    troubles.push(format!("processes that the command left behind were not found: {error}"));
+                    problems.push(format!("processes that the command left behind were not found: {error}"));
                     return exit;
                 }
                 std::thread::sleep(STRAGGLERS_EVERY);
@@ -61,8 +61,8 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Resu
     }
 }
 
-/// Kills those whose parents ended, wherever they went: they have become children of this process. Only this process reaps them, so their numbers
-/// are theirs.
+/// Kills orphans, which have become children of this process. Only this process reaps them, so
+/// their ids are valid.
 fn kill_children() -> io::Result<()> {
     let own = getpid();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children"))?;

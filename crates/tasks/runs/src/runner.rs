@@ -1,4 +1,4 @@
-//! Starts runs, finds them again, and tells how they end.
+//! The API: starts runs, finds them again, and returns their ends.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read};
@@ -10,23 +10,23 @@ use clock::{Clock, Time};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use crate::callback::{self, CallBack};
+use crate::callback::{self, Callback};
 use crate::calls::{self, Call, blocking};
 use crate::end::{End, Reason};
 use crate::error::{Error, Result};
 use crate::folder::{self, Folder, SUPERVISOR};
 use crate::id::RunId;
-use crate::limits::{LEFTOVER_AGE, LOG_PIECE_BYTES_MAX, LOOK_PAUSE, LOOK_PAUSE_MAX, SUPERVISOR_TEXT_MAX};
-use crate::live::{Live, Lives};
-use crate::log::{self, Piece};
-use crate::look::Looked;
+use crate::limits::{LEFTOVER_AGE, LOG_PIECE_BYTES_MAX, POLL_PAUSE, POLL_PAUSE_MAX, SUPERVISOR_TEXT_MAX};
+use crate::local::{LocalRun, LocalRuns};
+use crate::log::{self, LogChunk};
 use crate::options::{Options, Verb};
-use crate::resolve::resolved;
-use crate::spec::{Spec, What};
+use crate::secret::Secret;
+use crate::spec::{Action, Spec};
+use crate::status::Status;
 
-/// Starts runs, finds them again, and tells how they end. Cheap to clone.
+/// Starts runs, finds them again, and returns their ends. Cheap to clone.
 ///
-/// All that it knows is in the folder: several runners, also of several processes, may use one.
+/// Its whole state is in the folder: several runners and processes may share one.
 #[derive(Clone)]
 pub struct Runner {
     inner: Arc<Inner>,
@@ -38,10 +38,9 @@ struct Inner {
     callbacks: Option<String>,
     clock: Clock,
     web: reqwest::Client,
-    lives: Lives,
+    local: LocalRuns,
 }
 
-/// A run that was started.
 #[derive(Clone)]
 pub struct Handle {
     /// Whether this start was the first one.
@@ -51,25 +50,23 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Its id.
     #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// [`Runner::wait`].
     pub async fn wait(&self) -> Result<End> {
         self.runner.wait(&self.run).await
     }
 
-    /// [`Runner::kill`].
     pub async fn kill(&self) -> Result<bool> {
         self.runner.kill(&self.run).await
     }
 }
 
 impl Runner {
-    /// Opens the folder of runs, makes it if there is none, and clears away what processes left that died while they claimed or removed a run.
+    /// Opens or creates the folder of runs, and removes leftovers of processes that died while they
+    /// claimed or removed a run.
     pub fn open(options: Options) -> Result<Self> {
         let Options { folder, supervisor, callbacks, clock } = options;
         let root = std::path::absolute(&folder)
@@ -77,15 +74,16 @@ impl Runner {
         let opening = || format!("the folder of runs {} cannot be opened", root.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&root).map_err(Error::while_doing(opening))?;
         clear_leftovers(&root, clock.now()).map_err(Error::while_doing(opening))?;
-        let web = calls::web_client().map_err(|what| Error::spec("tls", what))?;
-        let lives = Lives::default();
-        Ok(Self { inner: Arc::new(Inner { root, supervisor, callbacks, clock, web, lives }) })
+        let web = calls::default_client().map_err(|what| Error::spec("tls", what))?;
+        let local = LocalRuns::default();
+        Ok(Self { inner: Arc::new(Inner { root, supervisor, callbacks, clock, web, local }) })
     }
 
-    /// Starts a run, or finds it: whoever starts an id again finds the first run, whatever it was to do.
+    /// Starts a run, or finds it: starting an id again finds the first run, whatever its spec was.
     ///
-    /// What was claimed and not started is started now, as `spec` says; a call that nobody carries out is taken up as it was begun. A crash at any point of this
-    /// leads neither to two runs nor to a run that cannot be started: if this did not return, start the run again.
+    /// A run that was claimed and not started is started now with `spec`; an abandoned call is
+    /// resumed as it was begun. A crash at any point leads neither to two runs nor to a run that
+    /// cannot be started: if this did not return, start the run again.
     pub async fn start(&self, run: &RunId, spec: &Spec) -> Result<Handle> {
         spec.check()?;
         let (inner, id, spec) = (Arc::clone(&self.inner), run.clone(), resolved(spec)?);
@@ -94,93 +92,95 @@ impl Runner {
             let (inner, folder, spec) = (Arc::clone(&inner), folder.clone(), spec.clone());
             blocking(move || {
                 let is_first = folder.claim(&inner.root, &spec)?;
-                let looked = folder.look(inner.clock.now())?;
-                if looked == Looked::NotStarted && !is_first {
-                    folder.renew(&spec)?;
+                let status = folder.status(inner.clock.now())?;
+                if status == Status::NotStarted && !is_first {
+                    folder.rewrite(&spec)?;
                 }
-                Ok((is_first, looked))
+                Ok((is_first, status))
             })
         };
-        let (is_first, looked) = claimed.await?;
-        match (looked, &spec.what) {
-            (Looked::NotStarted, What::Command(_)) => self.supervise(&id, folder).await?,
-            (Looked::NotStarted | Looked::Left { .. }, _) => self.take_up(&id, folder).await?,
+        let (is_first, status) = claimed.await?;
+        match (status, &spec.action) {
+            (Status::NotStarted, Action::Command(_)) => self.supervise(&id, folder).await?,
+            (Status::NotStarted | Status::Abandoned { .. }, _) => self.resume(&id, folder).await?,
             _ => {}
         }
         Ok(Handle { is_first, run: id, runner: self.clone() })
     }
 
-    /// What is known of a run. That a command died is told only when no process of it is left.
-    pub async fn look(&self, run: &RunId) -> Result<Looked> {
-        let live = self.inner.lives.of(run);
+    /// The status of a run. A command that died is reported only when none of its processes is
+    /// left.
+    pub async fn status(&self, run: &RunId) -> Result<Status> {
+        let local = self.inner.local.of(run);
         let (inner, folder) = (Arc::clone(&self.inner), self.inner.folder(run));
-        let looked = blocking(move || folder.look(inner.clock.now())).await?;
-        match (looked, live) {
-            // Its supervisor has not come so far yet.
-            (Looked::NotStarted, Some(live)) if live.is_on() => {
-                Ok(Looked::Running { pid: live.pid, since: live.since })
+        let status = blocking(move || folder.status(inner.clock.now())).await?;
+        match (status, local) {
+            // Its supervisor has not begun yet.
+            (Status::NotStarted, Some(local)) if local.is_active() => {
+                Ok(Status::Running { pid: local.pid, since: local.since })
             }
-            (looked, _) => Ok(looked),
+            (status, _) => Ok(status),
         }
     }
 
-    /// Waits until a run has ended, or died. Takes up a call that nobody carries out.
+    /// Waits until a run has ended or died. Resumes an abandoned call.
     pub async fn wait(&self, run: &RunId) -> Result<End> {
-        let mut pause = LOOK_PAUSE;
+        let mut pause = POLL_PAUSE;
         loop {
-            let live = self.inner.lives.of(run);
-            match self.look(run).await? {
-                Looked::Ended(end) => return Ok(end),
-                Looked::Died { since, noticed } => {
-                    let detail = "its supervisor is gone, and nobody saw the end of the command";
+            let local = self.inner.local.of(run);
+            match self.status(run).await? {
+                Status::Ended(end) => return Ok(end),
+                Status::Died { since, noticed } => {
+                    let detail = "its supervisor is gone, and the end of the command is unknown";
                     return Ok(End::new(Reason::Died, detail, since, noticed));
                 }
-                Looked::NotStarted if live.is_none() => return Err(self.inner.not_started(run)),
-                Looked::Left { .. } => self.take_up(run, self.inner.folder(run)).await?,
-                Looked::NotStarted | Looked::Running { .. } => {}
+                Status::NotStarted if local.is_none() => return Err(self.inner.not_started(run)),
+                Status::Abandoned { .. } => self.resume(run, self.inner.folder(run)).await?,
+                Status::NotStarted | Status::Running { .. } => {}
             }
-            if let Some(live) = live.filter(Live::is_on) {
-                live.until_over().await;
+            if let Some(local) = local.filter(LocalRun::is_active) {
+                local.finished().await;
             } else {
                 sleep(pause).await;
-                pause = (pause * 2).min(LOOK_PAUSE_MAX);
+                pause = (pause * 2).min(POLL_PAUSE_MAX);
             }
         }
     }
 
-    /// Asks to kill a run, and says whether it was under way. It is over when [`wait`](Self::wait) says so: a command gets TERM, and KILL after its
-    /// time for that; a gRPC service is told; an HTTP service is not.
+    /// Requests a kill; returns whether the run was running. It is over when [`wait`](Self::wait)
+    /// returns: a command gets TERM, and KILL after its grace time; a gRPC service is told; an HTTP
+    /// service is not.
     pub async fn kill(&self, run: &RunId) -> Result<bool> {
-        let looked = self.look(run).await?;
-        match looked {
-            Looked::NotStarted => return Err(Error::NotStarted(run.clone())),
-            Looked::Ended(_) | Looked::Died { .. } => return Ok(false),
-            Looked::Running { .. } | Looked::Left { .. } => {}
+        let status = self.status(run).await?;
+        match status {
+            Status::NotStarted => return Err(Error::NotStarted(run.clone())),
+            Status::Ended(_) | Status::Died { .. } => return Ok(false),
+            Status::Running { .. } | Status::Abandoned { .. } => {}
         }
         let folder = self.inner.folder(run);
         blocking({
             let folder = folder.clone();
-            move || folder.ask_to_kill()
+            move || folder.request_kill()
         })
         .await?;
-        self.inner.lives.nudge(run);
-        if matches!(looked, Looked::Left { .. }) {
-            self.take_up(run, folder).await?;
+        self.inner.local.wake(run);
+        if matches!(status, Status::Abandoned { .. }) {
+            self.resume(run, folder).await?;
         }
         Ok(true)
     }
 
-    /// A service tells the end of a run. The first end that is told counts: says whether this was it.
-    pub async fn call_back(&self, run: &RunId, token: &str, said: CallBack) -> Result<bool> {
+    /// A service reports the end of a run. The first report counts: returns whether this was it.
+    pub async fn callback(&self, run: &RunId, token: &str, callback: Callback) -> Result<bool> {
         let (inner, folder, id, token) =
             (Arc::clone(&self.inner), self.inner.folder(run), run.clone(), token.to_owned());
-        let told = blocking(move || callback::note(&folder, &id, &token, said, inner.clock.now())).await?;
-        self.inner.lives.nudge(run);
-        Ok(told)
+        let is_first =
+            blocking(move || callback::note(&folder, &id, &token, callback, inner.clock.now())).await?;
+        self.inner.local.wake(run);
+        Ok(is_first)
     }
 
-    /// A piece of what a run said, from a place in all that it said.
-    pub async fn log(&self, run: &RunId, offset: u64, bytes_max: usize) -> Result<Piece> {
+    pub async fn log(&self, run: &RunId, offset: u64, bytes_max: usize) -> Result<LogChunk> {
         let (folder, run) = (self.inner.folder(run), run.clone());
         blocking(move || {
             if !folder.exists()? {
@@ -192,15 +192,15 @@ impl Runner {
         .await
     }
 
-    /// Removes all that is known of a run. One that is under way is refused; one that is not there is removed already.
+    /// Removes everything about a run. Refuses a running one; succeeds if there is none.
     pub async fn remove(&self, run: &RunId) -> Result<()> {
-        match self.look(run).await? {
-            Looked::Running { .. } | Looked::Left { .. } => return Err(Error::UnderWay(run.clone())),
-            Looked::NotStarted | Looked::Ended(_) | Looked::Died { .. } => {}
+        match self.status(run).await? {
+            Status::Running { .. } | Status::Abandoned { .. } => return Err(Error::UnderWay(run.clone())),
+            Status::NotStarted | Status::Ended(_) | Status::Died { .. } => {}
         }
         let (inner, folder, run) = (Arc::clone(&self.inner), self.inner.folder(run), run.clone());
         blocking(move || match folder.take()? {
-            // What was started since then is not removed.
+            // A run that was started since then stays.
             Some(_lock) if folder.started()?.is_none() || folder.is_over()? => folder.remove(&inner.root),
             Some(_) => Err(Error::UnderWay(run)),
             None if folder.exists()? => Err(Error::UnderWay(run)),
@@ -209,7 +209,7 @@ impl Runner {
         .await
     }
 
-    /// All runs that have a folder, in the order of their ids.
+    /// All runs with a folder, by id.
     pub async fn list(&self) -> Result<Vec<RunId>> {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
@@ -225,27 +225,28 @@ impl Runner {
         .await
     }
 
-    /// Starts a supervisor for a run that was claimed. If there is one already, the second one goes at once.
+    /// Starts a supervisor for a claimed run. If there is one already, the second one exits at
+    /// once.
     async fn supervise(&self, run: &RunId, folder: Folder) -> Result<()> {
         let inner = Arc::clone(&self.inner);
         let mut child = blocking(move || inner.supervisor.spawn(&folder)).await?;
         let (pid, since) = (child.id(), self.inner.clock.now());
-        let over = self.inner.lives.note(run, Arc::default(), pid, since);
+        let over = self.inner.local.note(run, Arc::default(), pid, since);
         let (inner, run) = (Arc::clone(&self.inner), run.clone());
         tokio::spawn(async move {
             if let Err(error) = child.wait().await {
                 tracing::warn!(%run, %error, "the end of a supervisor was not seen");
             }
-            inner.lives.forget(&run, over);
+            inner.local.forget(&run, over);
         });
         Ok(())
     }
 
-    /// Carries out a call in a task of this process, unless somebody does so.
-    async fn take_up(&self, run: &RunId, folder: Folder) -> Result<()> {
-        let (inner, nudge) = (Arc::clone(&self.inner), Arc::new(Notify::new()));
+    /// Executes a call in a task of this process, unless another one does.
+    async fn resume(&self, run: &RunId, folder: Folder) -> Result<()> {
+        let (inner, wake) = (Arc::clone(&self.inner), Arc::new(Notify::new()));
         let taken = {
-            let (inner, run, nudge) = (Arc::clone(&inner), run.clone(), Arc::clone(&nudge));
+            let (inner, run, wake) = (Arc::clone(&inner), run.clone(), Arc::clone(&wake));
             blocking(move || {
                 let Some(lock) = folder.take()? else { return Ok(None) };
                 if folder.end()?.is_some() {
@@ -254,24 +255,24 @@ impl Runner {
                 let Some(spec) = folder.spec()? else {
                     return Err(folder.failed("find what to do", ErrorKind::NotFound.into()));
                 };
-                if matches!(spec.what, What::Command(_)) {
+                if matches!(spec.action, Action::Command(_)) {
                     return Err(Error::spec("run", "the run was claimed for a command: start it as one"));
                 }
                 let with = (inner.clock.clone(), inner.callbacks.clone(), inner.web.clone());
-                let call = Call::new(run, folder, spec, with, nudge);
+                let call = Call::new(run, folder, spec, with, wake);
                 let began = call.begin()?;
                 Ok(Some((lock, call, began)))
             })
         };
         let Some((lock, call, began)) = taken.await? else { return Ok(()) };
-        let over = inner.lives.note(run, nudge, Some(std::process::id()), began);
+        let over = inner.local.note(run, wake, Some(std::process::id()), began);
         let run = run.clone();
         tokio::spawn(async move {
-            if let Err(error) = call.carry_out(began).await {
-                tracing::error!(%run, %error, "the end of a call could not be noted: it will be taken up again");
+            if let Err(error) = call.execute(began).await {
+                tracing::error!(%run, %error, "the end of a call could not be noted: it will be resumed");
             }
             drop::<File>(lock);
-            inner.lives.forget(&run, over);
+            inner.local.forget(&run, over);
         });
         Ok(())
     }
@@ -282,19 +283,20 @@ impl Inner {
         folder::of(&self.root, run)
     }
 
-    /// Why a run was not started.
     fn not_started(&self, run: &RunId) -> Error {
-        let mut said = String::new();
+        let mut output = String::new();
         let read = File::open(self.folder(run).file(SUPERVISOR));
-        let read = read.and_then(|file| file.take(SUPERVISOR_TEXT_MAX).read_to_string(&mut said));
+        let read = read.and_then(|file| file.take(SUPERVISOR_TEXT_MAX).read_to_string(&mut output));
         match read {
-            Ok(bytes) if bytes > 0 => Error::Supervisor { run: run.clone(), said: said.trim().to_owned() },
+            Ok(bytes) if bytes > 0 => {
+                Error::Supervisor { run: run.clone(), output: output.trim().to_owned() }
+            }
             _ => Error::NotStarted(run.clone()),
         }
     }
 }
 
-/// Removes folders of claims and removals that were not finished. A claim that is younger may be under way.
+/// Removes folders of unfinished claims and removals. A younger claim may be in progress.
 fn clear_leftovers(root: &Path, now: Time) -> std::io::Result<()> {
     for entry in fs::read_dir(root)? {
         let entry = entry?;
@@ -312,4 +314,26 @@ fn clear_leftovers(root: &Path, now: Time) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The same spec with the inherited variables as they are now, and an absolute directory.
+fn resolved(spec: &Spec) -> Result<Spec> {
+    let mut spec = spec.clone();
+    let Action::Command(command) = &mut spec.action else { return Ok(spec) };
+    for name in std::mem::take(&mut command.inherit) {
+        let Some(value) = std::env::var_os(&name) else { continue };
+        let value = value.into_string().map_err(|_| {
+            Error::spec(
+                format!("environment.{name}"),
+                "the inherited variable is not UTF-8: set it in the task",
+            )
+        })?;
+        command.environment.entry(name).or_insert(Secret::from(value));
+    }
+    if let Some(directory) = &mut command.directory {
+        let named =
+            std::path::absolute(&*directory).map_err(|error| Error::spec("directory", error.to_string()))?;
+        *directory = named;
+    }
+    Ok(spec)
 }

@@ -1,18 +1,19 @@
-//! Text that is not shown.
+//! Text that debug output hides.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Text that may be a secret: a password in a variable, a token in a header. Its debug form shows nothing of it.
+/// Text that may be a secret: a password in a variable, a token in a header. Its debug form hides
+/// it.
 ///
-/// It is kept in the folder of a run, readable by the user of Torg alone, from the claim until a command has been started or a call has ended.
+/// It is in the folder of a run, readable by Torg's user only, from the claim until a command has
+/// been started or a call has ended.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

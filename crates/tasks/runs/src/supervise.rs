@@ -1,12 +1,12 @@
 //! The supervisor: the small process that a command runs under.
 //!
 //! ```text
-//! scheduler ──starts──► supervisor (own session, holds the lock) ──starts──► launcher ──becomes──► the command (own group)
+//! Torg ──starts──► supervisor (own session, holds the lock) ──starts──► launcher ──becomes──► the command (own group)
 //! ```
 //!
-//! The supervisor has one thread. It reads what the command says, stops it when its time is over or when somebody asks for that, sees how it
-//! ends, and notes the end. Whoever started it may go: nothing connects the two but files. The launcher (`launch.rs`) ties the command's life to that of the
-//! supervisor.
+//! The supervisor has one thread. It reads the command's output, stops it after its timeout or on
+//! request, waits for its end, and notes the end. The process that started it may end: only files
+//! connect the two. The launcher (`launch.rs`) ties the command's life to that of the supervisor.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -32,17 +32,17 @@ use crate::launch::{LAUNCH, launch, start};
 use crate::limits::{END_EVERY, END_TRIES, READ_BYTES};
 use crate::log::Writer;
 use crate::reap::{Exit, reap};
-use crate::spec::{Spec, What};
+use crate::spec::{Action, Spec};
 use crate::{durable, output, value};
 
-/// Supervises a run: what the hidden verb of a program calls, with the arguments that stand after the verb.
+/// Supervises a run: the hidden verb of a program, with the arguments after the verb.
 ///
-/// It has to be called before the program starts any thread, and the program has to end with what it answers. Returns when the command has ended and its
-/// end is noted.
+/// Call it before the program starts any thread, and exit with its result. Returns when the command
+/// has ended and its end is noted.
 pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let done = match &arguments[..] {
-        [folder] => watch_over(&Folder::at(PathBuf::from(folder))),
+        [folder] => supervise_folder(&Folder::at(PathBuf::from(folder))),
         [folder, verb, parent] if verb == LAUNCH => {
             return launch(&Folder::at(PathBuf::from(folder)), parent);
         }
@@ -59,11 +59,12 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn watch_over(folder: &Folder) -> Result<()> {
-    // A leader of a group already is one of a session of its own, or was started by a person in a shell: both are fine.
+fn supervise_folder(folder: &Folder) -> Result<()> {
+    // Fails for a group leader, which has its own session or was started from a shell: both are
+    // fine.
     _ = setsid();
     let settled = std::env::set_current_dir("/")
-        // Processes whose parents end become children of the supervisor, so that none gets away.
+        // Orphans become children of the supervisor, so that none escapes.
         .and_then(|()| set_child_subreaper(Some(getpid())).map_err(io::Error::from));
     settled.map_err(Error::while_doing(|| "the supervisor cannot settle down"))?;
     let Some(_lock) = folder.take_to_supervise()? else { return Ok(()) };
@@ -78,14 +79,14 @@ fn watch_over(folder: &Folder) -> Result<()> {
         End::new(Reason::Killed, "it was killed before the command was started", began, clock.now())
     } else {
         match Supervisor::begin(folder, &spec, control) {
-            Ok(supervisor) => supervisor.until_the_end(&spec, began, &clock),
+            Ok(supervisor) => supervisor.run_to_end(&spec, began, &clock),
             Err(error) => End::new(Reason::NotStarted, error.to_string(), began, clock.now()),
         }
     };
     note(folder, &end)
 }
 
-/// Notes the end. A disk that is full now may have room later; until then the run counts as running.
+/// Notes the end. A full disk may have space later; until then the run counts as running.
 fn note(folder: &Folder, end: &End) -> Result<()> {
     let mut tries = 1;
     loop {
@@ -98,11 +99,10 @@ fn note(folder: &Folder, end: &End) -> Result<()> {
     }
 }
 
-/// Why a command is stopped.
 #[derive(Clone, Copy)]
 struct Stop {
     reason: Reason,
-    /// When patience ends; `None` once it has ended.
+    /// When KILL follows; `None` once it was sent.
     kill_at: Option<Instant>,
 }
 
@@ -113,8 +113,8 @@ struct Supervisor<'a> {
     control: File,
     pipe: Option<PipeReader>,
     log: Option<Writer>,
-    /// What went wrong beside the command.
-    troubles: Vec<String>,
+    /// Problems other than the command's own.
+    problems: Vec<String>,
     until: Instant,
     kill_after: Duration,
     stop: Option<Stop>,
@@ -122,7 +122,7 @@ struct Supervisor<'a> {
 
 impl<'a> Supervisor<'a> {
     fn begin(folder: &'a Folder, spec: &Spec, control: File) -> Result<Self> {
-        let What::Command(command) = &spec.what else {
+        let Action::Command(command) = &spec.action else {
             return Err(Error::spec("run", "this is no command, so it has no supervisor"));
         };
         let failed = |error| folder.failed("start its command", error);
@@ -135,7 +135,7 @@ impl<'a> Supervisor<'a> {
             control,
             pipe: Some(pipe),
             log: None,
-            troubles: Vec::new(),
+            problems: Vec::new(),
             until: Instant::now() + spec.timeout,
             kill_after: command.kill_after,
             stop: None,
@@ -145,32 +145,32 @@ impl<'a> Supervisor<'a> {
             Err(error) => supervisor.note_log(&error),
         }
         for note in value::variables(&spec.values).1 {
-            supervisor.keep(format!("{note}\n").as_bytes());
+            supervisor.write_log(format!("{note}\n").as_bytes());
         }
         Ok(supervisor)
     }
 
-    fn until_the_end(mut self, spec: &Spec, began: Time, clock: &Clock) -> End {
+    fn run_to_end(mut self, spec: &Spec, began: Time, clock: &Clock) -> End {
         let mut buffer = vec![0; READ_BYTES];
         while !self.wait(&mut buffer) {}
         // What the command wrote before its end is in the pipe by now.
         self.drain(&mut buffer);
-        let exit = reap(self.pid, &mut self.troubles);
+        let exit = reap(self.pid, &mut self.problems);
         self.drain(&mut buffer);
-        let mut end = self.judge(exit, spec, began, clock.now());
-        for trouble in self.troubles {
-            end.detail = if end.detail.is_empty() { trouble } else { format!("{}; {trouble}", end.detail) };
+        let mut end = self.end_of(exit, spec, began, clock.now());
+        for problem in self.problems {
+            end.detail = if end.detail.is_empty() { problem } else { format!("{}; {problem}", end.detail) };
         }
         end
     }
 
-    /// Waits until something happens, and does what is to be done: says whether the command has ended.
+    /// Waits for an event and handles it; returns whether the command has ended.
     fn wait(&mut self, buffer: &mut [u8]) -> bool {
         let (has_ended, is_read, is_asked) = match self.poll() {
             Ok(happened) => happened,
             Err(error) => {
                 // Not known to happen. The command is stopped rather than left alone.
-                self.troubles.push(format!("the supervisor could not wait: {error}"));
+                self.problems.push(format!("the supervisor could not wait: {error}"));
                 self.signal(Signal::KILL);
                 return true;
             }
@@ -197,7 +197,7 @@ impl<'a> Supervisor<'a> {
         false
     }
 
-    /// Waits: has the command ended, has it said something, does somebody ask for something?
+    /// Waits for three events: the command has ended, has written output, or a kill is requested.
     fn poll(&self) -> io::Result<(bool, bool, bool)> {
         let next = match self.stop {
             None => Some(self.until),
@@ -223,15 +223,16 @@ impl<'a> Supervisor<'a> {
         self.signal(Signal::TERM);
     }
 
-    /// To the whole group. Its number is that of the command, which was not reaped yet: no other group can have it.
+    /// Signals the whole group. Its id is that of the command, which is not reaped yet: it is not
+    /// reused.
     fn signal(&mut self, signal: Signal) {
         match kill_process_group(self.pid, signal) {
             Ok(()) | Err(Errno::SRCH) => {}
-            Err(error) => self.troubles.push(format!("a signal could not be sent: {error}")),
+            Err(error) => self.problems.push(format!("a signal could not be sent: {error}")),
         }
     }
 
-    /// Reads once: says whether there may be more.
+    /// Reads once; returns whether there may be more.
     fn read(&mut self, buffer: &mut [u8]) -> bool {
         let Some(pipe) = &mut self.pipe else { return false };
         match pipe.read(buffer) {
@@ -240,26 +241,25 @@ impl<'a> Supervisor<'a> {
                 false
             }
             Ok(bytes) => {
-                self.keep(&buffer[..bytes]);
+                self.write_log(&buffer[..bytes]);
                 true
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
             Err(error) if error.kind() == ErrorKind::WouldBlock => false,
             Err(error) => {
-                self.troubles.push(format!("what the command said could not be read: {error}"));
+                self.problems.push(format!("what the command said could not be read: {error}"));
                 self.pipe = None;
                 false
             }
         }
     }
 
-    /// Reads what is there, and does not wait for more.
     fn drain(&mut self, buffer: &mut [u8]) {
         while self.read(buffer) {}
     }
 
-    /// A log that cannot be written does not stop the command: what it says is read on and thrown away.
-    fn keep(&mut self, bytes: &[u8]) {
+    /// A failing log does not stop the command: further output is dropped.
+    fn write_log(&mut self, bytes: &[u8]) {
         let Some(log) = &mut self.log else { return };
         if let Err(error) = log.write(bytes) {
             self.note_log(&error);
@@ -268,10 +268,10 @@ impl<'a> Supervisor<'a> {
 
     fn note_log(&mut self, error: &io::Error) {
         self.log = None;
-        self.troubles.push(format!("the log is not complete: {error}"));
+        self.problems.push(format!("the log is not complete: {error}"));
     }
 
-    fn judge(&self, exit: Exit, spec: &Spec, began: Time, ended: Time) -> End {
+    fn end_of(&self, exit: Exit, spec: &Spec, began: Time, ended: Time) -> End {
         let (code, signal) = (exit.code, exit.signal);
         let end = |reason, detail: String| End { code, signal, ..End::new(reason, detail, began, ended) };
         if let Some(stop) = self.stop {

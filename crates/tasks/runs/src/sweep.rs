@@ -1,8 +1,8 @@
-//! Kills what is left of a command whose supervisor is gone.
+//! Kills the processes of a command whose supervisor is gone.
 //!
-//! The kernel kills the command itself together with its supervisor; processes that the command started live on. They carry the folder of the
-//! run in their environment, which they inherited: by that they are found, wherever they went. One that wiped its environment is
-//! not found.
+//! The kernel kills the command together with its supervisor; processes that the command started
+//! survive. They inherited a variable with the folder of the run, by which they are found. A
+//! process that cleared its environment is not found.
 
 use std::fs;
 use std::io;
@@ -16,15 +16,16 @@ use tokio::time::Instant;
 use crate::limits::{STRAGGLERS_EVERY, STRAGGLERS_TIME_MAX};
 
 /// The variable that marks the processes of a run.
-pub(crate) const MARK: &str = "TORG_RUN_FOLDER";
+pub(crate) const RUN_FOLDER_VARIABLE: &str = "TORG_RUN_FOLDER";
 
-/// Kills all processes of a run: says whether they are gone.
+/// Kills all processes of a run; returns whether they are gone.
 pub(crate) fn kill_all_of(folder: &Path) -> io::Result<bool> {
-    let mut mark = format!("{MARK}=").into_bytes();
+    let mut mark = format!("{RUN_FOLDER_VARIABLE}=").into_bytes();
     mark.extend_from_slice(folder.as_os_str().as_bytes());
     let until = Instant::now() + STRAGGLERS_TIME_MAX;
     loop {
-        // A process that was killed may have started another before: only a look that finds none is the last one.
+        // A killed process may have started another one before: only a scan that finds none is the
+        // last one.
         if !kill_marked(&mark)? {
             return Ok(true);
         }
@@ -35,7 +36,7 @@ pub(crate) fn kill_all_of(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Kills those that carry a mark: says whether there were any.
+/// Kills the marked processes; returns whether there were any.
 fn kill_marked(mark: &[u8]) -> io::Result<bool> {
     let mut found = false;
     for entry in fs::read_dir("/proc")? {
@@ -43,12 +44,12 @@ fn kill_marked(mark: &[u8]) -> io::Result<bool> {
         let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
             continue;
         };
-        // A scheduler that a command started is no leftover to itself.
+        // Torg may itself have been started by a command.
         if pid == getpid() || !is_marked(pid, mark) {
             continue;
         }
-        // The number may belong to another process by now. The handle does not change its process: if the mark is there after it was opened,
-        // it was opened on a process of the run, or on one that is gone.
+        // The id may belong to another process by now. The handle keeps its process: if the mark is
+        // there after opening, it is a process of the run, or one that is gone.
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) if is_marked(pid, mark) => {
                 found = true;
@@ -64,7 +65,8 @@ fn kill_marked(mark: &[u8]) -> io::Result<bool> {
     Ok(found)
 }
 
-/// Whether a process carries the mark. The environment of one that has ended is empty; that of another user cannot be read, and is none of a run.
+/// Whether a process has the mark. The environment of an ended process is empty; that of another
+/// user's is unreadable, and it belongs to no run.
 fn is_marked(pid: Pid, mark: &[u8]) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.split(|&byte| byte == 0).any(|variable| variable == mark)

@@ -1,26 +1,25 @@
-//! Tasks in the words of the language: with shorthands filled in and everything said that the files leave open. What is written here
-//! can be read again, as JSON is YAML.
+//! Tasks written in the language, with shorthands expanded and defaults filled in. The output is
+//! valid input, because JSON is YAML.
 
+use crate::keywords::{CHUNKS, CONDITIONS, Form};
 use crate::run::{Action, Command, Done, GrpcCall, HttpCall, Program, Run, Tls};
 use crate::task::{SetTo, Task};
 use crate::template::Template;
-use crate::words::{CHUNKS, CONDITIONS, Form};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use triggers::{Amount, Check, Group, Leaf, Scale, Trigger, show_duration};
 
-/// Whether secrets that are written into files are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrets {
     /// For people and programs.
     Hidden,
-    /// For comparison alone.
+    /// For comparison only.
     Kept,
 }
 
 impl Task {
-    /// The whole task in the words of the language, with its `fingerprint` and its `origin` beside its `name`. Secrets that are
-    /// written into the file are shown as `***`.
+    /// The whole task in the language, with `name`, `fingerprint` and `origin`. Secrets in the file
+    /// are shown as `***`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut out = json!({
@@ -34,10 +33,10 @@ impl Task {
         out
     }
 
-    /// The task as it would stand behind its name in a file. Secrets that are written into the file are shown as `***`.
+    /// The task as it would stand below its name in a file. Secrets in the file are shown as `***`.
     #[must_use]
     pub fn definition(&self) -> Value {
-        json!({
+        without_empty(json!({
             "about": self.about,
             "owner": self.owner,
             "labels": self.labels,
@@ -54,28 +53,20 @@ impl Task {
             "max_silence": self.max_silence.map(show_duration),
             "hold_back": show_duration(self.hold_back),
             "paused": self.paused,
-        })
-        .without_nothing()
+        }))
     }
 }
 
-trait WithoutNothing {
-    fn without_nothing(self) -> Value;
-}
-
-impl WithoutNothing for Value {
-    /// Leaves out entries that say nothing.
-    fn without_nothing(self) -> Value {
-        let Value::Object(entries) = self else { return self };
-        let says = |value: &Value| match value {
-            Value::Null => false,
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(entries) => !entries.is_empty(),
-            Value::Bool(_) | Value::Number(_) => true,
-        };
-        entries.into_iter().filter(|(_, value)| says(value)).collect::<Map<_, _>>().into()
-    }
+fn without_empty(value: Value) -> Value {
+    let Value::Object(entries) = value else { return value };
+    let is_filled = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    };
+    entries.into_iter().filter(|(_, value)| is_filled(value)).collect::<Map<_, _>>().into()
 }
 
 pub(crate) fn zone_name(task: &Task) -> String {
@@ -84,7 +75,7 @@ pub(crate) fn zone_name(task: &Task) -> String {
 
 pub(crate) fn week_start(task: &Task) -> &'static str {
     let day = task.calendar.week_start().to_monday_zero_offset();
-    crate::words::WEEKDAYS.get(day as usize).copied().unwrap_or_default()
+    crate::keywords::WEEKDAYS.get(day as usize).copied().unwrap_or_default()
 }
 
 pub(crate) fn retry(task: &Task) -> Value {
@@ -156,7 +147,6 @@ fn leaf(leaf: &Leaf) -> Value {
     one(name, keys.into())
 }
 
-/// The chunk, if it has a name.
 fn named(scale: Scale) -> Option<Scale> {
     CHUNKS.iter().any(|(_, known)| *known == scale).then_some(scale)
 }
@@ -192,12 +182,11 @@ fn process(command: &Command, secrets: Secrets) -> Value {
         Program::Arguments(words) => ("command", json!(words)),
         Program::Shell(script) => ("shell", json!(script)),
     };
-    json!({
+    without_empty(json!({
         key: program,
         "environment": templates(&command.environment, secrets),
         "directory": command.directory,
-    })
-    .without_nothing()
+    }))
 }
 
 fn http(call: &HttpCall, secrets: Secrets) -> Value {
@@ -205,18 +194,17 @@ fn http(call: &HttpCall, secrets: Secrets) -> Value {
         Done::Response => json!("response"),
         Done::Callback => json!("callback"),
         Done::Poll { url, every } => {
-            json!({ "poll": json!({ "url": url, "every": show_duration(*every) }).without_nothing() })
+            json!({ "poll": without_empty(json!({ "url": url, "every": show_duration(*every) })) })
         }
     };
-    let mut out = json!({
+    let mut out = without_empty(json!({
         "url": call.url,
         "method": call.method,
         "headers": templates(&call.headers, secrets),
         "done": done,
-    })
-    .without_nothing();
+    }));
     if let (Value::Object(out), Some(body)) = (&mut out, &call.body) {
-        // An empty body is something else than none.
+        // An empty body differs from no body.
         out.insert("body".to_owned(), template("body", body, secrets));
     }
     out
@@ -230,12 +218,11 @@ fn grpc(call: &GrpcCall, secrets: Secrets) -> Value {
         "key_file": key_file,
         "server_name": server_name,
     });
-    json!({
+    without_empty(json!({
         "address": call.address,
         "headers": templates(&call.headers, secrets),
-        "tls": tls.without_nothing(),
-    })
-    .without_nothing()
+        "tls": without_empty(tls),
+    }))
 }
 
 fn templates(templates: &BTreeMap<String, Template>, secrets: Secrets) -> Value {

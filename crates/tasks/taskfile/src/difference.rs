@@ -6,41 +6,25 @@ use crate::task::{Task, TaskName};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// A part of a task that may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aspect {
-    /// When it fires.
     When,
-    /// By which calendar it counts chunks.
     Calendar,
-    /// What it runs.
     Run,
-    /// What a success sets.
     Sets,
-    /// What its runs move by themselves.
     Produces,
-    /// How important it is.
     Priority,
-    /// Which pool it counts against.
     Pool,
-    /// What happens when a run fails.
     Retry,
-    /// After how long somebody is told.
     MaxSilence,
-    /// How long others are held back for it.
     HoldBack,
-    /// Whether it waits until somebody resumes it.
     Paused,
-    /// What it is for.
     About,
-    /// Who looks after it.
     Owner,
-    /// By which it is found.
     Labels,
 }
 
 impl Aspect {
-    /// As the files call it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,34 +45,30 @@ impl Aspect {
         }
     }
 
-    /// Whether it is only for people: the [fingerprint](crate::Fingerprint) does not change with it.
+    /// Whether it does not change the [fingerprint](crate::Fingerprint).
     #[must_use]
     pub const fn is_for_people(self) -> bool {
         matches!(self, Self::About | Self::Owner | Self::Labels)
     }
 }
 
-/// What differs between two sets of tasks, by name.
+/// The difference of two sets of tasks, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Tasks that only the new set has.
     pub added: Vec<TaskName>,
-    /// Tasks that are not the same in both, with what differs.
+    /// Tasks that differ, with the aspects that differ.
     pub changed: Vec<(TaskName, Vec<Aspect>)>,
-    /// Tasks that only the old set has.
     pub gone: Vec<TaskName>,
-    /// Whether limits differ.
     pub limits: bool,
 }
 
 impl Difference {
-    /// Whether both sets say the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// For programs: `added`, `changed` (the names of what differs, by task), `gone`, `limits`.
+    /// For programs: `added`, `changed` (aspect names by task), `gone`, `limits`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let names = |names: &[TaskName]| names.iter().map(|name| json!(name.as_str())).collect::<Vec<_>>();
@@ -104,7 +84,7 @@ impl Difference {
     }
 }
 
-/// One line for each task: `+ new`, `~ changed: when, run`, `- gone`.
+/// One line per task: `+ new`, `~ changed: when, run`, `- gone`.
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
@@ -127,7 +107,6 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs between what holds and what is to hold.
 #[must_use]
 pub fn difference(old: &TaskSet, new: &TaskSet) -> Difference {
     let mut found = Difference { limits: old.limits() != new.limits(), ..Difference::default() };
@@ -147,38 +126,27 @@ pub fn difference(old: &TaskSet, new: &TaskSet) -> Difference {
     found
 }
 
+type Differs = fn(&Task, &Task) -> bool;
+
+const ASPECTS: [(Aspect, Differs); 14] = [
+    (Aspect::When, |old, new| old.trigger != new.trigger && trigger_meaning(old) != trigger_meaning(new)),
+    (Aspect::Calendar, |old, new| {
+        old.calendar != new.calendar && calendar_meaning(old) != calendar_meaning(new)
+    }),
+    (Aspect::Run, |old, new| old.run != new.run && run_meaning(old) != run_meaning(new)),
+    (Aspect::Sets, |old, new| old.sets != new.sets),
+    (Aspect::Produces, |old, new| old.produces != new.produces),
+    (Aspect::Priority, |old, new| old.priority != new.priority),
+    (Aspect::Pool, |old, new| old.pool != new.pool),
+    (Aspect::Retry, |old, new| old.retry != new.retry),
+    (Aspect::MaxSilence, |old, new| old.max_silence != new.max_silence),
+    (Aspect::HoldBack, |old, new| old.hold_back != new.hold_back),
+    (Aspect::Paused, |old, new| old.paused != new.paused),
+    (Aspect::About, |old, new| old.about != new.about),
+    (Aspect::Owner, |old, new| old.owner != new.owner),
+    (Aspect::Labels, |old, new| old.labels != new.labels),
+];
+
 fn aspects(old: &Task, new: &Task) -> Vec<Aspect> {
-    let differs = |aspect: Aspect| match aspect {
-        Aspect::When => old.trigger != new.trigger && trigger_meaning(old) != trigger_meaning(new),
-        Aspect::Calendar => old.calendar != new.calendar && calendar_meaning(old) != calendar_meaning(new),
-        Aspect::Run => old.run != new.run && run_meaning(old) != run_meaning(new),
-        Aspect::Sets => old.sets != new.sets,
-        Aspect::Produces => old.produces != new.produces,
-        Aspect::Priority => old.priority != new.priority,
-        Aspect::Pool => old.pool != new.pool,
-        Aspect::Retry => old.retry != new.retry,
-        Aspect::MaxSilence => old.max_silence != new.max_silence,
-        Aspect::HoldBack => old.hold_back != new.hold_back,
-        Aspect::Paused => old.paused != new.paused,
-        Aspect::About => old.about != new.about,
-        Aspect::Owner => old.owner != new.owner,
-        Aspect::Labels => old.labels != new.labels,
-    };
-    let all = [
-        Aspect::When,
-        Aspect::Calendar,
-        Aspect::Run,
-        Aspect::Sets,
-        Aspect::Produces,
-        Aspect::Priority,
-        Aspect::Pool,
-        Aspect::Retry,
-        Aspect::MaxSilence,
-        Aspect::HoldBack,
-        Aspect::Paused,
-        Aspect::About,
-        Aspect::Owner,
-        Aspect::Labels,
-    ];
-    all.into_iter().filter(|aspect| differs(*aspect)).collect()
+    ASPECTS.iter().filter(|(_, differs)| differs(old, new)).map(|(aspect, _)| *aspect).collect()
 }

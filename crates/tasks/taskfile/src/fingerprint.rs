@@ -1,4 +1,4 @@
-//! What a task means, in sixteen bytes.
+//! The meaning of a task as a digest.
 
 use crate::definition::{self, Secrets};
 use crate::task::Task;
@@ -6,21 +6,20 @@ use serde_json::{Value, json};
 use std::fmt;
 use triggers::show_duration;
 
-/// A digest of what a task does. The same meaning has the same fingerprint, in whatever order, words or file it is written, and in
-/// every version of Torg; another meaning has another one. What is only for people (`about`, `owner`, `labels`) is not part of it,
-/// and the calendar only if the trigger counts chunks.
+/// A digest of what a task does. The same meaning has the same fingerprint, whatever the order, the
+/// wording or the file, and in every version of Torg. `about`, `owner` and `labels` are not part of
+/// it, and the calendar only if the trigger counts chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 16]);
 
 impl Fingerprint {
-    /// The bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// As 32 digits.
+/// 32 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&text::hex(&self.0))
@@ -28,7 +27,6 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Task {
-    /// The digest of what the task does.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let meaning = json!([
@@ -52,7 +50,7 @@ impl Task {
     }
 }
 
-/// The trigger with the members of aggregates in one order, each once.
+/// The trigger with sorted, distinct members of aggregates.
 pub(crate) fn trigger_meaning(task: &Task) -> Value {
     let mut meaning = definition::trigger(&task.trigger);
     sort(&mut meaning);
@@ -68,7 +66,7 @@ fn sort(value: &mut Value) {
             members.dedup();
         }
     }
-    // An aggregate whose members were all the same is that member.
+    // An aggregate whose members are all the same is that member.
     let alone = entries.values().find_map(|members| members.as_array().filter(|members| members.len() == 1));
     if let Some(alone) = alone.and_then(|members| members.first()).cloned() {
         *value = alone;

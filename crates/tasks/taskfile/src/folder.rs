@@ -5,49 +5,27 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Why files could not be read from a disk.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The disk says no.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// What could not be read.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// Task files are UTF-8.
+    Io { path: PathBuf, error: io::Error },
     #[error("{}: line {line} is not UTF-8: save the file as UTF-8", path.display())]
     Encoding {
-        /// The file.
         path: PathBuf,
-        /// The first line that is not.
+        /// The first line that is not UTF-8.
         line: usize,
     },
-    /// Larger than [`FILE_BYTES_MAX`], or all files together than [`TOTAL_BYTES_MAX`].
     #[error("{}: with this file there are more than {bytes} bytes: split it, or remove what is no task file", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The limit.
-        bytes: usize,
-    },
-    /// More than [`FILES_MAX`].
+    TooLarge { path: PathBuf, bytes: usize },
     #[error("{}: there are more than {FILES_MAX} task files", path.display())]
-    TooMany {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A folder without `*.yaml` and `*.yml`.
+    TooMany { path: PathBuf },
     #[error("{}: there is no task file in this folder: they end with .yaml or .yml", path.display())]
-    Empty {
-        /// The folder.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
-/// One task file, or those of a folder: `*.yaml` and `*.yml`, without hidden ones and without folders inside of it, sorted by name. Not
-/// more than the limits is read. For [`TaskSet::read`](crate::TaskSet::read).
+/// Reads a task file, or the `*.yaml` and `*.yml` files of a folder, sorted by name, without hidden
+/// files and subfolders. Reads no more than the limits. For
+/// [`TaskSet::read`](crate::TaskSet::read).
 pub fn load(path: &Path) -> Result<Vec<(String, String)>, LoadError> {
     let failed = |path: &Path| {
         let path = path.to_owned();

@@ -1,30 +1,21 @@
-//! Every limit of the language, with its unit in its name, and what holds where a file says nothing.
+//! Limits and defaults of the language.
 
 use jiff::SignedDuration;
 
-/// One file.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
-/// All files together.
 pub const TOTAL_BYTES_MAX: usize = 256 << 20;
-/// Files that are read together.
 pub const FILES_MAX: usize = 10_000;
-/// Mappings and lists inside of each other.
+/// Nesting of mappings and lists.
 pub const DEPTH_MAX: usize = 24;
 /// Scalars, lists and mappings of one file.
 pub const NODES_MAX: usize = 20_000_000;
 /// Scalars, lists and mappings of one task, one shorthand, or another entry at the top of a file.
 pub const ENTRY_NODES_MAX: usize = 100_000;
-/// Tasks of all files.
 pub const TASKS_MAX: usize = 200_000;
-/// Shorthands of all files.
 pub const SHORTHANDS_MAX: usize = 1_000;
-/// Parameters of one shorthand.
 pub const SHORTHAND_PARAMETERS_MAX: usize = 32;
-/// Shorthands that use each other, in one chain.
 pub const SHORTHAND_DEPTH_MAX: usize = 8;
-/// Conditions of one trigger, with those that shorthands bring.
 pub const CONDITIONS_MAX: usize = 100;
-/// Pools.
 pub const POOLS_MAX: usize = 1_000;
 
 /// The name of a task, a pool, a shorthand, a label.
@@ -35,58 +26,47 @@ pub const PARAMETER_CHARS_MAX: usize = 300;
 pub const ABOUT_CHARS_MAX: usize = 2_000;
 /// An owner, a directory, the value of a label.
 pub const LINE_CHARS_MAX: usize = 1_000;
-/// Labels of a task.
 pub const LABELS_MAX: usize = 64;
-/// A command with its arguments, a shell script, the body of a request, the value of a header.
+/// A command with its arguments, a shell script, a request body, a header value.
 pub const TEXT_BYTES_MAX: usize = 64 << 10;
-/// Arguments of a command.
 pub const ARGUMENTS_MAX: usize = 1_000;
 /// Variables of an environment, headers of a request.
 pub const PAIRS_MAX: usize = 256;
-/// A URL.
 pub const URL_CHARS_MAX: usize = 2_048;
-/// Parameters that one task sets or produces.
 pub const SETS_MAX: usize = 256;
 
 /// Runs at the same time, of all tasks or of a pool.
 pub const RUNNING_MAX: i64 = 100_000;
 /// The largest priority; the smallest is its negative.
 pub const PRIORITY_MAX: i64 = 1_000_000;
-/// Attempts.
 pub const ATTEMPTS_MAX: i64 = 1_000;
-/// A duration of any kind: ten years.
+/// Ten years.
 pub const DURATION_MAX: SignedDuration = SignedDuration::from_hours(24 * 3_660);
-/// A run may take at most so long: thirty days.
+/// Thirty days.
 pub const TIMEOUT_MAX: SignedDuration = SignedDuration::from_hours(24 * 30);
-/// The shortest pause between two looks at a run over HTTP.
+/// The shortest polling interval of a run over HTTP.
 pub const POLL_EVERY_MIN: SignedDuration = SignedDuration::from_secs(1);
 /// Chunks by which a value may differ.
 pub const CHUNKS_MAX: i64 = 1_000_000;
-/// A day begins less than so much after midnight.
+/// The day offset is smaller than this.
 pub const DAY_OFFSET_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// Errors that are kept; the others are counted.
 pub const ERRORS_MAX: usize = 100;
 /// Warnings that are kept; the others are counted.
 pub const WARNINGS_MAX: usize = 1_000;
-/// The piece of a line that is shown with a problem, on each side of the place.
+/// The part of a line that is shown on each side of a location.
 pub const EXCERPT_CHARS_MAX: usize = 70;
-/// What a file says, inside a message; longer texts are cut.
+/// Quoted text in a message; longer texts are truncated.
 pub const QUOTE_CHARS_MAX: usize = 60;
-/// Names that a message lists.
 pub const LISTED_MAX: usize = 12;
 /// Tasks of a cycle that a warning names.
 pub const CYCLE_TASKS_MAX: usize = 12;
 
-/// Runs at the same time.
 pub const RUNNING_DEFAULT: u32 = 8;
-/// How long a run may take.
 pub const TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_hours(1);
-/// The pause before the second attempt.
 pub const RETRY_FIRST_DEFAULT: SignedDuration = SignedDuration::from_secs(30);
-/// The longest pause between two attempts.
 pub const RETRY_MOST_DEFAULT: SignedDuration = SignedDuration::from_hours(1);
-/// Attempts.
 pub const ATTEMPTS_DEFAULT: u32 = 10;
 /// How long less important tasks are held back for a task.
 pub const HOLD_BACK_DEFAULT: SignedDuration = SignedDuration::from_mins(10);

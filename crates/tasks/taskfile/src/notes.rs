@@ -1,37 +1,34 @@
-//! Collects what is wrong while files are read, and turns places into lines of text at the end.
+//! Collects problems while files are read, and finally attaches the lines of text.
 
 use crate::limits::{ERRORS_MAX, EXCERPT_CHARS_MAX, WARNINGS_MAX};
-use crate::place::Place;
+use crate::location::Location;
 use crate::problem::{Code, Excerpt, Problem, Related, Severity};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// A problem whose line was not looked up yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) severity: Severity,
     pub(crate) code: Code,
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) message: String,
     pub(crate) remedy: String,
-    pub(crate) related: Vec<(Place, String)>,
+    pub(crate) related: Vec<(Location, String)>,
 }
 
 impl Note {
-    /// What to do about it.
     pub(crate) fn remedy(&mut self, remedy: impl Into<String>) -> &mut Self {
         self.remedy = remedy.into();
         self
     }
 
-    /// Another place that has to do with it.
-    pub(crate) fn related(&mut self, place: Place, message: impl Into<String>) -> &mut Self {
+    pub(crate) fn related(&mut self, place: Location, message: impl Into<String>) -> &mut Self {
         self.related.push((place, message.into()));
         self
     }
 }
 
-/// A file: what it is called in messages, and its text.
+/// A file: its name for messages, and its text.
 pub(crate) type File = (String, String);
 
 #[derive(Debug, Default)]
@@ -40,36 +37,48 @@ pub(crate) struct Notes {
     warnings: Vec<Note>,
     more_errors: usize,
     more_warnings: usize,
-    /// Places of secrets that are written into files: no excerpt shows them.
-    hidden: BTreeSet<Place>,
-    /// Takes what is beyond the limits.
+    /// Secrets that are written into files: no excerpt shows them.
+    hidden: BTreeSet<Location>,
     spare: Option<Note>,
 }
 
 impl Notes {
-    pub(crate) fn error(&mut self, code: Code, place: Place, message: impl Into<String>) -> &mut Note {
+    pub(crate) fn error(&mut self, code: Code, place: Location, message: impl Into<String>) -> &mut Note {
         self.note(Severity::Error, code, place, message.into())
     }
 
-    pub(crate) fn warning(&mut self, code: Code, place: Place, message: impl Into<String>) -> &mut Note {
+    /// Notes an error whose part of the file is not used.
+    pub(crate) fn refuse<T>(
+        &mut self,
+        code: Code,
+        place: Location,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Option<T> {
+        self.error(code, place, message).remedy(remedy);
+        None
+    }
+
+    pub(crate) fn warning(&mut self, code: Code, place: Location, message: impl Into<String>) -> &mut Note {
         self.note(Severity::Warning, code, place, message.into())
     }
 
-    fn note(&mut self, severity: Severity, code: Code, place: Place, message: String) -> &mut Note {
+    fn note(&mut self, severity: Severity, code: Code, place: Location, message: String) -> &mut Note {
         let note = Note { severity, code, place, message, remedy: String::new(), related: Vec::new() };
         let (list, max, more) = match severity {
             Severity::Error => (&mut self.errors, ERRORS_MAX, &mut self.more_errors),
             Severity::Warning => (&mut self.warnings, WARNINGS_MAX, &mut self.more_warnings),
         };
-        if list.len() < max {
-            return list.push_mut_note(note);
+        if list.len() == max {
+            *more += 1;
+            return self.spare.insert(note);
         }
-        *more += 1;
-        self.spare.insert(note)
+        list.push(note);
+        let last = list.len() - 1;
+        &mut list[last]
     }
 
-    /// Never shows what stands at a place.
-    pub(crate) fn hide(&mut self, place: Place) {
+    pub(crate) fn hide(&mut self, place: Location) {
         self.hidden.insert(place);
     }
 
@@ -77,17 +86,15 @@ impl Notes {
         self.errors.len() + self.more_errors
     }
 
-    /// How many errors were kept.
     pub(crate) const fn kept_errors(&self) -> usize {
         self.errors.len()
     }
 
-    /// The errors that were kept from the `from`th on.
+    /// Takes out the kept errors from the `from`th on.
     pub(crate) fn errors_from(&mut self, from: usize) -> Vec<Note> {
         self.errors.split_off(from.min(self.errors.len()))
     }
 
-    /// Puts errors back that were taken out.
     pub(crate) fn put_back(&mut self, errors: Vec<Note>) {
         self.errors.extend(errors);
     }
@@ -100,7 +107,7 @@ impl Notes {
         self.more_warnings
     }
 
-    /// Errors and warnings, each in the order of files, lines and columns.
+    /// Errors and warnings, sorted by file, line and column.
     pub(crate) fn into_problems(self, files: &[File]) -> (Vec<Problem>, Vec<Problem>) {
         let mut lines = Lines { files, starts: vec![None; files.len()], hidden: self.hidden };
         let mut finish = |mut notes: Vec<Note>| {
@@ -111,23 +118,11 @@ impl Notes {
     }
 }
 
-trait PushNote {
-    fn push_mut_note(&mut self, note: Note) -> &mut Note;
-}
-
-impl PushNote for Vec<Note> {
-    fn push_mut_note(&mut self, note: Note) -> &mut Note {
-        let at = self.len();
-        self.push(note);
-        &mut self[at]
-    }
-}
-
-/// Finds lines in files; where lines begin is counted once for each file that is asked about.
+/// Looks up lines in files; line starts are computed once per file.
 struct Lines<'f> {
     files: &'f [File],
     starts: Vec<Option<Vec<usize>>>,
-    hidden: BTreeSet<Place>,
+    hidden: BTreeSet<Location>,
 }
 
 impl Lines<'_> {
@@ -150,11 +145,11 @@ impl Lines<'_> {
         }
     }
 
-    fn name(&self, place: Place) -> String {
+    fn name(&self, place: Location) -> String {
         self.files.get(place.file as usize).map(|(name, _)| name.clone()).unwrap_or_default()
     }
 
-    fn excerpt(&mut self, place: Place) -> Excerpt {
+    fn excerpt(&mut self, place: Location) -> Excerpt {
         let Some((_, text)) = self.files.get(place.file as usize) else { return Excerpt::default() };
         let starts = self.starts[place.file as usize].get_or_insert_with(|| {
             let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -168,10 +163,11 @@ impl Lines<'_> {
         cut(&line, place.at.column as usize - 1, place.width as usize)
     }
 
-    /// The line of a place with secrets as asterisks; one that goes on in the next line is hidden up to the end of the line.
-    fn without_secrets<'l>(&self, line: &'l str, place: Place) -> Cow<'l, str> {
+    /// The line with secrets as asterisks; a secret that continues on the next line is hidden to
+    /// the end of the line.
+    fn without_secrets<'l>(&self, line: &'l str, place: Location) -> Cow<'l, str> {
         let (first, last) =
-            (Place::new(place.file, place.at.line, 0), Place::new(place.file, place.at.line + 1, 0));
+            (Location::new(place.file, place.at.line, 0), Location::new(place.file, place.at.line + 1, 0));
         let mut shown = Cow::Borrowed(line);
         for hidden in self.hidden.range(first..last) {
             let from = hidden.at.column as usize - 1;
@@ -183,7 +179,6 @@ impl Lines<'_> {
     }
 }
 
-/// The piece of a line around a character.
 fn cut(line: &str, before: usize, width: usize) -> Excerpt {
     let skipped = before.saturating_sub(EXCERPT_CHARS_MAX);
     let shown = before - skipped + EXCERPT_CHARS_MAX;
@@ -220,7 +215,7 @@ mod tests {
     fn errors_beyond_the_limit_are_counted() {
         let mut notes = Notes::default();
         for line in 1..=ERRORS_MAX as u32 + 7 {
-            notes.error(Code::Syntax, Place::new(0, line, 1), "x").remedy("y");
+            notes.error(Code::Syntax, Location::new(0, line, 1), "x").remedy("y");
         }
         assert_eq!((notes.errors(), notes.more_errors()), (ERRORS_MAX + 7, 7));
         assert_eq!(notes.into_problems(&[]).0.len(), ERRORS_MAX);

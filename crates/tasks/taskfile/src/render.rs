@@ -1,11 +1,12 @@
-//! Problems as a good compiler prints them, and as JSON.
+//! Problems like a compiler prints them, and as JSON.
 
-use crate::place::Position;
+use crate::location::Position;
 use crate::problem::{Errors, Excerpt, Problem, Related, Severity};
 use serde_json::{Value, json};
 use std::fmt::{self, Write};
 
-/// Problems for people, each with its line, and a last line with their number. `more_errors` and `more_warnings` were not kept.
+/// For people: each problem with its line, then their number. `more_errors` and `more_warnings`
+/// were not kept.
 #[must_use]
 pub fn render(problems: &[Problem], more_errors: usize, more_warnings: usize) -> String {
     let mut out = String::new();
@@ -27,14 +28,15 @@ pub fn render(problems: &[Problem], more_errors: usize, more_warnings: usize) ->
     out
 }
 
-/// Problems for programs: a list of objects with `severity, code, file, line, column, message, remedy, text, related`.
+/// For programs: a list of objects with `severity, code, file, line, column, message, remedy, text,
+/// related`.
 #[must_use]
 pub fn problems_to_json(problems: &[Problem]) -> Value {
     problems.iter().map(Problem::to_json).collect()
 }
 
 impl Errors {
-    /// For programs: an object with `errors` and the number of those that were not kept, `more`.
+    /// For programs: `errors`, and `more` for the number that was not kept.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({ "errors": problems_to_json(&self.errors), "more": self.more })
@@ -42,7 +44,6 @@ impl Errors {
 }
 
 impl Problem {
-    /// For programs.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let related = |related: &Related| {

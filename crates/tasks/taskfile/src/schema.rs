@@ -1,12 +1,12 @@
 //! The language as a JSON Schema, for editors.
 
+use crate::keywords::{
+    CONDITIONS, DEFAULTS, DONE, FILE, Form, GRPC, HTTP, Key, LIMITS, METHODS, POLL, RETRY, RUN, SHORTHAND,
+    TASK, TLS, WEEKDAYS, keys_of,
+};
 use crate::limits::{
     ABOUT_CHARS_MAX, ARGUMENTS_MAX, ATTEMPTS_MAX, CHUNKS_MAX, LABELS_MAX, NAME_CHARS_MAX, PAIRS_MAX,
     PRIORITY_MAX, RUNNING_MAX, SETS_MAX, URL_CHARS_MAX,
-};
-use crate::words::{
-    CONDITIONS, DEFAULTS, DONE, FILE, Form, GRPC, HTTP, Key, LIMITS, METHODS, POLL, RETRY, RUN, SHORTHAND,
-    TASK, TLS, WEEKDAYS, keys_of,
 };
 use serde_json::{Map, Value, json};
 
@@ -15,8 +15,8 @@ const NAME: &str = r"^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$";
 const PARAMETER: &str = r"^[\p{L}\p{N}_/-]+(\.[\p{L}\p{N}_/-]+)+$";
 const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
-/// The schema of a task file (draft 7, which all editors know). It knows all keys and what may stand behind them; what depends on other
-/// places, such as names of shorthands and pools, only [`TaskSet::read`](crate::TaskSet::read) knows.
+/// The schema of a task file (draft 7, which all editors support): all keys and their values. Only
+/// [`TaskSet::read`](crate::TaskSet::read) checks names of shorthands and pools.
 #[must_use]
 pub fn json_schema() -> Value {
     json!({
@@ -38,7 +38,6 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// The entries of a mapping, each with what is said of it.
 fn properties(keys: &[Key], value: impl Fn(&str) -> Value) -> Value {
     let entry = |(name, about): &Key| ((*name).to_owned(), with(value(name), "description", json!(about)));
     keys.iter().map(entry).collect::<Map<_, _>>().into()
@@ -75,7 +74,6 @@ fn integer(least: i64, most: i64) -> Value {
     json!({ "type": "integer", "minimum": least, "maximum": most })
 }
 
-/// A reference beside which a description may stand.
 fn reference(name: &str) -> Value {
     json!({ "allOf": [{ "$ref": format!("#/definitions/{name}") }] })
 }
@@ -166,7 +164,7 @@ fn shorthand_key(key: &str) -> Value {
     }
 }
 
-/// A condition; inside of a shorthand, `$name` may stand for any value.
+/// A condition; inside a shorthand, `$name` may stand for any value.
 fn condition(filled: bool) -> Value {
     let name = if filled { "filled_condition" } else { "condition" };
     let or_filled = |value: Value| {

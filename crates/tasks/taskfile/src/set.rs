@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use triggers::{Calendar, Parameter};
 
-/// All tasks of all files, checked. It never changes; a change of the files is another set, and [`difference`](crate::difference)
-/// tells what it changes.
+/// All tasks of all files, checked and immutable. [`difference`](crate::difference) compares two
+/// sets.
 #[derive(Clone, Debug, Default)]
 pub struct TaskSet {
     tasks: BTreeMap<TaskName, Arc<Task>>,
@@ -16,17 +16,17 @@ pub struct TaskSet {
     warnings: Vec<Problem>,
     more_warnings: usize,
     readers: BTreeMap<Parameter, Vec<TaskName>>,
-    makers: BTreeMap<Parameter, Vec<TaskName>>,
+    writers: BTreeMap<Parameter, Vec<TaskName>>,
 }
 
 impl TaskSet {
-    /// Reads files, each a name for messages and a text; the order in which they are given does not matter. Either all of their
-    /// tasks are taken, or none, with everything that is wrong.
+    /// Reads files, each a name for messages and a text, in any order. Accepts all tasks, or none
+    /// and returns everything that is wrong.
     ///
     /// ```
     /// let file = "tasks:\n  report:\n    when: {new_day: sales.loaded_to}\n    run: ./report.sh\n";
     /// let set = taskfile::TaskSet::read(vec![("report.yaml".into(), file.into())])?;
-    /// assert_eq!(set.tasks_of(&"sales.loaded_to".parse().unwrap())[0].as_str(), "report");
+    /// assert_eq!(set.readers_of(&"sales.loaded_to".parse().unwrap())[0].as_str(), "report");
     /// # Ok::<(), taskfile::Errors>(())
     /// ```
     pub fn read(files: Vec<(String, String)>) -> Result<Self, Errors> {
@@ -41,90 +41,76 @@ impl TaskSet {
         more_warnings: usize,
     ) -> Self {
         let mut readers: BTreeMap<Parameter, Vec<TaskName>> = BTreeMap::new();
-        let mut makers: BTreeMap<Parameter, Vec<TaskName>> = BTreeMap::new();
+        let mut writers: BTreeMap<Parameter, Vec<TaskName>> = BTreeMap::new();
         for task in tasks.values() {
             for parameter in task.trigger.parameters() {
-                add(&mut readers, parameter, &task.name);
+                readers.entry(parameter.clone()).or_default().push(task.name.clone());
             }
             for parameter in task.outputs() {
-                add(&mut makers, parameter, &task.name);
+                writers.entry(parameter.clone()).or_default().push(task.name.clone());
             }
         }
-        Self { tasks, calendar, limits, warnings, more_warnings, readers, makers }
+        Self { tasks, calendar, limits, warnings, more_warnings, readers, writers }
     }
 
-    /// How many tasks there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// The tasks, by name.
     #[must_use]
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = &Arc<Task>> {
         self.tasks.values()
     }
 
-    /// The task of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         self.tasks.get(name)
     }
 
-    /// The calendar of tasks that have none of their own.
+    /// The calendar of tasks without one of their own.
     #[must_use]
     pub const fn calendar(&self) -> &Calendar {
         &self.calendar
     }
 
-    /// How much runs at the same time.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// What somebody should look at, by file, line and column; the first [`WARNINGS_MAX`](crate::limits::WARNINGS_MAX).
+    /// By file, line and column; the first [`WARNINGS_MAX`](crate::limits::WARNINGS_MAX).
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 
-    /// How many warnings there are beyond these.
+    /// Warnings beyond these.
     #[must_use]
     pub const fn more_warnings(&self) -> usize {
         self.more_warnings
     }
 
-    /// The tasks whose triggers look at a parameter, as a reference too, by name: those to check when it changes.
+    /// The tasks whose triggers read a parameter, references included, by name: those to check when
+    /// it changes.
     #[must_use]
-    pub fn tasks_of(&self, parameter: &Parameter) -> &[TaskName] {
+    pub fn readers_of(&self, parameter: &Parameter) -> &[TaskName] {
         self.readers.get(parameter).map_or(&[], Vec::as_slice)
     }
 
     /// The tasks that set or produce a parameter, by name.
     #[must_use]
-    pub fn makers_of(&self, parameter: &Parameter) -> &[TaskName] {
-        self.makers.get(parameter).map_or(&[], Vec::as_slice)
+    pub fn writers_of(&self, parameter: &Parameter) -> &[TaskName] {
+        self.writers.get(parameter).map_or(&[], Vec::as_slice)
     }
 
-    /// Every parameter that a trigger looks at.
     #[must_use]
     pub fn parameters(&self) -> impl ExactSizeIterator<Item = &Parameter> {
         self.readers.keys()
-    }
-}
-
-fn add(index: &mut BTreeMap<Parameter, Vec<TaskName>>, parameter: &Parameter, task: &TaskName) {
-    match index.get_mut(parameter) {
-        Some(tasks) => tasks.push(task.clone()),
-        None => {
-            index.insert(parameter.clone(), vec![task.clone()]);
-        }
     }
 }

@@ -1,12 +1,11 @@
-//! What somebody may have meant.
+//! Suggestions for misspelt words.
 
+use crate::keywords::SYNONYMS;
 use crate::limits::LISTED_MAX;
-use crate::words::SYNONYMS;
 
 /// Shorter beginnings of words are not completed.
 const BEGINNING_BYTES_MIN: usize = 3;
 
-/// The word that was meant, if one is near enough.
 pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone) -> Option<&'w str> {
     let lower = word.to_lowercase().replace('-', "_");
     if let Some(same) = known.clone().find(|known| known.to_lowercase().replace('-', "_") == lower) {
@@ -24,7 +23,7 @@ pub(crate) fn meant<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone
     text::nearest(&lower, known)
 }
 
-/// A sentence: what was meant, or what is known.
+/// A sentence: the word that was probably meant, or the list of known ones.
 pub(crate) fn remedy<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clone, what: &str) -> String {
     match meant(word, known.clone()) {
         Some(meant) => format!("did you mean `{meant}`?"),
@@ -32,13 +31,13 @@ pub(crate) fn remedy<'w>(word: &str, known: impl Iterator<Item = &'w str> + Clon
     }
 }
 
-/// A sentence with what is known, as far as it fits.
+/// A sentence with the known words, truncated.
 pub(crate) fn list<'w>(known: impl Iterator<Item = &'w str> + Clone, what: &str) -> String {
     let count = known.clone().count();
     if count == 0 {
         return format!("there are no {what}");
     }
-    // A list that is cut in its middle helps nobody when only a few more words are left.
+    // A list that is only slightly too long is shown whole.
     let shown = if count <= 2 * LISTED_MAX { count } else { LISTED_MAX };
     let words: Vec<String> = known.take(shown).map(|word| format!("`{word}`")).collect();
     let more = if count > shown { format!(" and {} more", count - shown) } else { String::new() };

@@ -1,6 +1,6 @@
 //! What a task is.
 
-use crate::place::Position;
+use crate::location::Position;
 use crate::run::Run;
 use jiff::SignedDuration;
 use std::borrow::Borrow;
@@ -14,13 +14,11 @@ use triggers::{Calendar, Parameter, Trigger};
 pub struct TaskName(Arc<str>);
 
 impl TaskName {
-    /// A name as it stands.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self(name.into())
     }
 
-    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -39,12 +37,9 @@ impl fmt::Display for TaskName {
     }
 }
 
-/// Where a task stands in the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The file.
     pub file: Arc<str>,
-    /// Where in it its name stands.
     pub at: Position,
 }
 
@@ -59,9 +54,8 @@ impl fmt::Display for Origin {
 pub enum SetTo {
     /// The value of a parameter of the trigger, as the check saw it that started the run.
     Seen(Parameter),
-    /// The moment of that check: what came later is not in the result.
+    /// The moment of that check: later data is not in the result.
     Now,
-    /// A number.
     Number(i64),
 }
 
@@ -75,67 +69,58 @@ impl fmt::Display for SetTo {
     }
 }
 
-/// What happens when a run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The pause before the second attempt; every later one is twice as long.
+    /// The delay before the second attempt; it doubles with every attempt.
     pub first: SignedDuration,
-    /// The longest pause; not shorter than the first.
+    /// The longest delay; at least `first`.
     pub most: SignedDuration,
-    /// How often it is tried in all, at least once.
+    /// Attempts in total, at least one.
     pub attempts: u32,
 }
 
-/// A task with everything that the files say of it; what they do not say is filled in.
+/// A task with everything that the files say of it, and defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its name.
     pub name: TaskName,
-    /// What it is for; empty if nobody says.
+    /// May be empty.
     pub about: String,
-    /// Who looks after it; empty if nobody says.
+    /// May be empty.
     pub owner: String,
-    /// By which it is found.
+    /// For searching.
     pub labels: BTreeMap<String, String>,
-    /// When it fires. No aggregate in it is empty, or has one member only.
+    /// No aggregate in it is empty or has a single member.
     pub trigger: Trigger,
-    /// By which chunks are counted.
     pub calendar: Calendar,
-    /// What is run.
     pub run: Run,
-    /// What is set when a run succeeds.
     pub sets: BTreeMap<Parameter, SetTo>,
-    /// What the run moves by itself; none of them is in `sets`.
+    /// What the run writes itself; disjoint from `sets`.
     pub produces: BTreeSet<Parameter>,
-    /// Tasks with a larger number go first.
+    /// Larger numbers go first.
     pub priority: i32,
-    /// The pool whose limit it counts against, which [`Limits::pools`] has.
+    /// The pool whose limit it counts against, a key of [`Limits::pools`].
     pub pool: Option<String>,
-    /// What happens when a run fails.
     pub retry: Retry,
-    /// Somebody is told when it has not run successfully for so long.
+    /// An alert follows after this long without a success.
     pub max_silence: Option<SignedDuration>,
     /// How long less important tasks may be held back for it; zero for never.
     pub hold_back: SignedDuration,
-    /// Whether it waits until somebody resumes it.
+    /// Whether it waits until an operator resumes it.
     pub paused: bool,
-    /// Where it stands.
     pub origin: Origin,
 }
 
 impl Task {
-    /// What a successful run moves: set by Torg, or by the run itself.
+    /// What a successful run writes, through Torg or itself.
     pub fn outputs(&self) -> impl Iterator<Item = &Parameter> {
         self.sets.keys().chain(&self.produces)
     }
 }
 
-/// How much runs at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Of all tasks.
     pub running: u32,
-    /// Of the tasks of a pool; `None`: only the limit of all tasks counts.
+    /// `None`: only the limit of all tasks counts.
     pub pools: BTreeMap<String, Option<u32>>,
 }
 

@@ -1,9 +1,10 @@
-//! Texts with variables in them, whose values are secrets: known only when a run begins, and shown nowhere.
+//! Texts with variables, whose values are secrets: resolved only when a run starts, and never
+//! shown.
 
 use std::fmt;
 
-/// A text in which `${NAME}` stands for a variable of the scheduler's environment and `$$` for a `$`. It knows names, never values:
-/// whatever prints it prints the names.
+/// A text in which `${NAME}` stands for an environment variable and `$$` for a `$`. It knows names,
+/// never values: printing it prints the names.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -15,31 +16,26 @@ enum Piece {
     Variable(String),
 }
 
-/// Why a text is no template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// A `$` without braces behind it.
     #[error("a `$` stands alone")]
     LoneDollar,
-    /// A brace is not closed.
     #[error("a `${{` is not closed")]
     Open,
-    /// There is no name, or one that no variable can have.
     #[error("`{0}` is no name of a variable")]
     Name(String),
 }
 
-/// A variable that is not set where the run begins.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the variable {0} is not set in the environment of the scheduler: set it, and restart")]
+#[error("the variable {0} is not set in the environment of Torg: set it, and restart")]
 pub struct MissingVariable(pub String);
 
-/// A text that may hold secrets: it prints as `***`.
+/// A text that may contain secrets: it prints as `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself: for the run, and nothing else.
+    /// For the run, and nothing else.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -53,7 +49,6 @@ impl fmt::Debug for Secret {
 }
 
 impl Template {
-    /// Reads a text.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while let Some((before, after)) = rest.split_once('$') {
@@ -81,7 +76,6 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// The variables in it.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Variable(name) => Some(name.as_str()),
@@ -89,7 +83,6 @@ impl Template {
         })
     }
 
-    /// The text with the values of its variables.
     pub fn resolve(&self, value: impl Fn(&str) -> Option<String>) -> Result<Secret, MissingVariable> {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -103,13 +96,13 @@ impl Template {
         Ok(Secret(out))
     }
 
-    /// How it may be shown beside the name that it belongs to: a secret that somebody wrote down is not.
+    /// How it may be shown beside its name: a secret that is written into the file is hidden.
     #[must_use]
     pub fn shown(&self, name: &str) -> String {
         if self.is_written_secret(name) { "***".to_owned() } else { self.to_string() }
     }
 
-    /// Whether the name says that it is a secret, and it has no variable for it.
+    /// Whether the name suggests a secret and the value has no variable.
     pub(crate) fn is_written_secret(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let secret = [
@@ -130,7 +123,6 @@ impl Template {
     }
 }
 
-/// As it was written.
 impl fmt::Display for Template {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in &self.pieces {
@@ -143,7 +135,7 @@ impl fmt::Display for Template {
     }
 }
 
-/// Names of variables alone: nobody knows what a plain text is beside which name.
+/// Shows variable names only, because any plain text may be a secret.
 impl fmt::Debug for Template {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Template(")?;
@@ -157,7 +149,6 @@ impl fmt::Debug for Template {
     }
 }
 
-/// Whether a variable of an environment can have this name.
 pub(crate) fn is_variable(name: &str) -> bool {
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

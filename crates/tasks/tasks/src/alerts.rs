@@ -1,4 +1,5 @@
-//! Telling alerts to somebody outside: a stage of the watcher, so that an alert waits until it was told.
+//! Delivers alerts to a webhook: a stage of the watcher, so that an alert is retried until it is
+//! delivered.
 
 use async_trait::async_trait;
 use reqwest::{Client, StatusCode, Url, redirect};
@@ -9,18 +10,17 @@ use wire::torg::tasks::v1::TaskAlert;
 use crate::entity::TaskEntity;
 use crate::limits::WEBHOOK_TIMEOUT;
 
-/// The name of the stage.
 const STAGE: &str = "alerts";
 
-/// Tells alerts by HTTP: a `POST` of `{"task", "number", "kind", "text", "time"}` for each, in the order of a task's alerts, at least once. The header
-/// `idempotency-key` is the same for an alert that is told again.
+/// Delivers alerts by HTTP: a `POST` of `{"task", "number", "kind", "text", "time"}` for each, in
+/// order, at least once. The header `idempotency-key` is the same for a repeated delivery.
 pub struct Webhook {
     client: Client,
     url: Url,
 }
 
 impl Webhook {
-    /// Tells alerts to this URL; the error says what is wrong with it.
+    /// The error says what is wrong with the URL.
     pub fn new(url: &str) -> Result<Self, String> {
         let url: Url =
             url.parse().map_err(|error| format!("the URL of the webhook cannot be read: {error}"))?;
@@ -70,12 +70,12 @@ impl Stage<TaskEntity> for Webhook {
     }
 
     async fn process(&self, subject: &Subject<TaskEntity>) -> Result<Answer<TaskEntity>, StageError> {
-        let told = <[u8; 8]>::try_from(&subject.state[..]).map_or(0, u64::from_le_bytes);
+        let reported = <[u8; 8]>::try_from(&subject.state[..]).map_or(0, u64::from_le_bytes);
         let task = &subject.entity;
-        for alert in task.alerts.iter().filter(|alert| alert.number > told) {
+        for alert in task.alerts.iter().filter(|alert| alert.number > reported) {
             self.tell(&task.name, alert).await?;
         }
-        let last = task.last_alert().max(told);
+        let last = task.last_alert().max(reported);
         Ok(Answer::untouched().with_state(last.to_le_bytes().to_vec()))
     }
 }

@@ -1,21 +1,22 @@
-//! What all parts of the scheduler share.
+//! What all parts of the crate share.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clock::Clock;
 use ctl::Ctl;
 use jiff::Timestamp;
-use planner::board::{Board, Input, TaskState};
+use parking_lot::{Mutex, MutexGuard};
+use planner::{Planner, Snapshot, TaskState};
 use runs::RunId;
 use store::Store;
 use watcher::Watcher;
 
-use crate::attendant::Attendant;
-use crate::carrying::Carrier;
 use crate::definitions::{self, Definitions};
 use crate::entity::{self, All, TaskEntity};
 use crate::error::Result;
+use crate::executor::Executor;
+use crate::run_tracker::RunTracker;
 use crate::spec::Variables;
 use crate::time::timestamp;
 
@@ -24,25 +25,23 @@ pub(crate) struct Core {
     pub(crate) ctl: Ctl,
     pub(crate) watcher: Watcher<TaskEntity>,
     pub(crate) clock: Clock,
-    pub(crate) carrier: Arc<dyn Carrier>,
-    pub(crate) attendant: Attendant,
-    /// Where this process's runs are.
+    pub(crate) executor: Arc<dyn Executor>,
+    pub(crate) tracker: RunTracker,
+    /// Where the runs of this process are.
     pub(crate) place: String,
-    /// The environment of the scheduler.
+    /// The environment for `${NAME}` in task files.
     pub(crate) variables: Variables,
-    /// The board, while this process decides.
-    live: Mutex<Option<Live>>,
-    /// The definitions that were read last: reading a hundred thousand takes seconds.
+    /// The planner, while this process is the leader.
+    leader: Mutex<Option<LeaderState>>,
+    /// Cached: reading a hundred thousand definitions takes seconds.
     read: Mutex<Definitions>,
-    /// Decisions that were committed.
     pub(crate) decisions: AtomicU64,
-    /// Alerts that were committed.
     pub(crate) alerts: AtomicU64,
 }
 
-/// What is known of all tasks.
-pub(crate) struct Live {
-    pub(crate) board: Board,
+/// What the leader knows of all tasks.
+pub(crate) struct LeaderState {
+    pub(crate) planner: Planner,
     pub(crate) definitions: Definitions,
 }
 
@@ -51,22 +50,22 @@ impl Core {
         store: Store,
         ctl: Ctl,
         watcher: Watcher<TaskEntity>,
-        carrier: Arc<dyn Carrier>,
+        executor: Arc<dyn Executor>,
         place: String,
         variables: Variables,
     ) -> Self {
         let clock = watcher.clock().clone();
-        let attendant = Attendant::new(Arc::clone(&carrier), clock.clone());
+        let tracker = RunTracker::new(Arc::clone(&executor), clock.clone());
         Self {
             store,
             ctl,
             watcher,
             clock,
-            carrier,
-            attendant,
+            executor,
+            tracker,
             place,
             variables,
-            live: Mutex::default(),
+            leader: Mutex::default(),
             read: Mutex::default(),
             decisions: AtomicU64::default(),
             alerts: AtomicU64::default(),
@@ -77,40 +76,39 @@ impl Core {
         timestamp(self.clock.now())
     }
 
-    /// The board of this process, if it decides.
-    pub(crate) fn live(&self) -> MutexGuard<'_, Option<Live>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn leader(&self) -> MutexGuard<'_, Option<LeaderState>> {
+        self.leader.lock()
     }
 
-    /// The definitions that are at work, from the store. They are read once for each deployment.
+    /// The deployed definitions, from the store. They are read once per deployment.
     pub(crate) async fn definitions(&self) -> Result<Definitions> {
         let newest = definitions::newest(&self.store).await?.map_or(0, |deployment| deployment.number);
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let read = self.read.lock().clone();
         if read.number == newest {
             return Ok(read);
         }
         let current = definitions::current(&self.store).await?;
-        current.clone_into(&mut self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        current.clone_into(&mut self.read.lock());
         Ok(current)
     }
 
-    /// All that is known, from the store.
-    pub(crate) async fn load(&self) -> Result<(Live, Vec<TaskEntity>)> {
+    pub(crate) async fn load(&self) -> Result<(LeaderState, Vec<TaskEntity>)> {
         let definitions = self.definitions().await?;
         let All { tasks, damaged } = entity::load_all(&self.store).await?;
         let plans = definitions.plans().iter().filter(|plan| !damaged.contains(&*plan.name));
         let values = self.ctl.all().await?;
-        let input = Input {
-            settings: definitions.settings(),
+        let snapshot = Snapshot {
+            limits: definitions.limits().clone(),
             plans: plans.cloned().collect(),
             states: tasks.iter().map(|task| (task.name.clone(), task.state.clone())).collect(),
             values: values.into_iter().map(|(parameter, current)| (parameter, current.value)).collect(),
         };
-        Ok((Live { board: Board::new(input, self.now()), definitions }, tasks))
+        Ok((LeaderState { planner: Planner::new(snapshot, self.now()), definitions }, tasks))
     }
 }
 
-/// The id of a run. It is another one for another store, and for a task that is new under an old name: a folder of runs may outlive both.
+/// The id of a run. It differs between stores, and between tasks that had the same name at
+/// different times, because a folder of runs may outlive both.
 pub(crate) fn run_id(task: &str, state: &TaskState, run: u64) -> RunId {
     let since = state.known_since.as_millisecond();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');

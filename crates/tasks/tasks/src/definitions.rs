@@ -1,4 +1,4 @@
-//! Task files that are put to work: kept in the store, so that all processes have the same.
+//! Deployed task files: in the store, so that all processes have the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use buffa::Message as _;
 use ctl::messages;
 use jiff::Timestamp;
-use planner::board::{Change, Plan, Settings, Signed};
-use planner::plans::{plans_of, refused_parameters, settings_of};
+use planner::plans::{plans_of, refused_parameters};
+use planner::{Change, Limits, Plan, Signed};
 use store::{Batch, Outcome, Read as _, Scan, Store};
 use taskfile::{Task, TaskSet};
 use wire::torg::tasks::v1::{Deployment, deployment::DeployedFile};
@@ -17,24 +17,23 @@ use crate::limits::{DEPLOYMENTS_KEPT, PIECE_BYTES, TASK_NAME_BYTES_MAX};
 use crate::rows::decode;
 use crate::tables::{DEPLOYMENTS, FILES, SHARD};
 
-/// Where the newest deployment stands.
+/// The key of the newest deployment.
 const NEWEST: i64 = 0;
-/// The version of a deployment whose files are being written,
+/// The version of a deployment whose files are being written.
 const CLAIMED: u64 = 1;
-/// and of one that was put to work.
+/// The version of a complete deployment.
 const DONE: u64 = 2;
-/// Bytes of files in one commit.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// A task file: its name for messages, and its text.
 pub type File = (String, String);
 
-/// The tasks that are at work.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    /// The number of their deployment; zero if there never was one.
+    /// The number of the deployment; zero if there was none.
     pub number: u64,
-    /// Why the files of this deployment cannot be read by this program; these are then those before it, or none.
+    /// Why this program cannot read the files of this deployment; the tasks are then the previous
+    /// ones, or none.
     pub problem: Option<String>,
     set: Arc<TaskSet>,
     plans: Arc<[Plan]>,
@@ -57,35 +56,31 @@ impl Definitions {
         Ok(Self { number, problem: None, set: Arc::new(set), plans })
     }
 
-    /// The tasks as the files have them.
     #[must_use]
     pub fn set(&self) -> &TaskSet {
         &self.set
     }
 
-    /// The task of this name.
     #[must_use]
     pub fn task(&self, name: &str) -> Option<&Arc<Task>> {
         self.set.get(name)
     }
 
-    /// What a board is told of them, by name.
+    /// For the planner, by name.
     #[must_use]
     pub fn plans(&self) -> &[Plan] {
         &self.plans
     }
 
-    /// What a board is told of the task of this name.
     #[must_use]
     pub fn plan(&self, name: &str) -> Option<&Plan> {
         let found = self.plans.binary_search_by(|plan| (*plan.name).cmp(name));
         found.ok().map(|at| &self.plans[at])
     }
 
-    /// How much runs at the same time.
     #[must_use]
-    pub fn settings(&self) -> Settings {
-        settings_of(&self.set)
+    pub fn limits(&self) -> &Limits {
+        self.set.limits()
     }
 
     /// What is allowed and perhaps not meant, as a compiler would print it.
@@ -94,7 +89,7 @@ impl Definitions {
         self.set.warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// These instead of others; if they cannot be read, the others stay.
+    /// These instead of others; the others stay if these cannot be read.
     #[must_use]
     pub(crate) fn in_place_of(self, old: &Self) -> Self {
         if self.problem.is_none() {
@@ -104,7 +99,7 @@ impl Definitions {
         }
     }
 
-    /// What a board has to be told when these take the place of others.
+    /// The changes for a planner when these replace others.
     #[must_use]
     pub fn changes_from(&self, old: &Self) -> Vec<Change> {
         let gone = old.plans.iter().filter(|plan| self.plan(&plan.name).is_none());
@@ -114,13 +109,11 @@ impl Definitions {
     }
 }
 
-/// The newest deployment; `None` if there never was one.
 pub(crate) async fn newest(store: &Store) -> Result<Option<Deployment>> {
     let row = store.get_one(&DEPLOYMENTS.key((SHARD, NEWEST))).await?;
     row.map(|row| decode(&row)).transpose()
 }
 
-/// The files of a deployment.
 pub(crate) async fn files_of(store: &Store, deployment: &Deployment) -> Result<Vec<File>> {
     let mut pieces: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
     let mut scan = FILES.prefix((SHARD, deployment.number as i64));
@@ -146,16 +139,15 @@ pub(crate) async fn files_of(store: &Store, deployment: &Deployment) -> Result<V
     Ok(files)
 }
 
-/// The definitions that are at work now.
 pub(crate) async fn current(store: &Store) -> Result<Definitions> {
     loop {
         let Some(deployment) = newest(store).await? else { return Ok(Definitions::default()) };
         let files = files_of(store, &deployment).await;
-        // Another deployment may have come, and the files of this one may be gone with it.
+        // Another deployment may have come, and removed the files of this one.
         if newest(store).await?.map(|newest| newest.number) == Some(deployment.number) {
             return match Definitions::read(deployment.number, files?) {
                 Err(error @ (Error::Files(_) | Error::Definition { .. })) => {
-                    tracing::error!(deployment = deployment.number, %error, "these task files were put to work by another version of this program");
+                    tracing::error!(deployment = deployment.number, %error, "cannot read the deployed task files: another version of this program deployed them");
                     let problem = Some(error.to_string());
                     Ok(Definitions { number: deployment.number, problem, ..Definitions::default() })
                 }
@@ -165,7 +157,8 @@ pub(crate) async fn current(store: &Store) -> Result<Definitions> {
     }
 }
 
-/// Puts files to work that were read without a mistake. The files stand before anybody can see the deployment.
+/// Deploys files that were read without an error. The files are written before the deployment
+/// becomes visible.
 pub(crate) async fn deploy(
     store: &Store,
     files: &[File],
@@ -204,7 +197,7 @@ pub(crate) async fn deploy(
     Ok(deployment)
 }
 
-/// Takes the next number, which nobody else gets.
+/// Reserves the next number.
 async fn claim(store: &Store, deployment: &mut Deployment) -> Result<()> {
     loop {
         let last = store.scan(&numbered().descending().limit(1)).await?;
@@ -223,7 +216,6 @@ fn numbered() -> Scan {
     DEPLOYMENTS.prefix((SHARD,)).above(DEPLOYMENTS.bound((SHARD, NEWEST)))
 }
 
-/// Deployments, the newest first.
 pub(crate) async fn history(store: &Store, limit: usize) -> Result<Vec<Deployment>> {
     let page = store.scan(&numbered().descending().limit(limit)).await?;
     page.rows.iter().filter(|row| row.version >= DONE).map(decode).collect()
@@ -245,7 +237,6 @@ async fn write_files(store: &Store, deployment: u64, files: &[File]) -> Result<(
     Ok(())
 }
 
-/// Removes the files of a deployment.
 async fn clear(store: &Store, deployment: u64) -> Result<()> {
     let scan = FILES.prefix((SHARD, deployment as i64)).limit(1000);
     loop {
@@ -261,7 +252,6 @@ async fn clear(store: &Store, deployment: u64) -> Result<()> {
     }
 }
 
-/// When a deployment was made.
 #[must_use]
 pub fn deployed_at(deployment: &Deployment) -> Option<Timestamp> {
     deployment.time.as_option().and_then(|time| messages::read_time(time).ok())

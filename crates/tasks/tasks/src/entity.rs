@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use buffa::Message as _;
 use bytes::Bytes;
-use planner::board::{TaskName, TaskState};
+use planner::{TaskName, TaskState};
 use store::{Key, KeyValue, Read as _, Scan, Store};
 use watcher::{Entity, Fields, Versioned};
 use wire::torg::tasks::v1::{Task, TaskAlert};
@@ -13,16 +13,14 @@ use crate::error::{Error, Result};
 use crate::rows::{read_state, state_message};
 use crate::tables::SHARD;
 
-/// What is kept of a task. The version of its state is the version of its row.
+/// A stored task. The version of its state is the version of its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskEntity {
-    /// Its name.
     pub name: TaskName,
     /// Where it stands.
     pub state: TaskState,
-    /// Where the run is that is under way; empty if there is none.
+    /// Where the current run is; empty if there is none.
     pub place: String,
-    /// The last alerts.
     pub alerts: Vec<TaskAlert>,
 }
 
@@ -39,7 +37,6 @@ impl TaskEntity {
         }
     }
 
-    /// The number of its last alert.
     pub(crate) fn last_alert(&self) -> u64 {
         self.alerts.last().map_or(0, |alert| alert.number)
     }
@@ -102,21 +99,20 @@ pub(crate) async fn load(store: &Store, name: &str) -> Result<Option<TaskEntity>
     row.map(|row| read(&row)).transpose()
 }
 
-/// All tasks that ever were.
 #[derive(Debug, Default)]
 pub(crate) struct All {
     pub(crate) tasks: Vec<TaskEntity>,
-    /// The names of those whose rows cannot be read. They hold up nobody else.
+    /// The names of tasks with unreadable rows. They block no other task.
     pub(crate) damaged: BTreeSet<String>,
 }
 
-/// Reads all tasks that ever were.
+/// Reads all tasks that ever existed.
 pub(crate) async fn load_all(store: &Store) -> Result<All> {
     let (mut scan, mut all) = (TaskEntity::scan(SHARD), All::default());
     loop {
         let page = store.scan(&scan).await?;
         for row in &page.rows {
-            match read_or_tell(row) {
+            match read_or_log(row) {
                 Ok(task) => all.tasks.push(task),
                 Err(_) => {
                     all.damaged.insert(name_in(&row.key)?);
@@ -128,13 +124,12 @@ pub(crate) async fn load_all(store: &Store) -> Result<All> {
     }
 }
 
-/// Reads tasks by name, from this name on.
+/// A scan by name, from this name on.
 pub(crate) fn from(name: &str) -> Result<Scan> {
     let first = TaskEntity::key(SHARD, &name.to_owned()).values()?;
     Ok(TaskEntity::scan(SHARD).from(first))
 }
 
-/// The name of the task whose row has this key.
 pub(crate) fn name_in(key: &Key) -> Result<String> {
     match key.values()?.pop() {
         Some(KeyValue::Text(name)) => Ok(name),
@@ -142,9 +137,9 @@ pub(crate) fn name_in(key: &Key) -> Result<String> {
     }
 }
 
-/// The task of a row; if it cannot be read, that is in the log.
-pub(crate) fn read_or_tell(row: &store::Row) -> Result<TaskEntity> {
-    read(row).inspect_err(|error| tracing::error!(%error, "a task does not run: mend its row, or remove it"))
+/// The task of a row; logs an unreadable one.
+pub(crate) fn read_or_log(row: &store::Row) -> Result<TaskEntity> {
+    read(row).inspect_err(|error| tracing::error!(%error, "a task cannot be read and does not run: repair its row, or remove it"))
 }
 
 pub(crate) fn read(row: &store::Row) -> Result<TaskEntity> {
@@ -154,7 +149,7 @@ pub(crate) fn read(row: &store::Row) -> Result<TaskEntity> {
     Ok(task)
 }
 
-/// What was stored before a change, for the watcher.
+/// The task before a change, for the watcher.
 pub(crate) fn found(entity: TaskEntity) -> Versioned<TaskEntity> {
     let version = entity.state.version;
     Versioned::known(entity, version)

@@ -1,25 +1,22 @@
-//! What stands in the store, as messages of `proto/torg/tasks/v1/task.proto`, and back.
+//! Stored messages of `proto/torg/tasks/v1/task.proto`.
 
-mod alert;
 mod state;
 
-use buffa::Message;
+use buffa::{EnumValue, Message};
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use ctl::messages;
 use jiff::Timestamp;
-use planner::board::{Cause, Chunk, Manual, Signed};
+use planner::{Alert, Cause, Chunk, Manual, Outcome, Signed};
 use store::Row;
 use wire::torg::tasks::v1 as proto;
 
 use crate::error::{Error, Result};
 
-pub(crate) use alert::alert_message;
 pub(crate) use state::{read_state, state_message};
 
 /// What is wrong with a message, for people.
 type Detail = String;
 
-/// Reads the value of a row.
 pub(crate) fn decode<M: Message + Default>(row: &Row) -> Result<M> {
     M::decode_from_slice(&row.value).map_err(|error| damaged(row, error))
 }
@@ -28,7 +25,7 @@ pub(crate) fn damaged(row: &Row, detail: impl std::fmt::Display) -> Error {
     Error::Damaged { place: row.key.to_string(), detail: detail.to_string() }
 }
 
-/// A moment of a message that may be left out.
+/// A moment of a message that may be missing.
 pub(crate) fn read_time(time: Option<&WireTime>) -> Result<Option<Timestamp>, Detail> {
     time.map(messages::read_time).transpose()
 }
@@ -58,11 +55,11 @@ fn manual_message(manual: &Manual) -> proto::ManualRun {
 }
 
 fn read_manual(manual: &proto::ManualRun) -> Result<Manual, Detail> {
-    let signed = manual.signed.as_option().ok_or("a run that was asked for is nobody's")?;
+    let signed = manual.signed.as_option().ok_or("a requested run has no author")?;
     Ok(Manual { signed: read_signed(signed)?, record: manual.record })
 }
 
-/// Why a run is made, as messages carry it.
+/// A cause as a message.
 #[must_use]
 pub fn cause_message(cause: &Cause) -> proto::Cause {
     let kind = match cause {
@@ -87,4 +84,37 @@ pub(crate) fn read_cause(cause: Option<&proto::Cause>) -> Result<Cause, Detail> 
             end: needed_time(chunk.end.as_option())?,
         }),
     })
+}
+
+pub(crate) fn alert_message(alert: &Alert, number: u64, at: Timestamp) -> proto::TaskAlert {
+    use proto::task_alert::Kind;
+    let kind = match alert {
+        Alert::Silent { .. } => Kind::KIND_SILENT,
+        Alert::SilenceEnded => Kind::KIND_SILENCE_ENDED,
+        Alert::Failing { .. } => Kind::KIND_FAILING,
+        Alert::Recovered => Kind::KIND_RECOVERED,
+        Alert::GaveUp { .. } => Kind::KIND_GAVE_UP,
+        Alert::Regressed { .. } => Kind::KIND_REGRESSED,
+        Alert::RegressionEnded { .. } => Kind::KIND_MENDED,
+        Alert::BackfillStopped { .. } => Kind::KIND_BACKFILL_STOPPED,
+        Alert::BackfillDone { .. } => Kind::KIND_BACKFILL_DONE,
+    };
+    proto::TaskAlert {
+        number,
+        time: Some(messages::time(at)).into(),
+        kind: EnumValue::Known(kind),
+        text: alert.to_string(),
+        ..Default::default()
+    }
+}
+
+/// The outcome of a run and its error, as messages carry them.
+pub(crate) fn outcome_message(outcome: &Outcome) -> (EnumValue<proto::task_run::Outcome>, String) {
+    use proto::task_run::Outcome as Kind;
+    let (kind, error) = match outcome {
+        Outcome::Succeeded { .. } => (Kind::OUTCOME_SUCCEEDED, String::new()),
+        Outcome::Failed { error } => (Kind::OUTCOME_FAILED, error.clone()),
+        Outcome::Lost => (Kind::OUTCOME_LOST, String::new()),
+    };
+    (EnumValue::Known(kind), error)
 }

@@ -1,58 +1,60 @@
-//! From what a task file says to what is run.
+//! Specs of runs from task files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use planner::board::{Cause, Seen};
-use runs::{Chunk, Command, Done, Grpc, Http, Poll, Secret, Spec, Tls, Told, What};
-use taskfile::{Action, Program, Task, Template};
-use triggers::Value;
+use planner::{Cause, Seen};
+use runs::{Action, Chunk, Command, Done, Grpc, Http, Poll, PollResult, Secret, Spec, Tls};
+use taskfile::{Program, Task, Template};
 
-/// What is told to a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct RunContext {
     pub(crate) attempt: u32,
-    pub(crate) seen: &'a Seen,
-    pub(crate) cause: &'a Cause,
+    pub(crate) seen: Seen,
+    pub(crate) cause: Cause,
+    /// Instead of the timeout of the definition.
+    pub(crate) timeout: Option<Duration>,
 }
 
-/// The environment of the scheduler, for `${NAME}` in task files.
+/// The environment of the process, for `${NAME}` in task files.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What a run of a task is to do. The error is what its run comes to: a variable that is not set, a file that cannot be read.
-pub(crate) fn spec_of(task: &Task, told: &Facts<'_>, variables: &Variables) -> Result<Spec, String> {
-    let what = match &task.run.action {
-        Action::Command(command) => What::Command(command_of(command, variables)?),
-        Action::Http(call) => What::Http(Http {
+/// What a run of a task executes. The error fails the run: the definition is gone, a variable is
+/// not set, a file cannot be read.
+pub(crate) async fn spec_of(
+    task: Option<Arc<Task>>,
+    context: RunContext,
+    variables: Variables,
+) -> Result<Spec, String> {
+    let task = task.ok_or("its definition was removed before it was started")?;
+    let action = match &task.run.action {
+        taskfile::Action::Command(command) => Action::Command(command_of(command, &variables)?),
+        taskfile::Action::Http(call) => Action::Http(Http {
             method: call.method.clone(),
             url: call.url.clone(),
-            headers: resolved(&call.headers, variables)?,
-            body: call.body.as_ref().map(|body| filled(body, variables)).transpose()?,
+            headers: resolved(&call.headers, &variables)?,
+            body: call.body.as_ref().map(|body| filled(body, &variables)).transpose()?,
             done: done_of(&call.done),
             tls: None,
         }),
-        Action::Grpc(call) => {
-            let headers = resolved(&call.headers, variables)?;
-            What::Grpc(Grpc { headers, tls: tls_of(&call.tls)?, ..Grpc::at(call.address.clone()) })
+        taskfile::Action::Grpc(call) => {
+            let headers = resolved(&call.headers, &variables)?;
+            let tls = tls_of(&call.tls).await?;
+            Action::Grpc(Grpc { headers, tls, ..Grpc::at(call.address.clone()) })
         }
     };
-    let value = |value: &Value| match value {
-        Value::Time(time) => runs::Value::Time(*time),
-        Value::Number(number) => runs::Value::Number(*number),
-    };
-    let chunk = match told.cause {
+    let chunk = match context.cause {
         Cause::Chunk(chunk) => Some(Chunk { start: chunk.start, end: chunk.end }),
         Cause::Trigger | Cause::Manual(_) => None,
     };
     Ok(Spec {
-        attempt: told.attempt,
-        values: told.seen.iter().map(|(of, seen)| (of.to_string(), value(seen))).collect(),
+        attempt: context.attempt,
+        values: context.seen.iter().map(|(of, seen)| (of.to_string(), *seen)).collect(),
         chunk,
-        timeout: positive(task.run.timeout),
-        ..Spec::new(task.name.as_str(), what)
+        timeout: context.timeout.unwrap_or_else(|| positive(task.run.timeout)),
+        ..Spec::new(task.name.as_str(), action)
     })
 }
 
@@ -75,28 +77,27 @@ fn done_of(done: &taskfile::Done) -> Done {
         taskfile::Done::Response => Done::Response,
         taskfile::Done::Callback => Done::Callback,
         taskfile::Done::Poll { url, every } => {
-            Done::Poll(Poll { url: url.clone(), every: positive(*every), told: Told::Status })
+            Done::Poll(Poll { url: url.clone(), every: positive(*every), result: PollResult::Status })
         }
     }
 }
 
-fn tls_of(tls: &taskfile::Tls) -> Result<Option<Tls>, String> {
+async fn tls_of(tls: &taskfile::Tls) -> Result<Option<Tls>, String> {
     if *tls == taskfile::Tls::default() {
         return Ok(None);
     }
-    let read = |path: &Option<String>| {
-        let text = path.as_deref().map(|path| {
-            std::fs::read_to_string(Path::new(path))
-                .map_err(|error| format!("{path} cannot be read: {error}"))
-        });
-        text.transpose()
-    };
     Ok(Some(Tls {
-        ca_pem: read(&tls.ca_file)?,
-        certificate_pem: read(&tls.cert_file)?,
-        key_pem: read(&tls.key_file)?.map(Secret::from),
+        ca_pem: read(tls.ca_file.as_deref()).await?,
+        certificate_pem: read(tls.cert_file.as_deref()).await?,
+        key_pem: read(tls.key_file.as_deref()).await?.map(Secret::from),
         server_name: tls.server_name.clone(),
     }))
+}
+
+async fn read(path: Option<&str>) -> Result<Option<String>, String> {
+    let Some(path) = path else { return Ok(None) };
+    let text = tokio::fs::read_to_string(path).await;
+    text.map(Some).map_err(|error| format!("{path} cannot be read: {error}"))
 }
 
 fn resolved(

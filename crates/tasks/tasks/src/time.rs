@@ -5,14 +5,14 @@ use std::time::Duration;
 use clock::Time;
 use jiff::Timestamp;
 
-/// The same moment; the nearest one that can be told, if the clock is beyond all.
+/// The same moment, saturated at the range of [`Timestamp`].
 pub(crate) fn timestamp(time: Time) -> Timestamp {
     let nearest = if time.as_ms() < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(time.as_ms()).unwrap_or(nearest)
 }
 
-/// How long to wait from a moment of the clock until a moment of a task has come. Moments are exact to the nanosecond, and the clock to the
-/// millisecond: so it is rounded up.
+/// How long to wait from a moment of the clock until a moment of a task. Moments are exact to the
+/// nanosecond, the clock to the millisecond: rounded up.
 pub(crate) fn until(now: Time, moment: Timestamp) -> Duration {
     let ms = moment.as_millisecond();
     let exact = Timestamp::from_millisecond(ms).is_ok_and(|at| at >= moment);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "the table is ours: what is wrong in it has to be seen")]
 #![allow(dead_code, reason = "the tests look at more of the table than the page does")]
 
-#[path = "../tests/table/mod.rs"]
+#[path = "../tests/it/table/mod.rs"]
 mod table;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Chunks of time as a calendar has them.
+//! Calendar chunks of a time zone.
 
 mod civil;
 mod offsets;
@@ -20,25 +20,25 @@ use tracks::Tracks;
 
 pub use zones::{find_zone, zone_names};
 
-/// Divides time into chunks: minutes, hours, days, weeks, months, years of a time zone. Cheap to clone; calendars of one zone and day
-/// offset share what they have computed.
+/// Divides time into the minutes, hours, days, weeks, months and years of a time zone. Cheap to
+/// clone; calendars with the same zone and day offset share what they computed.
 ///
-/// Every chunk has an index, an integer that is one more than that of the chunk before it. It is counted by the calendar, never by
-/// dividing durations: `index(b) - index(a)` is the number of chunks that begin after `a` and up to `b`. Indices compare only
-/// within one calendar and scale.
+/// Every chunk has an index: one more than the index of the chunk before it. The calendar counts
+/// chunks; it never divides durations. `index(b) - index(a)` is the number of chunks that begin
+/// after `a` and up to `b`. Compare indices only within one calendar and scale.
 ///
 /// Where a chunk begins:
 ///
-/// 1. It begins when the local clock first shows its beginning. A day begins at the day offset (midnight without one), a week with
-///    the day that weeks start with, a month with its first day, an hour at minute zero; chunks of minutes are counted from the
-///    beginning of the day.
-/// 2. **The clock is put forward** over a beginning: the chunk begins at that moment and is shorter. A chunk that is skipped as a
-///    whole does not exist and is not counted: there is no hour from 2 to 3 on the day when summer time begins, and there was no
-///    2011-12-30 in Apia.
-/// 3. **The clock is put back by less than a chunk**: the chunk that has begun goes on and is longer. A day has 25 hours then, and
-///    with a change of half an hour (Lord Howe) an hour has 90 minutes.
-/// 4. **The clock is put back by a chunk or more**: what it shows again is another chunk. The repeated hour is two hours, with two
-///    indices, as the moments differ.
+/// 1. When the local clock first shows its beginning. A day begins at the day offset (by default
+///    midnight), a week with the configured weekday, a month with its first day, an hour at minute
+///    zero. Chunks of minutes count from the beginning of the day.
+/// 2. **The clock jumps forward** over a beginning: the chunk begins at that moment and is shorter.
+///    A chunk that is skipped entirely does not exist: there is no hour from 2 to 3 on the day when
+///    summer time begins, and there was no 2011-12-30 in Apia.
+/// 3. **The clock goes back by less than a chunk**: the current chunk is longer. A day then has 25
+///    hours, and with a change of half an hour (Lord Howe) an hour has 90 minutes.
+/// 4. **The clock goes back by a chunk or more**: what it shows again is another chunk. The
+///    repeated hour is two hours with two indices.
 #[derive(Clone)]
 pub struct Calendar {
     zone: TimeZone,
@@ -48,8 +48,9 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// A calendar of a zone. The day offset moves where a day begins, and with it weeks, months and years: with 6 hours a day begins
-    /// at 06:00 local time, with -2 hours at 22:00 of the evening before. It is whole minutes, less than a day.
+    /// The day offset moves where a day begins, and with it weeks, months and years: with 6 hours a
+    /// day begins at 06:00 local time, with -2 hours at 22:00 of the evening before. It is whole
+    /// minutes and less than a day.
     pub fn new(zone: TimeZone, week_start: Weekday, day_offset: SignedDuration) -> Result<Self> {
         let seconds = day_offset.as_secs();
         if day_offset.abs() >= DAY_OFFSET_LIMIT || day_offset.subsec_nanos() != 0 || seconds % 60 != 0 {
@@ -59,30 +60,26 @@ impl Calendar {
         Ok(Self { zone, week_start, day_offset, tracks })
     }
 
-    /// Days from midnight to midnight and weeks from Monday on, in a zone that is told by its name.
+    /// Days from midnight and weeks from Monday, in a zone of the IANA database.
     pub fn of_zone(name: &str) -> Result<Self> {
         Self::new(find_zone(name)?, Weekday::Monday, SignedDuration::ZERO)
     }
 
-    /// The time zone.
     #[must_use]
     pub const fn zone(&self) -> &TimeZone {
         &self.zone
     }
 
-    /// The day that weeks start with.
     #[must_use]
     pub const fn week_start(&self) -> Weekday {
         self.week_start
     }
 
-    /// How long after midnight a day begins.
     #[must_use]
     pub const fn day_offset(&self) -> SignedDuration {
         self.day_offset
     }
 
-    /// The index of the chunk that a moment is in.
     #[must_use]
     pub fn index(&self, at: Timestamp, scale: Scale) -> i64 {
         let second = floor_second(at);
@@ -96,21 +93,20 @@ impl Calendar {
         }
     }
 
-    /// When a chunk begins: no moment before it is in the chunk. The first or the last moment that can be told if the chunk begins
-    /// outside of what can be told (the years -9999 to 9999).
+    /// The first moment of a chunk. Saturates at the range of [`Timestamp`] (years -9999 to 9999).
     #[must_use]
     pub fn start_of(&self, index: i64, scale: Scale) -> Timestamp {
         let second = self.start_second(index, scale);
         Timestamp::from_second(second).unwrap_or(if second < 0 { Timestamp::MIN } else { Timestamp::MAX })
     }
 
-    /// When the chunk after the one of a moment begins; `None` if that cannot be told any more.
+    /// The first moment of the next chunk; `None` beyond the range of [`Timestamp`].
     #[must_use]
     pub fn next_border(&self, at: Timestamp, scale: Scale) -> Option<Timestamp> {
         self.border(self.index(at, scale).checked_add(1)?, scale)
     }
 
-    /// When a chunk begins, if that can be told.
+    /// The first moment of a chunk, if it is representable.
     pub(crate) fn border(&self, index: i64, scale: Scale) -> Option<Timestamp> {
         Timestamp::from_second(self.start_second(index, scale)).ok()
     }
@@ -136,7 +132,6 @@ impl Default for Calendar {
     }
 }
 
-/// The same zone, week start and day offset.
 impl PartialEq for Calendar {
     fn eq(&self, other: &Self) -> bool {
         (&self.zone, self.week_start, self.day_offset) == (&other.zone, other.week_start, other.day_offset)

@@ -1,18 +1,18 @@
-//! A trigger against the values.
+//! Evaluates a trigger.
 
 use jiff::Timestamp;
 
 use crate::calendar::Calendar;
-use crate::leaf::judge;
-use crate::moments::{next_change, next_of_leaf};
+use crate::leaf::evaluate;
+use crate::next_change::{next_change, next_of_leaf};
 use crate::trigger::{Aggregate, Group, Leaf, Path, Trigger};
 use crate::value::Values;
 use crate::verdict::{LeafVerdict, Verdict};
 
-/// Whether a task should run now. Says the same as [`check`], without explaining: it stops at the leaf that decides, asks the calendar
-/// for chunks alone, and allocates nothing (but the calendar does when it is first asked for chunks of a size).
+/// Whether a task should run now. Agrees with [`check`] without explaining: it stops at the
+/// deciding leaf and allocates nothing (except the calendar, on its first use of a chunk size).
 ///
-/// An aggregate of nothing does not hold: neither `all` nor `any`.
+/// An empty aggregate never holds.
 #[must_use]
 pub fn fires(
     trigger: &Trigger,
@@ -20,7 +20,7 @@ pub fn fires(
     now: Timestamp,
     calendar: &Calendar,
 ) -> bool {
-    let holds = |leaf: &Leaf| judge(leaf, values, now, calendar).why.holds();
+    let holds = |leaf: &Leaf| evaluate(leaf, values, now, calendar).reason.holds();
     match trigger {
         Trigger::Leaf(leaf) => holds(leaf),
         Trigger::All(groups) => {
@@ -33,8 +33,8 @@ pub fn fires(
     }
 }
 
-/// Whether a task should run now, what each leaf says to it, what is to be remembered if the run succeeds, and when the time alone
-/// changes the answer.
+/// Whether a task should run now, the verdict of each leaf, the values to remember if the run
+/// succeeds, and when time alone changes the answer.
 #[must_use]
 pub fn check(
     trigger: &Trigger,
@@ -58,22 +58,21 @@ fn ask(
     now: Timestamp,
     calendar: &Calendar,
 ) -> LeafVerdict {
-    let judged = judge(leaf, values, now, calendar);
+    let evaluated = evaluate(leaf, values, now, calendar);
     LeafVerdict {
         path,
         leaf: leaf.clone(),
         current: values.current(&leaf.of),
         remembered: values.remembered(&leaf.of),
         reference: leaf.reference().and_then(|with| values.current(with)),
-        difference: judged.difference,
+        difference: evaluated.difference,
         threshold: leaf.threshold(),
-        holds: judged.why.holds(),
-        why: judged.why,
+        holds: evaluated.reason.holds(),
+        reason: evaluated.reason,
         next: next_of_leaf(leaf, values, now, calendar),
     }
 }
 
-/// What the leaves say together.
 fn joined(trigger: &Trigger, leaves: &[LeafVerdict]) -> bool {
     let (how, groups) = match trigger {
         Trigger::Leaf(_) => return leaves.iter().any(|leaf| leaf.holds),
@@ -94,7 +93,9 @@ fn joined(trigger: &Trigger, leaves: &[LeafVerdict]) -> bool {
 }
 
 impl Aggregate {
-    fn joins(self, members: &[bool]) -> bool {
+    /// Whether the aggregate holds; one of nothing never does.
+    #[must_use]
+    pub fn joins(self, members: &[bool]) -> bool {
         match self {
             Self::All => !members.is_empty() && members.iter().all(|holds| *holds),
             Self::Any => members.iter().any(|holds| *holds),

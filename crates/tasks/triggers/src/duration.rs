@@ -1,4 +1,5 @@
-//! Durations as people write them: `6h`, `30m`, `2d`, `1h 30m`. A day is 24 hours here; days of a calendar are chunks.
+//! Durations as people write them: `6h`, `30m`, `2d`, `1h 30m`. A day is 24 hours here; calendar
+//! days are chunks.
 
 use jiff::SignedDuration;
 
@@ -19,9 +20,9 @@ const UNITS: [(&str, i128); 8] = [
     ("ns", 1),
 ];
 
-/// Reads a duration: numbers with the units `w`, `d`, `h`, `m`, `s`, `ms`, `us`, `ns`, the longer ones first, with or without spaces.
-/// A sign is refused, and so is what is longer than [`DURATION_MAX`]. What [`show_duration`] writes is read back as the same
-/// duration.
+/// Reads numbers with the units `w`, `d`, `h`, `m`, `s`, `ms`, `us`, `ns`, longer units first, with
+/// or without spaces. Refuses signs and durations longer than [`DURATION_MAX`]. Reads back what
+/// [`show_duration`] writes.
 ///
 /// ```
 /// use jiff::SignedDuration;
@@ -71,7 +72,8 @@ pub fn parse_duration(text: &str) -> Result<SignedDuration> {
     Ok(SignedDuration::from_nanos_i128(total))
 }
 
-/// Writes a duration as [`parse_duration`] reads it, with a minus in front of what is below zero: `1h 30m`, `0s`, `-2d`.
+/// Writes a duration as [`parse_duration`] reads it, negative ones with a minus: `1h 30m`, `0s`,
+/// `-2d`.
 #[must_use]
 pub fn show_duration(duration: SignedDuration) -> String {
     let mut rest = duration.as_nanos();

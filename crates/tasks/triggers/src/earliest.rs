@@ -4,57 +4,46 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::calendar::Calendar;
 use crate::check::fires;
-use crate::leaf::judge;
-use crate::moments::next_change;
+use crate::leaf::evaluate;
+use crate::next_change::next_change;
 use crate::trigger::{Aggregate, Amount, Check, Group, Leaf, Trigger};
 use crate::value::{Kind, Parameter, Value, Values};
-use crate::verdict::{Whose, Why};
+use crate::verdict::{Operand, Reason};
 
-/// The earliest that a task can fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Earliest {
-    /// It fires now.
     Now,
     /// At this moment, if no value changes before.
     At(Timestamp),
-    /// Never by the time alone: values have to change.
     When(Wait),
-    /// Never, as long as nobody mends what is wrong.
+    /// Not before an operator fixes a value.
     Never(Wait),
 }
 
-/// What has to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A parameter has to come to a value.
     Reach {
-        /// Which.
         parameter: Parameter,
-        /// The least value that will do.
+        /// The smallest value that is enough.
         value: Value,
-        /// Whether the value that is needed grows with the time: this is the one of now.
+        /// The required value grows with time: this is the current one.
         rising: bool,
     },
-    /// A parameter has to get a value; any will do, or it is not known yet which.
+    /// A parameter needs a value; any is enough, or the required one is not known yet.
     Value(Parameter),
-    /// The time has to come.
     Until(Timestamp),
-    /// A value is of the wrong kind.
-    Mend {
-        /// Of this parameter.
+    Fix {
         parameter: Parameter,
-        /// Which value of it.
-        whose: Whose,
-        /// What it should be.
+        operand: Operand,
         needed: Kind,
     },
-    /// What a parameter would have to come to is beyond all that can be told.
+    /// The required value is not representable.
     Beyond(Parameter),
-    /// All of these, or one of these. Of nothing: it cannot happen.
+    /// All of these, or one of these. An empty list can never happen.
     Of(Aggregate, Vec<Wait>),
 }
 
-/// The earliest that a task can fire, as far as it can be told from what is known now.
+/// The earliest that a task can fire, as far as it follows from what is known now.
 #[must_use]
 pub fn earliest(
     trigger: &Trigger,
@@ -78,12 +67,13 @@ pub fn earliest(
         Group::Leaf(leaf) => view.wait_of(leaf),
         Group::Of(leaves) => join(how.inner(), leaves.iter().map(|leaf| view.wait_of(leaf)).collect()),
     });
-    // It does not fire, so there is something to wait for; an empty aggregate waits for what cannot happen.
+    // It does not fire, so there is something to wait for. An empty aggregate waits for the
+    // impossible.
     let wait = join(how, waits.collect()).unwrap_or(Wait::Of(how, Vec::new()));
     if wait.is_possible() { Earliest::When(wait) } else { Earliest::Never(wait) }
 }
 
-/// Waits of the members of an aggregate, `None` for those that hold.
+/// Combines the waits of an aggregate's members; `None` stands for members that hold.
 fn join(how: Aggregate, members: Vec<Option<Wait>>) -> Option<Wait> {
     if members.is_empty() {
         return Some(Wait::Of(how, Vec::new()));
@@ -109,14 +99,15 @@ fn join(how: Aggregate, members: Vec<Option<Wait>>) -> Option<Wait> {
 impl Wait {
     fn is_possible(&self) -> bool {
         match self {
-            Self::Mend { .. } | Self::Beyond(_) => false,
+            Self::Fix { .. } | Self::Beyond(_) => false,
             Self::Of(Aggregate::All, waits) => !waits.is_empty() && waits.iter().all(Self::is_possible),
             Self::Of(Aggregate::Any, waits) => waits.iter().any(Self::is_possible),
             Self::Reach { .. } | Self::Value(_) | Self::Until(_) => true,
         }
     }
 
-    /// Takes in another wait of the same aggregate if both come to one: the later value of `all`, the earlier one of `any`.
+    /// Merges another wait of the same aggregate if both are for the same: the larger value for
+    /// `all`, the smaller one for `any`.
     fn absorbs(&mut self, other: &Self, how: Aggregate) -> bool {
         let same = |a: &Self| match (a, other) {
             (
@@ -145,32 +136,35 @@ struct View<'a, V: ?Sized> {
 }
 
 impl<V: Values + ?Sized> View<'_, V> {
-    /// What a leaf waits for; `None` if it holds.
     fn wait_of(&self, leaf: &Leaf) -> Option<Wait> {
-        let why = judge(leaf, self.values, self.now, self.calendar).why;
+        let reason = evaluate(leaf, self.values, self.now, self.calendar).reason;
         let of = || leaf.of.clone();
-        Some(match why {
-            Why::Holds | Why::FirstRun => return None,
-            Why::WrongKind { whose, needed, .. } => {
-                let reference = leaf.reference().filter(|_| whose == Whose::Reference);
-                Wait::Mend { parameter: reference.unwrap_or(&leaf.of).clone(), whose, needed }
+        Some(match reason {
+            Reason::Holds | Reason::FirstRun => return None,
+            Reason::WrongKind { operand, needed, .. } => {
+                let reference = leaf.reference().filter(|_| operand == Operand::Reference);
+                Wait::Fix { parameter: reference.unwrap_or(&leaf.of).clone(), operand, needed }
             }
-            Why::NoReference => Wait::Value(leaf.reference().unwrap_or(&leaf.of).clone()),
-            Why::Ahead { .. } => self.catch_up(leaf),
-            Why::NoValue if self.is_free(leaf) => Wait::Value(of()),
-            Why::NoValue | Why::NotYet { .. } | Why::TooFarBehind { .. } | Why::Regressed { .. } => {
+            Reason::NoReference => Wait::Value(leaf.reference().unwrap_or(&leaf.of).clone()),
+            Reason::Upcoming { .. } => self.catch_up(leaf),
+            Reason::NoValue if self.is_free(leaf) => Wait::Value(of()),
+            Reason::NoValue
+            | Reason::NotYet { .. }
+            | Reason::TooFarBehind { .. }
+            | Reason::Regressed { .. } => {
                 let rising = leaf.check.is_time_dependent();
                 match self.target(leaf) {
                     Some(value) => Wait::Reach { parameter: of(), value, rising },
                     None if leaf.check.is_delta() => Wait::Beyond(of()),
-                    // The least value is below all that can be told: any will do.
+                    // The smallest value is below the representable range: any value is enough.
                     None => Wait::Value(of()),
                 }
             }
         })
     }
 
-    /// Whether any value of the right kind will do, or it cannot be said which, as long as there is none.
+    /// Whether, as long as there is no value, any value of the right kind is enough or the required
+    /// one is unknown.
     fn is_free(&self, leaf: &Leaf) -> bool {
         let kind = leaf.check.kind();
         let known = match leaf.reference() {
@@ -181,7 +175,6 @@ impl<V: Values + ?Sized> View<'_, V> {
         known.is_none_or(|known| known.kind() != kind)
     }
 
-    /// The time or the reference has to come to the chunk of the value.
     fn catch_up(&self, leaf: &Leaf) -> Wait {
         let of = || leaf.of.clone();
         let start = match (self.values.current(&leaf.of), leaf.check.scale()) {
@@ -196,7 +189,6 @@ impl<V: Values + ?Sized> View<'_, V> {
         }
     }
 
-    /// The least value at which the leaf holds.
     fn target(&self, leaf: &Leaf) -> Option<Value> {
         match &leaf.check {
             Check::Delta { by } => {
@@ -219,7 +211,7 @@ impl<V: Values + ?Sized> View<'_, V> {
         }
     }
 
-    /// Where the chunk begins that is so many chunks after the one of a value.
+    /// The beginning of the chunk that is `chunks` after the chunk of a value.
     fn chunk_from(&self, value: Value, scale: crate::Scale, chunks: i64) -> Option<Value> {
         let Value::Time(time) = value else { return None };
         let index = self.calendar.index(time, scale).checked_add(chunks)?;

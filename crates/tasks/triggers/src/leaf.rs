@@ -1,35 +1,34 @@
-//! One leaf against the values. Allocates nothing; the calendar is asked for chunks alone.
+//! Evaluates one leaf. Allocates nothing.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::calendar::Calendar;
 use crate::trigger::{Amount, Check, Leaf, Scale};
 use crate::value::{Kind, Value, Values};
-use crate::verdict::{Difference, Threshold, Whose, Why};
+use crate::verdict::{Difference, Operand, Reason, Threshold};
 
-/// What a leaf says, and the difference that it looked at, if it came so far.
+/// The result for a leaf, with the difference if one was computed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct Evaluation {
     pub(crate) difference: Option<Difference>,
-    pub(crate) why: Why,
+    pub(crate) reason: Reason,
 }
 
-impl From<Why> for Judged {
-    fn from(why: Why) -> Self {
-        Self { difference: None, why }
+impl From<Reason> for Evaluation {
+    fn from(reason: Reason) -> Self {
+        Self { difference: None, reason }
     }
 }
 
-/// Asks a leaf.
-pub(crate) fn judge(
+pub(crate) fn evaluate(
     leaf: &Leaf,
     values: &(impl Values + ?Sized),
     now: Timestamp,
     calendar: &Calendar,
-) -> Judged {
-    let Some(current) = values.current(&leaf.of) else { return Why::NoValue.into() };
+) -> Evaluation {
+    let Some(current) = values.current(&leaf.of) else { return Reason::NoValue.into() };
     let kind = leaf.check.kind();
-    if let Some(wrong) = wrong_kind(current, kind, Whose::Current) {
+    if let Some(wrong) = wrong_kind(current, kind, Operand::Current) {
         return wrong.into();
     }
     let whole_chunks = |from: Value, to: Value| match leaf.check.scale() {
@@ -38,35 +37,35 @@ pub(crate) fn judge(
     };
     match &leaf.check {
         Check::Delta { .. } | Check::ChunkDelta { .. } => {
-            let Some(remembered) = values.remembered(&leaf.of) else { return Why::FirstRun.into() };
-            if let Some(wrong) = wrong_kind(remembered, kind, Whose::Remembered) {
+            let Some(remembered) = values.remembered(&leaf.of) else { return Reason::FirstRun.into() };
+            if let Some(wrong) = wrong_kind(remembered, kind, Operand::Remembered) {
                 return wrong.into();
             }
             if current < remembered {
                 let by = between(current, remembered);
-                return Judged { difference: Some(by.negated()), why: Why::Regressed { by } };
+                return Evaluation { difference: Some(by.negated()), reason: Reason::Regressed { by } };
             }
-            leaf.threshold().judge(whole_chunks(remembered, current))
+            leaf.threshold().evaluate(whole_chunks(remembered, current))
         }
         Check::Delay { .. } | Check::ChunkDelay { .. } => {
-            leaf.threshold().judge(whole_chunks(current, Value::Time(now)))
+            leaf.threshold().evaluate(whole_chunks(current, Value::Time(now)))
         }
         Check::RefDelay { with, .. } | Check::ChunkRefDelay { with, .. } => {
-            let Some(reference) = values.current(with) else { return Why::NoReference.into() };
-            if let Some(wrong) = wrong_kind(reference, kind, Whose::Reference) {
+            let Some(reference) = values.current(with) else { return Reason::NoReference.into() };
+            if let Some(wrong) = wrong_kind(reference, kind, Operand::Reference) {
                 return wrong.into();
             }
-            leaf.threshold().judge(whole_chunks(current, reference))
+            leaf.threshold().evaluate(whole_chunks(current, reference))
         }
     }
 }
 
-fn wrong_kind(value: Value, needed: Kind, whose: Whose) -> Option<Why> {
+fn wrong_kind(value: Value, needed: Kind, operand: Operand) -> Option<Reason> {
     let found = value.kind();
-    (found != needed).then_some(Why::WrongKind { whose, found, needed })
+    (found != needed).then_some(Reason::WrongKind { operand, found, needed })
 }
 
-/// `to - from`. Of two kinds there is none: the caller has looked.
+/// `to - from`. The caller has checked that both have the same kind.
 fn between(from: Value, to: Value) -> Difference {
     match (from, to) {
         (Value::Time(from), Value::Time(to)) => Difference::Time(to.duration_since(from)),
@@ -91,7 +90,6 @@ fn chunks_between(from: Value, to: Value, scale: Scale, calendar: &Calendar) -> 
 }
 
 impl Check {
-    /// What kind its values have to be of.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -104,7 +102,6 @@ impl Check {
 }
 
 impl Leaf {
-    /// What the difference has to be for it to hold.
     #[must_use]
     pub fn threshold(&self) -> Threshold {
         let chunks = |count: u32, scale| Difference::Chunks(i64::from(count), scale);
@@ -126,24 +123,24 @@ impl Leaf {
 }
 
 impl Threshold {
-    fn judge(self, difference: Difference) -> Judged {
+    fn evaluate(self, difference: Difference) -> Evaluation {
         let size = difference.size();
         let least = |least: i128| match least - size {
-            missing if missing > 0 => Why::NotYet { missing: difference.resized(missing) },
-            _ => Why::Holds,
+            missing if missing > 0 => Reason::NotYet { missing: difference.resized(missing) },
+            _ => Reason::Holds,
         };
         let most = |most: i128| match size - most {
-            by if by > 0 => Why::TooFarBehind { by: difference.resized(by) },
-            _ => Why::Holds,
+            by if by > 0 => Reason::TooFarBehind { by: difference.resized(by) },
+            _ => Reason::Holds,
         };
-        let why = match self {
+        let reason = match self {
             Self::AtLeast(threshold) => least(threshold.size()),
             Self::New(_) => least(1),
             Self::AtMost(threshold) => most(threshold.size()),
-            Self::Same(_) if size < 0 => Why::Ahead { by: difference.negated() },
+            Self::Same(_) if size < 0 => Reason::Upcoming { by: difference.negated() },
             Self::Same(_) => most(0),
         };
-        Judged { difference: Some(difference), why }
+        Evaluation { difference: Some(difference), reason }
     }
 }
 
@@ -157,7 +154,6 @@ impl Difference {
         }
     }
 
-    /// One of the same unit; the nearest that can be told.
     fn resized(self, size: i128) -> Self {
         match self {
             Self::Time(_) => {

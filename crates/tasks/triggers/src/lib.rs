@@ -1,25 +1,33 @@
-//! When a task should run, in terms of the data it reads. No store, no clock, no files: whoever asks hands in the values and the time.
+//! Decides when a task should run, from the values of the data that it reads. No store, no clock,
+//! no files: the caller passes values and time.
 //!
-//! - A [`Parameter`] such as `sales.loaded_to` has a [`Value`], a time or a number. [`Values`] is where a check finds what they are now
-//!   and what is remembered of the last successful run; [`Known`] is the plain one.
-//! - A [`Trigger`] is a [`Leaf`] or an aggregate of them; a [`Check`] is one of six: grown since the last run, behind the time, or
-//!   behind another parameter, each exact or in chunks of a [`Calendar`].
-//! - [`fires`] answers, [`check`] answers and explains in a [`Verdict`], [`next_change`] says when the time alone changes the answer,
-//!   and [`earliest`] what the task waits for.
-//! - [`Trigger::parameters`], [`Trigger::time_dependent`], [`Trigger::may_never_fire`], [`Trigger::may_loop`] and
-//!   [`Trigger::validate`] need no values.
-//! - [`parse_duration`] and [`show_duration`] are the one way in which durations are written; [`Calendar::show`] shows moments.
+//! - A [`Parameter`] such as `sales.loaded_to` has a [`Value`], a time or a number. [`Values`]
+//!   gives a check the current values and those remembered from the last successful run; [`Known`]
+//!   is a plain implementation.
+//! - A [`Trigger`] is a [`Leaf`] or an aggregate of leaves. A [`Check`] is one of six: grown since
+//!   the last run, behind the time, or behind another parameter, each exact or in chunks of a
+//!   [`Calendar`].
+//! - [`fires`] answers, [`check`] answers and explains in a [`Verdict`], [`next_change`] returns
+//!   when time alone changes the answer, and [`earliest`] what the task waits for.
+//! - [`Trigger::parameters`], [`Trigger::time_dependent`], [`Trigger::may_never_fire`],
+//!   [`Trigger::may_loop`] and [`Trigger::validate`] need no values.
+//! - [`parse_duration`] and [`show_duration`] define how durations are written; [`Calendar::show`]
+//!   formats moments.
 //!
-//! What is promised:
-//! - Chunks are counted by the calendar, never by dividing durations: right on days of 23 and 25 hours, in the repeated hour and over
-//!   skipped days, in every zone of the IANA database, which is part of the program.
-//! - [`fires`] and [`check`] agree, and between now and [`next_change`] they say the same as long as no value changes.
-//! - Nothing panics, whatever the values are. What cannot be compared does not hold, and the verdict says why.
+//! Guarantees:
+//! - The calendar counts chunks; durations are never divided. Counts are right on days of 23 and 25
+//!   hours, in the repeated hour and over skipped days, in every zone of the IANA database, which
+//!   is compiled in.
+//! - [`fires`] and [`check`] agree, and both keep their answer until [`next_change`] as long as no
+//!   value changes.
+//! - Nothing panics, whatever the values are. Values that cannot be compared do not hold, and the
+//!   verdict says why.
 //!
-//! Where things are: `value.rs` and `trigger.rs` hold the types, `ways.rs` what can be said without values; `leaf.rs` asks one leaf,
-//! `check.rs` a whole trigger, `moments.rs` and `earliest.rs` look ahead; `calendar.rs` says where chunks begin, `calendar/track.rs`
-//! counts them through the changes of the clock that `calendar/offsets.rs` lists; `show/` makes sentences. The cases of
-//! `docs/triggers.md` are in `tests/table/`, one file for each type.
+//! Where things are: types (`value.rs`, `trigger.rs`), analysis without values (`analysis.rs`), one
+//! leaf (`leaf.rs`), a whole trigger (`check.rs`), looking ahead (`next_change.rs`, `earliest.rs`),
+//! chunks (`calendar.rs`; `calendar/track.rs` counts them through the changes of the clock that
+//! `calendar/offsets.rs` lists), sentences (`show/`). The cases of `docs/triggers.md` are in
+//! `tests/it/table/`, one file per type.
 //!
 //! ```
 //! use triggers::{Calendar, Check, Known, Leaf, Parameter, Scale, Trigger, Value, check};
@@ -40,6 +48,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod analysis;
 mod calendar;
 mod check;
 mod duration;
@@ -47,20 +56,19 @@ mod earliest;
 mod error;
 mod leaf;
 pub mod limits;
-mod moments;
+mod next_change;
 mod show;
 mod trigger;
 mod value;
 mod verdict;
-mod ways;
 
 pub use calendar::{Calendar, find_zone, zone_names};
 pub use check::{check, fires};
 pub use duration::{parse_duration, show_duration};
 pub use earliest::{Earliest, Wait, earliest};
 pub use error::{Error, Result};
-pub use moments::next_change;
+pub use next_change::next_change;
 pub use show::Shown;
 pub use trigger::{Aggregate, Amount, Check, Group, Leaf, Path, Scale, Trigger};
 pub use value::{Kind, Known, Parameter, Value, Values};
-pub use verdict::{Difference, LeafVerdict, Threshold, Verdict, Whose, Why};
+pub use verdict::{Difference, LeafVerdict, Operand, Reason, Threshold, Verdict};

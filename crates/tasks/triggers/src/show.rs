@@ -1,4 +1,4 @@
-//! Triggers and verdicts as sentences that a data engineer understands.
+//! Triggers and verdicts as sentences.
 
 mod earliest;
 mod moment;
@@ -7,7 +7,7 @@ mod verdict;
 
 use crate::calendar::Calendar;
 
-/// Something with moments in it, to be shown in the zone of a calendar.
+/// Something with moments in it, shown in the zone of a calendar.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a, T> {
     what: &'a T,
@@ -15,9 +15,10 @@ pub struct Shown<'a, T> {
 }
 
 impl Calendar {
-    /// A moment, a [`Value`](crate::Value), a [`Verdict`](crate::Verdict), a [`LeafVerdict`](crate::LeafVerdict) or an
-    /// [`Earliest`](crate::Earliest) as text, with moments as the clock of the zone shows them: `2021-04-25 03:27:33`. Seconds are
-    /// left out if there are none, and the offset from UTC is there only if the clock shows the moment twice.
+    /// Shows a moment, a [`Value`](crate::Value), a [`Verdict`](crate::Verdict), a
+    /// [`LeafVerdict`](crate::LeafVerdict) or an [`Earliest`](crate::Earliest) with moments in the
+    /// calendar's zone: `2021-04-25 03:27:33`. Leaves out zero seconds, and adds the offset from
+    /// UTC only if the clock shows the moment twice.
     pub const fn show<'a, T>(&'a self, what: &'a T) -> Shown<'a, T> {
         Shown { what, calendar: self }
     }

@@ -1,4 +1,4 @@
-//! What triggers are made of.
+//! Triggers and their parts.
 
 use std::fmt;
 
@@ -6,109 +6,67 @@ use jiff::SignedDuration;
 
 use crate::value::Parameter;
 
-/// How much a value may differ, in exact triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Of moments: an exact time, so a day is 24 hours.
+    /// Exact: a day is 24 hours.
     Time(SignedDuration),
-    /// Of numbers.
     Number(i64),
 }
 
-/// The size of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
-    /// So many minutes, counted from the beginning of the day, which the day offset moves. They divide the minutes of a day
-    /// ([`Scale::minutes`] refuses others); a number that does not stands for the next smaller one that does.
+    /// Minutes, counted from the beginning of the day, which the day offset moves. They divide the
+    /// minutes of a day ([`Scale::minutes`] refuses others); another number stands for the next
+    /// smaller divisor.
     Minutes(u16),
-    /// An hour as the clock shows it, from minute zero on; the day offset does not move it.
+    /// An hour on the clock; the day offset does not move it.
     Hour,
-    /// A day of the calendar, which has 23 or 25 hours twice a year.
+    /// A calendar day, which may have 23 or 25 hours.
     Day,
-    /// A week.
     Week,
-    /// A month.
     Month,
-    /// A year.
     Year,
 }
 
-/// What a leaf compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// The value has grown by so much since the last run: `current - last >= by`.
-    Delta {
-        /// By at least this.
-        by: Amount,
-    },
+    /// The value has grown since the last run: `current - last >= by`.
+    Delta { by: Amount },
     /// The value is not far behind the time: `now - current <= within`.
-    Delay {
-        /// By at most this.
-        within: SignedDuration,
-    },
+    Delay { within: SignedDuration },
     /// The value is not far behind another one: `reference - current <= within`.
-    RefDelay {
-        /// The other one.
-        with: Parameter,
-        /// By at most this.
-        within: Amount,
-    },
-    /// As `Delta`, in whole chunks. Without a difference: it is in a later chunk than at the last run.
-    ChunkDelta {
-        /// The chunks.
-        scale: Scale,
-        /// By at least so many.
-        by: Option<u32>,
-    },
-    /// As `Delay`, in whole chunks. Without a difference: it is in the chunk of the time.
-    ChunkDelay {
-        /// The chunks.
-        scale: Scale,
-        /// By at most so many.
-        within: Option<u32>,
-    },
-    /// As `RefDelay`, in whole chunks. Without a difference: both are in the same chunk.
-    ChunkRefDelay {
-        /// The other one.
-        with: Parameter,
-        /// The chunks.
-        scale: Scale,
-        /// By at most so many.
-        within: Option<u32>,
-    },
+    RefDelay { with: Parameter, within: Amount },
+    /// `Delta` in whole chunks. Without `by`: in a later chunk than at the last run.
+    ChunkDelta { scale: Scale, by: Option<u32> },
+    /// `Delay` in whole chunks. Without `within`: in the current chunk.
+    ChunkDelay { scale: Scale, within: Option<u32> },
+    /// `RefDelay` in whole chunks. Without `within`: both in the same chunk.
+    ChunkRefDelay { with: Parameter, scale: Scale, within: Option<u32> },
 }
 
-/// One condition on one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// What it looks at.
     pub of: Parameter,
-    /// How.
     pub check: Check,
 }
 
-/// A condition inside of an aggregate: a leaf, or an aggregate of the other kind, which holds leaves alone.
+/// A member of an aggregate: a leaf, or an aggregate of the other kind, which contains leaves only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// One condition.
     Leaf(Leaf),
-    /// Inside of `all`: one of these. Inside of `any`: all of these.
+    /// Inside `all`: one of these. Inside `any`: all of these.
     Of(Vec<Leaf>),
 }
 
-/// When a task fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// One condition.
     Leaf(Leaf),
-    /// All of them.
     All(Vec<Group>),
-    /// At least one of them.
     Any(Vec<Group>),
 }
 
 impl Trigger {
-    /// How it joins its members; `None` for a leaf alone.
+    /// `None` for a single leaf.
     #[must_use]
     pub const fn aggregate(&self) -> Option<Aggregate> {
         match self {
@@ -118,7 +76,7 @@ impl Trigger {
         }
     }
 
-    /// Every leaf with its place, in the order in which they are written.
+    /// Every leaf with its path, in the order in which they are written.
     pub fn leaves(&self) -> impl Iterator<Item = (Path, &Leaf)> {
         let (alone, aggregate, groups) = match self {
             Self::Leaf(leaf) => (Some(leaf), Aggregate::All, &[][..]),
@@ -136,7 +94,6 @@ impl Trigger {
 }
 
 impl Group {
-    /// Its leaves: one, or those of the inner aggregate.
     #[must_use]
     pub fn leaves(&self) -> &[Leaf] {
         match self {
@@ -147,7 +104,6 @@ impl Group {
 }
 
 impl Leaf {
-    /// The parameter that it compares with, if it does.
     #[must_use]
     pub const fn reference(&self) -> Option<&Parameter> {
         match &self.check {
@@ -157,17 +113,13 @@ impl Leaf {
     }
 }
 
-/// How an aggregate joins its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
-    /// Every one of them.
     All,
-    /// At least one of them.
     Any,
 }
 
 impl Aggregate {
-    /// What an aggregate inside of this one is.
     #[must_use]
     pub const fn inner(self) -> Self {
         match self {
@@ -186,12 +138,11 @@ impl fmt::Display for Aggregate {
     }
 }
 
-/// Where in a trigger a leaf stands: `all[1].any[0]`; nothing if it stands alone.
+/// The position of a leaf in a trigger: `all[1].any[0]`; empty for a single leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// The outer aggregate and the place in it, from 0 on.
+    /// The outer aggregate and the index in it.
     pub member: Option<(Aggregate, usize)>,
-    /// The place in the inner aggregate, if it stands in one.
     pub inner: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of data: a parameter of something, and its value.
+//! Parameters and values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,14 +7,12 @@ use std::str::FromStr;
 use jiff::Timestamp;
 
 use crate::error::Error;
-use crate::limits::NAME_BYTES_MAX;
+use crate::limits::{NAME_BYTES_MAX, VALUE_CHARS_SHOWN};
 
-/// Something that is known of an entity: `sales.loaded_to` is how far the sales were loaded.
+/// A property of an entity: `sales.loaded_to` is how far the sales were loaded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Parameter {
-    /// Of what.
     pub entity: String,
-    /// What.
     pub name: String,
 }
 
@@ -24,8 +22,8 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Reads `entity.name`. The last dot divides, so that an entity may have dots of its own. Letters, digits, `_`, `-` and `/` may
-/// stand in both.
+/// Reads `entity.name`, split at the last dot: an entity may contain dots. Letters, digits, `_`,
+/// `-` and `/` are allowed.
 impl FromStr for Parameter {
     type Err = Error;
 
@@ -43,18 +41,20 @@ impl FromStr for Parameter {
         }
         let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '/' | '.');
         if !text.chars().all(allowed) {
-            return refuse("only letters, digits, _, -, / and dots may stand in it");
+            return refuse("only letters, digits, _, -, / and dots are allowed");
         }
         Ok(Self { entity: entity.to_owned(), name: name.to_owned() })
     }
 }
 
-/// The value of a parameter. As text: a moment in UTC, or the number; a [calendar](crate::Calendar::show) shows moments in its zone.
+/// The value of a parameter. As text: a moment in UTC, or the number;
+/// [`Calendar::show`](crate::Calendar::show) shows moments in its zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 pub enum Value {
-    /// A moment: data is there up to it.
+    /// The data is complete up to this moment.
     Time(Timestamp),
-    /// A number: so many rows, a version.
+    /// A count or a version.
     Number(i64),
 }
 
@@ -67,12 +67,20 @@ impl fmt::Display for Value {
     }
 }
 
-/// What kind a value is of.
+/// Reads a whole number, or a time by RFC 3339 with its offset.
+impl FromStr for Value {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let number = text.parse().map(Self::Number).ok();
+        let value = number.or_else(|| text.parse().map(Self::Time).ok());
+        value.ok_or_else(|| Error::Value { text: text.chars().take(VALUE_CHARS_SHOWN).collect() })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Moments.
     Time,
-    /// Numbers.
     Number,
 }
 
@@ -86,7 +94,6 @@ impl fmt::Display for Kind {
 }
 
 impl Value {
-    /// Its kind.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {
@@ -96,21 +103,17 @@ impl Value {
     }
 }
 
-/// Where a check finds values: those that hold now, and those that were remembered at the last successful run.
 pub trait Values {
-    /// What the parameter is now; `None` if nobody has set it, or it was deleted.
+    /// The current value; `None` if it was never set, or was deleted.
     fn current(&self, of: &Parameter) -> Option<Value>;
-    /// What the parameter was when the check saw it whose run succeeded last; `None` if there is no such run, or it did not look at
-    /// the parameter.
+    /// The value that the check saw whose run succeeded last; `None` if there is no such run, or it
+    /// did not read the parameter.
     fn remembered(&self, of: &Parameter) -> Option<Value>;
 }
 
-/// Values in two maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// Those that hold now.
     pub current: BTreeMap<Parameter, Value>,
-    /// Those that are remembered.
     pub remembered: BTreeMap<Parameter, Value>,
 }
 
@@ -133,6 +136,14 @@ mod tests {
         let read: Parameter = "dwh.sales.loaded_to".parse().unwrap();
         assert_eq!((read.entity.as_str(), read.name.as_str()), ("dwh.sales", "loaded_to"));
         assert_eq!(read.to_string(), "dwh.sales.loaded_to");
+    }
+
+    #[test]
+    fn a_value_is_read_as_it_is_shown() {
+        let time: Value = "2021-04-25T03:00:00+03:00".parse().unwrap();
+        assert_eq!(time.to_string(), "2021-04-25T00:00:00Z");
+        assert_eq!("-7".parse(), Ok(Value::Number(-7)));
+        assert!("7.5".parse::<Value>().unwrap_err().to_string().contains("neither"));
     }
 
     #[test]

@@ -55,9 +55,6 @@ pub(super) fn record<T>(path: &Path, read: impl Fn(&str) -> Result<T, WrongLine>
     let text = String::from_utf8(bytes)
         .map_err(|_| advised(format!("{}: it is not UTF-8", path.display()), "save the file as UTF-8"))?;
     read(&text).map_err(|WrongLine { line, what }| {
-        advised(
-            format!("{}:{line}: {what}", path.display()),
-            "docs/reactive.md shows what such files look like",
-        )
+        advised(format!("{}:{line}: {what}", path.display()), "docs/tasks.md shows what such files look like")
     })
 }

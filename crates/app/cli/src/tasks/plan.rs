@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
-use planner::board::{Plan, Seen, TaskName, TaskState};
 use planner::deploy::{self, AtOnce};
 use planner::plans::plans_of;
 use planner::recorded::read_values;
+use planner::{Plan, Seen, TaskName, TaskState};
 use serde_json::json;
 
 use super::asked::Asked;

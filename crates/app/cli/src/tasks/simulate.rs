@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
-use planner::plans::{plans_of, settings_of};
+use planner::plans::plans_of;
 use planner::recorded::read_log;
 use planner::simulate::{Durations, Recorded, Scenario, Simulation, compare, simulate};
 
@@ -63,7 +63,7 @@ impl Simulate {
             |at: Timestamp| at.checked_add(SignedDuration::from_hours(1)).unwrap_or(Timestamp::MAX);
         let to = self.to.or_else(|| times().max().map(hour_later)).ok_or_else(empty)?;
         let scenario = Scenario {
-            settings: settings_of(&set),
+            limits: set.limits().clone(),
             plans: plans_of(&set),
             log: log.to_vec(),
             durations: Durations { default: self.duration, ..Durations::default() },

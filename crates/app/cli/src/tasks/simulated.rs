@@ -1,7 +1,7 @@
 //! Simulations as JSON. Times are in UTC, durations in seconds.
 
 use jiff::SignedDuration;
-use planner::board::Seen;
+use planner::Seen;
 use planner::simulate::{Comparison, Firing, Miss, Moved, Simulation, Write};
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,7 @@ use futures::future::try_join;
 use photos::Photos;
 use remote_stages::StageRegistry;
 use store::Key;
-use tasks::{Scheduler, Troubled};
+use tasks::{Tasks, Unhealthy};
 use tokio::time::{Instant, timeout};
 use topics::Topics;
 use watcher::{Cluster, Control, Depth, Entity, Lane, Watcher};
@@ -28,7 +28,7 @@ pub(crate) struct Sources {
     pub registry: StageRegistry,
     pub feeds: Feeds,
     /// Where tasks are known.
-    pub scheduler: Option<Scheduler>,
+    pub tasks: Option<Tasks>,
     pub topics: Topics,
     /// The photos of offers, if they are taken.
     pub photos: Option<Photos>,
@@ -49,7 +49,7 @@ pub(super) struct Queue {
 /// Tasks with which something is wrong, no more of a kind than are told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TasksSeen {
-    pub(super) troubled: Troubled,
+    pub(super) troubled: Unhealthy,
     /// Whether there are tasks and no process decides about them.
     pub(super) undecided: bool,
 }
@@ -260,15 +260,15 @@ impl Looks {
             }
             Look::Feeds => self.read.feeds.look(&self.sources.feeds, until).await?,
             Look::Tasks => {
-                let Some(scheduler) = &self.sources.scheduler else { return Ok(()) };
-                let troubled = scheduler.troubled(PROBLEMS_OF_A_KIND_MAX + 1).await?;
-                let undecided = !scheduler.is_decided().await?;
+                let Some(tasks) = &self.sources.tasks else { return Ok(()) };
+                let troubled = tasks.unhealthy(PROBLEMS_OF_A_KIND_MAX + 1).await?;
+                let undecided = !tasks.has_leader().await?;
                 self.read.tasks.learn(now, TasksSeen { troubled, undecided });
             }
             Look::Works => {
                 let mut works = vec![WorkSeen::of("feeds", self.sources.feeds.watcher()).await?];
-                if let Some(scheduler) = &self.sources.scheduler {
-                    works.push(WorkSeen::of("tasks", scheduler.watcher()).await?);
+                if let Some(tasks) = &self.sources.tasks {
+                    works.push(WorkSeen::of("tasks", tasks.watcher()).await?);
                 }
                 self.read.works.learn(now, works);
             }

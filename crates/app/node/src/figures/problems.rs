@@ -7,7 +7,7 @@ use ::feeds::Surveyed;
 use clock::Time;
 use jiff::Timestamp;
 use feeds::FeedName;
-use tasks::Troubled;
+use tasks::Unhealthy;
 use watcher::{Cluster, Depth, Outage, Pause};
 use wire::torg::feeds::v1::load::State;
 
@@ -451,7 +451,7 @@ impl Found {
             let remedy = "start a process with the role tasks, or see the logs of those that run";
             self.add(Severity::Error, ("tasks_undecided", ""), text, remedy, None);
         }
-        let Troubled { failing, silent, regressed } = &tasks.troubled;
+        let Unhealthy { failing, silent, regressed } = &tasks.troubled;
         let time = |time: &Timestamp| Time::from_ms(time.as_millisecond());
         for (task, state) in failing.iter().take(PROBLEMS_OF_A_KIND_MAX) {
             let error = state.error.as_deref().unwrap_or("it does not say why");

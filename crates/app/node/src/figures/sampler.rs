@@ -286,7 +286,7 @@ impl Sampler {
 
     /// Figures that parts of Torg give under names of their own; `/metrics` asks them itself.
     fn parts(&self, sample: &mut Sample) {
-        let tasks = self.looks.sources.scheduler.as_ref().map(tasks::Scheduler::gauges);
+        let tasks = self.looks.sources.tasks.as_ref().map(tasks::Tasks::gauges);
         for (name, value) in self.probe.store().gauges().into_iter().chain(tasks.unwrap_or_default()) {
             sample.figure(names::given(name), Vec::new(), value);
         }

@@ -1,4 +1,4 @@
-//! Reactive tasks of this process, wired: values, the scheduler, runs, and what goes on beside the calls.
+//! The tasks of this process: values, the tasks themselves, runs, and what goes on beside the calls.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use clock::Clock;
 use ctl::Ctl;
 use runs::{Options, Runner, Verb};
 use store::Store;
-use tasks::{Scheduler, Setup, Webhook};
+use tasks::{Setup, Tasks, Webhook};
 use topics::Topics;
 
 use crate::config::{Config, Role};
@@ -37,7 +37,7 @@ pub fn supervised(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
 /// Tasks, and what it takes to keep them going.
 #[derive(Clone)]
 pub struct TaskRole {
-    pub scheduler: Scheduler,
+    pub tasks: Tasks,
     pub runner: Runner,
 }
 
@@ -65,15 +65,15 @@ impl TaskRole {
             ctl,
             topic: Some((topics, &settings.topic)),
             clock: Clock::system(),
-            carrier: Arc::new(runner.clone()),
+            executor: Arc::new(runner.clone()),
             place,
             variables: Arc::new(|name| std::env::var(name).ok()),
             webhook,
             lease_time: Duration::from_millis(settings.lease_ms.into()),
             seed: rand::random(),
         };
-        let scheduler = Scheduler::open(setup).await.context("cannot open the tasks")?;
-        Ok(TaskRole { scheduler, runner })
+        let tasks = Tasks::open(setup).await.context("cannot open the tasks")?;
+        Ok(TaskRole { tasks, runner })
     }
 
     /// Puts the files of the configuration to work, unless they are at work already. Files with mistakes keep the process from starting.
@@ -84,13 +84,12 @@ impl TaskRole {
         let hint =
             "mend the files that tasks.path names; `torg tasks validate` looks at them without a server";
         let files = taskfile::load(path).map_err(|error| advised(error, hint))?;
-        let at_work = self.scheduler.files().await?;
+        let at_work = self.tasks.files().await?;
         if at_work.is_some_and(|(_, at_work)| at_work == files) {
             return Ok(());
         }
-        let signed = self.scheduler.signed(CONFIGURATION, "tasks.path at the start of a process")?;
-        let applied =
-            self.scheduler.apply(files, Some(&signed)).await.map_err(|error| advised(error, hint))?;
+        let signed = self.tasks.signed(CONFIGURATION, "tasks.path at the start of a process")?;
+        let applied = self.tasks.apply(files, Some(&signed)).await.map_err(|error| advised(error, hint))?;
         for warning in &applied.warnings {
             tracing::warn!("{warning}");
         }
@@ -101,10 +100,11 @@ impl TaskRole {
 
     /// Starts what goes on beside the calls: decisions, runs, and Torg's own values.
     pub fn run(&self, running: &mut Running, own: OwnValues) {
-        let (scheduler, stopped) = (self.scheduler.clone(), running.stopped());
-        running.start("tasks do not run any more", async move {
-            Ok(scheduler.run(instance_name(), stopped).await?)
-        });
+        let (tasks, stopped) = (self.tasks.clone(), running.stopped());
+        running.start(
+            "tasks do not run any more",
+            async move { Ok(tasks.run(instance_name(), stopped).await?) },
+        );
         let stopped = running.stopped();
         running.start("Torg's own values are not kept any more", async move {
             own.keep(stopped).await;

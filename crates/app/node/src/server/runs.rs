@@ -1,6 +1,6 @@
 //! Where services tell the end of a run that they carried out: `POST /tasks/runs/{run}/end`, with the token that came with the request.
 
-use ::runs::{CallBack, Error, RunId};
+use ::runs::{Callback, Error, RunId};
 use axum::body::to_bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
@@ -40,7 +40,7 @@ pub(super) async fn end(
     let Ok(body) = to_bytes(request.into_body(), BODY_BYTES_MAX).await else {
         return wrong("the body broke off, or is larger than 256 KiB");
     };
-    let said: CallBack = match serde_json::from_slice(&body) {
+    let said: Callback = match serde_json::from_slice(&body) {
         Ok(said) => said,
         Err(error) => {
             return wrong(&format!(
@@ -48,7 +48,7 @@ pub(super) async fn end(
             ));
         }
     };
-    match runner.call_back(&run, &token, said).await {
+    match runner.callback(&run, &token, said).await {
         Ok(first) => json_answer(StatusCode::OK, &json!({"first": first})),
         Err(Error::NotStarted(_)) => {
             failure(StatusCode::NOT_FOUND, "not_found", "no run of this process has such an id")

@@ -1,4 +1,4 @@
-//! A scheduler at work on a store of its own.
+//! Tasks at work on a store of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clock::Clock;
 use ctl::{Change, Ctl};
-use planner::board::Board;
+use planner::Planner;
 use store::Store;
-use tasks::{Carrier, Scheduler, Setup};
+use tasks::{Executor, Setup, Tasks};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::{TopicSpec, Topics};
@@ -29,14 +29,14 @@ pub(super) struct Base {
     pub(super) home: Home,
     pub(super) store: Store,
     pub(super) ctl: Ctl,
-    pub(super) scheduler: Scheduler,
+    pub(super) tasks: Tasks,
     stop: watch::Sender<bool>,
     running: JoinHandle<tasks::Result<()>>,
 }
 
 impl Base {
-    /// A scheduler with these tasks at work, on a store in which nothing else is.
-    pub(super) async fn start(home: Home, carrier: Arc<dyn Carrier>, tasks: String) -> anyhow::Result<Self> {
+    /// Applies a task file on an empty store.
+    pub(super) async fn start(home: Home, executor: Arc<dyn Executor>, file: String) -> anyhow::Result<Self> {
         home.clear().await?;
         let tables = watcher::tables().into_iter().chain(ctl::tables()).chain(tasks::tables());
         let store = home.open(tables.chain(topics::tables())).await?;
@@ -48,20 +48,20 @@ impl Base {
             ctl: ctl.clone(),
             topic: Some((&topics, TOPIC)),
             clock: Clock::system(),
-            carrier,
+            executor,
             place: "bench".to_owned(),
             variables: Arc::new(|_| None),
             webhook: None,
             lease_time: Duration::from_secs(10),
             seed: 1,
         };
-        let scheduler = Scheduler::open(setup).await?;
-        let signed = scheduler.signed("bench", "a measurement")?;
-        scheduler.apply(vec![("bench.yaml".to_owned(), tasks)], Some(&signed)).await?;
+        let tasks = Tasks::open(setup).await?;
+        let signed = tasks.signed("bench", "a measurement")?;
+        tasks.apply(vec![("bench.yaml".to_owned(), file)], Some(&signed)).await?;
         let (stop, stopped) = watch::channel(false);
-        let runs = scheduler.clone();
+        let runs = tasks.clone();
         let running = tokio::spawn(async move { runs.run("bench".to_owned(), stopped).await });
-        Ok(Self { home, store, ctl, scheduler, stop, running })
+        Ok(Self { home, store, ctl, tasks, stop, running })
     }
 
     /// Gives every value a first number.
@@ -78,10 +78,10 @@ impl Base {
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         let began = tokio::time::Instant::now();
         loop {
-            // A change is marked until the board has it; from then on its run is on the board.
+            // A change is marked until the planner has it.
             let marked = !self.ctl.changed(1).await?.is_empty();
-            let count = self.scheduler.with_board(Board::count).await?;
-            if self.scheduler.decides() && !marked && count.queued + count.running == 0 {
+            let count = self.tasks.with_planner(Planner::count).await?;
+            if self.tasks.is_leader() && !marked && count.queued + count.running == 0 {
                 return Ok(());
             }
             anyhow::ensure!(began.elapsed() < PATIENCE * 5, "it does not come to rest: {count:?}");
@@ -91,7 +91,7 @@ impl Base {
 
     /// Waits until every change of a task has reached the topic, so that the store has nothing else to do.
     pub(super) async fn exported(&self) -> anyhow::Result<()> {
-        let (watcher, began) = (self.scheduler.watcher(), tokio::time::Instant::now());
+        let (watcher, began) = (self.tasks.watcher(), tokio::time::Instant::now());
         loop {
             let now = watcher.clock().now();
             if watcher.exported_to().await? + CLOCKS_APART_MAX >= now {
@@ -104,7 +104,7 @@ impl Base {
 
     pub(super) async fn stop(self) -> anyhow::Result<()> {
         self.stop.send_replace(true);
-        self.running.await.context("the scheduler broke off")??;
+        self.running.await.context("the tasks broke off")??;
         self.store.close().await?;
         self.home.clear().await
     }

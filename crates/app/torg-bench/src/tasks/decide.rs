@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::base::{Base, PATIENCE, change};
-use super::carrier::{AtOnce, Started};
+use super::executor::{AtOnce, Started};
 use super::graph::{TASKS_A_PARAMETER, readers, task_file, task_name};
 use super::options::TasksBench;
 use super::report::Report;
@@ -58,8 +58,8 @@ struct Changes {
 
 /// One value changes again and again. Each time it is waited until every task that reads it was started: a start follows its commit.
 async fn changes(args: &TasksBench, side: &str, tasks: u64) -> anyhow::Result<Changes> {
-    let (carrier, mut started) = AtOnce::new(Clock::system());
-    let base = Base::start(args.home(side)?, carrier, task_file(tasks, "[\"true\"]")).await?;
+    let (executor, mut started) = AtOnce::new(Clock::system());
+    let base = Base::start(args.home(side)?, executor, task_file(tasks, "[\"true\"]")).await?;
     base.make_values(tasks / TASKS_A_PARAMETER).await?;
     // The first release: every task fires.
     let mut first = BTreeSet::new();

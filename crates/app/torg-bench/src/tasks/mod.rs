@@ -6,9 +6,9 @@
 //! - Dagster with the same graph: a full evaluation, and one that is told which tasks to look at.
 
 mod base;
-mod carrier;
 mod dagster;
 mod decide;
+mod executor;
 mod graph;
 mod options;
 mod report;

@@ -56,11 +56,11 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
 async fn stamp(base: &Base, run: u64) -> anyhow::Result<Duration> {
     let began = Instant::now();
     loop {
-        if let Some(last) = base.scheduler.runs("stamp", None, 1).await.unwrap_or_default().first()
+        if let Some(last) = base.tasks.runs("stamp", None, 1).await.unwrap_or_default().first()
             && last.number == run
             && last.end_time.is_set()
         {
-            let (_, piece) = base.scheduler.log("stamp", Some(run), 0, 1000).await?;
+            let (_, piece) = base.tasks.log("stamp", Some(run), 0, 1000).await?;
             let text = String::from_utf8_lossy(&piece.bytes).trim().to_owned();
             let nanos = text.parse().with_context(|| format!("the run said {text:?}, and no time"))?;
             return Ok(Duration::from_nanos(nanos));

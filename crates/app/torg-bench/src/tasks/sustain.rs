@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clock::Clock;
 
 use super::base::{Base, change};
-use super::carrier::AtOnce;
+use super::executor::AtOnce;
 use super::graph::{TASKS_A_PARAMETER, parameter_name, reads, task_file, task_name};
 use super::options::TasksBench;
 use super::report::Report;
@@ -18,8 +18,8 @@ use crate::figure::Figure;
 type Seen = BTreeMap<String, i64>;
 
 pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::Result<()> {
-    let (carrier, mut started) = AtOnce::new(Clock::system());
-    let base = Base::start(args.home("sustain")?, carrier, task_file(args.tasks, "[\"true\"]")).await?;
+    let (executor, mut started) = AtOnce::new(Clock::system());
+    let base = Base::start(args.home("sustain")?, executor, task_file(args.tasks, "[\"true\"]")).await?;
     let parameters = args.tasks / TASKS_A_PARAMETER;
     base.make_values(parameters).await?;
     base.settle().await?;
@@ -88,9 +88,9 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-fn number(value: &runs::Value) -> Option<i64> {
+fn number(value: &triggers::Value) -> Option<i64> {
     match value {
-        runs::Value::Number(number) => Some(*number),
-        runs::Value::Time(_) => None,
+        triggers::Value::Number(number) => Some(*number),
+        triggers::Value::Time(_) => None,
     }
 }

@@ -172,7 +172,7 @@ fn values_are_set_shown_listed_and_deleted_and_survive_a_restart() {
 #[test]
 fn every_command_of_the_guide_works() {
     let guide =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reactive.md")).unwrap();
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tasks.md")).unwrap();
     let lines: Vec<&str> = guide.lines().filter(|line| line.starts_with("torg ctl ")).collect();
     assert_eq!(lines.len(), 8, "{lines:?}");
     let server = Server::start(&[]);

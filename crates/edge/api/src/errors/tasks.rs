@@ -1,4 +1,4 @@
-//! What reactive tasks refuse, as callers hear it.
+//! Errors of tasks as refusals.
 
 use connectrpc::ErrorCode;
 use tasks::Error;
@@ -32,7 +32,7 @@ impl From<Error> for Refusal {
                 let refusal = Self::new(ErrorCode::FailedPrecondition, "RUN_ELSEWHERE", text);
                 refusal.with("task", &task).with("run", &run).with("place", &place)
             }
-            Error::NotTakenUp(task) => {
+            Error::NotLoaded(task) => {
                 Self::new(ErrorCode::Unavailable, "NOT_TAKEN_UP", text).with("task", &task).passing()
             }
             Error::Contended => Self::new(ErrorCode::Aborted, "CONTENDED", text).passing(),
@@ -60,12 +60,12 @@ impl From<planner::Error> for Refusal {
             }
             Error::Paused { .. } => cannot("PAUSED_ALREADY"),
             Error::NotPaused => cannot("NOT_PAUSED"),
-            Error::AlreadyAsked { .. } => cannot("ASKED_ALREADY"),
+            Error::AlreadyRequested { .. } => cannot("ASKED_ALREADY"),
             Error::NotQueued => cannot("NOT_QUEUED"),
             Error::ChunkQueued => cannot("CHUNK_QUEUED"),
             Error::NotRemembered(_) | Error::NothingRemembered => cannot("NOT_REMEMBERED"),
             Error::TooManyRemembered => cannot("TOO_MANY_REMEMBERED"),
-            Error::BackfillUnderWay => cannot("BACKFILL_UNDER_WAY"),
+            Error::BackfillRunning => cannot("BACKFILL_UNDER_WAY"),
             Error::NoBackfill(_) => cannot("NO_BACKFILL"),
             other => Self::internal(&other),
         }
@@ -91,11 +91,11 @@ mod tests {
             (Of::EmptyRange.into(), InvalidArgument, "EMPTY_RANGE", "to"),
             (Of::BackfillLimit.into(), InvalidArgument, "OUT_OF_RANGE", "limit"),
             (Of::NotPaused.into(), FailedPrecondition, "NOT_PAUSED", ""),
-            (Of::BackfillUnderWay.into(), FailedPrecondition, "BACKFILL_UNDER_WAY", ""),
+            (Of::BackfillRunning.into(), FailedPrecondition, "BACKFILL_UNDER_WAY", ""),
             (Of::NotRemembered(day()).into(), FailedPrecondition, "NOT_REMEMBERED", ""),
             (Error::NotRunning(task()), FailedPrecondition, "NOT_RUNNING", ""),
             (Error::NoRun { task: task(), run: 5 }, NotFound, "RUN_NOT_FOUND", ""),
-            (Error::NotTakenUp(task()), Unavailable, "NOT_TAKEN_UP", ""),
+            (Error::NotLoaded(task()), Unavailable, "NOT_TAKEN_UP", ""),
             (Error::Contended, Aborted, "CONTENDED", ""),
             (
                 Error::Definition { task: task(), what: "x".into() },

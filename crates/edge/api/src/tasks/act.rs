@@ -15,7 +15,7 @@ impl TaskCalls {
     ) -> Result<proto::RunTaskResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.run_now(task, request.record, &signed).await?;
+        self.tasks.run_now(task, request.record, &signed).await?;
         Ok(proto::RunTaskResponse::default())
     }
 
@@ -26,7 +26,7 @@ impl TaskCalls {
     ) -> Result<proto::PauseTaskResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.pause(task, &signed).await?;
+        self.tasks.pause(task, &signed).await?;
         Ok(proto::PauseTaskResponse::default())
     }
 
@@ -37,7 +37,7 @@ impl TaskCalls {
     ) -> Result<proto::ResumeTaskResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.resume(task, &signed).await?;
+        self.tasks.resume(task, &signed).await?;
         Ok(proto::ResumeTaskResponse::default())
     }
 
@@ -48,7 +48,7 @@ impl TaskCalls {
     ) -> Result<proto::CancelTaskResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.cancel(task, &signed).await?;
+        self.tasks.cancel(task, &signed).await?;
         Ok(proto::CancelTaskResponse::default())
     }
 
@@ -59,7 +59,7 @@ impl TaskCalls {
     ) -> Result<proto::KillRunResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        let run = self.scheduler.kill(task, &signed).await?;
+        let run = self.tasks.kill(task, &signed).await?;
         Ok(proto::KillRunResponse { run, ..Default::default() })
     }
 
@@ -74,7 +74,7 @@ impl TaskCalls {
         let value = request.value.as_option().ok_or_else(|| Refusal::required("value"))?;
         let value = read_value("value", value)?;
         let signed = self.signed(caller, &request.reason)?;
-        self.scheduler.set_remembered(task, &of, value, &signed).await?;
+        self.tasks.set_remembered(task, &of, value, &signed).await?;
         Ok(proto::SetRememberedResponse::default())
     }
 
@@ -88,7 +88,7 @@ impl TaskCalls {
         let of = Some(&request.parameter).filter(|name| !name.is_empty());
         let of = of.map(|name| parameter("parameter", name)).transpose()?;
         let signed = self.signed(caller, &request.reason)?;
-        self.scheduler.delete_remembered(task, of.as_ref(), &signed).await?;
+        self.tasks.delete_remembered(task, of.as_ref(), &signed).await?;
         Ok(proto::DeleteRememberedResponse::default())
     }
 }

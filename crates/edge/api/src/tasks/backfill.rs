@@ -5,8 +5,8 @@ use buffa_types::google::protobuf::Timestamp as WireTime;
 use ctl::messages::{read_time, time};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use planner::board::{BackfillOrder, Chunk, chunks, scale_of};
 use planner::limits::BACKFILL_CHUNKS_MAX;
+use planner::{BackfillOrder, Chunk, chunks, scale_of};
 use triggers::{Calendar, Scale};
 use wire::torg::tasks::v1::{self as proto, SeenChunk};
 
@@ -22,7 +22,7 @@ impl TaskCalls {
         may_administer(caller)?;
         let task = named(&request.task)?;
         let signed = self.signed(caller, &request.reason)?;
-        let definitions = self.scheduler.definitions().await?;
+        let definitions = self.tasks.definitions().await?;
         let plan = definitions.plan(task).ok_or_else(|| planner::Error::NoTask(task.to_owned()))?;
         let given = Some(&request.scale).filter(|scale| !scale.is_empty());
         let scale = match given.map(|scale| scale.parse::<Scale>()) {
@@ -41,7 +41,7 @@ impl TaskCalls {
             return Err(Refusal::wrong_field("limit", "OUT_OF_RANGE", text));
         }
         let order = BackfillOrder { scale: Some(scale), from, to, limit, record: request.record };
-        let chunks = self.scheduler.start_backfill(task, &order, &signed).await?;
+        let chunks = self.tasks.start_backfill(task, &order, &signed).await?;
         Ok(proto::StartBackfillResponse {
             chunks,
             scale: scale.to_string(),
@@ -58,7 +58,7 @@ impl TaskCalls {
     ) -> Result<proto::ResumeBackfillResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.resume_backfill(task, &signed).await?;
+        self.tasks.resume_backfill(task, &signed).await?;
         Ok(proto::ResumeBackfillResponse::default())
     }
 
@@ -69,7 +69,7 @@ impl TaskCalls {
     ) -> Result<proto::CancelBackfillResponse, Refusal> {
         may_administer(caller)?;
         let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.scheduler.cancel_backfill(task, &signed).await?;
+        self.tasks.cancel_backfill(task, &signed).await?;
         Ok(proto::CancelBackfillResponse::default())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use access::Caller;
-use planner::board::TaskName;
+use planner::TaskName;
 use planner::deploy::AtOnce;
 use taskfile::Problem;
 use taskfile::limits::FILES_MAX;
@@ -35,7 +35,7 @@ impl TaskCalls {
         }
         let signed = if request.dry_run { None } else { Some(self.signed(caller, &request.reason)?) };
         let files = request.files.into_iter().map(|file| (file.name, file.text)).collect();
-        let applied = match self.scheduler.apply(files, signed.as_ref()).await {
+        let applied = match self.tasks.apply(files, signed.as_ref()).await {
             Err(Error::Files(errors)) => return Err(mistakes(&errors.errors, errors.more, &places)),
             other => other?,
         };
@@ -48,13 +48,10 @@ impl TaskCalls {
         let Some(deployment) = &applied.deployment else { return false };
         let wait = async {
             loop {
-                let known = self
-                    .scheduler
-                    .definitions()
-                    .await
-                    .is_ok_and(|at_work| at_work.number >= deployment.number);
+                let known =
+                    self.tasks.definitions().await.is_ok_and(|at_work| at_work.number >= deployment.number);
                 let taken = match applied.planned.new.last() {
-                    Some(task) if known => self.scheduler.get(task).await.is_ok(),
+                    Some(task) if known => self.tasks.get(task).await.is_ok(),
                     _ => known,
                 };
                 if taken {
@@ -72,7 +69,7 @@ impl TaskCalls {
         _request: proto::GetTaskFilesRequest,
     ) -> Result<proto::GetTaskFilesResponse, Refusal> {
         may_administer(caller)?;
-        let Some((deployment, files)) = self.scheduler.files().await? else {
+        let Some((deployment, files)) = self.tasks.files().await? else {
             return Ok(proto::GetTaskFilesResponse::default());
         };
         let file = |(name, text): (String, String)| proto::TaskFile { name, text, ..Default::default() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use access::Caller;
-use planner::board::{Board, Phase};
+use planner::{Phase, Planner};
 use tasks::{Definitions, Filter, Listed, cause_message};
 use wire::torg::tasks::v1::{self as proto, list_tasks_request::Standing};
 
@@ -43,7 +43,7 @@ impl TaskCalls {
             wanted.is_empty()
                 || standings(task).into_iter().any(|standing| wanted.contains(&(standing as i32)))
         };
-        let mut tasks = self.scheduler.list(&filter, is_wanted).await?;
+        let mut tasks = self.tasks.list(&filter, is_wanted).await?;
         let more = tasks.len() > limit;
         tasks.truncate(limit);
         let next = tasks.last().filter(|_| more).map(|task| task.entity.name.to_string());
@@ -61,8 +61,8 @@ impl TaskCalls {
     ) -> Result<proto::ExplainTaskResponse, Refusal> {
         may_look(caller)?;
         let task = named(&request.task)?;
-        let summary = shown::summary(&self.scheduler.get(task).await?);
-        let explanation = self.scheduler.explain(task).await?;
+        let summary = shown::summary(&self.tasks.get(task).await?);
+        let explanation = self.tasks.explain(task).await?;
         Ok(shown::explanation(&explanation, summary))
     }
 
@@ -72,9 +72,9 @@ impl TaskCalls {
         _request: proto::GetQueueRequest,
     ) -> Result<proto::GetQueueResponse, Refusal> {
         may_look(caller)?;
-        let (definitions, now) = (self.scheduler.definitions().await?, self.scheduler.now());
-        let told = move |board: &Board| queue(board, &definitions, now);
-        Ok(self.scheduler.with_board(told).await?)
+        let (definitions, now) = (self.tasks.definitions().await?, self.tasks.now());
+        let told = move |planner: &Planner| queue(planner, &definitions, now);
+        Ok(self.tasks.with_planner(told).await?)
     }
 
     pub(super) async fn events(
@@ -84,7 +84,7 @@ impl TaskCalls {
     ) -> Result<proto::ListEventsResponse, Refusal> {
         may_look(caller)?;
         let limit = page_size(request.page_size, TASK_PAST_PAGE)?;
-        let events = self.scheduler.events(named(&request.task)?, before(request.before)?, limit).await?;
+        let events = self.tasks.events(named(&request.task)?, before(request.before)?, limit).await?;
         Ok(proto::ListEventsResponse { events, ..Default::default() })
     }
 
@@ -95,7 +95,7 @@ impl TaskCalls {
     ) -> Result<proto::ListRunsResponse, Refusal> {
         may_look(caller)?;
         let limit = page_size(request.page_size, TASK_PAST_PAGE)?;
-        let runs = self.scheduler.runs(named(&request.task)?, before(request.before)?, limit).await?;
+        let runs = self.tasks.runs(named(&request.task)?, before(request.before)?, limit).await?;
         Ok(proto::ListRunsResponse { runs, ..Default::default() })
     }
 
@@ -107,7 +107,7 @@ impl TaskCalls {
         may_look(caller)?;
         let task = named(&request.task)?;
         let run = number("run", request.run)?;
-        let (run, piece) = self.scheduler.log(task, run, request.offset, LOG_PIECE_BYTES).await?;
+        let (run, piece) = self.tasks.log(task, run, request.offset, LOG_PIECE_BYTES).await?;
         let next = piece.next();
         Ok(proto::ReadLogResponse {
             offset: piece.offset,
@@ -157,13 +157,13 @@ fn standings(task: &Listed) -> Vec<Standing> {
     is_phase.then_some(phase).into_iter().chain(beside).collect()
 }
 
-fn queue(board: &Board, definitions: &Definitions, now: jiff::Timestamp) -> proto::GetQueueResponse {
+fn queue(planner: &Planner, definitions: &Definitions, now: jiff::Timestamp) -> proto::GetQueueResponse {
     use proto::get_queue_response::{Running, Waiting};
     let pool = |task: &str| definitions.plan(task).and_then(|plan| plan.pool.clone()).unwrap_or_default();
-    let queued = board.queue();
+    let queued = planner.queue();
     let waiting = queued.iter().take(QUEUE_SHOWN).enumerate().map(|(place, (task, since))| {
-        let explained = (place < QUEUE_EXPLAINED).then(|| board.explain(task, now).ok()).flatten();
-        let cause = board.state(task).and_then(|state| match &state.phase {
+        let explained = (place < QUEUE_EXPLAINED).then(|| planner.explain(task, now).ok()).flatten();
+        let cause = planner.state(task).and_then(|state| match &state.phase {
             Phase::Queued { cause, .. } => Some(cause_message(cause)),
             _ => None,
         });
@@ -177,10 +177,10 @@ fn queue(board: &Board, definitions: &Definitions, now: jiff::Timestamp) -> prot
             ..Default::default()
         }
     });
-    let mut under_way: Vec<_> = board.running().map(|(task, run, _)| (task, run)).collect();
+    let mut under_way: Vec<_> = planner.running().map(|(task, run, _)| (task, run)).collect();
     under_way.sort_unstable();
     let running = under_way.iter().take(QUEUE_SHOWN).map(|(task, run)| {
-        let (since, cause) = match board.state(task).map(|state| &state.phase) {
+        let (since, cause) = match planner.state(task).map(|state| &state.phase) {
             Some(Phase::Running { since, cause, .. }) => (Some(*since), Some(cause_message(cause))),
             _ => (None, None),
         };
@@ -196,7 +196,7 @@ fn queue(board: &Board, definitions: &Definitions, now: jiff::Timestamp) -> prot
     proto::GetQueueResponse {
         waiting: waiting.collect(),
         running: running.collect(),
-        running_max: definitions.settings().running,
+        running_max: definitions.limits().running,
         waiting_count: queued.len() as u64,
         running_count: under_way.len() as u64,
         ..Default::default()

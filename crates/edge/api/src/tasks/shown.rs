@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ctl::canonical;
 use ctl::messages::value;
-use planner::board::{Explanation, Regression};
+use planner::{Explanation, Regression};
 use tasks::Listed;
 use triggers::{Calendar, LeafVerdict, Parameter, Value};
 use wire::torg::tasks::v1::{self as proto, explain_task_response as explained};
@@ -66,7 +66,7 @@ fn leaf(leaf: &LeafVerdict) -> explained::LeafExplained {
         difference: leaf.difference.map(|difference| difference.to_string()).unwrap_or_default(),
         threshold: leaf.threshold.to_string(),
         holds: leaf.holds,
-        why: leaf.why.to_string(),
+        why: leaf.reason.to_string(),
         ..Default::default()
     }
 }
@@ -80,7 +80,7 @@ fn regression(regression: &Regression, calendar: &Calendar) -> explained::Regres
             calendar.show(&regression.current),
             calendar.show(&regression.remembered)
         ),
-        commands: regression.mends.iter().map(ToString::to_string).collect(),
+        commands: regression.fixes.iter().map(ToString::to_string).collect(),
         ..Default::default()
     }
 }

@@ -1,47 +1,39 @@
-//! Two simulations side by side.
+//! Comparison of two simulations.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 
 use super::{Firing, Simulation};
-use crate::board::{Seen, TaskName};
+use crate::{Seen, TaskName};
 
-/// How two simulations differ. Runs of one task that saw the same values are taken for the same run, in their order.
+/// How two simulations differ. Runs of one task that saw the same values are matched in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Runs that only the first has.
     pub only_first: Vec<Firing>,
     /// Runs that only the second has.
     pub only_second: Vec<Firing>,
-    /// Runs that start at another time.
     pub moved: Vec<Moved>,
-    /// How many are in both at the same time.
+    /// Runs that start at the same time in both.
     pub same: usize,
 }
 
-/// A run that starts at another time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The task.
     pub task: TaskName,
-    /// What the check saw.
     pub seen: Seen,
-    /// When it starts in the first.
     pub first: Timestamp,
-    /// When it starts in the second.
     pub second: Timestamp,
 }
 
 impl Comparison {
-    /// Whether the two do the same.
     #[must_use]
     pub const fn is_same(&self) -> bool {
         self.only_first.is_empty() && self.only_second.is_empty() && self.moved.is_empty()
     }
 }
 
-/// Compares two simulations.
 #[must_use]
 pub fn compare(first: &Simulation, second: &Simulation) -> Comparison {
     let mut open: BTreeMap<(&TaskName, &Seen), VecDeque<&Firing>> = BTreeMap::new();

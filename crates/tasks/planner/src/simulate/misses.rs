@@ -1,4 +1,4 @@
-//! What no successful run has seen.
+//! Values that no successful run has seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use triggers::{Calendar, Check, Parameter, Scale, Value};
 
 use super::Miss;
-use crate::board::{Board, Plan, Seen, TaskName, TaskState};
 use crate::limits::MISSES_LISTED;
+use crate::{Plan, Planner, Seen, TaskName, TaskState};
 
-/// The chunks that a parameter has been in, for one task that runs for every new one of them.
+/// The chunks of a parameter, for one task that runs for every new one of them.
 struct Track {
     task: TaskName,
     scale: Scale,
@@ -19,7 +19,7 @@ struct Track {
     seen: BTreeSet<i64>,
 }
 
-/// Values as they come, and what successful runs have seen of them.
+/// Values over time, and what successful runs have seen of them.
 pub(super) struct Tracks {
     by_parameter: BTreeMap<Parameter, Vec<Track>>,
     since: BTreeMap<Parameter, Timestamp>,
@@ -84,12 +84,12 @@ impl Tracks {
         }
     }
 
-    /// What is left at the end, and how much more there is than is listed.
-    pub(super) fn misses(&self, board: &Board, plans: &[Plan], to: Timestamp) -> (Vec<Miss>, usize) {
+    /// What is left at the end, and how much more is not listed.
+    pub(super) fn misses(&self, planner: &Planner, plans: &[Plan], to: Timestamp) -> (Vec<Miss>, usize) {
         let mut misses = Vec::new();
         let mut latest: BTreeSet<(&TaskName, Parameter)> = BTreeSet::new();
         for plan in plans {
-            let verdict = board.explain(&plan.name, to).ok().and_then(|explanation| explanation.verdict);
+            let verdict = planner.explain(&plan.name, to).ok().and_then(|explanation| explanation.verdict);
             for leaf in verdict.into_iter().flat_map(|verdict| verdict.leaves) {
                 let (true, true, Some(value)) = (leaf.holds, leaf.leaf.check.is_delta(), leaf.current) else {
                     continue;
@@ -103,9 +103,9 @@ impl Tracks {
         }
         for (parameter, tracks) in &self.by_parameter {
             for track in tracks {
-                let current = board.value(parameter).and_then(|value| track.index(value));
-                let told = latest.contains(&(&track.task, parameter.clone()));
-                for index in track.unseen.iter().filter(|index| !told || current != Some(**index)) {
+                let current = planner.value(parameter).and_then(|value| track.index(value));
+                let is_latest = latest.contains(&(&track.task, parameter.clone()));
+                for index in track.unseen.iter().filter(|index| !is_latest || current != Some(**index)) {
                     misses.push(Miss::Chunk {
                         task: track.task.clone(),
                         parameter: parameter.clone(),

@@ -6,13 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::misses::Tracks;
 use super::{Firing, Loop, Recorded, Scenario, Simulation, Write};
-use crate::board::{
-    Act, Board, Decision, End, Input, Outcome, Phase, Seen, Signed, Start, TaskName, actions,
-};
 use crate::error::{Error, Result};
 use crate::limits::{LOOP_FIRINGS, SIMULATED_CHANGES_MAX, SIMULATED_FIRINGS_MAX};
+use crate::{Act, Decision, End, Outcome, Phase, Planner, Seen, Signed, Snapshot, Start, TaskName, actions};
 
-/// Runs a scenario from its beginning to its end.
 pub(super) fn run(scenario: &Scenario) -> Result<Simulation> {
     if scenario.from >= scenario.to {
         return Err(Error::SimulationRange);
@@ -35,7 +32,6 @@ pub(super) fn run(scenario: &Scenario) -> Result<Simulation> {
     Ok(replay.finish())
 }
 
-/// What is watched of a task.
 struct Watched {
     queued: Option<Timestamp>,
     /// The last success, or the beginning.
@@ -47,12 +43,12 @@ struct Watched {
 
 struct Replay<'a> {
     scenario: &'a Scenario,
-    board: Board,
+    planner: Planner,
     now: Timestamp,
-    /// Runs under way by their end; the second part keeps those of one moment in order.
+    /// Current runs by their end; the second part keeps simultaneous ends in order.
     ends: BTreeMap<(Timestamp, usize), (TaskName, u64)>,
-    /// Where the firing of the run under way is.
-    under_way: BTreeMap<TaskName, usize>,
+    /// The index of a current run's firing.
+    running: BTreeMap<TaskName, usize>,
     watched: BTreeMap<TaskName, Watched>,
     tracks: Tracks,
     result: Simulation,
@@ -66,37 +62,25 @@ impl<'a> Replay<'a> {
             (plan.name.clone(), Watched { queued: None, success: from, same: 0, last_seen: None })
         });
         let watched = watched.collect();
-        let input = Input {
-            settings: scenario.settings.clone(),
+        let input = Snapshot {
+            limits: scenario.limits.clone(),
             plans: scenario.plans.clone(),
             states: scenario.states.clone(),
             values,
         };
         let mut replay = Self {
             scenario,
-            board: Board::new(input, from),
+            planner: Planner::new(input, from),
             now: from,
             ends: BTreeMap::new(),
-            under_way: BTreeMap::new(),
+            running: BTreeMap::new(),
             watched,
             tracks,
-            result: Simulation {
-                from,
-                to: scenario.to,
-                firings: Vec::new(),
-                misses: Vec::new(),
-                more_misses: 0,
-                starvation: BTreeMap::new(),
-                silence: BTreeMap::new(),
-                loops: Vec::new(),
-                writes: Vec::new(),
-                alerts: Vec::new(),
-                cut_off: false,
-            },
+            result: Simulation { from, to: scenario.to, ..Simulation::default() },
         };
-        // Runs that are under way at the beginning take their time from there on.
+        // Runs that are current at the beginning take their full time from there.
         let running: Vec<(TaskName, u64)> =
-            replay.board.running().map(|(task, run, _)| (task.clone(), run)).collect();
+            replay.planner.running().map(|(task, run, _)| (task.clone(), run)).collect();
         for (task, run) in running {
             replay.will_end(&task, run);
         }
@@ -107,7 +91,7 @@ impl<'a> Replay<'a> {
         let mut log = log.iter().peekable();
         loop {
             while let Some(change) = log.next_if(|change| change.at <= self.now) {
-                self.board.value_changed(&change.parameter, change.value);
+                self.planner.value_changed(&change.parameter, change.value);
                 self.tracks.changed(&change.parameter, change.value, self.now);
             }
             while let Some(end) = self.ends.first_entry().filter(|end| end.key().0 <= self.now) {
@@ -122,7 +106,7 @@ impl<'a> Replay<'a> {
             }
             let change = log.peek().map(|change| change.at);
             let end = self.ends.first_key_value().map(|((at, _), _)| *at);
-            let next = change.into_iter().chain(end).chain(self.board.next_moment()).min();
+            let next = change.into_iter().chain(end).chain(self.planner.next_moment()).min();
             match next {
                 Some(next) if next <= self.scenario.to => self.now = self.now.max(next),
                 _ => return,
@@ -130,10 +114,9 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Commits what the board decides, until it decides no more.
     fn settle(&mut self) {
         loop {
-            let decisions = self.board.decide(self.now);
+            let decisions = self.planner.decide(self.now);
             if decisions.is_empty() {
                 return;
             }
@@ -163,7 +146,7 @@ impl<'a> Replay<'a> {
             Act::End(end) => self.ended(&task, end),
             Act::Nothing => {}
         }
-        self.board.commit(decision);
+        self.planner.commit(decision);
         self.cut_loop(&task, &decision.act);
     }
 
@@ -175,7 +158,7 @@ impl<'a> Replay<'a> {
     }
 
     fn started(&mut self, task: &TaskName, start: &Start, waited: SignedDuration) {
-        self.under_way.insert(task.clone(), self.result.firings.len());
+        self.running.insert(task.clone(), self.result.firings.len());
         self.result.firings.push(Firing {
             at: self.now,
             task: task.clone(),
@@ -203,12 +186,12 @@ impl<'a> Replay<'a> {
         } else {
             Outcome::success()
         };
-        self.board.run_ended(task, run, outcome, self.now);
+        self.planner.run_ended(task, run, outcome, self.now);
     }
 
     fn ended(&mut self, task: &TaskName, end: &mut End) {
         let succeeded = matches!(end.outcome, Outcome::Succeeded { .. });
-        if let Some(firing) = self.under_way.remove(task) {
+        if let Some(firing) = self.running.remove(task) {
             self.result.firings[firing].ended = Some((self.now, succeeded));
         }
         if !succeeded {
@@ -223,9 +206,9 @@ impl<'a> Replay<'a> {
             watched.same = if same { watched.same + 1 } else { 1 };
             watched.last_seen = Some(end.seen.clone());
         }
-        let (board, writes, now) = (&self.board, &mut self.result.writes, self.now);
+        let (planner, writes, now) = (&self.planner, &mut self.result.writes, self.now);
         end.writes.retain(|parameter, value| {
-            let current = board.value(parameter);
+            let current = planner.value(parameter);
             let moves_back =
                 current.is_some_and(|current| current.kind() == value.kind() && *value < current);
             let (task, parameter, value) = (task.clone(), parameter.clone(), *value);
@@ -237,7 +220,6 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Pauses a task that runs in a loop.
     fn cut_loop(&mut self, task: &TaskName, act: &Act) {
         let Some(watched) = self.watched.get_mut(task) else { return };
         if !matches!(act, Act::End(_)) || watched.same <= LOOP_FIRINGS {
@@ -245,9 +227,9 @@ impl<'a> Replay<'a> {
         }
         let seen = watched.last_seen.clone().unwrap_or_default();
         let signed = Signed { by: "simulation".into(), reason: "it runs in a loop".into(), at: self.now };
-        if let Some(Ok(paused)) = self.board.state(task).map(|state| actions::pause(state, &signed)) {
+        if let Some(Ok(paused)) = self.planner.state(task).map(|state| actions::pause(state, &signed)) {
             self.result.loops.push(Loop { task: task.clone(), at: self.now, firings: watched.same, seen });
-            self.board.state_changed(task, paused);
+            self.planner.state_changed(task, paused);
         }
     }
 
@@ -260,7 +242,7 @@ impl<'a> Replay<'a> {
             let longest = self.result.silence.entry(task).or_default();
             *longest = to.duration_since(watched.success).max(*longest);
         }
-        let (misses, more) = self.tracks.misses(&self.board, &self.scenario.plans, to);
+        let (misses, more) = self.tracks.misses(&self.planner, &self.scenario.plans, to);
         self.result.misses = misses;
         self.result.more_misses = more;
         self.result

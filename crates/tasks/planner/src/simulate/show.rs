@@ -5,10 +5,10 @@ use std::fmt::{self, Display};
 use triggers::show_duration;
 
 use super::{Comparison, Firing, Miss, Simulation};
-use crate::board::Seen;
+use crate::Seen;
 use crate::limits::ROWS_SHOWN;
 
-/// Rows of cells, with columns as wide as they have to be, each row after a line feed.
+/// Rows of aligned cells, each row after a line feed.
 fn table(out: &mut fmt::Formatter<'_>, head: &[&str], rows: &[Vec<String>]) -> fmt::Result {
     let shown = &rows[..rows.len().min(ROWS_SHOWN)];
     let width = |column: usize| {
@@ -53,7 +53,7 @@ fn firing(firing: &Firing) -> Vec<String> {
 
 const FIRING_HEAD: [&str; 7] = ["start", "task", "run", "waited", "took", "end", "seen"];
 
-/// Firings, then what went wrong, then what was written. No line feed at the end.
+/// Firings, then problems, then written values. No line feed at the end.
 impl Display for Simulation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "from {} to {}: {}", self.from, self.to, count(self.firings.len(), "run"))?;
@@ -98,9 +98,9 @@ impl Display for Simulation {
         }
         if !self.alerts.is_empty() {
             out.write_str("\nalerts")?;
-            let alert = |(at, task, alert): &(_, _, crate::board::Alert)| {
+            let alert = |(at, task, alert): &(_, _, crate::Alert)| {
                 let at: &jiff::Timestamp = at;
-                let task: &crate::board::TaskName = task;
+                let task: &crate::TaskName = task;
                 vec![at.to_string(), task.to_string(), alert.to_string()]
             };
             table(out, &["at", "task", "alert"], &self.alerts.iter().map(alert).collect::<Vec<_>>())?;
@@ -124,7 +124,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What only one has, then what is moved. No line feed at the end.
+/// Runs of only one simulation, then runs at another time. No line feed at the end.
 impl Display for Comparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_same() {

@@ -1,7 +1,8 @@
-//! What the tests of this crate need a process for.
+//! A process for the tests of this crate.
 //!
-//! `supervise FOLDER` is the supervisor. `start FOLDER RUN,RUN SPEC` starts runs as a scheduler does, says `started` after each, and waits until it is killed;
-//! `claim` does the same without a supervisor that could be executed.
+//! `supervise FOLDER` is the supervisor. `start FOLDER RUN,RUN SPEC` starts runs, prints `started`
+//! after each, and waits until it is killed; `claim` does the same without an executable
+//! supervisor.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ fn main() -> ExitCode {
         Some("supervise") => runs::supervise(arguments),
         Some(verb @ ("start" | "claim")) => {
             let given: Vec<String> = arguments.filter_map(|argument| argument.into_string().ok()).collect();
-            match scheduler(verb, &given) {
+            match start(verb, &given) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => {
                     eprintln!("{error}");
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn scheduler(verb: &str, given: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+fn start(verb: &str, given: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let [folder, runs, spec] = given else { return Err("start FOLDER RUN,RUN SPEC".into()) };
     let supervisor = match verb {
         "start" => Verb::of_this_program("supervise"),

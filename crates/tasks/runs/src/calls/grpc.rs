@@ -9,31 +9,32 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep;
 use wire::torg::tasks::v1 as proto;
 
-use super::{Call, Pause, Progress, Verdict};
+use super::{Backoff, Call, CallOutcome, Progress};
 use crate::limits::{ANSWER_BYTES_MAX, CONNECT_TIMEOUT, DETAIL_BYTES_MAX, REQUEST_TIMEOUT, WAITING_MAX};
 use crate::spec::Grpc;
 use crate::tls;
-use crate::value::{Value, Values, wrong_name};
+use crate::value::{Values, wrong_name};
+use triggers::Value;
 
 type Client = proto::TaskRunnerServiceClient<SharedHttp2Connection>;
 
-pub(super) async fn work(call: &Call, grpc: &Grpc) -> Verdict {
-    match carry_out(call, grpc).await {
-        Ok(sets) => Verdict::done(sets),
-        Err(why) => Verdict::failed(why),
+pub(super) async fn work(call: &Call, grpc: &Grpc) -> CallOutcome {
+    match execute(call, grpc).await {
+        Ok(sets) => CallOutcome::done(sets),
+        Err(why) => CallOutcome::failed(why),
     }
 }
 
 /// The error says why the work failed.
-async fn carry_out(call: &Call, grpc: &Grpc) -> Result<Values, String> {
+async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
     let client = connect(grpc)?;
     let mut progress = call.progress().map_err(|error| error.to_string())?;
-    let mut said = String::new();
+    let mut last = String::new();
     if !progress.accepted {
         let request = request(call, grpc);
         let answer = ask(call, "StartRun", || client.start_run(request.clone())).await?;
         let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
-        if let Some(sets) = judge(call, "StartRun", status, &mut said)? {
+        if let Some(sets) = outcome_of(call, "StartRun", status, &mut last)? {
             return Ok(sets);
         }
         progress = Progress { accepted: true, location: None };
@@ -44,33 +45,32 @@ async fn carry_out(call: &Call, grpc: &Grpc) -> Result<Values, String> {
         let request = proto::GetRunRequest { run: call.run.to_string(), ..Default::default() };
         let answer = ask(call, "GetRun", || client.get_run(request.clone())).await?;
         let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
-        if let Some(sets) = judge(call, "GetRun", status, &mut said)? {
+        if let Some(sets) = outcome_of(call, "GetRun", status, &mut last)? {
             return Ok(sets);
         }
     }
 }
 
-/// Tells the service that its work is not wanted any more.
 pub(super) async fn cancel(call: &Call, grpc: &Grpc, reason: &str) -> Result<(), String> {
     let (run, reason) = (call.run.to_string(), reason.to_owned());
     let request = proto::CancelRunRequest { run, reason, ..Default::default() };
-    connect(grpc)?.cancel_run(request).await.map(drop).map_err(|error| words(&error))
+    connect(grpc)?.cancel_run(request).await.map(drop).map_err(|error| describe(&error))
 }
 
-/// Calls until there is an answer that lasts.
+/// Retries transient errors until there is a final response.
 async fn ask<T, F>(call: &Call, method: &str, mut ask: impl FnMut() -> F) -> Result<T, String>
 where
     F: Future<Output = Result<T, ConnectError>>,
 {
-    let mut pause = Pause::default();
+    let mut pause = Backoff::default();
     loop {
         match ask().await {
             Ok(answer) => {
-                call.forget_trouble();
+                call.clear_error();
                 return Ok(answer);
             }
             Err(error) => {
-                let why = format!("{method}: {}", words(&error));
+                let why = format!("{method}: {}", describe(&error));
                 if !may_pass(error.code) {
                     return Err(why);
                 }
@@ -85,30 +85,30 @@ fn may_pass(code: ErrorCode) -> bool {
     matches!(code, Unavailable | DeadlineExceeded | ResourceExhausted | Aborted)
 }
 
-/// The values that a run sets which is done; `None` while it goes on.
-fn judge(
+/// The values that a finished run sets; `None` while it is running.
+fn outcome_of(
     call: &Call,
     method: &str,
     status: proto::RunStatus,
-    said: &mut String,
+    last: &mut String,
 ) -> Result<Option<Values>, String> {
     use proto::run_status::State;
-    let message = super::shortened(&status.message, DETAIL_BYTES_MAX / 2);
+    let message = super::truncate(&status.message, DETAIL_BYTES_MAX / 2);
     let shown = match status.state {
         EnumValue::Known(State::STATE_RUNNING) => "running",
         EnumValue::Known(State::STATE_DONE) => "done",
         EnumValue::Known(State::STATE_FAILED) => "failed",
         EnumValue::Known(State::STATE_UNSPECIFIED) => {
-            return Err(format!("{method}: the service does not say how the run stands (state is missing)"));
+            return Err(format!("{method}: the response has no state"));
         }
         EnumValue::Unknown(state) => {
-            return Err(format!("{method}: the service tells a state that Torg does not know: {state}"));
+            return Err(format!("{method}: the response has the unknown state {state}"));
         }
     };
     let line = format!("{method}: {shown}: {message}");
-    if line != *said {
+    if line != *last {
         call.log(&line);
-        *said = line;
+        *last = line;
     }
     match shown {
         "running" => Ok(None),
@@ -166,7 +166,7 @@ fn request(call: &Call, grpc: &Grpc) -> proto::StartRunRequest {
 }
 
 fn timestamp(time: jiff::Timestamp) -> WireTimestamp {
-    // On the wire the nanoseconds count forwards, also before 1970.
+    // On the wire nanoseconds count forward, also before 1970.
     let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
     if nanos < 0 {
         seconds -= 1;
@@ -175,7 +175,7 @@ fn timestamp(time: jiff::Timestamp) -> WireTimestamp {
     WireTimestamp { seconds, nanos, ..Default::default() }
 }
 
-/// A client whose connection is made when it is needed.
+/// A client that connects on demand.
 fn connect(grpc: &Grpc) -> Result<Client, String> {
     let address: Uri = grpc.address.parse().map_err(|error| format!("address: {error}"))?;
     let mut config = ClientConfig::new(address.clone())
@@ -201,7 +201,7 @@ fn connect(grpc: &Grpc) -> Result<Client, String> {
     Ok(Client::new(connection.shared(WAITING_MAX), config))
 }
 
-fn words(error: &ConnectError) -> String {
+fn describe(error: &ConnectError) -> String {
     let message = error.message.as_deref().unwrap_or_default();
-    format!("{:?}: {}", error.code, super::shortened(message, DETAIL_BYTES_MAX / 2))
+    format!("{:?}: {}", error.code, super::truncate(message, DETAIL_BYTES_MAX / 2))
 }

@@ -1,4 +1,4 @@
-//! A request to a service, and the questions that follow.
+//! Calls over HTTP: a request and, if needed, polling.
 
 use std::time::Duration;
 
@@ -8,16 +8,15 @@ use serde_json::json;
 use tokio::time::sleep;
 use url::Url;
 
-use super::{Call, Pause, Progress, Verdict, shortened};
+use super::{Backoff, Call, CallOutcome, Progress, truncate};
 use crate::limits::{
     ANSWER_BYTES_MAX, ANSWER_LOGGED_BYTES_MAX, CONNECT_TIMEOUT, DETAIL_BYTES_MAX, REQUEST_TIMEOUT,
     RETRY_AFTER_MAX,
 };
-use crate::spec::{Done, Http, Poll, Tls, Told, shown_url};
+use crate::spec::{Done, Http, Poll, PollResult, Tls, shown_url};
 use crate::tls;
 use crate::value::Values;
 
-/// A client for services that are trusted so.
 pub(crate) fn client(given: Option<&Tls>) -> Result<Client, String> {
     let builder = Client::builder()
         .tls_backend_preconfigured(tls::config(given)?)
@@ -25,18 +24,18 @@ pub(crate) fn client(given: Option<&Tls>) -> Result<Client, String> {
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("torg/", env!("CARGO_PKG_VERSION")));
-    builder.build().map_err(|error| words(&error))
+    builder.build().map_err(|error| describe(&error))
 }
 
-pub(super) async fn work(call: &Call, http: &Http) -> Verdict {
-    match carry_out(call, http).await {
-        Ok(()) => Verdict::done(Values::new()),
-        Err(why) => Verdict::failed(why),
+pub(super) async fn work(call: &Call, http: &Http) -> CallOutcome {
+    match execute(call, http).await {
+        Ok(()) => CallOutcome::done(Values::new()),
+        Err(why) => CallOutcome::failed(why),
     }
 }
 
 /// The error says why the work failed.
-async fn carry_out(call: &Call, http: &Http) -> Result<(), String> {
+async fn execute(call: &Call, http: &Http) -> Result<(), String> {
     let client = match &http.tls {
         None => call.web.clone(),
         Some(tls) => client(Some(tls))?,
@@ -49,9 +48,9 @@ async fn carry_out(call: &Call, http: &Http) -> Result<(), String> {
         call.note(&progress).await;
     }
     match &http.done {
-        // Noted as accepted by a run of another shape: cannot happen, as what to do does not change once it is started.
+        // Cannot happen: the spec does not change after the start.
         Done::Response => Ok(()),
-        // Whoever is called back ends this.
+        // The callback ends this.
         Done::Callback => std::future::pending().await,
         Done::Poll(poll) => service.ask(poll, progress.location).await,
     }
@@ -63,18 +62,17 @@ struct Service<'a> {
     client: Client,
 }
 
-/// What a service answered.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
-    /// Its beginning, if it is too long.
+    /// Truncated if it is too long.
     body: Vec<u8>,
     is_whole: bool,
 }
 
 impl Service<'_> {
-    /// Gives the work to the service, until it has an answer that lasts. `None` if that answer was the end of it, otherwise where the service says that
-    /// it can be asked.
+    /// Gives the work to the service, until there is a final response. `None` if that response was
+    /// the end of the run, otherwise the polling URL that it names.
     async fn begin(&self) -> Result<Option<Option<Url>>, String> {
         let url = self.url(&self.http.url)?;
         let method = Method::from_bytes(self.http.method.as_bytes()).map_err(|error| error.to_string())?;
@@ -96,7 +94,6 @@ impl Service<'_> {
         Ok(Some(location.and_then(|place| url.join(place).ok())))
     }
 
-    /// Asks until the work has ended.
     async fn ask(&self, poll: &Poll, location: Option<String>) -> Result<(), String> {
         let place = poll.url.clone().or(location).ok_or_else(|| {
             "the service was to say where it can be asked, in the header `location` of its answer, and did not: \
@@ -110,14 +107,15 @@ impl Service<'_> {
             if !answer.status.is_success() {
                 return Err(refusal(&Method::GET, &url, &answer));
             }
-            if is_done(&poll.told, &answer)? {
+            if is_done(&poll.result, &answer)? {
                 return Ok(());
             }
             sleep(poll.every).await;
         }
     }
 
-    /// Sends a request until the answer lasts: errors of the connection and some statuses may pass.
+    /// Sends a request until the response is final: connection errors and some statuses are
+    /// transient.
     async fn answer(
         &self,
         method: &Method,
@@ -127,7 +125,7 @@ impl Service<'_> {
         limit: Option<Duration>,
     ) -> Result<Answer, String> {
         let shown = shown_url(url.as_str());
-        let mut pause = Pause::default();
+        let mut pause = Backoff::default();
         loop {
             let request = self.client.request(method.clone(), url.clone()).headers(headers.clone());
             let request = body.iter().fold(request, |request, body| request.body(body.clone()));
@@ -138,21 +136,21 @@ impl Service<'_> {
             };
             match answered {
                 Ok(answer) => {
-                    let said = format!("{method} {shown} answered {}", answer.status);
-                    self.call.log(&format!("{said}: {}", said_in(&answer.body, ANSWER_LOGGED_BYTES_MAX)));
+                    let response = format!("{method} {shown} answered {}", answer.status);
+                    self.call.log(&format!("{response}: {}", excerpt(&answer.body, ANSWER_LOGGED_BYTES_MAX)));
                     if !may_pass(answer.status) {
-                        self.call.forget_trouble();
+                        self.call.clear_error();
                         return Ok(answer);
                     }
                     let wanted = retry_after(&answer.headers);
-                    self.call.pause_after(format!("{said}, which may pass"), &mut pause, wanted).await;
+                    self.call.pause_after(format!("{response}, which may pass"), &mut pause, wanted).await;
                 }
                 Err(error) if error.is_builder() => {
-                    return Err(format!("{method} {shown}: {}", words(&error)));
+                    return Err(format!("{method} {shown}: {}", describe(&error)));
                 }
                 Err(error) => {
-                    let trouble = format!("{method} {shown}: {}", words(&error));
-                    self.call.pause_after(trouble, &mut pause, None).await;
+                    let last_error = format!("{method} {shown}: {}", describe(&error));
+                    self.call.pause_after(last_error, &mut pause, None).await;
                 }
             }
         }
@@ -163,7 +161,8 @@ impl Service<'_> {
         Url::parse(&text).map_err(|error| format!("{}: {error}", shown_url(&text)))
     }
 
-    /// The headers of a request. Those of the operator, which may be secrets, go only where the operator sends the first request.
+    /// The headers of a request. Those of the spec may be secrets and are sent only to the origin
+    /// of the first request.
     fn headers(&self, url: &Url) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
         let mut add = |name: &str, value: &str| {
@@ -219,7 +218,7 @@ async fn read(mut response: reqwest::Response) -> Result<Answer, reqwest::Error>
     Ok(Answer { status, headers, body, is_whole })
 }
 
-/// Statuses after which the same request may be answered otherwise.
+/// Statuses after which the same request may succeed.
 fn may_pass(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 425 | 429 | 502 | 503 | 504)
 }
@@ -229,44 +228,44 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds).min(RETRY_AFTER_MAX))
 }
 
-/// Whether an answer says that the work is done; or that it failed, and why.
-fn is_done(told: &Told, answer: &Answer) -> Result<bool, String> {
-    let Told::Field { pointer, done, failed } = told else {
+/// Whether a response says that the work is done; an error if it failed.
+fn is_done(result: &PollResult, answer: &Answer) -> Result<bool, String> {
+    let PollResult::Field { pointer, done, failed } = result else {
         return Ok(answer.status != StatusCode::ACCEPTED);
     };
     if !answer.is_whole {
         return Err(format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"));
     }
-    let read: serde_json::Value = serde_json::from_slice(&answer.body)
-        .map_err(|error| format!("the answer to the question is no JSON: {error}"))?;
-    let said = match read.pointer(pointer) {
+    let read: serde_json::Value =
+        serde_json::from_slice(&answer.body).map_err(|error| format!("the response is not JSON: {error}"))?;
+    let found = match read.pointer(pointer) {
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
         None => {
-            let shown = said_in(&answer.body, DETAIL_BYTES_MAX / 2);
-            return Err(format!("there is no {pointer} in the answer to the question: {shown}"));
+            let shown = excerpt(&answer.body, DETAIL_BYTES_MAX / 2);
+            return Err(format!("the response has no {pointer}: {shown}"));
         }
     };
-    if failed.contains(&said) {
-        let shown = said_in(&answer.body, DETAIL_BYTES_MAX / 2);
-        return Err(format!("the service says that {pointer} is {said:?}: {shown}"));
+    if failed.contains(&found) {
+        let shown = excerpt(&answer.body, DETAIL_BYTES_MAX / 2);
+        return Err(format!("the service says that {pointer} is {found:?}: {shown}"));
     }
-    Ok(done.contains(&said))
+    Ok(done.contains(&found))
 }
 
 fn refusal(method: &Method, url: &Url, answer: &Answer) -> String {
-    let body = said_in(&answer.body, DETAIL_BYTES_MAX / 2);
+    let body = excerpt(&answer.body, DETAIL_BYTES_MAX / 2);
     let shown = shown_url(url.as_str());
     let hint = if answer.status.is_redirection() { " (redirects are not followed)" } else { "" };
     format!("{method} {shown} answered {}{hint}: {body}", answer.status)
 }
 
-fn said_in(body: &[u8], bytes_max: usize) -> String {
-    shortened(&String::from_utf8_lossy(body), bytes_max)
+fn excerpt(body: &[u8], bytes_max: usize) -> String {
+    truncate(&String::from_utf8_lossy(body), bytes_max)
 }
 
-/// An error with what is behind it, without the URL, which may carry a key.
-fn words(error: &reqwest::Error) -> String {
+/// An error with its sources, without the URL, which may contain a key.
+fn describe(error: &reqwest::Error) -> String {
     let mut text = match error {
         error if error.is_timeout() => "no answer in time".to_owned(),
         error if error.is_connect() => "no connection".to_owned(),

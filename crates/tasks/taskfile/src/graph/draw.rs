@@ -1,11 +1,12 @@
-//! The graph as pictures are written: in the languages of Graphviz and of Mermaid.
+//! The graph in the languages of Graphviz and Mermaid.
 
 use super::{Edge, Graph, Link};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Graph {
-    /// For Graphviz: tasks are boxes, parameters are ellipses, arrows follow the data. What runs move by themselves is dashed.
+    /// For Graphviz: tasks are boxes, parameters are ellipses, arrows follow the data. What runs
+    /// produce themselves is dashed.
     #[must_use]
     pub fn to_dot(&self) -> String {
         let mut out = String::from("digraph tasks {\n  rankdir=LR;\n  node [fontname=\"sans-serif\"];\n");
@@ -31,7 +32,8 @@ impl Graph {
         out
     }
 
-    /// For Mermaid: tasks are boxes, parameters have round ends, arrows follow the data. What runs move by themselves is dotted.
+    /// For Mermaid: tasks are boxes, parameters have round ends, arrows follow the data. What runs
+    /// produce themselves is dotted.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n");
@@ -59,7 +61,7 @@ impl Graph {
     }
 }
 
-/// Names are not used as ids: in both languages some words mean something.
+/// Names are not used as ids, because both languages have reserved words.
 struct Ids {
     tasks: BTreeMap<String, usize>,
     parameters: BTreeMap<String, usize>,
@@ -74,14 +76,14 @@ impl Ids {
         format!("p{}", self.parameters.get(name).copied().unwrap_or_default())
     }
 
-    /// Where an arrow begins and ends: data flows from what is read to what is moved.
+    /// From where to where an arrow points: data flows from what is read to what is written.
     fn ends(&self, edge: &Edge) -> (String, String) {
         let (task, parameter) = (self.task(edge.task.as_str()), self.parameter(&edge.parameter.to_string()));
         if edge.link == Link::Reads { (parameter, task) } else { (task, parameter) }
     }
 }
 
-/// A text inside of the quotes of Graphviz.
+/// Escapes a text for double quotes of Graphviz.
 fn for_dot(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -90,7 +92,7 @@ fn for_dot(text: &str) -> String {
         .replace('"', "\\\"")
 }
 
-/// A text inside of the quotes of Mermaid, which knows no backslash but numbers of characters.
+/// Escapes a text for double quotes of Mermaid, which knows character codes but no backslash.
 fn for_mermaid(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

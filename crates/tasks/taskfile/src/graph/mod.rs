@@ -1,4 +1,4 @@
-//! Which tasks read and move which parameters.
+//! Which tasks read and write which parameters.
 
 mod draw;
 
@@ -8,19 +8,16 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use triggers::Parameter;
 
-/// What a task has to do with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Link {
-    /// Its trigger looks at it.
     Reads,
-    /// It is set when a run succeeds.
+    /// Torg sets it when a run succeeds.
     Sets,
-    /// Its runs move it by themselves.
+    /// Its runs write it themselves.
     Produces,
 }
 
 impl Link {
-    /// As it is printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,29 +28,21 @@ impl Link {
     }
 }
 
-/// A task and a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// The task.
     pub task: TaskName,
-    /// What it has to do with the parameter.
     pub link: Link,
-    /// The parameter.
     pub parameter: Parameter,
 }
 
-/// Tasks, parameters, and what they have to do with each other; all sorted.
+/// Tasks, parameters and edges, all sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// The tasks.
     pub tasks: BTreeSet<TaskName>,
-    /// The parameters.
     pub parameters: BTreeSet<Parameter>,
-    /// Each once.
     pub edges: BTreeSet<Edge>,
 }
 
-/// The graph of all tasks.
 #[must_use]
 pub fn graph(set: &TaskSet) -> Graph {
     let mut graph = Graph::default();
@@ -71,7 +60,8 @@ pub fn graph(set: &TaskSet) -> Graph {
 }
 
 impl Graph {
-    /// The part of the graph that is at most so many edges away from a task or a parameter of this name; empty if there is none.
+    /// The part of the graph within this many edges of a task or a parameter; empty if there is no
+    /// such name.
     #[must_use]
     pub fn near(&self, name: &str, edges: usize) -> Self {
         let mut links: BTreeMap<Node<'_>, Vec<Node<'_>>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is given to a shorthand where it is used.
+//! The arguments of a shorthand where it is used.
 
 use super::shorthand::{Parameter, Shorthand};
 use crate::notes::Notes;
@@ -7,7 +7,6 @@ use crate::suggest;
 use crate::yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
-/// The arguments of a use, with defaults for those that are not given.
 pub(super) fn arguments<'d, 't>(
     notes: &mut Notes,
     definition: &'d Shorthand,
@@ -21,7 +20,7 @@ pub(super) fn arguments<'d, 't>(
     let bad = |notes: &mut Notes, place, message: String| {
         notes
             .error(Code::BadArguments, place, message)
-            .related(definition.place, "the shorthand stands here")
+            .related(definition.place, "the shorthand is defined here")
             .remedy(format!("write {}", definition.usage()));
     };
     match value {
@@ -29,7 +28,7 @@ pub(super) fn arguments<'d, 't>(
         Some(value) if value.is_null() => {}
         Some(value) => match &value.kind {
             Kind::Scalar { .. } => {
-                // One value is the one parameter that must be given, or the first of those that may be.
+                // A single value is the only required parameter, or the first optional one.
                 let one = match needed.as_slice() {
                     [one] => Some(*one),
                     [] => definition.parameters.first(),
@@ -63,7 +62,7 @@ pub(super) fn arguments<'d, 't>(
                             format!("the shorthand `{name}` has no parameter `{}`", crate::quote(word));
                         notes
                             .error(Code::BadArguments, key.place, message)
-                            .related(definition.place, "the shorthand stands here")
+                            .related(definition.place, "the shorthand is defined here")
                             .remedy(suggest::remedy(word, names, "its parameters"));
                         return None;
                     };

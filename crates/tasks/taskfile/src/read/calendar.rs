@@ -2,11 +2,11 @@
 
 use super::fields::Fields;
 use super::scalar;
+use crate::keywords::WEEKDAYS;
 use crate::limits::{DAY_OFFSET_MAX, LINE_CHARS_MAX};
 use crate::notes::Notes;
 use crate::problem::Code;
 use crate::suggest;
-use crate::words::WEEKDAYS;
 use crate::yaml::{Kind, Node};
 use jiff::SignedDuration;
 use jiff::civil::Weekday;
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use triggers::{Calendar, find_zone, show_duration, zone_names};
 
-/// Abbreviations that name no zone of the database, and what is meant by them mostly.
+/// Abbreviations that are no zone of the database, and their usual meaning.
 const ABBREVIATIONS: &[(&str, &str)] = &[
     ("msk", "Europe/Moscow"),
     ("bst", "Europe/London"),
@@ -28,7 +28,7 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("jst", "Asia/Tokyo"),
 ];
 
-/// What is said of a calendar in one place; what is not said there holds from elsewhere.
+/// The calendar settings of one place; missing ones are inherited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalendarParts {
     pub(super) zone: Option<TimeZone>,
@@ -45,7 +45,7 @@ impl CalendarParts {
         }
     }
 
-    /// What is said here, or else there.
+    /// These settings, or else the others.
     pub(super) fn or(&self, other: &Self) -> Self {
         Self {
             zone: self.zone.clone().or_else(|| other.zone.clone()),
@@ -55,7 +55,7 @@ impl CalendarParts {
     }
 }
 
-/// Zones and calendars that were asked for before: files name the same few again and again.
+/// A cache of zones and calendars: files name the same few again and again.
 #[derive(Debug, Default)]
 pub(super) struct Zones {
     zones: BTreeMap<String, Option<TimeZone>>,
@@ -77,7 +77,7 @@ impl Zones {
         known
     }
 
-    /// UTC, Monday and midnight where nothing else is said.
+    /// Defaults to UTC, Monday and midnight.
     pub(super) fn calendar(&mut self, parts: &CalendarParts) -> Calendar {
         let zone = parts.zone.clone().unwrap_or(TimeZone::UTC);
         let week_start = parts.week_start.unwrap_or(Weekday::Monday);
@@ -119,11 +119,10 @@ pub(super) fn weekday(notes: &mut Notes, node: &Node<'_>) -> Option<Weekday> {
         None => suggest::remedy(name, WEEKDAYS.iter().copied(), "days"),
     };
     let message = format!("`week_start` is `{}`, which is no day of the week", crate::quote(name));
-    notes.error(Code::BadCalendar, node.place, message).remedy(remedy);
-    None
+    notes.refuse(Code::BadCalendar, node.place, message, remedy)
 }
 
-/// The one duration that may be negative: days may begin on the evening before.
+/// The only duration that may be negative: days may begin on the evening before.
 pub(super) fn day_offset(notes: &mut Notes, node: &Node<'_>) -> Option<SignedDuration> {
     let negative = node.as_text().and_then(|text| text.strip_prefix('-'));
     let bare = match (&node.kind, negative) {
@@ -137,6 +136,5 @@ pub(super) fn day_offset(notes: &mut Notes, node: &Node<'_>) -> Option<SignedDur
     }
     let message =
         format!("`day_offset` is {}: it must be whole minutes and less than 24h", show_duration(offset));
-    notes.error(Code::BadCalendar, node.place, message);
-    None
+    notes.refuse(Code::BadCalendar, node.place, message, "")
 }

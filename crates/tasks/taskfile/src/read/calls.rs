@@ -1,19 +1,18 @@
-//! Runs that are calls of other services.
+//! Runs that call other services.
 
 use super::fields::Fields;
 use super::scalar;
 use super::texts::{headers, template};
+use crate::keywords::{DONE, GRPC, HTTP, METHODS, POLL, TLS};
 use crate::limits::{LINE_CHARS_MAX, POLL_EVERY_MIN, TIMEOUT_MAX, URL_CHARS_MAX};
 use crate::notes::Notes;
 use crate::problem::Code;
 use crate::run::{Action, Done, GrpcCall, HttpCall, Tls};
 use crate::suggest;
-use crate::words::{DONE, GRPC, HTTP, METHODS, POLL, TLS};
 use crate::yaml::Node;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
-/// How often a run is looked at.
 const POLL_EVERY_DEFAULT: SignedDuration = SignedDuration::from_secs(30);
 
 pub(super) fn http(notes: &mut Notes, node: &Node<'_>) -> Option<Action> {
@@ -65,14 +64,13 @@ fn done(notes: &mut Notes, node: &Node<'_>) -> Option<Done> {
         Some("callback") => return Some(Done::Callback),
         Some("poll") => return Some(Done::Poll { url: None, every: POLL_EVERY_DEFAULT }),
         Some(other) => {
-            let message = format!("`done` is `{}`, which tells no end", crate::quote(other));
+            let message = format!("`done` is `{}`, which is unknown", crate::quote(other));
             let remedy = suggest::remedy(
                 other,
                 ["response", "callback", "poll"].into_iter(),
-                "ways to tell the end of a run",
+                "ways to know the end of a run",
             );
-            notes.error(Code::BadName, node.place, message).remedy(remedy);
-            return None;
+            return notes.refuse(Code::BadName, node.place, message, remedy);
         }
         None => {}
     }
@@ -91,8 +89,7 @@ fn done(notes: &mut Notes, node: &Node<'_>) -> Option<Done> {
         Some(node) => {
             let every = scalar::duration(notes, node, "`every`", TIMEOUT_MAX)?;
             if every < POLL_EVERY_MIN {
-                notes.error(Code::BadDuration, node.place, "`every` must be at least `1s`");
-                return None;
+                return notes.refuse(Code::BadDuration, node.place, "`every` must be at least `1s`", "");
             }
             every
         }
@@ -123,10 +120,12 @@ pub(super) fn grpc(notes: &mut Notes, node: &Node<'_>) -> Option<Action> {
     let certificates = fields.get("tls").map_or_else(|| Some(Tls::default()), |node| tls(notes, node));
     let (target, certificates) = (target?, certificates?);
     if let (true, Some((key, _))) = (target.starts_with("http:"), fields.entry("tls")) {
-        notes
-            .error(Code::Conflict, key.place, "`tls` is given, but the address is one without TLS")
-            .remedy("write `https://` in the address, or remove `tls`");
-        return None;
+        return notes.refuse(
+            Code::Conflict,
+            key.place,
+            "`tls` is given, but the address is one without TLS",
+            "write `https://` in the address, or remove `tls`",
+        );
     }
     Some(call(target, headers, certificates))
 }
@@ -145,19 +144,16 @@ fn tls(notes: &mut Notes, node: &Node<'_>) -> Option<Tls> {
     };
     if found.cert_file.is_some() != found.key_file.is_some() {
         let message = "`cert_file` and `key_file` belong together, and one of them is missing";
-        notes.error(Code::MissingKey, node.place, message).remedy("give both, or none");
-        return None;
+        return notes.refuse(Code::MissingKey, node.place, message, "give both, or none");
     }
     Some(found)
 }
 
-/// A URL that can be called.
 fn url(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<String> {
     let text = scalar::line(notes, node, what, URL_CHARS_MAX)?;
     let shown = crate::quote(text);
     let bad = |notes: &mut Notes, why: &str, remedy: &str| {
-        notes.error(Code::BadUrl, node.place, format!("{what} is `{shown}`: {why}")).remedy(remedy);
-        None
+        notes.refuse(Code::BadUrl, node.place, format!("{what} is `{shown}`: {why}"), remedy)
     };
     if text.contains("${") {
         return bad(
@@ -189,13 +185,15 @@ fn url(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<String> {
     if !parsed.username().is_empty() || parsed.password().is_some() {
         notes.hide(node.place);
         let message = format!("{what} has a user or a password in it");
-        notes
-            .error(Code::BadUrl, node.place, message)
-            .remedy("put it into `headers`, as `authorization: ${NAME}`: URLs are shown and logged");
-        return None;
+        return notes.refuse(
+            Code::BadUrl,
+            node.place,
+            message,
+            "put it into `headers`, as `authorization: ${NAME}`: URLs are shown and logged",
+        );
     }
     if parsed.fragment().is_some() {
-        return bad(notes, "what stands behind `#` is never sent", "remove it");
+        return bad(notes, "the part after `#` is never sent", "remove it");
     }
     Some(parsed.into())
 }
@@ -206,10 +204,12 @@ fn address(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<String> {
     let parsed = url::Url::parse(&found).ok()?;
     if parsed.path() != "/" || parsed.query().is_some() {
         let message = format!("{what} has something behind the port");
-        notes
-            .error(Code::BadUrl, node.place, message)
-            .remedy("write `https://host:port`; which method is called is known");
-        return None;
+        return notes.refuse(
+            Code::BadUrl,
+            node.place,
+            message,
+            "write `https://host:port`; which method is called is known",
+        );
     }
     Some(found.trim_end_matches('/').to_owned())
 }

@@ -1,27 +1,26 @@
-//! Single conditions: from a name and its keys to what is compared.
+//! Single conditions.
 
 use super::fields::Fields;
 use super::scalar;
+use crate::keywords::{CHUNKS, Condition, Form, keys_of};
 use crate::limits::{CHUNKS_MAX, DURATION_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
-use crate::words::{CHUNKS, Condition, Form, keys_of};
 use crate::yaml::{Kind, Node};
 use jiff::SignedDuration;
 use triggers::limits::DAY_MINUTES;
 use triggers::{Amount, Check, Leaf, Parameter, Scale, parse_duration};
 
-/// Reads what stands behind the name of a condition; `key` is where the name stands.
-pub(super) fn read(notes: &mut Notes, condition: Condition, key: Place, node: &Node<'_>) -> Option<Leaf> {
+/// Reads the value of a condition; `key` is the location of its name.
+pub(super) fn read(notes: &mut Notes, condition: Condition, key: Location, node: &Node<'_>) -> Option<Leaf> {
     let (name, form, _) = condition;
     let what = format!("`{name}`");
     if let (Kind::Scalar { .. }, Form::New(Some(scale)) | Form::This(Some(scale))) = (&node.kind, form) {
         if node.is_null() {
             let message = format!("{what} does not say of which parameter");
-            notes.error(Code::MissingKey, key, message).remedy(example(name, form));
-            return None;
+            return notes.refuse(Code::MissingKey, key, message, example(name, form));
         }
         let of = scalar::parameter(notes, node, &what)?;
         let check = match form {
@@ -32,12 +31,11 @@ pub(super) fn read(notes: &mut Notes, condition: Condition, key: Place, node: &N
     }
     if matches!(node.kind, Kind::Scalar { .. } | Kind::List(_)) {
         let message = format!("{what} needs a mapping, not {}", node.what());
-        notes.error(Code::WrongType, node.place, message).remedy(example(name, form));
-        return None;
+        return notes.refuse(Code::WrongType, node.place, message, example(name, form));
     }
     let fields = Fields::of(notes, node, &what, keys_of(form))?;
     let mut reader = Reader { notes, fields, name, form, key };
-    // All parts are read before one is missed, so that each is looked at.
+    // Reads all parts before returning, so that each is checked.
     let of = reader.parameter("of");
     let check = reader.check();
     let (of, check) = (of?, check?);
@@ -45,13 +43,12 @@ pub(super) fn read(notes: &mut Notes, condition: Condition, key: Place, node: &N
         && *with == of
     {
         let message = format!("{what} compares `{of}` with itself");
-        notes.error(Code::Conflict, key, message).remedy("name another parameter behind `with`");
-        return None;
+        return notes.refuse(Code::Conflict, key, message, "name another parameter behind `with`");
     }
     Some(Leaf { of, check })
 }
 
-/// What is wrong has been noted.
+/// The problem has been noted.
 struct Noted;
 
 struct Reader<'r, 'n, 't> {
@@ -59,7 +56,7 @@ struct Reader<'r, 'n, 't> {
     fields: Fields<'n, 't>,
     name: &'static str,
     form: Form,
-    key: Place,
+    key: Location,
 }
 
 impl<'n, 't> Reader<'_, 'n, 't> {
@@ -82,7 +79,7 @@ impl<'n, 't> Reader<'_, 'n, 't> {
             }
             Form::New(scale) => {
                 let (scale, by) = (self.scale(scale), self.count("by", 1));
-                // One chunk later is a later chunk: it is said in one way.
+                // One chunk later is the default: it has one representation.
                 Some(Check::ChunkDelta { scale: scale?, by: by.ok()?.filter(|by| *by > 1) })
             }
             Form::This(scale) => {
@@ -110,21 +107,21 @@ impl<'n, 't> Reader<'_, 'n, 't> {
     fn growth(&mut self, node: &Node<'_>) -> Option<Amount> {
         if let Some(chunks) = in_chunks(node) {
             let message = "`grew` compares exact times, and knows no calendar";
-            self.notes.error(Code::BadDuration, node.place, message).remedy(chunks);
-            return None;
+            return self.notes.refuse(Code::BadDuration, node.place, message, chunks);
         }
         let by = scalar::amount(self.notes, node, "`by`")?;
         if matches!(by, Amount::Number(0)) || matches!(by, Amount::Time(time) if time.is_zero()) {
             let message = "`by` must be more than nothing: the task would run again and again";
-            self.notes
-                .error(Code::BadNumber, node.place, message)
-                .remedy("write for example `by: 6h` or `by: 1`");
-            return None;
+            return self.notes.refuse(
+                Code::BadNumber,
+                node.place,
+                message,
+                "write for example `by: 6h` or `by: 1`",
+            );
         }
         Some(by)
     }
 
-    /// How many chunks, if it is said.
     fn count(&mut self, key: &str, least: i64) -> Result<Option<u32>, Noted> {
         let Some(node) = self.fields.get(key) else { return Ok(None) };
         let is_duration = node.as_text().is_some_and(|text| parse_duration(text).is_ok());
@@ -152,7 +149,7 @@ impl<'n, 't> Reader<'_, 'n, 't> {
     }
 }
 
-/// `2 days` is what somebody writes who means days of the calendar.
+/// Recognizes `2 days`, by which authors mean calendar days.
 fn in_chunks(node: &Node<'_>) -> Option<String> {
     let (number, unit) = node.as_text()?.split_once(' ')?;
     let unit = unit.trim().trim_end_matches('s');
@@ -166,7 +163,6 @@ fn in_chunks(node: &Node<'_>) -> Option<String> {
     Some(format!("for {unit}s of the calendar write `new_{unit}: {{of: ..., by: {number}}}`{exact}"))
 }
 
-/// The size of a chunk.
 fn chunk(notes: &mut Notes, node: &Node<'_>) -> Option<Scale> {
     let names = || CHUNKS.iter().map(|(name, _)| *name);
     let text = scalar::line(notes, node, "`chunk`", 64)?;
@@ -179,8 +175,7 @@ fn chunk(notes: &mut Notes, node: &Node<'_>) -> Option<Scale> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("{}, or minutes such as `30m`", suggest::list(names(), "chunks")),
         };
-        notes.error(Code::BadChunk, node.place, message).remedy(remedy);
-        return None;
+        return notes.refuse(Code::BadChunk, node.place, message, remedy);
     };
     let seconds = duration.as_secs();
     let minutes =
@@ -192,8 +187,7 @@ fn chunk(notes: &mut Notes, node: &Node<'_>) -> Option<Scale> {
         }
         minutes => {
             let message = format!("chunks of `{}` do not divide a day", crate::quote(text));
-            notes.error(Code::BadChunk, node.place, message).remedy(chunk_remedy(duration, minutes));
-            None
+            notes.refuse(Code::BadChunk, node.place, message, chunk_remedy(duration, minutes))
         }
     }
 }
@@ -214,7 +208,6 @@ fn chunk_remedy(duration: SignedDuration, minutes: Option<u16>) -> String {
     }
 }
 
-/// How a condition is written.
 pub(super) fn example(name: &str, form: Form) -> String {
     let example = match form {
         Form::Grew => "{of: sales.loaded_to, by: 6h}",

@@ -1,29 +1,27 @@
-//! The entries of a mapping, with all keys that nobody knows noted.
+//! The entries of a mapping; notes unknown keys.
 
+use crate::keywords::Key;
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
-use crate::words::Key;
 use crate::yaml::{Kind, Node};
 
 #[derive(Clone)]
 pub(super) struct Fields<'n, 't> {
     entries: &'n [(Node<'t>, Node<'t>)],
-    /// Keys that were meant by keys that nobody knows: that they are missing need not be said.
+    /// Keys that misspelt ones stand for: they are not reported as missing.
     misspelt: Vec<&'static str>,
-    /// Where the mapping stands.
-    pub(super) place: Place,
+    pub(super) place: Location,
 }
 
 impl<'n, 't> Fields<'n, 't> {
-    /// The entries of a mapping whose keys are known. `what` says what the mapping is: `a task`.
+    /// The entries of a mapping. `what` names the mapping in messages: `a task`.
     pub(super) fn of(notes: &mut Notes, node: &'n Node<'t>, what: &str, keys: &[Key]) -> Option<Self> {
         let Some(entries) = entries(node) else {
             let names = keys.iter().map(|(name, _)| *name);
             let message = format!("{what} is a mapping, not {}", node.what());
-            notes.error(Code::WrongType, node.place, message).remedy(suggest::list(names, "its keys"));
-            return None;
+            return notes.refuse(Code::WrongType, node.place, message, suggest::list(names, "its keys"));
         };
         let mut misspelt = Vec::new();
         for (key, value) in entries {
@@ -43,12 +41,12 @@ impl<'n, 't> Fields<'n, 't> {
         self.entries.iter().find(|(name, _)| name.as_text() == Some(key))
     }
 
-    /// The value of a key that must be there; `at` is where to say that it is not.
+    /// The value of a required key; `at` is the location of the error if it is missing.
     pub(super) fn need(
         &self,
         notes: &mut Notes,
         key: &str,
-        at: Place,
+        at: Location,
         what: &str,
         remedy: &str,
     ) -> Option<&'n Node<'t>> {
@@ -60,7 +58,6 @@ impl<'n, 't> Fields<'n, 't> {
     }
 }
 
-/// The entries of a mapping.
 pub(super) fn entries<'n, 't>(node: &'n Node<'t>) -> Option<&'n [(Node<'t>, Node<'t>)]> {
     match &node.kind {
         Kind::Map(entries) => Some(entries),
@@ -68,7 +65,7 @@ pub(super) fn entries<'n, 't>(node: &'n Node<'t>) -> Option<&'n [(Node<'t>, Node
     }
 }
 
-/// Notes a key that nobody knows. The answer is the key that was meant, if that is known.
+/// Notes an unknown key. Returns the key that was probably meant.
 fn unknown(
     notes: &mut Notes,
     key: &Node<'_>,

@@ -1,4 +1,4 @@
-//! What stands in the files beside tasks.
+//! The parts of files besides tasks.
 
 use super::calendar::{CalendarParts, Zones, day_offset, weekday};
 use super::fields::{Fields, entries};
@@ -6,34 +6,32 @@ use super::run::RunDefaults;
 use super::scalar;
 use super::settings::Settings;
 use super::shorthand::{self, Shorthands};
+use crate::keywords::{DEFAULTS, FILE, LIMITS};
 use crate::limits::{POOLS_MAX, RUNNING_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
 use crate::task::Limits;
-use crate::words::{DEFAULTS, FILE, LIMITS};
 use crate::yaml::{Node, Visitor, Want};
 use std::collections::BTreeMap;
 
-/// What holds for every task of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileDefaults {
     pub(super) settings: Settings,
     pub(super) run: RunDefaults,
 }
 
-/// What holds for all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) calendar: CalendarParts,
     pub(super) limits: Limits,
     pub(super) shorthands: Shorthands,
-    /// By the number of their file.
+    /// By file index.
     pub(super) defaults: BTreeMap<u32, FileDefaults>,
-    /// Settings that stand once in all files, and where.
-    once: BTreeMap<String, Place>,
-    /// Whether a shorthand has errors of its own, so that one that is not there may be meant to be.
+    /// Settings that may occur only once in all files.
+    once: BTreeMap<String, Location>,
+    /// A shorthand has errors of its own, so a missing one may be meant to exist.
     pub(super) lost_shorthand: bool,
     pub(super) zones: Zones,
 }
@@ -50,7 +48,7 @@ impl<'t> Visitor<'t> for Head {
                 let message = format!("`{name}` holds for all files, and another file has it already");
                 notes
                     .error(Code::Duplicate, key.place, message)
-                    .related(*first, "it stands here already")
+                    .related(*first, "the first one is here")
                     .remedy("remove one of the two; for the tasks of one file, write it under `defaults`");
                 return;
             }
@@ -75,7 +73,7 @@ impl<'t> Visitor<'t> for Head {
                     entries.iter().any(|(key, _)| matches!(key.as_text(), Some("when" | "run")))
                 });
                 if task {
-                    note.remedy("tasks stand under `tasks:`, indented");
+                    note.remedy("put tasks under `tasks:`, indented");
                 } else {
                     note.remedy(suggest::remedy(name, known, "its keys"));
                 }
@@ -120,7 +118,7 @@ impl Head {
                 notes.warning(Code::UnlimitedPool, key.place, message).remedy(remedy);
                 None
             } else {
-                // A pool whose limit is wrong is known all the same: its tasks need not be reported.
+                // A pool with a wrong limit still exists: its tasks are not reported.
                 running(notes, value, &format!("the limit of the pool `{name}`"))
             };
             self.limits.pools.insert(name.to_owned(), limit);

@@ -1,4 +1,5 @@
-//! From files to tasks: once through all files for what holds for all tasks, and once more for the tasks, one by one.
+//! From files to tasks: once through all files for what holds for all tasks, and once more for the
+//! tasks, one by one.
 
 mod arguments;
 mod calendar;
@@ -14,11 +15,11 @@ mod task;
 mod texts;
 mod trigger;
 
-pub(crate) use task::Spots;
+pub(crate) use task::TaskLocations;
 
 use crate::limits::{FILE_BYTES_MAX, FILES_MAX, TOTAL_BYTES_MAX};
+use crate::location::Location;
 use crate::notes::{File, Notes};
-use crate::place::Place;
 use crate::problem::{Code, Errors};
 use crate::set::TaskSet;
 use crate::warn;
@@ -27,7 +28,7 @@ use head::Head;
 use std::sync::Arc;
 use task::Tasks;
 
-/// Reads all files, or says everything that is wrong with them.
+/// Reads all files, or returns everything that is wrong with them.
 pub(crate) fn read(mut files: Vec<File>) -> Result<TaskSet, Errors> {
     files.sort();
     let mut notes = Notes::default();
@@ -40,7 +41,7 @@ pub(crate) fn read(mut files: Vec<File>) -> Result<TaskSet, Errors> {
         whole.push(yaml::walk(number, text, false, &mut notes, &mut head).is_ok());
     }
     let mut shorthands = std::mem::take(&mut head.shorthands);
-    // A shorthand that cannot be used has been noted; that it is missing where it is used need not be.
+    // A broken shorthand has been noted; its absence where it is used is not reported.
     let before = notes.errors();
     shorthand::refuse_recursion(&mut notes, &mut shorthands);
     let known = !whole.contains(&false) && notes.errors() == before && !head.lost_shorthand;
@@ -50,7 +51,7 @@ pub(crate) fn read(mut files: Vec<File>) -> Result<TaskSet, Errors> {
         // What breaks a file was noted when it was read first, or is noted now.
         let broken = yaml::walk(number, text, true, &mut notes, &mut tasks).is_err();
         if broken && !whole {
-            // The task before the break may be cut short: what it seems to miss may stand behind.
+            // The task before the break may be truncated: what seems missing may stand after it.
             notes.errors_from(tasks.before_last);
         }
     }
@@ -75,20 +76,20 @@ fn too_large(notes: &mut Notes, files: &[File]) -> bool {
     if files.len() > FILES_MAX {
         let message = format!("there are more than {FILES_MAX} files");
         notes
-            .error(Code::TooLarge, Place::new(0, 1, 1), message)
+            .error(Code::TooLarge, Location::new(0, 1, 1), message)
             .remedy("put tasks together into fewer files");
     }
     for (number, (_, text)) in (0..).zip(files) {
         if text.len() > FILE_BYTES_MAX {
             let message = format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20);
             notes
-                .error(Code::TooLarge, Place::new(number, 1, 1), message)
+                .error(Code::TooLarge, Location::new(number, 1, 1), message)
                 .remedy("split it into several files");
         }
     }
     if files.iter().map(|(_, text)| text.len()).sum::<usize>() > TOTAL_BYTES_MAX {
         let message = format!("all files together are larger than {} MiB", TOTAL_BYTES_MAX >> 20);
-        notes.error(Code::TooLarge, Place::new(0, 1, 1), message);
+        notes.error(Code::TooLarge, Location::new(0, 1, 1), message);
     }
     notes.errors() > 0
 }

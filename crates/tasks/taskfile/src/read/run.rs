@@ -4,23 +4,21 @@ use super::calls::{grpc, http};
 use super::fields::Fields;
 use super::scalar;
 use super::texts::environment;
+use crate::keywords::RUN;
 use crate::limits::{ARGUMENTS_MAX, LINE_CHARS_MAX, TEXT_BYTES_MAX, TIMEOUT_DEFAULT, TIMEOUT_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::run::{Action, Command, Program, Run};
 use crate::template::Template;
-use crate::words::RUN;
 use crate::yaml::{Kind, Node};
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
-/// The kinds of runs.
 const KINDS: [&str; 4] = ["command", "shell", "http", "grpc"];
-/// How runs are written.
+/// An example of each kind of run.
 const EXAMPLE: &str = "write for example `run: {command: [python3, report.py]}`, `{shell: ...}`, `{http: {url: ...}}` or `{grpc: {address: ...}}`";
 
-/// What a file says of all runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunDefaults {
     pub(super) environment: BTreeMap<String, Template>,
@@ -38,13 +36,11 @@ impl RunDefaults {
     }
 }
 
-/// Reads what stands behind `run`.
-pub(super) fn read(notes: &mut Notes, key: Place, node: &Node<'_>, defaults: &RunDefaults) -> Option<Run> {
+pub(super) fn read(notes: &mut Notes, key: Location, node: &Node<'_>, defaults: &RunDefaults) -> Option<Run> {
     let bare = |action| Run { action, timeout: defaults.timeout.unwrap_or(TIMEOUT_DEFAULT) };
     match &node.kind {
         Kind::Scalar { .. } if node.is_null() => {
-            notes.error(Code::MissingKey, key, "`run` does not say what to run").remedy(EXAMPLE);
-            None
+            notes.refuse(Code::MissingKey, key, "`run` does not say what to run", EXAMPLE)
         }
         Kind::Scalar { .. } => {
             let program = shell(notes, node)?;
@@ -58,21 +54,20 @@ pub(super) fn read(notes: &mut Notes, key: Place, node: &Node<'_>, defaults: &Ru
     }
 }
 
-fn mapping(notes: &mut Notes, key: Place, node: &Node<'_>, defaults: &RunDefaults) -> Option<Run> {
+fn mapping(notes: &mut Notes, key: Location, node: &Node<'_>, defaults: &RunDefaults) -> Option<Run> {
     let fields = Fields::of(notes, node, "a run", RUN)?;
     let timeout = timeout(notes, &fields).or(defaults.timeout).unwrap_or(TIMEOUT_DEFAULT);
     let found: Vec<_> = KINDS.iter().filter_map(|kind| fields.entry(kind)).collect();
     let (kind, value) = match found.as_slice() {
         [one] => one,
         [] => {
-            notes.error(Code::MissingKey, key, "`run` does not say what to run").remedy(EXAMPLE);
-            return None;
+            return notes.refuse(Code::MissingKey, key, "`run` does not say what to run", EXAMPLE);
         }
         [first, second, ..] => {
             let (a, b) = (first.0.as_text().unwrap_or_default(), second.0.as_text().unwrap_or_default());
             notes
                 .error(Code::Conflict, second.0.place, format!("`{a}` and `{b}` exclude each other"))
-                .related(first.0.place, "the first one stands here")
+                .related(first.0.place, "the first one is here")
                 .remedy("a task runs one thing: make two tasks, or a script that does both");
             return None;
         }
@@ -119,8 +114,7 @@ fn process(program: Program, parts: Option<ProcessParts>, defaults: &RunDefaults
 fn shell(notes: &mut Notes, node: &Node<'_>) -> Option<Program> {
     let script = scalar::text(notes, node, "`shell`", TEXT_BYTES_MAX)?;
     if script.trim().is_empty() {
-        notes.error(Code::MissingKey, node.place, "the script is empty").remedy(EXAMPLE);
-        return None;
+        return notes.refuse(Code::MissingKey, node.place, "the script is empty", EXAMPLE);
     }
     Some(Program::Shell(script.to_owned()))
 }
@@ -141,8 +135,12 @@ fn arguments(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Program> 
         return None;
     };
     if items.len() > ARGUMENTS_MAX {
-        notes.error(Code::TooLarge, node.place, format!("{what} has more than {ARGUMENTS_MAX} arguments"));
-        return None;
+        return notes.refuse(
+            Code::TooLarge,
+            node.place,
+            format!("{what} has more than {ARGUMENTS_MAX} arguments"),
+            "",
+        );
     }
     let words: Option<Vec<String>> = items
         .iter()
@@ -152,14 +150,20 @@ fn arguments(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Program> 
         .collect();
     let words = words?;
     if words.first().is_none_or(String::is_empty) {
-        notes
-            .error(Code::MissingKey, node.place, format!("{what} names no program"))
-            .remedy("write for example `[python3, report.py]`");
-        return None;
+        return notes.refuse(
+            Code::MissingKey,
+            node.place,
+            format!("{what} names no program"),
+            "write for example `[python3, report.py]`",
+        );
     }
     if words.iter().map(String::len).sum::<usize>() > TEXT_BYTES_MAX {
-        notes.error(Code::TooLarge, node.place, format!("{what} is longer than {TEXT_BYTES_MAX} bytes"));
-        return None;
+        return notes.refuse(
+            Code::TooLarge,
+            node.place,
+            format!("{what} is longer than {TEXT_BYTES_MAX} bytes"),
+            "",
+        );
     }
     Some(Program::Arguments(words))
 }

@@ -8,7 +8,6 @@ use jiff::SignedDuration;
 use std::ops::RangeInclusive;
 use triggers::{Amount, Parameter, parse_duration, show_duration};
 
-/// How durations are written.
 const DURATIONS: &str = "write a number and its unit: `90s`, `30m`, `6h`, `2d`, `1h 30m`";
 
 /// A text of limited length. `what` names it in messages: `` `about` ``.
@@ -20,22 +19,24 @@ pub(super) fn text<'n>(
 ) -> Option<&'n str> {
     let Some(text) = node.as_text().filter(|_| !node.is_null()) else {
         let found = node.what();
-        notes.error(Code::WrongType, node.place, format!("{what} must be a text, not {found}"));
-        return None;
+        return notes.refuse(Code::WrongType, node.place, format!("{what} must be a text, not {found}"), "");
     };
     if text.len() > bytes_max {
         let message = format!("{what} is longer than {bytes_max} bytes");
-        notes.error(Code::TooLarge, node.place, message).remedy("make it shorter");
-        return None;
+        return notes.refuse(Code::TooLarge, node.place, message, "make it shorter");
     }
     if text.contains('\0') {
-        notes.error(Code::WrongType, node.place, format!("{what} has a zero byte in it")).remedy("remove it");
-        return None;
+        return notes.refuse(
+            Code::WrongType,
+            node.place,
+            format!("{what} has a zero byte in it"),
+            "remove it",
+        );
     }
     Some(text)
 }
 
-/// Limits in characters are limits in bytes of the longest characters.
+/// A limit in characters bounds the bytes by four times as many.
 pub(super) fn line<'n>(
     notes: &mut Notes,
     node: &'n Node<'_>,
@@ -45,13 +46,11 @@ pub(super) fn line<'n>(
     let text = text(notes, node, what, chars_max * 4)?;
     if text.chars().count() > chars_max {
         let message = format!("{what} is longer than {chars_max} characters");
-        notes.error(Code::TooLarge, node.place, message).remedy("make it shorter");
-        return None;
+        return notes.refuse(Code::TooLarge, node.place, message, "make it shorter");
     }
     Some(text)
 }
 
-/// A whole number within a range.
 pub(super) fn integer(
     notes: &mut Notes,
     node: &Node<'_>,
@@ -74,13 +73,11 @@ pub(super) fn integer(
     };
     if !range.contains(&number) {
         let message = format!("{what} is {number}: it must be from {} to {}", range.start(), range.end());
-        notes.error(Code::BadNumber, node.place, message);
-        return None;
+        return notes.refuse(Code::BadNumber, node.place, message, "");
     }
     Some(number)
 }
 
-/// `true` or `false`.
 pub(super) fn boolean(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<bool> {
     match node.as_plain() {
         Some("true") => return Some(true),
@@ -100,7 +97,7 @@ pub(super) fn boolean(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<
     None
 }
 
-/// A duration that is not negative and not longer than `max`.
+/// A duration from zero to `max`.
 pub(super) fn duration(
     notes: &mut Notes,
     node: &Node<'_>,
@@ -109,21 +106,18 @@ pub(super) fn duration(
 ) -> Option<SignedDuration> {
     let Some(text) = node.as_text().filter(|_| !node.is_null()) else {
         let message = format!("{what} must be a duration, not {}", node.what());
-        notes.error(Code::WrongType, node.place, message).remedy(DURATIONS);
-        return None;
+        return notes.refuse(Code::WrongType, node.place, message, DURATIONS);
     };
     let shown = crate::quote(text);
     if text.trim_start().starts_with('-') {
         let message = format!("{what} is `{shown}`: a duration cannot be negative here");
-        notes.error(Code::BadDuration, node.place, message).remedy("write it without the minus");
-        return None;
+        return notes.refuse(Code::BadDuration, node.place, message, "write it without the minus");
     }
     match parse_duration(text) {
         Ok(duration) if duration <= max => Some(duration),
         Ok(_) | Err(triggers::Error::DurationTooLong { .. }) => {
             let message = format!("{what} is `{shown}`: it is at most {}", show_duration(max));
-            notes.error(Code::BadDuration, node.place, message);
-            None
+            notes.refuse(Code::BadDuration, node.place, message, "")
         }
         Err(error) => {
             let why = match error {
@@ -131,13 +125,11 @@ pub(super) fn duration(
                 other => other.to_string(),
             };
             let message = format!("{what} is `{shown}`, which is no duration: {why}");
-            notes.error(Code::BadDuration, node.place, message).remedy(DURATIONS);
-            None
+            notes.refuse(Code::BadDuration, node.place, message, DURATIONS)
         }
     }
 }
 
-/// A duration above zero.
 pub(super) fn positive(
     notes: &mut Notes,
     node: &Node<'_>,
@@ -146,8 +138,7 @@ pub(super) fn positive(
 ) -> Option<SignedDuration> {
     let found = duration(notes, node, what, max)?;
     if found.is_zero() {
-        notes.error(Code::BadDuration, node.place, format!("{what} must be more than nothing"));
-        return None;
+        return notes.refuse(Code::BadDuration, node.place, format!("{what} must be more than nothing"), "");
     }
     Some(found)
 }
@@ -158,15 +149,13 @@ pub(super) fn amount(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<A
     if let Some(number) = number {
         if number < 0 {
             let message = format!("{what} is {number}: it cannot be negative");
-            notes.error(Code::BadNumber, node.place, message).remedy("write it without the minus");
-            return None;
+            return notes.refuse(Code::BadNumber, node.place, message, "write it without the minus");
         }
         return Some(Amount::Number(number));
     }
     duration(notes, node, what, DURATION_MAX).map(Amount::Time)
 }
 
-/// The name of a parameter: `sales.loaded_to`.
 pub(super) fn parameter(notes: &mut Notes, node: &Node<'_>, what: &str) -> Option<Parameter> {
     let text = line(notes, node, what, PARAMETER_CHARS_MAX)?;
     match text.parse::<Parameter>() {
@@ -179,20 +168,19 @@ pub(super) fn parameter(notes: &mut Notes, node: &Node<'_>, what: &str) -> Optio
             };
             let (why, remedy) = if text.contains('$') {
                 (
-                    "there is no shorthand around it".to_owned(),
-                    "`$name` stands for a parameter of a shorthand, inside of its `when`",
+                    "it is not inside a shorthand".to_owned(),
+                    "`$name` is a parameter of a shorthand, inside its `when`",
                 )
             } else {
                 (why, "write the entity, a dot and the name: `sales.loaded_to`")
             };
             let message = format!("{what} is `{shown}`, which is no name of a parameter: {why}");
-            notes.error(Code::BadParameter, node.place, message).remedy(remedy);
-            None
+            notes.refuse(Code::BadParameter, node.place, message, remedy)
         }
     }
 }
 
-/// A list of parameters; a single one may stand without brackets.
+/// A list of parameters; a single one needs no brackets.
 pub(super) fn parameters(notes: &mut Notes, node: &Node<'_>, what: &str, max: usize) -> Vec<Parameter> {
     let items = match &node.kind {
         Kind::List(items) => items.as_slice(),
@@ -212,7 +200,8 @@ pub(super) fn parameters(notes: &mut Notes, node: &Node<'_>, what: &str, max: us
     items.iter().filter_map(|item| parameter(notes, item, &format!("an item of {what}"))).collect()
 }
 
-/// The name of a task, a pool, a label: letters, digits, `_`, `-`, `.` and `/`, with a letter or a digit first.
+/// The name of a task, a pool, a label: letters, digits, `_`, `-`, `.` and `/`, beginning with a
+/// letter or a digit.
 pub(super) fn name<'n>(notes: &mut Notes, node: &'n Node<'_>, what: &str) -> Option<&'n str> {
     let name = line(notes, node, what, NAME_CHARS_MAX)?;
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

@@ -3,29 +3,29 @@
 use super::calendar::{CalendarParts, Zones};
 use super::fields::{Fields, entries};
 use super::scalar;
+use crate::keywords::RETRY;
 use crate::limits::{
     ATTEMPTS_DEFAULT, ATTEMPTS_MAX, DURATION_MAX, LABELS_MAX, LINE_CHARS_MAX, PRIORITY_MAX,
     RETRY_FIRST_DEFAULT, RETRY_MOST_DEFAULT,
 };
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::task::Retry;
-use crate::words::RETRY;
 use crate::yaml::Node;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
-/// What is said; the rest holds from elsewhere.
+/// Settings of a task or a file; missing ones are inherited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     pub(super) owner: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) priority: Option<i32>,
-    pub(super) pool: Option<(String, Place)>,
+    pub(super) pool: Option<(String, Location)>,
     pub(super) retry: RetryParts,
     pub(super) max_silence: Option<SignedDuration>,
-    pub(super) hold_back: Option<(SignedDuration, Place)>,
+    pub(super) hold_back: Option<(SignedDuration, Location)>,
     pub(super) paused: Option<bool>,
     pub(super) calendar: CalendarParts,
 }
@@ -58,7 +58,7 @@ impl Settings {
         }
     }
 
-    /// What is said here, or else there; labels of both.
+    /// These settings, or else the others; labels are merged.
     pub(super) fn or(mut self, other: &Self) -> Self {
         for (name, value) in &other.labels {
             self.labels.entry(name.clone()).or_insert_with(|| value.clone());
@@ -98,7 +98,6 @@ fn labels(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, String> {
     found
 }
 
-/// What is said of attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetryParts {
     first: Option<SignedDuration>,
@@ -134,7 +133,7 @@ impl RetryParts {
         }
     }
 
-    /// With what holds where nothing is said; pauses never shrink.
+    /// With defaults; delays never shrink.
     pub(super) fn whole(self) -> Retry {
         let (first, most) = match (self.first, self.most) {
             (Some(first), Some(most)) => (first, most),

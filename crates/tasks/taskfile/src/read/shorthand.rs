@@ -1,18 +1,17 @@
-//! Shorthands: conditions with a name and parameters of their own.
+//! Shorthands: conditions with a name and parameters.
 
 use super::fields::{Fields, entries};
 use super::scalar;
+use crate::keywords::{CONDITIONS, SHORTHAND};
 use crate::limits::{ABOUT_CHARS_MAX, SHORTHAND_DEPTH_MAX, SHORTHAND_PARAMETERS_MAX, SHORTHANDS_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
-use crate::words::{CONDITIONS, SHORTHAND};
 use crate::yaml::{Kind, Node};
 use saphyr_parser::ScalarStyle;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A parameter of a shorthand.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
     pub(super) name: String,
@@ -22,10 +21,8 @@ pub(super) struct Parameter {
 #[derive(Clone, Debug)]
 pub(super) struct Shorthand {
     pub(super) name: String,
-    /// Where its name stands.
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) parameters: Vec<Parameter>,
-    /// What it stands for.
     pub(super) when: Node<'static>,
 }
 
@@ -48,10 +45,9 @@ impl Parameter {
     }
 }
 
-/// All shorthands of all files, by name.
+/// The shorthands of all files, by name.
 pub(super) type Shorthands = BTreeMap<String, Shorthand>;
 
-/// Reads the shorthands of a file, and adds them to those that are known.
 pub(super) fn read(notes: &mut Notes, node: &Node<'_>, known: &mut Shorthands) {
     if node.is_null() {
         return;
@@ -69,7 +65,7 @@ pub(super) fn read(notes: &mut Notes, node: &Node<'_>, known: &mut Shorthands) {
             let message = format!("there is already a shorthand `{}`", shorthand.name);
             notes
                 .error(Code::Duplicate, key.place, message)
-                .related(first.place, "it stands here already")
+                .related(first.place, "the first one is here")
                 .remedy("remove or rename one of the two");
             continue;
         }
@@ -89,8 +85,7 @@ fn one(notes: &mut Notes, key: &Node<'_>, value: &Node<'_>) -> Option<Shorthand>
     let name = scalar::name(notes, key, "the name of a shorthand")?;
     if matches!(name, "all" | "any") || CONDITIONS.iter().any(|(known, ..)| *known == name) {
         let message = format!("`{name}` is a condition of the language, and no name for a shorthand");
-        notes.error(Code::BadName, key.place, message).remedy("choose another name");
-        return None;
+        return notes.refuse(Code::BadName, key.place, message, "choose another name");
     }
     let what = format!("the shorthand `{name}`");
     let fields = Fields::of(notes, value, &what, SHORTHAND)?;
@@ -99,8 +94,7 @@ fn one(notes: &mut Notes, key: &Node<'_>, value: &Node<'_>) -> Option<Shorthand>
     }
     let parameters =
         fields.get("parameters").map_or_else(|| Some(Vec::new()), |node| parameters(notes, node));
-    let when =
-        fields.need(notes, "when", key.place, &what, "say what it stands for: `when: {new_day: $source}`")?;
+    let when = fields.need(notes, "when", key.place, &what, "define it: `when: {new_day: $source}`")?;
     let shorthand = Shorthand {
         name: name.to_owned(),
         place: key.place,
@@ -113,15 +107,16 @@ fn one(notes: &mut Notes, key: &Node<'_>, value: &Node<'_>) -> Option<Shorthand>
 fn parameters(notes: &mut Notes, node: &Node<'_>) -> Option<Vec<Parameter>> {
     let Kind::List(items) = &node.kind else {
         let message = format!("`parameters` is a list, not {}", node.what());
-        notes
-            .error(Code::WrongType, node.place, message)
-            .remedy("write `[source, lag: 3h]`: a name, or a name and its default");
-        return None;
+        return notes.refuse(
+            Code::WrongType,
+            node.place,
+            message,
+            "write `[source, lag: 3h]`: a name, or a name and its default",
+        );
     };
     if items.len() > SHORTHAND_PARAMETERS_MAX {
         let message = format!("a shorthand has at most {SHORTHAND_PARAMETERS_MAX} parameters");
-        notes.error(Code::TooLarge, node.place, message);
-        return None;
+        return notes.refuse(Code::TooLarge, node.place, message, "");
     }
     let mut found: Vec<Parameter> = Vec::new();
     for item in items {
@@ -130,32 +125,41 @@ fn parameters(notes: &mut Notes, node: &Node<'_>) -> Option<Vec<Parameter>> {
             Kind::Scalar { .. } => (item, None),
             Kind::Map(_) | Kind::List(_) => {
                 let message = "a parameter of a shorthand is a name, or a name and its default";
-                notes.error(Code::WrongType, item.place, message).remedy("write `source`, or `lag: 3h`");
-                return None;
+                return notes.refuse(Code::WrongType, item.place, message, "write `source`, or `lag: 3h`");
             }
         };
         if default.is_some_and(|default| default.as_text().is_none()) {
-            notes.error(Code::WrongType, item.place, "a default is a single value").remedy("write `lag: 3h`");
-            return None;
+            return notes.refuse(
+                Code::WrongType,
+                item.place,
+                "a default is a single value",
+                "write `lag: 3h`",
+            );
         }
         let text = scalar::line(notes, name, "the name of a parameter", 64)?;
         if !crate::template::is_variable(text) {
             let message = format!("`{}` is no name for a parameter of a shorthand", crate::quote(text));
-            notes
-                .error(Code::BadName, name.place, message)
-                .remedy("letters, digits and `_`, and no digit first");
-            return None;
+            return notes.refuse(
+                Code::BadName,
+                name.place,
+                message,
+                "letters, digits and `_`, and no digit first",
+            );
         }
         if found.iter().any(|known| known.name == text) {
-            notes.error(Code::DuplicateKey, name.place, format!("the parameter `{text}` stands here twice"));
-            return None;
+            return notes.refuse(
+                Code::DuplicateKey,
+                name.place,
+                format!("the parameter `{text}` occurs twice"),
+                "",
+            );
         }
         found.push(Parameter { name: text.to_owned(), default: default.cloned().map(Node::into_owned) });
     }
     Some(found)
 }
 
-/// Notes what is used and not known, and what is known and not used. The answer is whether it can be used.
+/// Notes unknown and unused parameters. Returns whether the shorthand is usable.
 fn check_uses(notes: &mut Notes, shorthand: &Shorthand) -> bool {
     let (mut used, before) = (BTreeSet::new(), notes.errors());
     walk(&shorthand.when, &mut |node| {
@@ -191,7 +195,7 @@ fn walk<'n>(node: &'n Node<'static>, visit: &mut impl FnMut(&'n Node<'static>)) 
     }
 }
 
-/// The parameters in a text, `$name` or `${name}`, with where they begin and end.
+/// The parameters in a text, `$name` or `${name}`, with their ranges.
 fn uses(text: &str) -> Vec<(&str, std::ops::Range<usize>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('$') {
@@ -205,7 +209,7 @@ fn uses(text: &str) -> Vec<(&str, std::ops::Range<usize>)> {
     found
 }
 
-/// What a shorthand stands for with these arguments. A text that is nothing but `$name` stands where its argument stands.
+/// Expands a shorthand. A text that is only `$name` takes the location of its argument.
 pub(super) fn fill<'t>(node: &Node<'static>, arguments: &BTreeMap<&str, Node<'t>>) -> Node<'t> {
     let kind = match &node.kind {
         Kind::Scalar { text, style } => {
@@ -241,7 +245,8 @@ fn filled(
     out
 }
 
-/// Refuses shorthands that use themselves, or others in too long a chain; what is left can be filled in without end.
+/// Removes shorthands that use themselves or form too long chains; expansion of the others
+/// terminates.
 pub(super) fn refuse_recursion(notes: &mut Notes, shorthands: &mut Shorthands) {
     let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for shorthand in shorthands.values() {
@@ -267,19 +272,19 @@ pub(super) fn refuse_recursion(notes: &mut Notes, shorthands: &mut Shorthands) {
     for (name, circle) in bad {
         let Some(shorthand) = shorthands.remove(&name) else { continue };
         match circle {
-            // Every member of a circle finds it: the first one tells.
+            // Every member finds the cycle: the first one reports it.
             Some(chain) if chain.last() == Some(&name) && chain.iter().min() == Some(&name) => {
                 let message = format!("the shorthand `{name}` uses itself: {}", chain.join(" -> "));
-                notes.error(Code::Recursion, shorthand.place, message).remedy("write out what it stands for");
+                notes.error(Code::Recursion, shorthand.place, message).remedy("write out its definition");
             }
-            // That circle is told of by another of its members, or it leads to one that it is no part of.
+            // Another member reports that cycle, or this shorthand only leads to it.
             Some(_) => {}
             None => {
                 let message =
                     format!("the shorthand `{name}` uses others more than {SHORTHAND_DEPTH_MAX} levels deep");
                 notes
                     .error(Code::Recursion, shorthand.place, message)
-                    .remedy("write out what some of them stand for");
+                    .remedy("write out the definition of some of them");
             }
         }
     }
@@ -287,7 +292,8 @@ pub(super) fn refuse_recursion(notes: &mut Notes, shorthands: &mut Shorthands) {
 
 struct Recursion;
 
-/// How many levels a shorthand has. On a circle the chain is left as it was when it closed, and nothing is remembered.
+/// The number of levels of a shorthand. On a cycle the chain stays as it closed, and nothing is
+/// cached.
 fn depth<'s>(
     name: &'s str,
     used: &BTreeMap<&'s str, BTreeSet<&'s str>>,

@@ -5,43 +5,41 @@ use super::head::{FileDefaults, Head};
 use super::settings::Settings;
 use super::trigger::Triggers;
 use super::{run, scalar};
+use crate::keywords::TASK;
 use crate::limits::{ABOUT_CHARS_MAX, HOLD_BACK_DEFAULT, SETS_MAX, TASKS_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
 use crate::task::{Origin, SetTo, Task, TaskName};
-use crate::words::TASK;
 use crate::yaml::{Node, Visitor, Want};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use triggers::{Parameter, Trigger};
 
-/// Where parts of a task stand, for warnings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spots {
-    pub(crate) name: Place,
-    pub(crate) when: Place,
-    /// `sets`, or else `produces`.
-    pub(crate) outputs: Option<Place>,
-    /// If the task itself says it.
-    pub(crate) hold_back: Option<Place>,
+pub(crate) struct TaskLocations {
+    pub(crate) name: Location,
+    pub(crate) when: Location,
+    /// Of `sets`, or else of `produces`.
+    pub(crate) outputs: Option<Location>,
+    /// If the task itself sets it.
+    pub(crate) hold_back: Option<Location>,
 }
 
-/// The tasks of all files, while they are read.
 pub(super) struct Tasks<'h> {
     head: &'h mut Head,
     triggers: Triggers<'h>,
     complete: bool,
     no_defaults: FileDefaults,
     file: Arc<str>,
-    pub(super) found: BTreeMap<TaskName, (Task, Spots)>,
-    /// How many errors were kept before the task that was read last.
+    pub(super) found: BTreeMap<TaskName, (Task, TaskLocations)>,
+    /// Errors kept before the task that was read last.
     pub(super) before_last: usize,
-    /// Whether there are more tasks than may be, which is told once.
+    /// The task limit was exceeded, which is reported once.
     full: bool,
-    /// Every task that has a name, those with errors too.
-    names: BTreeMap<TaskName, Place>,
+    /// Every named task, including those with errors.
+    names: BTreeMap<TaskName, Location>,
 }
 
 impl<'h> Tasks<'h> {
@@ -63,7 +61,6 @@ impl<'h> Tasks<'h> {
         }
     }
 
-    /// The tasks that come now are those of this file.
     pub(super) fn begin(&mut self, file: &str, notes: &Notes) {
         self.before_last = notes.kept_errors();
         self.file = Arc::from(file);
@@ -73,9 +70,9 @@ impl<'h> Tasks<'h> {
         &mut self,
         notes: &mut Notes,
         name: TaskName,
-        key: Place,
+        key: Location,
         node: &Node<'_>,
-    ) -> Option<(Task, Spots)> {
+    ) -> Option<(Task, TaskLocations)> {
         let what = format!("the task `{name}`");
         let fields = Fields::of(notes, node, &what, TASK)?;
         let about =
@@ -103,7 +100,7 @@ impl<'h> Tasks<'h> {
             self.known_pool(notes, pool, *place);
         }
         let place_of = |key: &str| fields.entry(key).map(|(key, _)| key.place);
-        let spots = Spots {
+        let spots = TaskLocations {
             name: key,
             when: place_of("when").unwrap_or(key),
             outputs: place_of("sets").or_else(|| place_of("produces")),
@@ -131,7 +128,7 @@ impl<'h> Tasks<'h> {
         Some((task, spots))
     }
 
-    fn known_pool(&self, notes: &mut Notes, pool: &str, place: Place) {
+    fn known_pool(&self, notes: &mut Notes, pool: &str, place: Location) {
         let pools = &self.head.limits.pools;
         if pools.contains_key(pool) {
             return;
@@ -158,7 +155,7 @@ impl<'t> Visitor<'t> for Tasks<'_> {
         if let Some(first) = self.names.get(name) {
             notes
                 .error(Code::Duplicate, key.place, format!("there is already a task `{name}`"))
-                .related(*first, "it stands here already")
+                .related(*first, "the first one is here")
                 .remedy("remove or rename one of the two");
             return;
         }
@@ -180,7 +177,7 @@ fn sets(notes: &mut Notes, node: &Node<'_>, trigger: Option<&Trigger>) -> BTreeM
     let mut found = BTreeMap::new();
     let Some(entries) = entries(node) else {
         let message = format!("`sets` is a mapping, not {}", node.what());
-        let remedy = "write `{report.made_to: sales.loaded_to}`; parameters that the run moves by itself stand under `produces`";
+        let remedy = "write `{report.made_to: sales.loaded_to}`; parameters that the run itself writes belong under `produces`";
         notes.error(Code::WrongType, node.place, message).remedy(remedy);
         return found;
     };
@@ -200,7 +197,7 @@ fn sets(notes: &mut Notes, node: &Node<'_>, trigger: Option<&Trigger>) -> BTreeM
 fn set_to(
     notes: &mut Notes,
     parameter: &Parameter,
-    key: Place,
+    key: Location,
     value: &Node<'_>,
     trigger: Option<&Trigger>,
 ) -> Option<SetTo> {
@@ -214,23 +211,20 @@ fn set_to(
     if value.is_null() || !text.contains('.') {
         let message = format!("`{parameter}` cannot be set to {}", value.what());
         let remedy = "write a parameter of `when`, `now`, or a number";
-        notes.error(Code::BadSet, value.place, message).remedy(remedy);
-        return None;
+        return notes.refuse(Code::BadSet, value.place, message, remedy);
     }
     let source = scalar::parameter(notes, value, &format!("what `{parameter}` is set to"))?;
     if source == *parameter {
         let message = format!("`{parameter}` is set to itself, which changes nothing");
         let remedy = "set it to another parameter of `when`, to `now`, or to a number";
-        notes.error(Code::BadSet, key, message).remedy(remedy);
-        return None;
+        return notes.refuse(Code::BadSet, key, message, remedy);
     }
     let seen = trigger?.parameters();
     if !seen.contains(&source) {
         let names: Vec<String> = seen.iter().map(ToString::to_string).collect();
         let message = format!("`{source}` is not in `when`, so no value of it is seen when the task runs");
         let remedy = suggest::remedy(text, names.iter().map(String::as_str), "parameters of `when`");
-        notes.error(Code::BadSet, value.place, message).remedy(remedy);
-        return None;
+        return notes.refuse(Code::BadSet, value.place, message, remedy);
     }
     Some(SetTo::Seen(source))
 }

@@ -1,4 +1,4 @@
-//! Texts with variables in them: environments, headers, bodies.
+//! Texts with variables: environments, headers, bodies.
 
 use super::fields::entries;
 use super::scalar;
@@ -47,7 +47,7 @@ pub(super) fn headers(notes: &mut Notes, node: &Node<'_>) -> BTreeMap<String, Te
                 .error(Code::BadName, key.place, format!("the header `{name}` is set by Torg"))
                 .remedy("remove it");
         } else if !names.insert(lower.clone()) {
-            let message = format!("the header `{name}` stands here twice: upper and lower case are the same");
+            let message = format!("the header `{name}` occurs twice: upper and lower case are the same");
             notes.error(Code::DuplicateKey, key.place, message).remedy("remove one of the two");
         } else if value.as_text().is_some_and(|text| text.contains(['\r', '\n'])) {
             notes
@@ -78,7 +78,6 @@ fn pairs<'n, 't>(
     entries
 }
 
-/// A text with variables; one that seems to be a secret is noted.
 pub(super) fn template(notes: &mut Notes, node: &Node<'_>, name: &str) -> Option<Template> {
     if node.is_null() {
         return Template::parse("").ok();
@@ -90,8 +89,7 @@ pub(super) fn template(notes: &mut Notes, node: &Node<'_>, name: &str) -> Option
                 notes.hide(node.place);
                 let message =
                     format!("`{}` seems to be a secret that is written into the file", crate::quote(name));
-                let remedy =
-                    "give it to the scheduler as a variable of its environment, and write `${NAME}` here";
+                let remedy = "set it as an environment variable of Torg, and write `${NAME}` here";
                 notes.warning(Code::WrittenSecret, node.place, message).remedy(remedy);
             }
             Some(template)
@@ -99,15 +97,17 @@ pub(super) fn template(notes: &mut Notes, node: &Node<'_>, name: &str) -> Option
         Err(error) => {
             let remedy = match &error {
                 TemplateError::LoneDollar => {
-                    "write `${NAME}` for a variable of the scheduler's environment, and `$$` for a `$`"
+                    "write `${NAME}` for an environment variable of Torg, and `$$` for a `$`"
                 }
                 TemplateError::Open => "close it: `${NAME}`",
                 TemplateError::Name(_) => "letters, digits and `_`, and no digit first: `${NAME}`",
             };
-            notes
-                .error(Code::BadVariable, node.place, format!("in `{}`, {error}", crate::quote(name)))
-                .remedy(remedy);
-            None
+            notes.refuse(
+                Code::BadVariable,
+                node.place,
+                format!("in `{}`, {error}", crate::quote(name)),
+                remedy,
+            )
         }
     }
 }

@@ -1,27 +1,27 @@
-//! Triggers: conditions, aggregates of them, and shorthands filled in.
+//! Triggers: conditions, aggregates, and expanded shorthands.
 
 use super::arguments::arguments;
 use super::condition;
 use super::shorthand::{Shorthand, Shorthands, fill};
+use crate::keywords::CONDITIONS;
 use crate::limits::CONDITIONS_MAX;
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::suggest;
-use crate::words::CONDITIONS;
 use crate::yaml::{Kind, Node};
 use std::collections::BTreeSet;
 use triggers::{Aggregate, Group, Leaf, Trigger};
 
-/// A condition as it is written, before it is known how deep it is.
+/// A condition as written, before its depth is checked.
 enum Built {
     Leaf(Leaf),
-    Of(Aggregate, Place, Vec<Built>),
+    Of(Aggregate, Location, Vec<Built>),
 }
 
 impl Built {
-    /// What a shorthand stands for stands where the shorthand is used.
-    fn move_to(&mut self, to: Place) {
+    /// Moves an expanded shorthand to where it is used.
+    fn move_to(&mut self, to: Location) {
         if let Self::Of(_, place, members) = self {
             *place = to;
             for member in members {
@@ -33,11 +33,10 @@ impl Built {
 
 pub(super) struct Triggers<'s> {
     shorthands: &'s Shorthands,
-    /// Whether all files could be read, so that a shorthand that is not there is nowhere.
+    /// All files could be read, so a missing shorthand does not exist.
     complete: bool,
-    /// Errors inside of shorthands that were noted before, for another use.
-    noted: BTreeSet<(Place, String)>,
-    /// Conditions of the trigger that is being read.
+    /// Errors inside shorthands that another use has noted already.
+    noted: BTreeSet<(Location, String)>,
     conditions: usize,
 }
 
@@ -46,7 +45,6 @@ impl<'s> Triggers<'s> {
         Self { shorthands, complete, noted: BTreeSet::new(), conditions: 0 }
     }
 
-    /// Reads what stands behind `when`.
     pub(super) fn read(&mut self, notes: &mut Notes, node: &Node<'_>) -> Option<Trigger> {
         self.conditions = 0;
         let built = self.condition(notes, node)?;
@@ -54,7 +52,7 @@ impl<'s> Triggers<'s> {
     }
 
     fn condition(&mut self, notes: &mut Notes, node: &Node<'_>) -> Option<Built> {
-        // Shorthands that use others several times grow without measure: nothing is filled in any more.
+        // Shorthands that use others several times could expand without bound: expansion stops.
         if self.conditions > CONDITIONS_MAX {
             return None;
         }
@@ -71,10 +69,12 @@ impl<'s> Triggers<'s> {
         let (key, value) = match entries.as_slice() {
             [entry] => entry,
             [] => {
-                notes
-                    .error(Code::EmptyGroup, node.place, "there is no condition here")
-                    .remedy("write for example `{new_day: sales.loaded_to}`");
-                return None;
+                return notes.refuse(
+                    Code::EmptyGroup,
+                    node.place,
+                    "there is no condition here",
+                    "write for example `{new_day: sales.loaded_to}`",
+                );
             }
             [(first, _), (second, _), ..] => {
                 let names: Vec<&str> = entries.iter().filter_map(|(key, _)| key.as_text()).collect();
@@ -84,7 +84,7 @@ impl<'s> Triggers<'s> {
                 let message = format!("there are {} conditions in one: {}", names.len(), ticked(&names));
                 notes
                     .error(Code::SeveralConditions, second.place, message)
-                    .related(first.place, "the first one stands here")
+                    .related(first.place, "the first one is here")
                     .remedy("say whether all or one of them must hold: `all:` or `any:`, and behind it a list with a `-` before each");
                 return None;
             }
@@ -109,7 +109,7 @@ impl<'s> Triggers<'s> {
         }
     }
 
-    fn count(&mut self, notes: &mut Notes, place: Place) -> Option<()> {
+    fn count(&mut self, notes: &mut Notes, place: Location) -> Option<()> {
         self.conditions += 1;
         if self.conditions == CONDITIONS_MAX + 1 {
             let message = format!("the trigger has more than {CONDITIONS_MAX} conditions");
@@ -132,17 +132,18 @@ impl<'s> Triggers<'s> {
             Kind::List(items) if !items.is_empty() => items,
             _ if value.is_null() || matches!(&value.kind, Kind::List(_)) => {
                 let message = format!("`{name}` of nothing: there is no condition in it");
-                notes
-                    .error(Code::EmptyGroup, key.place, message)
-                    .remedy("give at least one condition, or remove it");
-                return None;
+                return notes.refuse(
+                    Code::EmptyGroup,
+                    key.place,
+                    message,
+                    "give at least one condition, or remove it",
+                );
             }
             _ => {
                 let message = format!("`{name}` needs a list of conditions, not {}", value.what());
                 let remedy =
                     format!("write `{name}: [{{...}}, {{...}}]`, or put a `-` before each condition");
-                notes.error(Code::WrongType, value.place, message).remedy(remedy);
-                return None;
+                return notes.refuse(Code::WrongType, value.place, message, remedy);
             }
         };
         let read: Vec<Option<Built>> = items.iter().map(|item| self.condition(notes, item)).collect();
@@ -150,7 +151,7 @@ impl<'s> Triggers<'s> {
         Some(Built::Of(kind, key.place, members?))
     }
 
-    /// Fills in a shorthand. What is wrong with it is told where it is used, with where it comes from.
+    /// Expands a shorthand. Its errors are reported where it is used, with their origin.
     fn shorthand(&mut self, notes: &mut Notes, key: &Node<'_>, value: Option<&Node<'_>>) -> Option<Built> {
         let definition = self.shorthands.get(key.as_text()?)?;
         let arguments = arguments(notes, definition, key, value)?;
@@ -173,8 +174,8 @@ impl<'s> Triggers<'s> {
                     ));
                 }
                 _ => {
-                    let told = (error.place, error.message.clone());
-                    if !self.noted.insert(told) {
+                    let noted = (error.place, error.message.clone());
+                    if !self.noted.insert(noted) {
                         continue;
                     }
                     let message = format!("it comes from here, in the shorthand `{}`", definition.name);
@@ -199,7 +200,7 @@ fn is_default(definition: &Shorthand, node: &Node<'_>) -> bool {
         .any(|default| default.place == node.place)
 }
 
-/// Aggregates of one member are that member, and members of an aggregate of the same kind are members of the outer one.
+/// Replaces aggregates of one member by the member, and merges nested aggregates of the same kind.
 fn simplify(built: Built) -> Built {
     let Built::Of(kind, place, members) = built else { return built };
     let mut flat = Vec::new();
@@ -217,7 +218,6 @@ fn simplify(built: Built) -> Built {
     Built::Of(kind, place, flat)
 }
 
-/// Refuses what is too deep.
 fn shape(notes: &mut Notes, built: Built) -> Option<Trigger> {
     let (kind, members) = match built {
         Built::Leaf(leaf) => return Some(Trigger::Leaf(leaf)),
@@ -239,12 +239,14 @@ fn shape(notes: &mut Notes, built: Built) -> Option<Trigger> {
         Err((kind, place)) => {
             let name = if kind == Aggregate::All { "all" } else { "any" };
             let message = format!(
-                "this `{name}` is too deep: `all` may stand in `any` and `any` in `all`, and nothing deeper"
+                "this `{name}` is too deep: `all` may contain `any`, and `any` may contain `all`, but nothing deeper"
             );
-            notes
-                .error(Code::TooDeep, place, message)
-                .remedy("have another task watch a part of it, and set a parameter that this one waits on");
-            None
+            notes.refuse(
+                Code::TooDeep,
+                place,
+                message,
+                "have another task watch a part of it, and set a parameter that this one waits on",
+            )
         }
     }
 }
@@ -254,7 +256,7 @@ fn ticked(names: &[&str]) -> String {
     ticked.join(", ")
 }
 
-/// `of` and `within` beside a condition are its own keys in the wrong place.
+/// Recognizes keys such as `of` and `within` beside a condition instead of inside it.
 fn misplaced(notes: &mut Notes, names: &[&str], first: &Node<'_>, second: &Node<'_>) -> bool {
     let Some((name, form, _)) = CONDITIONS.iter().find(|(name, ..)| first.as_text() == Some(name)) else {
         return false;

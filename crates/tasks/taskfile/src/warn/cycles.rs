@@ -1,21 +1,21 @@
-//! Tasks that wait on each other in a circle.
+//! Tasks that wait on each other in a cycle.
 
 use super::Drafts;
 use crate::limits::CYCLE_TASKS_MAX;
 use crate::notes::Notes;
 use crate::problem::Code;
-use crate::read::Spots;
+use crate::read::TaskLocations;
 use crate::task::Task;
 use std::collections::{BTreeMap, VecDeque};
 use triggers::Parameter;
 
-/// One warning for each knot of tasks that all wait on each other, with the shortest circle through its first task.
+/// One warning per strongly connected component, with the shortest cycle through its first task.
 pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
     let net = Net::of(drafts);
     for mut knot in net.knots() {
         knot.sort_unstable();
         let tasks = knot.iter().filter(|node| net.is_task(**node)).count();
-        // One task alone is told of where its own conditions are.
+        // A single task is reported at its own conditions.
         if tasks < 2 {
             continue;
         }
@@ -50,19 +50,21 @@ fn shorten(names: &[String]) -> Vec<String> {
     short
 }
 
-/// Tasks first, then parameters; a task leads to what it moves, a parameter to the tasks that look at it.
+/// Tasks first, then parameters. Edges lead from a task to what it writes, and from a parameter to
+/// its readers.
 struct Net<'d> {
-    tasks: Vec<(&'d Task, &'d Spots)>,
+    tasks: Vec<(&'d Task, &'d TaskLocations)>,
     parameters: Vec<&'d Parameter>,
     edges: Vec<Vec<usize>>,
 }
 
 impl<'d> Net<'d> {
     fn of(drafts: &'d Drafts) -> Self {
-        let tasks: Vec<(&Task, &Spots)> = drafts.values().map(|(task, spots)| (task, spots)).collect();
+        let tasks: Vec<(&Task, &TaskLocations)> =
+            drafts.values().map(|(task, spots)| (task, spots)).collect();
         let mut numbers: BTreeMap<&Parameter, usize> = BTreeMap::new();
         let (mut parameters, mut edges) = (Vec::new(), vec![Vec::new(); tasks.len()]);
-        // What nobody moves is on no circle.
+        // Parameters that no task writes are on no cycle.
         for (number, (task, _)) in tasks.iter().enumerate() {
             for parameter in task.outputs() {
                 let node = *numbers.entry(parameter).or_insert_with(|| {
@@ -94,7 +96,8 @@ impl<'d> Net<'d> {
         }
     }
 
-    /// Sets of more than one node in which each leads to each other: Tarjan's algorithm, with a stack of its own.
+    /// Strongly connected components of more than one node: Tarjan's algorithm with an explicit
+    /// stack.
     fn knots(&self) -> Vec<Vec<usize>> {
         const NEW: usize = usize::MAX;
         let count = self.edges.len();
@@ -138,7 +141,8 @@ impl<'d> Net<'d> {
         knots
     }
 
-    /// The shortest way from a node of a knot back to it, with the node at both ends. The knot is sorted.
+    /// The shortest path from a node of a component back to it, with the node at both ends. The
+    /// component is sorted.
     fn circle(&self, start: usize, knot: &[usize]) -> Vec<usize> {
         let mut from: BTreeMap<usize, usize> = BTreeMap::new();
         let mut queue = VecDeque::from([start]);

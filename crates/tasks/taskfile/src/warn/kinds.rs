@@ -1,20 +1,21 @@
-//! Parameters that one task takes for a time and another for a number: one of them can never hold.
+//! Parameters that one task uses as a time and another as a number: one of the conditions can never
+//! hold.
 
 use super::Drafts;
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use crate::task::{SetTo, TaskName};
 use std::collections::{BTreeMap, BTreeSet};
-use triggers::{Amount, Check, Kind, Leaf, Parameter};
+use triggers::{Kind, Parameter};
 
 pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
-    let mut first: BTreeMap<&Parameter, (Kind, Place, &TaskName)> = BTreeMap::new();
-    let mut told = BTreeSet::new();
+    let mut first: BTreeMap<&Parameter, (Kind, Location, &TaskName)> = BTreeMap::new();
+    let mut reported = BTreeSet::new();
     for (task, spots) in drafts.values() {
         let looks = task.trigger.leaves().flat_map(|(_, leaf)| {
             let both = std::iter::once(&leaf.of).chain(leaf.reference());
-            both.map(|parameter| (parameter, kind_of(leaf), spots.when))
+            both.map(|parameter| (parameter, leaf.check.kind(), spots.when))
         });
         let sets = task.sets.iter().filter_map(|(parameter, to)| {
             let kind = match to {
@@ -26,7 +27,7 @@ pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
         });
         for (parameter, kind, place) in looks.chain(sets) {
             let known = *first.entry(parameter).or_insert((kind, place, &task.name));
-            if known.0 != kind && told.insert(parameter) {
+            if known.0 != kind && reported.insert(parameter) {
                 let message = format!("the task `{}` takes `{parameter}` for {kind}", task.name);
                 notes
                     .warning(Code::MixedKinds, place, message)
@@ -34,14 +35,5 @@ pub(super) fn note(notes: &mut Notes, drafts: &Drafts) {
                     .remedy("a parameter is one or the other: a condition that takes it for the wrong one never holds");
             }
         }
-    }
-}
-
-fn kind_of(leaf: &Leaf) -> Kind {
-    match &leaf.check {
-        Check::Delta { by: Amount::Number(_) } | Check::RefDelay { within: Amount::Number(_), .. } => {
-            Kind::Number
-        }
-        _ => Kind::Time,
     }
 }

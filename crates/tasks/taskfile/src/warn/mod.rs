@@ -1,4 +1,4 @@
-//! Tasks that do what they say, which is perhaps not what was meant.
+//! Warnings about tasks that are valid but probably not meant.
 
 mod cycles;
 mod kinds;
@@ -6,40 +6,39 @@ mod kinds;
 use crate::limits::LISTED_MAX;
 use crate::notes::Notes;
 use crate::problem::Code;
-use crate::read::Spots;
+use crate::read::TaskLocations;
 use crate::task::{Task, TaskName};
 use std::collections::BTreeMap;
 use triggers::{Leaf, Parameter};
 
-pub(crate) type Drafts = BTreeMap<TaskName, (Task, Spots)>;
+pub(crate) type Drafts = BTreeMap<TaskName, (Task, TaskLocations)>;
 
-/// Notes all warnings that concern more than one value.
 pub(crate) fn all(notes: &mut Notes, drafts: &Drafts) {
-    let makers = makers(drafts);
+    let writers = writers(drafts);
     let least = drafts.values().map(|(task, _)| task.priority).min().unwrap_or_default();
     for (task, spots) in drafts.values() {
         may_loop(notes, task, spots);
         may_never_fire(notes, task, spots);
-        waits_for_itself(notes, task, spots, &makers);
-        idle_hold_back(notes, task, spots, &makers, least);
+        waits_for_itself(notes, task, spots, &writers);
+        idle_hold_back(notes, task, spots, &writers, least);
     }
     cycles::note(notes, drafts);
     kinds::note(notes, drafts);
 }
 
-type Makers<'d> = BTreeMap<&'d Parameter, Vec<&'d TaskName>>;
+type Writers<'d> = BTreeMap<&'d Parameter, Vec<&'d TaskName>>;
 
-fn makers(drafts: &Drafts) -> Makers<'_> {
-    let mut makers: Makers<'_> = BTreeMap::new();
+fn writers(drafts: &Drafts) -> Writers<'_> {
+    let mut writers: Writers<'_> = BTreeMap::new();
     for (task, _) in drafts.values() {
         for parameter in task.outputs() {
-            makers.entry(parameter).or_default().push(&task.name);
+            writers.entry(parameter).or_default().push(&task.name);
         }
     }
-    makers
+    writers
 }
 
-fn may_loop(notes: &mut Notes, task: &Task, spots: &Spots) {
+fn may_loop(notes: &mut Notes, task: &Task, spots: &TaskLocations) {
     let Some(way) = task.trigger.may_loop() else { return };
     let message =
         format!("the task `{}` would run again as soon as it has run, as long as {}", task.name, shown(&way));
@@ -48,22 +47,21 @@ fn may_loop(notes: &mut Notes, task: &Task, spots: &Spots) {
         .remedy("put them into one `all` with a condition that a run uses up, such as `new_day` or `grew`");
 }
 
-fn may_never_fire(notes: &mut Notes, task: &Task, spots: &Spots) {
+fn may_never_fire(notes: &mut Notes, task: &Task, spots: &TaskLocations) {
     if task.max_silence.is_some() {
         return;
     }
     let Some(unsure) = task.trigger.may_never_fire() else { return };
     let message = format!(
-        "the task `{}` may never run, and nobody would notice: it is not sure that {}",
+        "the task `{}` may never run, unnoticed: it is not certain that {}",
         task.name,
         shown(&unsure)
     );
     notes
         .warning(Code::MayNeverFire, spots.when, message)
-        .remedy("write for example `max_silence: 2d`: somebody is told when it has not run for so long");
+        .remedy("write for example `max_silence: 2d`: an alert follows when it has not run for that long");
 }
 
-/// Conditions in words.
 fn shown(leaves: &[&Leaf]) -> String {
     let mut words: Vec<String> = leaves.iter().take(LISTED_MAX).map(ToString::to_string).collect();
     if leaves.len() > LISTED_MAX {
@@ -72,11 +70,11 @@ fn shown(leaves: &[&Leaf]) -> String {
     words.join(", and ")
 }
 
-/// What a task moves should not be what it looks at, other than to compare something else with it.
-fn waits_for_itself(notes: &mut Notes, task: &Task, spots: &Spots, makers: &Makers<'_>) {
+/// A task should not write what its own condition reads, except as a reference.
+fn waits_for_itself(notes: &mut Notes, task: &Task, spots: &TaskLocations, writers: &Writers<'_>) {
     let mut leaves = task.trigger.leaves().map(|(_, leaf)| leaf);
     let Some(leaf) = leaves.find(|leaf| task.outputs().any(|own| *own == leaf.of)) else { return };
-    let alone = makers.get(&leaf.of).is_some_and(|makers| makers.len() == 1);
+    let alone = writers.get(&leaf.of).is_some_and(|writers| writers.len() == 1);
     let moved = if alone { "which it alone moves" } else { "which it moves itself" };
     let effect =
         if leaf.check.is_delta() { "each run starts the next one" } else { "it waits for its own result" };
@@ -88,10 +86,10 @@ fn waits_for_itself(notes: &mut Notes, task: &Task, spots: &Spots, makers: &Make
     note.remedy("wait on what the task reads, and set a parameter that is its own");
 }
 
-fn idle_hold_back(notes: &mut Notes, task: &Task, spots: &Spots, makers: &Makers<'_>, least: i32) {
+fn idle_hold_back(notes: &mut Notes, task: &Task, spots: &TaskLocations, writers: &Writers<'_>, least: i32) {
     let Some(place) = spots.hold_back.filter(|_| !task.hold_back.is_zero()) else { return };
     let fed = task.trigger.parameters().into_iter().any(|parameter| {
-        makers.get(parameter).is_some_and(|makers| makers.iter().any(|maker| **maker != task.name))
+        writers.get(parameter).is_some_and(|writers| writers.iter().any(|maker| **maker != task.name))
     });
     if !fed {
         let message =

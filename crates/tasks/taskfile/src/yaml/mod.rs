@@ -1,5 +1,5 @@
-//! YAML as task files use it: a tree with places, without anchors, tags and second documents. Entries are built one by one, so
-//! that memory does not grow with the file.
+//! The YAML of task files: a tree with locations, without anchors, tags and second documents.
+//! Entries are built one by one, so that memory does not grow with the file.
 
 mod node;
 mod syntax;
@@ -7,8 +7,8 @@ mod syntax;
 pub(crate) use node::{Kind, Node};
 
 use crate::limits::{DEPTH_MAX, ENTRY_NODES_MAX, NODES_MAX};
+use crate::location::Location;
 use crate::notes::Notes;
-use crate::place::Place;
 use crate::problem::Code;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use std::collections::BTreeMap;
@@ -19,28 +19,25 @@ pub(crate) struct Broken;
 
 type Result<T> = std::result::Result<T, Broken>;
 
-/// What becomes of an entry at the top of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// It is built and handed over.
+    /// Build it and pass it on.
     Whole,
-    /// It is a mapping, whose entries are built and handed over one by one.
+    /// It is a mapping: build its entries and pass them on one by one.
     Entries,
-    /// It is passed over.
+    /// Skip it.
     Nothing,
 }
 
-/// Takes what a file has at its top.
 pub(crate) trait Visitor<'t> {
     /// What to do with the entry of this name.
     fn want(&self, key: &str) -> Want;
-    /// An entry that was wanted whole.
     fn whole(&mut self, notes: &mut Notes, key: &Node<'t>, value: Node<'t>);
-    /// One of the entries of an entry that was wanted by entries.
+    /// One of the entries of a [`Want::Entries`] mapping.
     fn entry(&mut self, notes: &mut Notes, key: &Node<'t>, value: Node<'t>);
 }
 
-/// Goes once through a file. What concerns the file as a whole is noted the first time, and not `again`.
+/// Walks through a file once. Problems of the whole file are noted unless this is done `again`.
 pub(crate) fn walk<'t>(
     file: u32,
     text: &'t str,
@@ -59,7 +56,6 @@ struct Walk<'t, 'n> {
     again: bool,
     notes: &'n mut Notes,
     nodes: usize,
-    /// Nodes of the entry that is being built.
     entry: usize,
 }
 
@@ -137,9 +133,9 @@ impl<'t> Walk<'t, '_> {
         Ok(())
     }
 
-    /// The next key of a mapping; none at its end. A key that stood there before is noted, if that is not `known`, and passed over
-    /// with its value.
-    fn key(&mut self, seen: &mut BTreeMap<String, Place>, known: bool) -> Result<Option<Node<'t>>> {
+    /// The next key of a mapping; none at its end. Skips a duplicate key with its value, and notes
+    /// it unless it is `known`.
+    fn key(&mut self, seen: &mut BTreeMap<String, Location>, known: bool) -> Result<Option<Node<'t>>> {
         loop {
             let (event, span) = self.event()?;
             let place = self.place(span);
@@ -151,10 +147,10 @@ impl<'t> Walk<'t, '_> {
                             self.pass_over()?;
                             continue;
                         }
-                        let message = format!("`{}` stands here for the second time", crate::quote(&text));
+                        let message = format!("`{}` occurs for the second time", crate::quote(&text));
                         self.notes
                             .error(Code::DuplicateKey, place, message)
-                            .related(*first, "it stands here already")
+                            .related(*first, "the first one is here")
                             .remedy("remove or rename one of the two");
                         self.pass_over()?;
                         continue;
@@ -174,7 +170,6 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// The next node, in a depth; none at the end of a list.
     fn node(&mut self, depth: usize) -> Result<Option<Node<'t>>> {
         let (event, span) = self.event()?;
         let place = self.place(span);
@@ -185,7 +180,7 @@ impl<'t> Walk<'t, '_> {
             return Err(Broken);
         }
         if depth > DEPTH_MAX {
-            let message = format!("more than {DEPTH_MAX} lists and mappings stand inside of each other here");
+            let message = format!("more than {DEPTH_MAX} lists and mappings are nested here");
             self.notes.error(Code::TooLarge, place, message).remedy("nothing in a task file is so deep");
             return Err(Broken);
         }
@@ -212,7 +207,6 @@ impl<'t> Walk<'t, '_> {
         Ok(Some(Node { place, kind }))
     }
 
-    /// Passes over the next node.
     fn pass_over(&mut self) -> Result<()> {
         match self.event()?.0 {
             Event::MappingStart(..) | Event::SequenceStart(..) => self.rest_of(1),
@@ -220,7 +214,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Passes over what is left of so many lists and mappings.
+    /// Skips the rest of this many lists and mappings.
     fn rest_of(&mut self, mut open: usize) -> Result<()> {
         while open > 0 {
             match self.event()?.0 {
@@ -269,7 +263,6 @@ impl<'t> Walk<'t, '_> {
         Ok((event, span))
     }
 
-    /// Notes what is wrong with the file as a whole.
     fn broken(&mut self, code: Code, span: Span, message: &str, remedy: &str) -> Broken {
         if !self.again {
             let place = self.place(span);
@@ -278,15 +271,14 @@ impl<'t> Walk<'t, '_> {
         Broken
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place(&self, span: Span) -> Location {
         let (start, end) = (span.start, span.end);
         let width = if start.line() == end.line() { end.col().saturating_sub(start.col()).max(1) } else { 1 };
-        let place = Place::new(self.file, start.line() as u32, start.col() as u32 + 1);
-        Place { width: width as u32, ..place }
+        let place = Location::new(self.file, start.line() as u32, start.col() as u32 + 1);
+        Location { width: width as u32, ..place }
     }
 }
 
-/// Whether a scalar stands for nothing.
 pub(crate) fn is_null(text: &str, style: ScalarStyle) -> bool {
     style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }

@@ -1,6 +1,6 @@
 //! The tree of one entry.
 
-use crate::place::Place;
+use crate::location::Location;
 use saphyr_parser::ScalarStyle;
 use std::borrow::Cow;
 
@@ -11,15 +11,13 @@ pub(crate) enum Kind<'t> {
     Map(Vec<(Node<'t>, Node<'t>)>),
 }
 
-/// A value and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Node<'t> {
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) kind: Kind<'t>,
 }
 
 impl<'t> Node<'t> {
-    /// The text of a scalar, quoted or not.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, .. } => Some(text),
@@ -27,7 +25,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The text of a scalar without quotes: only such are numbers and truth values.
+    /// The text of a scalar without quotes: only such scalars are numbers and booleans.
     pub(crate) fn as_plain(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, style: ScalarStyle::Plain } => Some(text),
@@ -39,7 +37,6 @@ impl<'t> Node<'t> {
         matches!(&self.kind, Kind::Scalar { text, style } if super::is_null(text, *style))
     }
 
-    /// What it is, for messages.
     pub(crate) fn what(&self) -> String {
         match &self.kind {
             _ if self.is_null() => "nothing".to_owned(),
@@ -49,7 +46,6 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The same tree with texts of its own.
     pub(crate) fn into_owned(self) -> Node<'static> {
         let kind = match self.kind {
             Kind::Scalar { text, style } => Kind::Scalar { text: Cow::Owned(text.into_owned()), style },
@@ -61,8 +57,7 @@ impl<'t> Node<'t> {
         Node { place: self.place, kind }
     }
 
-    /// A scalar at a place.
-    pub(crate) fn scalar(place: Place, text: impl Into<Cow<'t, str>>, style: ScalarStyle) -> Self {
+    pub(crate) fn scalar(place: Location, text: impl Into<Cow<'t, str>>, style: ScalarStyle) -> Self {
         Self { place, kind: Kind::Scalar { text: text.into(), style } }
     }
 }

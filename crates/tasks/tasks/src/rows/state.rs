@@ -1,7 +1,7 @@
 //! The state of a task.
 
 use ctl::messages;
-use planner::board::{Backfill, Phase, Rest, TaskState};
+use planner::{Backfill, Phase, Rest, TaskState};
 use proto::task_state::{self, Phase as Stored};
 use wire::torg::tasks::v1 as proto;
 
@@ -33,7 +33,7 @@ pub(crate) fn state_message(state: &TaskState) -> proto::TaskState {
     }
 }
 
-/// The state that a message has; its version is that of the row.
+/// The state in a message; its version is that of the row.
 pub(crate) fn read_state(state: &proto::TaskState, version: u64) -> Result<TaskState, Detail> {
     let regressed = |(of, at): (&String, &_)| {
         let of = of.parse().map_err(|error: triggers::Error| error.to_string())?;
@@ -144,7 +144,7 @@ fn backfill_message(backfill: &Backfill) -> proto::Backfill {
 }
 
 fn read_backfill(backfill: &proto::Backfill) -> Result<Backfill, Detail> {
-    let signed = backfill.signed.as_option().ok_or("a backfill is nobody's")?;
+    let signed = backfill.signed.as_option().ok_or("a backfill has no author")?;
     Ok(Backfill {
         scale: backfill.scale.parse().map_err(|error: triggers::Error| error.to_string())?,
         next: needed_time(backfill.next.as_option())?,
@@ -163,7 +163,7 @@ mod tests {
 
     use buffa::Message as _;
     use jiff::Timestamp;
-    use planner::board::{Cause, Chunk, Manual, Seen, Signed};
+    use planner::{Cause, Chunk, Manual, Seen, Signed};
     use triggers::{Scale, Value};
 
     use super::*;

@@ -1,25 +1,24 @@
-//! Weeks, months and years of days, which are counted from 1970-01-01 on. Own arithmetic, as it must hold beyond the year 9999 too.
+//! Weeks, months and years from days since 1970-01-01. Own arithmetic, because it must also hold
+//! beyond the year 9999.
 
 use jiff::civil::Weekday;
 
-/// Beyond all that can be told; keeps the arithmetic in its range.
+/// Beyond every representable year; keeps the arithmetic from overflowing.
 const YEAR_LIMIT: i64 = 100_000;
 /// Days from 0000-03-01 to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
-/// Days of 400 years, after which the calendar repeats.
+/// Days in 400 years, after which the Gregorian calendar repeats.
 pub(super) const DAYS_OF_400_YEARS: i64 = 146_097;
 
-/// The week of a day; 0 is the one of 1970-01-01, which was a Thursday.
+/// The week of a day; week 0 contains 1970-01-01, a Thursday.
 pub(super) fn week_of(day: i64, start: Weekday) -> i64 {
     (day + into_first_week(start)).div_euclid(7)
 }
 
-/// The first day of a week.
 pub(super) fn first_of_week(week: i64, start: Weekday) -> i64 {
     week.clamp(-60 * YEAR_LIMIT, 60 * YEAR_LIMIT) * 7 - into_first_week(start)
 }
 
-/// How many days of the week of 1970-01-01 came before that day.
 fn into_first_week(start: Weekday) -> i64 {
     i64::from(3 - start.to_monday_zero_offset()).rem_euclid(7)
 }
@@ -30,7 +29,6 @@ pub(super) fn month_of(day: i64) -> i64 {
     (year - 1970) * 12 + month - 1
 }
 
-/// The first day of a month.
 pub(super) fn first_of_month(month: i64) -> i64 {
     let month = month.clamp(-12 * YEAR_LIMIT, 12 * YEAR_LIMIT);
     first_day(1970 + month.div_euclid(12), month.rem_euclid(12) + 1)
@@ -41,12 +39,11 @@ pub(super) fn year_of(day: i64) -> i64 {
     year_and_month(day).0 - 1970
 }
 
-/// The first day of a year.
 pub(super) fn first_of_year(year: i64) -> i64 {
     first_day(1970 + year.clamp(-YEAR_LIMIT, YEAR_LIMIT), 1)
 }
 
-/// Years are counted from March on, so that the leap day is their last, in eras of 400 years.
+/// Years count from March in eras of 400 years, so that the leap day is their last day.
 fn year_and_month(day: i64) -> (i64, i64) {
     let day = day + DAYS_TO_1970;
     let day_of_era = day.rem_euclid(DAYS_OF_400_YEARS);

@@ -1,4 +1,4 @@
-//! How far the clock of a zone is from UTC, and when that changes.
+//! The UTC offsets of a zone and when they change.
 
 use std::sync::Arc;
 
@@ -8,23 +8,25 @@ use jiff::tz::TimeZone;
 use super::civil::DAYS_OF_400_YEARS;
 use crate::limits::DAY_SECONDS;
 
-/// 2100-01-01. From here on every zone follows a yearly rule: no zone of the database has changes that are listed singly later on.
+/// 2100-01-01. From here on every zone follows a yearly rule: no zone of the database lists a
+/// single later change.
 pub(super) const RULE_FROM: i64 = 4_102_444_800;
-/// 400 years. The Gregorian calendar repeats after them to the day of the week, and so do the changes by a yearly rule.
+/// 400 years. The Gregorian calendar repeats after them down to the weekday, and so do changes by a
+/// yearly rule.
 pub(super) const PERIOD: i64 = DAYS_OF_400_YEARS * DAY_SECONDS;
-/// How far changes are listed: one period of the rule and a little more. Later moments are taken back by whole periods.
+/// How far changes are listed: one period of the rule and a little more. Later moments are moved
+/// back by whole periods.
 const LISTED_TO: i64 = RULE_FROM + PERIOD + 366 * DAY_SECONDS;
 
-/// A stretch of time during which the clock is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// Its first second since 1970; the least number there is for the first stretch.
+    /// Its first second since 1970; `i64::MIN` for the first stretch.
     pub(super) from: i64,
-    /// What the local clock is ahead of UTC, in seconds.
+    /// Seconds that the local clock is ahead of UTC.
     pub(super) offset: i64,
 }
 
-/// The stretches of a zone in the order of time, at least one. Changes that leave the clock alone (of the name alone) are left out.
+/// The stretches of a zone in order, at least one. Changes of the abbreviation alone are left out.
 pub(super) fn stretches(zone: &TimeZone) -> Arc<[Stretch]> {
     let first = i64::from(zone.to_offset(Timestamp::MIN).seconds());
     let mut all = vec![Stretch { from: i64::MIN, offset: first }];
@@ -40,7 +42,6 @@ pub(super) fn stretches(zone: &TimeZone) -> Arc<[Stretch]> {
     all.into()
 }
 
-/// The stretch that a second is in.
 pub(super) fn stretch_at(all: &[Stretch], second: i64) -> usize {
     all.partition_point(|stretch| stretch.from <= second).saturating_sub(1)
 }

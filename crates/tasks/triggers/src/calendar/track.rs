@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use super::offsets::{PERIOD, RULE_FROM, Stretch, stretch_at};
 
-/// What becomes of chunks when the clock is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// Chunks are counted as [`Calendar`](super::Calendar) says.
     Chunks,
-    /// Dates: one that is skipped keeps its number, and none comes again. Weeks, months and years are made of them.
+    /// Dates: a skipped one keeps its number, and none repeats. Weeks, months and years are made of
+    /// them.
     Dates,
 }
 
-/// One size of chunks in one zone.
 #[derive(Debug)]
 pub(super) struct Track {
     /// Seconds of a chunk on the clock.
@@ -21,16 +19,15 @@ pub(super) struct Track {
     /// Seconds from midnight to the first border.
     phase: i64,
     stretches: Arc<[Stretch]>,
-    /// One for every stretch.
     steps: Box<[Step]>,
-    /// The index at the beginning of the yearly rule.
+    /// The index at [`RULE_FROM`].
     base: i64,
-    /// Chunks of one period of the rule.
+    /// Chunks in one period of the rule.
     in_period: i64,
 }
 
-/// How chunks are counted during a stretch. With `label` for what the clock shows in whole chunks, the index is `label + shift`, but
-/// at least `floor`.
+/// How chunks are counted during a stretch. If the clock shows `label` whole chunks, the index is
+/// `label + shift`, but at least `floor`.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     shift: i64,
@@ -53,7 +50,7 @@ impl Track {
         track
     }
 
-    /// Closes the stretch before `place` and says how that one is counted.
+    /// Closes the stretch before `place` and returns how that one is counted.
     fn step_into(&mut self, place: usize, count: Count) -> Step {
         let (before, after) = (self.stretches[place - 1], self.stretches[place]);
         let reached = self.index_in(place - 1, after.from - 1);
@@ -72,7 +69,6 @@ impl Track {
         stretch_at(&self.stretches, second)
     }
 
-    /// What the clock shows, in whole chunks.
     fn label(&self, stretch: Stretch, second: i64) -> i64 {
         (second + stretch.offset - self.phase).div_euclid(self.length)
     }
@@ -82,14 +78,13 @@ impl Track {
         (self.label(self.stretches[place], second) + step.shift).max(step.floor)
     }
 
-    /// The index of the chunk of a second.
     pub(super) fn index(&self, second: i64) -> i64 {
         let periods = (second - RULE_FROM).div_euclid(PERIOD).max(0);
         let second = second - periods * PERIOD;
         self.index_in(self.at(second), second) + periods * self.in_period
     }
 
-    /// The first second whose index is not below this one.
+    /// The first second whose index is at least this one.
     pub(super) fn start_of(&self, index: i64) -> i64 {
         let periods = (index.saturating_sub(self.base).saturating_sub(1)).div_euclid(self.in_period).max(0);
         let start = self.start_in_lists(index - periods * self.in_period);

@@ -1,4 +1,5 @@
-//! The tracks of a zone, made when they are first needed, and shared by all calendars of that zone and day offset.
+//! The tracks of a zone, built on first use and shared by all calendars with that zone and day
+//! offset.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -9,17 +10,14 @@ use super::offsets::{Stretch, stretches};
 use super::track::{Count, Track};
 use crate::limits::{DAY_MINUTES, DAY_SECONDS};
 
-/// The minutes that divide a day.
 const DIVISORS: [u16; 36] = [
     1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 32, 36, 40, 45, 48, 60, 72, 80, 90, 96, 120, 144,
     160, 180, 240, 288, 360, 480, 720, 1440,
 ];
 
-/// All tracks of one zone and day offset.
 #[derive(Debug)]
 pub(super) struct Tracks {
     zone: TimeZone,
-    /// Seconds from midnight to the beginning of the day.
     day_offset: i64,
     stretches: OnceLock<Arc<[Stretch]>>,
     minutes: [OnceLock<Track>; DIVISORS.len()],
@@ -39,7 +37,7 @@ impl Tracks {
         Track::new(Arc::clone(stretches), length, phase, count)
     }
 
-    /// Chunks of minutes; of the next smaller divisor of a day if they do not divide it.
+    /// Chunks of minutes; if they do not divide a day, of the next smaller divisor.
     pub(super) fn minutes(&self, minutes: u16) -> &Track {
         let place = DIVISORS.partition_point(|divisor| *divisor <= minutes).saturating_sub(1);
         let length = i64::from(DIVISORS[place]) * 60;
@@ -54,7 +52,7 @@ impl Tracks {
         self.minutes(DAY_MINUTES)
     }
 
-    /// Days by their dates, counted from 1970-01-01 on.
+    /// Days by their dates, counted from 1970-01-01.
     pub(super) fn dates(&self) -> &Track {
         self.dates.get_or_init(|| self.track(DAY_SECONDS, self.day_offset, Count::Dates))
     }
@@ -62,14 +60,14 @@ impl Tracks {
 
 type Shared = BTreeMap<(String, i64), Weak<Tracks>>;
 
-/// The tracks of a zone and a day offset in seconds. They live as long as a calendar has them.
+/// The tracks of a zone and a day offset in seconds. They live as long as a calendar uses them.
 pub(super) fn of(zone: &TimeZone, day_offset: i64) -> Arc<Tracks> {
     static SHARED: Mutex<Shared> = Mutex::new(BTreeMap::new());
     let make = || Arc::new(Tracks::new(zone.clone(), day_offset));
     let Some(name) = zone.iana_name() else { return make() };
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (name.to_owned(), day_offset);
-    // A zone may carry a name of the database and other data: such ones are not shared.
+    // A zone may carry a name of the database and other data: such zones are not shared.
     match shared.get(&key).and_then(Weak::upgrade) {
         Some(tracks) if tracks.zone == *zone => tracks,
         Some(_) => make(),

@@ -1,4 +1,5 @@
-//! Time zones by name. The database is in the binary, so that every machine knows the same zones and the same changes of the clock.
+//! Time zones by name. The database is compiled in, so that every machine knows the same zones and
+//! changes.
 
 use std::sync::OnceLock;
 
@@ -6,12 +7,12 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use crate::error::{Error, Result};
 
-/// The zone of a name of the IANA database, such as `Europe/Moscow`. Upper and lower case are the same.
+/// The zone of an IANA name such as `Europe/Moscow`, ignoring case.
 pub fn find_zone(name: &str) -> Result<TimeZone> {
     database().get(name).map_err(|_| Error::UnknownZone { name: name.chars().take(64).collect() })
 }
 
-/// The names of all zones, sorted: for suggestions.
+/// The names of all zones, sorted, for suggestions.
 pub fn zone_names() -> impl Iterator<Item = &'static str> {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     let read = || {

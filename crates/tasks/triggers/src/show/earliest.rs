@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use super::Shown;
 use super::trigger::join;
 use crate::earliest::{Earliest, Wait};
-use crate::verdict::Whose;
+use crate::verdict::Operand;
 
 impl Display for Shown<'_, Earliest> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,7 +13,7 @@ impl Display for Shown<'_, Earliest> {
             Earliest::Now => out.write_str("now"),
             Earliest::At(moment) => write!(out, "at {}, by the time alone", self.calendar.show(moment)),
             Earliest::When(wait) => write!(out, "when {}", self.calendar.show(wait)),
-            Earliest::Never(wait) => write!(out, "never, until it is mended: {}", self.calendar.show(wait)),
+            Earliest::Never(wait) => write!(out, "never, until it is fixed: {}", self.calendar.show(wait)),
         }
     }
 }
@@ -28,10 +28,10 @@ impl Display for Shown<'_, Wait> {
             }
             Wait::Value(parameter) => write!(out, "{parameter} gets a value"),
             Wait::Until(moment) => write!(out, "it is {}", calendar.show(moment)),
-            Wait::Mend { parameter, whose: Whose::Remembered, needed } => {
+            Wait::Fix { parameter, operand: Operand::Remembered, needed } => {
                 write!(out, "what is remembered of {parameter} is not {needed}")
             }
-            Wait::Mend { parameter, needed, .. } => write!(out, "the value of {parameter} is not {needed}"),
+            Wait::Fix { parameter, needed, .. } => write!(out, "the value of {parameter} is not {needed}"),
             Wait::Beyond(parameter) => {
                 write!(out, "{parameter} would have to reach what no value can be")
             }

@@ -1,4 +1,4 @@
-//! Triggers and what they are made of.
+//! Triggers and their parts.
 
 use std::fmt::{self, Display};
 
@@ -29,7 +29,7 @@ impl Display for Scale {
 }
 
 impl Scale {
-    /// So many chunks: `2 calendar days`, `1 chunk of 30m`. The word tells them from exact durations.
+    /// `2 calendar days`, `1 chunk of 30m`: distinct from exact durations.
     pub(crate) fn count(self, chunks: i64) -> String {
         let plural = if chunks.unsigned_abs() == 1 { "" } else { "s" };
         match self {
@@ -98,7 +98,6 @@ fn join_groups(out: &mut fmt::Formatter<'_>, groups: &[Group], how: Aggregate) -
     })
 }
 
-/// Members with `and` or `or` between them.
 pub(super) fn join<T>(
     out: &mut fmt::Formatter<'_>,
     members: &[T],

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use super::Shown;
 use crate::duration::show_duration;
-use crate::verdict::{Difference, LeafVerdict, Threshold, Verdict, Whose, Why};
+use crate::verdict::{Difference, LeafVerdict, Operand, Reason, Threshold, Verdict};
 
 impl Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,25 +27,25 @@ impl Display for Threshold {
     }
 }
 
-impl Display for Why {
+impl Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Holds => out.write_str("holds"),
             Self::FirstRun => out.write_str("holds, as nothing is remembered yet"),
             Self::NotYet { missing } => write!(out, "not yet: {missing} more is needed"),
             Self::TooFarBehind { by } => write!(out, "too far behind, by {by}"),
-            Self::Ahead { by } => write!(out, "ahead, by {by}"),
+            Self::Upcoming { by } => write!(out, "ahead, by {by}"),
             Self::NoValue => out.write_str("there is no value"),
             Self::NoReference => out.write_str("there is no value to compare with"),
             Self::Regressed { by } => write!(out, "regressed: {by} below what is remembered"),
-            Self::WrongKind { whose, found, needed } => {
-                write!(out, "wrong kind: {whose} is {found}, {needed} is needed")
+            Self::WrongKind { operand, found, needed } => {
+                write!(out, "wrong kind: {operand} is {found}, {needed} is needed")
             }
         }
     }
 }
 
-impl Display for Whose {
+impl Display for Operand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Current => "the value",
@@ -55,13 +55,13 @@ impl Display for Whose {
     }
 }
 
-/// Two lines: what it asks for and why it holds or not; then the figures.
+/// Two lines: the condition and the reason, then the figures.
 impl Display for Shown<'_, LeafVerdict> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what: leaf, calendar } = self;
         let path = leaf.path.to_string();
         let gap = if path.is_empty() { "" } else { ": " };
-        writeln!(out, "{} {path}{gap}{}: {}", if leaf.holds { "+" } else { "-" }, leaf.leaf, leaf.why)?;
+        writeln!(out, "{} {path}{gap}{}: {}", if leaf.holds { "+" } else { "-" }, leaf.leaf, leaf.reason)?;
         out.write_str("    ")?;
         match &leaf.current {
             Some(value) => write!(out, "current {}", calendar.show(value))?,

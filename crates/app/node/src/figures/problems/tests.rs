@@ -2,7 +2,7 @@
 
 use ::feeds::{LastLoad, Unreachable};
 use feeds::FeedName;
-use planner::board::TaskState;
+use planner::TaskState;
 use watcher::{Holder, ProcessSeen};
 
 use super::*;
@@ -102,7 +102,7 @@ fn tasks_that_are_silent_or_regressed_or_that_nobody_decides_about_are_told() {
         ..TaskState::new(Timestamp::UNIX_EPOCH)
     };
     let tasks = |state: &TaskState| {
-        let mut troubled = Troubled::default();
+        let mut troubled = Unhealthy::default();
         troubled.note(&"sales".into(), state, true, 10);
         Seen { now: NOW, tasks: TasksSeen { troubled, undecided: true }, ..Seen::default() }
     };
@@ -143,7 +143,7 @@ fn commands_are_told_as_a_shell_takes_them() {
     let remedy = one(&Seen { now: NOW, feeds: vec![feed], ..Seen::default() }).remedy;
     assert!(remedy.contains("`torg feed show --seller 'ann; rm -rf ~' --namespace 'a b'`"), "{remedy}");
     let state = TaskState { attempts: 3, ..TaskState::new(Timestamp::UNIX_EPOCH) };
-    let troubled = Troubled { failing: vec![("$(id)".into(), state)], ..Troubled::default() };
+    let troubled = Unhealthy { failing: vec![("$(id)".into(), state)], ..Unhealthy::default() };
     let tasks = TasksSeen { troubled, undecided: false };
     let remedy = one(&Seen { now: NOW, tasks, ..Seen::default() }).remedy;
     assert!(remedy.starts_with("`torg tasks explain '$(id)'` and `torg tasks log '$(id)'`"), "{remedy}");
@@ -223,7 +223,7 @@ fn feeds_tasks_and_processes_are_told_by_their_names_and_no_more_than_a_person_r
     let seen = Seen {
         now: NOW,
         feeds: vec![feed(0, Some(waiting), None), feed(1, None, Some(gone.clone()))],
-        tasks: TasksSeen { troubled: Troubled { failing, ..Troubled::default() }, undecided: false },
+        tasks: TasksSeen { troubled: Unhealthy { failing, ..Unhealthy::default() }, undecided: false },
         gone: BTreeMap::from([("host-1".to_owned(), ago(20))]),
         ..Seen::default()
     };

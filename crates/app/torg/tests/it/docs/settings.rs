@@ -119,7 +119,7 @@ fn files() {
     std::fs::write(place("values.csv"), "sales.loaded_to,2026-03-25T08:05:00Z\n").unwrap();
     let shell = Shell { folder: folder.path(), port: testkit::free_port(), environment: &[] };
     // Graphviz draws what `tasks_offline.rs` compares with the picture in `docs/images`.
-    let lines = to_run("docs/reactive.md", "files").replace("| dot -Tsvg", "");
+    let lines = to_run("docs/tasks.md", "files").replace("| dot -Tsvg", "");
     let said = shell.run(&lines);
     assert!(said.contains("flowchart") && said.contains("sales_report"), "{said}");
     let sdk = root().join("crates/edge/stagekit");
@@ -167,7 +167,7 @@ fn values() {
         return;
     }
     let server = Server::start(&[]);
-    let said = beside(&server, &[]).run(&to_run("docs/reactive.md", "values"));
+    let said = beside(&server, &[]).run(&to_run("docs/tasks.md", "values"));
     assert!(said.contains("sales.loaded_to") && said.contains("\"1300\""), "{said}");
 }
 
@@ -180,7 +180,7 @@ fn explain() {
     std::fs::write(server.folder.path().join("tasks.yaml"), TASKS).unwrap();
     let shell = beside(&server, &[]);
     shell.run("torg tasks apply tasks.yaml --reason test");
-    let said = shell.run(&to_run("docs/reactive.md", "explain"));
+    let said = shell.run(&to_run("docs/tasks.md", "explain"));
     assert!(said.contains("sales.loaded_to"), "{said}");
 }
 

@@ -71,7 +71,7 @@ fn a_chunk_that_fails_stops_the_others_until_somebody_goes_on_or_gives_up() {
     );
     assert_eq!(rig.lines("chunks.txt").len(), 2, "the third does not run before the second");
     let said = rig.refused(1, &range);
-    assert!(said.contains("a backfill of the task is under way already"), "{said}");
+    assert!(said.contains("the task already has a backfill"), "{said}");
     rig.write("broken", "");
     let line = explained.lines().find(|line| line.contains("backfill-resume")).unwrap();
     assert_eq!(rig.paste(line), "the backfill of daily goes on\n");

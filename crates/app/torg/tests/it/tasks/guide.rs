@@ -24,7 +24,7 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn every_command_of_the_guide_works() {
     let guide =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reactive.md")).unwrap();
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tasks.md")).unwrap();
     let online = guide.split("## Running tasks").nth(1).unwrap().split("## Alerts").next().unwrap();
     let lines: Vec<&str> = online.lines().filter(|line| line.starts_with("torg tasks ")).collect();
     assert_eq!(lines.len(), 17, "{lines:#?}");

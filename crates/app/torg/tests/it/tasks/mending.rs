@@ -90,7 +90,7 @@ tasks:
         let back = ["set", "sales.loaded_to=2026-03-01T07:30:00Z", "dwh/sales.rows=-4", "--back"];
         rig.ctl(&[&back[..], &["--reason", "loaded in vain"]].concat());
         for task in ["report", "rows"] {
-            let explained = rig.until_explained(task, "mend it by one of");
+            let explained = rig.until_explained(task, "fix it with one of");
             let listed = until("the mark", || {
                 Some(rig.done(&["list", task, "--standing", "regressed"]))
                     .filter(|list| list.contains("regressed: "))

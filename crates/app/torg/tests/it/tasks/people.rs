@@ -46,8 +46,8 @@ fn a_task_is_paused_and_resumed_and_run_by_hand() {
     let history = squeezed(&rig.done(&["history", "loader", "--limit", "100"]));
     for (what, reason) in [
         ("paused", "the shop moves"),
-        ("a run is wanted", "look"),
-        ("a run is wanted, and its success is to be remembered", "and remember"),
+        ("a run was requested", "look"),
+        ("a run was requested, and its success is to be remembered", "and remember"),
         ("resumed", "moved"),
     ] {
         assert!(history.contains(&format!(" local {what} {reason}\n")), "{reason}: {history}");
@@ -100,7 +100,7 @@ tasks:
 ",
     );
     let said = rig.refused(1, &["kill", "slow", "--reason", "x"]);
-    assert!(said.contains("no run of slow is under way"), "{said}");
+    assert!(said.contains("slow is not running"), "{said}");
     rig.set(&["shop.rows=1"]);
     let pid = rig.until_lines("pids.txt", 1).remove(0);
     let log = until("what it said", || Some(rig.done(&["log", "slow"])).filter(|log| !log.is_empty()));
@@ -116,5 +116,5 @@ tasks:
     assert!(runs[1]["error"].as_str().unwrap().contains("kill"), "{}", runs[1]);
     assert_eq!((&runs[0]["outcome"], &runs[0]["attempt"]), (&json!("OUTCOME_SUCCEEDED"), &json!(2)));
     let history = rig.done(&["history", "slow", "--limit", "100"]);
-    assert!(squeezed(&history).contains(" local run 1 is to be killed it hangs\n"), "{history}");
+    assert!(squeezed(&history).contains(" local a kill of run 1 was requested it hangs\n"), "{history}");
 }
