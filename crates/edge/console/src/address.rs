@@ -1,18 +1,28 @@
-//! What an address says. One that makes no sense is answered with a page that says so, like everything else.
+//! Extractors for the path and the query of an address. An invalid address is answered with a page
+//! that says so.
 
 use axum::extract::{FromRequestParts, Path as Pieces, Query as Asked};
 use axum::response::Response;
 use http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::layout::Place;
 use crate::services::{Failure, Kind};
 use crate::visit::{Visit, nobody};
 
-/// What stands behind the question mark.
+/// The query of an address.
 pub(crate) struct Query<T>(pub(crate) T);
 
-/// The pieces of the path that a route leaves open.
+/// The query of a list that only has pages.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Page {
+    /// The token of the page; empty for the first one.
+    pub(crate) page: String,
+}
+
+/// The variable parts of the path.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -35,6 +45,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 
 fn senseless(parts: &Parts, why: &str) -> Response {
     let Some(visit) = parts.extensions.get::<Visit>() else { return nobody() };
-    let title = visit.t("This address makes no sense");
+    let title = visit.t("Invalid address");
     visit.page(Place::Nowhere, title, Err(Failure::new(Kind::Refused, why)))
 }

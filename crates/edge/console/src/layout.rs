@@ -1,4 +1,4 @@
-//! What surrounds every page: the head, the menu, notices. And pages for those who are not let in.
+//! The frame of every page: head, menu, notices; and pages for visitors who are not admitted.
 
 use access::{Action, Code, Denial};
 use axum::response::Response;
@@ -7,11 +7,11 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::{html as answer, see};
 use crate::assets;
+use crate::language::w;
 use crate::limits::{LOOK_AT_OVERVIEW_EVERY, LOOK_EVERY};
 use crate::visit::{Look, Theme, Visit};
-use crate::words_mark::w;
 
-/// Where in the menu a page belongs.
+/// The entry of the menu that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Overview,
@@ -24,11 +24,12 @@ pub(crate) enum Place {
     Topics,
     Cluster,
     Actions,
-    /// Nowhere in the menu.
+    /// A page outside the menu.
     Nowhere,
 }
 
-/// A line of the menu: where it leads, what it is called, and what one has to be allowed to see it. Sellers see what is theirs.
+/// An entry of the menu: its address, its text, the action that a caller must be allowed, and
+/// whether sellers see it.
 struct Line(Place, &'static str, &'static str, Action, bool);
 
 const MENU: [Line; 10] = [
@@ -44,17 +45,16 @@ const MENU: [Line; 10] = [
     Line(Place::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
 ];
 
-/// Whether somebody finds this place in their menu.
 fn is_open(visit: &Visit, line: &Line) -> bool {
     visit.caller().may(line.3) || line.4 && visit.own_seller().is_some()
 }
 
-/// Where somebody begins: the first line of their menu.
+/// The first page of the caller's menu.
 pub(crate) fn first_page(visit: &Visit) -> &'static str {
     MENU.iter().find(|line| is_open(visit, line)).map_or("/console/offers", |line| line.1)
 }
 
-/// A whole page, or only what stands in its middle if no more is asked for.
+/// A whole page, or only its middle for a refresh by the script.
 pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> Markup {
     if visit.look().live {
         return middle(visit, title, body);
@@ -64,7 +64,7 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
         look,
         title,
         &html! {
-            a.skip href="#main" { (visit.t("To the content")) }
+            a.skip href="#main" { (visit.t("Skip to content")) }
             header.top {
                 a.brand href=(first_page(visit)) { (assets::logo()) span { "Torg" } }
                 form.find role="search" action="/console/find" method="get" {
@@ -81,20 +81,19 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                     }
                 }
             }
-            div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. What you see is old; it comes back by itself.")) }
-            div #stale.lost role="alert" hidden { (visit.t("This cannot be brought up to date now. What you see is old; it is asked for again by itself.")) }
-            div #changed.lost role="alert" hidden { (visit.t("There is another page here by now. Open it again when you are done with what you typed.")) }
+            div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. This page is out of date and refreshes by itself.")) }
+            div #stale.lost role="alert" hidden { (visit.t("This page cannot be refreshed now. It is out of date and retries by itself.")) }
+            div #changed.lost role="alert" hidden { (visit.t("This page has changed. Reload it when you are done with your input.")) }
             div #out.lost role="alert" hidden {
                 (visit.t("Your session has ended.")) " "
                 a href="/console/sign-in" target="_blank" { (visit.t("Sign in in another tab")) }
-                (visit.t(", then go on here: what you typed stays."))
+                (visit.t(", then continue here: your input stays."))
             }
             main #main tabindex="-1" data-every=[(visit.looks_only() && is_live(body)).then(|| every(place))] { (middle(visit, title, body)) }
         },
     )
 }
 
-/// What somebody may look for.
 fn sought(visit: &Visit) -> &'static str {
     let text = if visit.caller().may(Action::ReadAny) {
         w("Id, seller, seller/id in a feed")
@@ -104,12 +103,12 @@ fn sought(visit: &Visit) -> &'static str {
     visit.t(text)
 }
 
-/// Whether something on a page is brought up to date.
+/// Whether the page has parts that the script refreshes.
 fn is_live(body: &Markup) -> bool {
     body.0.contains("data-live")
 }
 
-/// How often a page brings itself up to date, in milliseconds.
+/// The refresh interval in milliseconds.
 fn every(place: Place) -> u128 {
     let every = if place == Place::Overview { LOOK_AT_OVERVIEW_EVERY } else { LOOK_EVERY };
     every.as_millis()
@@ -119,11 +118,12 @@ fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
     html! {
         h1 { (title) }
         div data-live #unchecked data-who=(visit.mark()) {
-            // Every page has a token, with or without forms: the script takes it from here for the forms of the head, too.
+            // Every page has a token, even without forms: the script reads it here for the forms of
+            // the head.
             (crate::view::token(visit))
             @if visit.is_unchecked() {
                 p.notice.bad role="alert" {
-                    (visit.t("The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed."))
+                    (visit.t("The store does not answer, so your key cannot be checked. You can look, but nothing can be changed."))
                 }
             }
         }
@@ -148,20 +148,19 @@ fn person(visit: &Visit) -> Markup {
                     (crate::view::token(visit))
                     input type="hidden" name="back" value=(visit.here());
                     button name="language" value=(other.code()) lang=(other.code()) { (other.name()) }
-                    @for (other, text) in [(Theme::Light, w("Light")), (Theme::Dark, w("Dark")), (Theme::System, w("As the system"))] {
+                    @for (other, text) in [(Theme::Light, w("Light theme")), (Theme::Dark, w("Dark theme")), (Theme::System, w("System theme"))] {
                         @if other != theme { button name="theme" value=(other.name()) { (visit.t(text)) } }
                     }
                 }
                 form method="post" action="/console/sign-out" {
                     (crate::view::token(visit))
-                    button { (if visit.is_choice() { visit.t("Be somebody else") } else { visit.t("Sign out") }) }
+                    button { (if visit.is_choice() { visit.t("Switch role") } else { visit.t("Sign out") }) }
                 }
             }
         }
     }
 }
 
-/// What a role is called.
 pub(crate) fn role_name(role: access::Role) -> &'static str {
     use access::Role;
     match role {
@@ -173,7 +172,6 @@ pub(crate) fn role_name(role: access::Role) -> &'static str {
     }
 }
 
-/// The frame of a document.
 pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -192,7 +190,7 @@ pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A page with one message, for those who are not let in.
+/// A page with one message, for visitors who are not admitted.
 fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str, again: bool) -> Response {
     let t = |text| look.language.t(text);
     let page = document(
@@ -212,22 +210,22 @@ fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str
     crate::answer::secured(given)
 }
 
-/// Torg has not opened its store yet.
+/// The store is not open yet.
 pub(crate) fn starting(look: Look) -> Response {
-    let text = w("Torg is starting: it opens its store. This page goes on by itself.");
+    let text = w("Torg is starting and opens its store. This page reloads by itself.");
     alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
 }
 
-/// Too many sign in at once.
+/// Too many sign-ins at once.
 pub(crate) fn busy(look: Look) -> Response {
-    let text = w("Too many requests came from you, or to all of Torg. Wait a moment.");
-    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Too much at once"), text, false)
+    let text = w("Too many requests came from you, or to Torg as a whole. Wait a moment.");
+    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Too many requests"), text, false)
 }
 
-/// Sends somebody to sign in, and back to where they wanted to go.
+/// Redirects to the sign-in page, which leads back to the wanted page.
 pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
     if look.live {
-        let text = w("You are not signed in any more.");
+        let text = w("Your session has ended.");
         return alone(look, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
     }
     let next = wanted.path_and_query().map_or("/console/", http::uri::PathAndQuery::as_str);
@@ -235,22 +233,21 @@ pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
     crate::answer::secured(see(&format!("/console/sign-in?next={next}")))
 }
 
-/// The gate lets nobody in now, or not this one.
+/// The gate refuses the caller, or cannot judge now.
 pub(crate) fn denied(look: Look, denial: &Denial) -> Response {
     let (title, text) = match denial.code {
         Code::Unavailable => (
-            w("Torg cannot tell who you are"),
-            w(
-                "The store does not answer, so that no key can be checked. This page goes on by itself as soon as it does.",
-            ),
+            w("Torg cannot check who you are"),
+            w("The store does not answer, so keys cannot be checked. This page reloads as soon as it does."),
         ),
-        Code::ResourceExhausted | Code::TooLarge => {
-            (w("Too much at once"), w("Too many requests came from you, or to all of Torg. Wait a moment."))
-        }
+        Code::ResourceExhausted | Code::TooLarge => (
+            w("Too many requests"),
+            w("Too many requests came from you, or to Torg as a whole. Wait a moment."),
+        ),
         _ => (
-            w("Not from here"),
+            w("Not allowed from here"),
             w(
-                "Access is off, so that Torg serves this machine only: open it as localhost, or switch access on.",
+                "Access control is off, so Torg serves this machine only. Open it as localhost, or turn access control on.",
             ),
         ),
     };

@@ -1,4 +1,4 @@
-//! The pages: one file each, with its routes.
+//! The pages, one file each.
 
 mod actions;
 mod calls;
@@ -41,8 +41,8 @@ pub(crate) fn routes() -> Router<Console> {
         .merge(look::routes())
 }
 
-/// The answer for every other path.
+/// The answer for every unknown path.
 pub(crate) async fn missing(visit: Visit) -> Response {
-    let failure = Failure::new(Kind::NotFound, visit.t("The console has no page of this address."));
+    let failure = Failure::new(Kind::NotFound, visit.t("The console has no page at this address."));
     visit.page(Place::Nowhere, visit.t("Not found"), Err(failure))
 }

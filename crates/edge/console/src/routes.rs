@@ -1,4 +1,4 @@
-//! The routes of the console, and what stands before them.
+//! The router of the console.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,23 +15,21 @@ use crate::shared::Shared;
 use crate::turns::Turns;
 use crate::{answer, assets, pages, visit};
 
-/// What the console is made of.
 pub struct Parts {
-    /// Who may look.
+    /// Authenticates visitors.
     pub gate: Gate,
-    /// What answers it.
+    /// Answers the calls of pages.
     pub services: Arc<dyn Services>,
-    /// What seals its cookies, once the store is open. Until then pages say that Torg is starting.
+    /// Seals cookies; set once the store is open. Until then pages say that Torg is starting.
     pub sealer: Arc<OnceLock<Sealer>>,
-    /// Tells the time, for sessions.
+    /// The clock of sessions.
     pub clock: Clock,
-    /// The clock that offers live by, for how long ago something was: the same, but in a demo.
+    /// The clock of offers: another one only in the demo.
     pub world: Clock,
-    /// Whether the port speaks TLS.
     pub tls: bool,
 }
 
-/// The console. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Console(Arc<Inner>);
 
@@ -42,18 +40,18 @@ struct Inner {
 }
 
 impl Console {
-    /// A console of these parts.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let sign_ins = Turns::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
         Self(Arc::new(Inner { parts, overview: Shared::default(), sign_ins }))
     }
 
-    /// Everything under `/console/`. It judges its visitors itself: to be put outside of the gate for calls.
+    /// The routes under `/console/`. They authenticate on their own, so mount them outside the
+    /// gate.
     pub fn routes(self) -> Router {
         let behind = pages::routes()
             .route("/console/{*rest}", any(pages::missing))
-            // Somebody looks at an address that only takes forms.
+            // A GET for an address that only accepts forms.
             .method_not_allowed_fallback(pages::missing)
             .layer(from_fn_with_state(self.clone(), visit::admit));
         let open = Router::new()
@@ -87,12 +85,12 @@ impl Console {
         self.0.parts.world.now()
     }
 
-    /// The middle of the overview.
+    /// The shared overview.
     pub(crate) fn overview(&self) -> &Shared {
         &self.0.overview
     }
 
-    /// Forms of those who sign in that are read now.
+    /// Limits sign-in forms that are read at the same time.
     pub(crate) fn sign_ins(&self) -> &Turns {
         &self.0.sign_ins
     }

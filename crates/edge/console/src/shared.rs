@@ -1,4 +1,4 @@
-//! What many people look at at the same time is made once for all of them.
+//! A short-lived cache of rendered markup that many visitors share.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,28 +9,27 @@ use maud::Markup;
 use crate::language::Language;
 use crate::limits::SHARED_FOR;
 
-/// Those who see the same.
+/// Visitors who see the same markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Audience {
     pub(crate) language: Language,
-    /// They may look into topics: links lead there.
+    /// They may use topics: links lead there.
     pub(crate) topics: bool,
 }
 
-/// A part of a page that is the same for all of an audience. Whether somebody may see it is asked before.
+/// The cached markup by audience. Permissions are checked before.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(Mutex<BTreeMap<Audience, (Time, Markup)>>);
 
 impl Shared {
-    /// What was made for somebody a moment ago.
+    /// Markup that is still fresh.
     pub(crate) fn get(&self, audience: Audience, now: Time) -> Option<Markup> {
         let made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, markup) = made.get(&audience)?;
-        // A clock that was put back makes nothing young.
+        // A clock that was set back makes nothing fresh.
         (*at <= now && now.since(*at) < SHARED_FOR).then(|| markup.clone())
     }
 
-    /// Keeps what was made now.
     pub(crate) fn put(&self, audience: Audience, now: Time, markup: &Markup) {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         made.insert(audience, (now, markup.clone()));

@@ -1,4 +1,4 @@
-//! Turns to send something before anybody knows who sends it.
+//! Limits how many sign-in forms are read at the same time, in total and by address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use access::network;
 
-/// How many take their turn now, from which addresses. Cheap to clone; all clones count together.
+/// Cheap to clone; all clones share the counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     most: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Turns {
     taken: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
 }
 
-/// A turn; it is over when this is dropped.
+/// Released on drop.
 #[derive(Debug)]
 pub(crate) struct Turn {
     turns: Turns,
@@ -22,12 +22,12 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// As many turns at the same time, and as many of one address, or of one network of IPv6.
+    /// Limits for all, and for one address or one IPv6 network.
     pub(crate) fn new(most: usize, most_of_one: usize) -> Self {
         Self { most, most_of_one, taken: Arc::default() }
     }
 
-    /// A turn for this address, if it has not too many already.
+    /// `None` if a limit is reached.
     pub(crate) fn take(&self, address: IpAddr) -> Option<Turn> {
         let network = network(address);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
-//! The texts of the console in other languages. English stands in the code: [`Language::t`] finds the rest by it.
+//! Translations. English texts in the code are the keys: [`Language::t`] looks them up.
 //!
-//! A test reads the code and tells which texts are missing here, and which are not used any more.
+//! A test reads the code and reports texts that are missing or unused here.
 
 mod actions;
 mod cluster;
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 use crate::language::Language;
 
-/// Texts in English with their Russian form.
+/// English and Russian.
 type Words = &'static [(&'static str, &'static str)];
 
 const RUSSIAN: &[Words] = &[
@@ -42,7 +42,7 @@ static BY_ENGLISH: LazyLock<BTreeMap<&'static str, &'static str>> =
     LazyLock::new(|| RUSSIAN.iter().flat_map(|words| words.iter().copied()).collect());
 
 impl Language {
-    /// A text in this language; as it is, if it has no other form.
+    /// The text itself if it has no translation.
     pub(crate) fn t(self, text: &'static str) -> &'static str {
         match self {
             Self::English => text,
@@ -83,7 +83,9 @@ mod tests {
                 used(&path, found);
             } else if !path.to_string_lossy().contains("words") {
                 let code = std::fs::read_to_string(&path).unwrap();
-                for call in [".t(", ".f(", "w(", "refuse("] {
+                for call in
+                    [".t(", ".f(", "w(", "refuse(", "[text ", " text ", "[number ", " number ", "reason }, "]
+                {
                     found.extend(code.split(call).skip(1).filter_map(literal));
                 }
             }

@@ -1,4 +1,4 @@
-//! Feeds: the files from which sellers' offers come, and what came of them.
+//! Feeds and the results of their loads.
 
 mod categories;
 mod change;
@@ -43,7 +43,6 @@ pub(super) fn routes() -> Router<Console> {
         .route(&feed("/loads/{number}/problems.csv"), get(report::csv))
 }
 
-/// Which feed a page is about.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Named {
     seller: String,
@@ -51,23 +50,20 @@ struct Named {
 }
 
 impl Named {
-    /// The page of the feed.
     fn page(&self) -> String {
         self.under(&[])
     }
 
-    /// A page under that of the feed.
+    /// A page below that of the feed.
     fn under(&self, rest: &[&str]) -> String {
         path(&[&["feeds", &self.seller, &self.namespace], rest].concat())
     }
 
-    /// The offers that came from it.
     fn offers(&self) -> String {
         format!("{}{}", path(&["sellers", &self.seller]), query(&[("source", &self.namespace)]))
     }
 }
 
-/// Whether somebody may change feeds of this seller.
 fn may_change(visit: &Visit, seller: &str) -> bool {
     let own = visit.own_seller() == Some(seller) && visit.may(Action::WriteOwn);
     own || visit.may(Action::WriteForSeller)

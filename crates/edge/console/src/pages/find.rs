@@ -1,4 +1,4 @@
-//! The search at the top of every page: sends to whatever has this name.
+//! The search box: redirects to the search of offers.
 
 use axum::Router;
 use axum::response::Response;
@@ -16,8 +16,8 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Asked {
-    #[serde(default)]
     q: String,
 }
 

@@ -1,4 +1,4 @@
-//! How somebody wants to see pages: the language, light or dark. Kept in cookies for a year.
+//! Preferences of a visitor: language and theme, stored in cookies for a year.
 
 use axum::Router;
 use axum::response::Response;
@@ -17,7 +17,6 @@ pub(super) fn routes() -> Router<Console> {
     Router::new().route("/console/look", post(set))
 }
 
-/// Has a browser ask for this language from now on.
 pub(super) fn keep_language(headers: &mut HeaderMap, language: Language, secure: bool) {
     set_cookie(headers, LANGUAGE_COOKIE, language.code(), Keeping { secure, seconds: Some(YEAR_SECONDS) });
 }

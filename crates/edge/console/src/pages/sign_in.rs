@@ -1,9 +1,10 @@
-//! Signing in and out.
+//! Sign-in and sign-out.
 //!
-//! With access required, somebody shows an API key or a signed token. With access off everybody on this machine may be anybody, and chooses a role, to see the
-//! console as that role does.
+//! With access control on, the visitor enters an API key or a signed token. With access control
+//! off, anyone on this machine chooses a role and sees the console in that role.
 //!
-//! A form is read before anybody knows who sends it: each address may send a few at a time, and each has to come soon.
+//! A sign-in form is read before its sender is known: each address may send a few at a time, and
+//! each must arrive quickly.
 
 use access::{Peer, Proof, Role};
 use axum::extract::{Query, Request, State};
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use crate::answer::{Keeping, cookie, html as answer, inside, secured, see, set_cookie};
 use crate::form::{Form, body, is_own};
 use crate::language::Language;
+use crate::language::w;
 use crate::layout::{self, document, role_name};
 use crate::limits::{COOKIE_BYTES_MAX, SESSION_TIME_MAX, SIGN_IN_BYTES_MAX, SIGN_IN_TIME_MAX};
 use crate::pages::look::keep_language;
@@ -22,25 +24,21 @@ use crate::routes::Console;
 use crate::session::{Session, Shown, chosen};
 use crate::view::query;
 use crate::visit::{Look, SESSION_COOKIE, judge, shown_token};
-use crate::words_mark::w;
 
-/// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Asked {
-    /// Where to go then.
-    #[serde(default)]
+    /// The page to go to afterwards.
     next: String,
-    /// As what, where everybody may be anybody.
-    #[serde(default, rename = "as")]
+    /// The role, with access control off.
+    #[serde(rename = "as")]
     role: String,
-    #[serde(default)]
     seller: String,
-    /// In which language from now on: nobody has a form to ask for it who is not signed in.
-    #[serde(default)]
+    /// Switches the language: visitors who are not signed in have no form for it.
     language: String,
 }
 
-/// The page, or at once the session if the link says as what.
+/// The page, or the session at once if the link names a role.
 pub(crate) async fn show(
     State(console): State<Console>,
     Query(asked): Query<Asked>,
@@ -61,7 +59,7 @@ pub(crate) async fn show(
     shown
 }
 
-/// Takes what somebody shows.
+/// Checks the credentials of a sign-in form.
 pub(crate) async fn take(State(console): State<Console>, request: Request) -> Response {
     let look = Look::of(&console, request.headers());
     let headers = request.headers().clone();
@@ -69,10 +67,10 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
     let free = is_free(&console, &headers).await;
     let refused = |asked: &Asked, status, why| secured(answer(status, page(look, free, asked, Some(why))));
     let nothing = Asked::default();
-    // A page of another site must not sign anybody in.
+    // Protects against login CSRF.
     if !is_own(&headers) {
         let why =
-            w("This form came from another site, or through a proxy that does not hand on the header Host.");
+            w("This form came from another site, or through a proxy that does not forward the header Host.");
         return refused(&nothing, StatusCode::FORBIDDEN, why);
     }
     let Some(turn) = console.sign_ins().take(console.gate().address(&headers, peer)) else {
@@ -81,7 +79,7 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
     let bytes = body(request, SIGN_IN_BYTES_MAX, SIGN_IN_TIME_MAX).await;
     drop(turn);
     let Some(bytes) = bytes else {
-        return refused(&nothing, StatusCode::BAD_REQUEST, w("The form is too large, or broke off."));
+        return refused(&nothing, StatusCode::BAD_REQUEST, w("The form is too large or incomplete."));
     };
     let form = Form::parse(&bytes, look.language);
     let asked = Asked {
@@ -95,7 +93,7 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
     }
     let token = form.text("token");
     if token.is_empty() {
-        return refused(&asked, StatusCode::BAD_REQUEST, w("Show an API key or a token."));
+        return refused(&asked, StatusCode::BAD_REQUEST, w("Enter an API key or a token."));
     }
     match judge(&console, &shown_token(&headers, token), peer).await {
         Ok(admitted) if !admitted.caller.is_anonymous() => {
@@ -105,7 +103,7 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
         Err(denial) => {
             let why = match denial.code {
                 access::Code::Unavailable => {
-                    w("The store does not answer: no key can be checked now. Try again.")
+                    w("The store does not answer, so the key cannot be checked now. Try again.")
                 }
                 access::Code::ResourceExhausted => w("Too many attempts. Wait a moment."),
                 _ => w("This key or token is not valid."),
@@ -115,7 +113,7 @@ pub(crate) async fn take(State(console): State<Console>, request: Request) -> Re
     }
 }
 
-/// Forgets who somebody is.
+/// Signs out.
 pub(crate) async fn leave(State(console): State<Console>, request: Request) -> Response {
     let look = Look::of(&console, request.headers());
     let own = is_own(request.headers()) && cookie(request.headers(), SESSION_COOKIE).is_some();
@@ -127,7 +125,7 @@ pub(crate) async fn leave(State(console): State<Console>, request: Request) -> R
     secured(answer)
 }
 
-/// Whether everybody may be anybody here.
+/// Whether access control is off.
 async fn is_free(console: &Console, headers: &HeaderMap) -> bool {
     let nothing = shown_token(headers, "");
     let nothing: HeaderMap = nothing
@@ -155,8 +153,7 @@ fn begin(console: &Console, look: Look, caller: &access::Caller, shown: Shown, a
         return layout::starting(look);
     };
     if value.len() > COOKIE_BYTES_MAX {
-        let why =
-            w("This token is too long for a browser to keep. Take an API key, or a token with fewer claims.");
+        let why = w("This token is too long for a cookie. Use an API key, or a token with fewer claims.");
         return secured(answer(StatusCode::BAD_REQUEST, page(look, false, asked, Some(why))));
     }
     let mut answer = see(inside(&asked.next));
@@ -180,7 +177,7 @@ fn page(look: Look, free: bool, asked: &Asked, wrong: Option<&'static str>) -> M
     document(look, t(w("Sign in")), &inner)
 }
 
-/// The same page in the other language. A link: it changes nothing but how pages look.
+/// A link to the same page in the other language; it changes nothing else.
 fn other_language(look: Look, asked: &Asked) -> Markup {
     let other = look.language.other();
     let place = format!("/console/sign-in{}", query(&[("next", &asked.next), ("language", other.code())]));
@@ -199,7 +196,7 @@ fn token_form(look: Look, asked: &Asked) -> Markup {
                 input #token type="password" name="token" required autocomplete="current-password" maxlength="16384";
             }
             p.hint {
-                (t(w("Whoever runs Torg makes keys:"))) " "
+                (t(w("The operator of Torg creates keys:"))) " "
                 code { "torg keys add \"Anna\" --role support" }
             }
             button.main { (t(w("Sign in"))) }
@@ -210,7 +207,7 @@ fn token_form(look: Look, asked: &Asked) -> Markup {
 fn roles(look: Look, asked: &Asked) -> Markup {
     let t = |text| look.language.t(text);
     html! {
-        p { (t(w("Access is off: everybody on this machine may do everything. Choose as what you want to see the console."))) }
+        p { (t(w("Access control is off: everyone on this machine may do everything. Choose a role to see the console as."))) }
         form.fields method="post" action="/console/sign-in" {
             input type="hidden" name="next" value=(asked.next);
             div.line {
@@ -219,7 +216,7 @@ fn roles(look: Look, asked: &Asked) -> Markup {
                 }
             }
         }
-        // A form of its own: Enter in its field presses its button.
+        // A separate form, so that Enter in its field presses its button.
         form.fields method="post" action="/console/sign-in" {
             input type="hidden" name="next" value=(asked.next);
             label for="seller" {

@@ -1,4 +1,4 @@
-//! Stages: how each fares, what waits for it, what failed, and what an operator can do about it.
+//! Stages: state, queues, failures, and the actions of operators.
 
 mod forms;
 mod list;
@@ -22,7 +22,6 @@ use wire::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 use crate::address::{Path, Query};
 use crate::layout::Place;
 use crate::routes::Console;
-use crate::services::methods::{GET_RECRAWL, LIST_STAGES};
 use crate::view::part;
 use crate::visit::Visit;
 
@@ -40,34 +39,31 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Asked {
-    /// `failures`: those that fail most come first.
-    #[serde(default)]
+    /// `failures`: sort by failures.
     by: String,
 }
 
-/// How one stage is to be shown.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct AskedOne {
-    /// So many of its parked visits.
-    #[serde(default)]
+    /// How many parked visits to show.
     parked: u32,
 }
 
 async fn all(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let (stages, going) = (
-        ListStagesRequest { may_be_old: true, ..ListStagesRequest::default() },
-        GetRecrawlRequest::default(),
-    );
-    let (stages, going) = tokio::join!(visit.call(LIST_STAGES, &stages), visit.call(GET_RECRAWL, &going));
+    let (stages, going) =
+        (ListStagesRequest { may_be_old: true, ..Default::default() }, GetRecrawlRequest::default());
+    let (stages, going) = tokio::join!(visit.call(&stages), visit.call(&going));
     let body = match (&stages, &going) {
-        // Who may see neither may not be here.
+        // A caller who may see neither has no access to the page.
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
             (list::orders(&visit, &asked.by))
             div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages, &asked.by))) }
             h2 #re-crawl { (visit.t("Re-crawl")) }
-            p { (visit.t("Goes through all offers in the background and asks all stages about each.")) }
+            p { (visit.t("Visits all offers in the background with all stages.")) }
             (recrawl::form(&visit))
             div data-live #recrawl { (part(&visit, &going, |answer| recrawl::show(&visit, answer.recrawl.as_option()))) }
         }),

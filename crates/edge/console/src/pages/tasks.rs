@@ -1,4 +1,4 @@
-//! Tasks: what reads and sets which values, what runs and what waits, and why.
+//! Tasks: list, graph, details, runs, actions.
 
 mod act;
 mod all;

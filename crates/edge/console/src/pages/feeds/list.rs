@@ -1,4 +1,4 @@
-//! The list of feeds: of a seller, or of all.
+//! The list of feeds, of one seller or of all.
 
 use access::Action;
 use axum::response::Response;
@@ -13,19 +13,18 @@ use wire::torg::feeds::v1::{Feed, ListFeedsRequest, ListFeedsResponse, Load};
 use super::state::{load_state, of_feed};
 use super::{Named, create, may_change};
 use crate::address::Query;
+use crate::language::w;
 use crate::layout::Place;
 use crate::services::Failure;
-use crate::services::methods::{LIST_FEEDS, LIST_WRONGS};
-use crate::view::{ago, empty, number, pager, part, path, problem, query, state, table};
+use crate::view::{Column, ago, columns, number, pager, part, path, problem, query, state, table, tabs};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
 const SHOWN: u32 = 50;
-/// How the last load of a feed may be asked to stand: as addresses name it, as people do, and the states that are meant.
+/// Filters by the state of the last load: name in addresses, text, states.
 const STANDINGS: [(&str, &str, &[State]); 3] = [
     ("", w("All feeds"), &[]),
-    ("going", w("A load is under way"), &[State::STATE_QUEUED, State::STATE_READING, State::STATE_APPLYING]),
-    ("waiting", w("A load waits for somebody"), &[State::STATE_WAITING]),
+    ("going", w("Load in progress"), &[State::STATE_QUEUED, State::STATE_READING, State::STATE_APPLYING]),
+    ("waiting", w("Load waits for confirmation"), &[State::STATE_WAITING]),
 ];
 
 #[derive(Debug, Default, Deserialize)]
@@ -44,7 +43,7 @@ impl Asked {
 }
 
 pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    // A seller sees their own at once.
+    // Sellers see their own feeds by default.
     let seller = match asked.seller.trim() {
         "" => visit.own_seller().unwrap_or_default().to_owned(),
         named => named.to_owned(),
@@ -55,12 +54,12 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
         page_size: SHOWN,
         page_token: asked.page.clone(),
         states: asked.states().iter().map(|state| (*state).into()).collect(),
-        ..ListFeedsRequest::default()
+        ..Default::default()
     };
     let wants_wrongs =
         asked.seller.is_empty() && asked.states().is_empty() && visit.caller().may(Action::SeeProcess);
-    let (feeds, wrongs) = tokio::join!(visit.call(LIST_FEEDS, &request), async {
-        if wants_wrongs { Some(visit.call(LIST_WRONGS, &ListWrongsRequest::default()).await) } else { None }
+    let (feeds, wrongs) = tokio::join!(visit.call(&request), async {
+        if wants_wrongs { Some(visit.call(&ListWrongsRequest::default()).await) } else { None }
     });
     let body = body(&visit, &asked, &feeds, wrongs.as_ref());
     visit.page(Place::Feeds, visit.t("Feeds"), Ok(body))
@@ -102,28 +101,20 @@ fn choice(visit: &Visit, seller: &str) -> Markup {
     }
 }
 
-/// How the last load of feeds stands: each leads to those.
 fn standings(asked: &Asked, visit: &Visit) -> Markup {
-    let to = |state: &str| query(&[("seller", &asked.seller), ("state", state)]);
-    html! {
-        ul.tabs {
-            @for (name, text, states) in STANDINGS {
-                li {
-                    a href={ "/console/feeds" (to(name)) } aria-current=[(states == asked.states()).then_some("true")] { (visit.t(text)) }
-                }
-            }
-        }
-    }
+    tabs(STANDINGS.map(|(name, text, states)| {
+        let href = format!("/console/feeds{}", query(&[("seller", &asked.seller), ("state", name)]));
+        (href, visit.t(text).to_owned(), states == asked.states())
+    }))
 }
 
-/// Feeds that need somebody.
 fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
     let about_feeds = |wrong: &&Wrong| wrong.code.starts_with("feed_") || wrong.code.starts_with("load_");
     let wrongs: Vec<&Wrong> = wrongs.problems.iter().filter(about_feeds).collect();
     html! {
-        h2 { (visit.t("Feeds that need somebody")) }
+        h2 { (visit.t("Feeds that need attention")) }
         @if wrongs.is_empty() {
-            p.notice.good { (visit.t("No feed needs anybody.")) }
+            p.notice.good { (visit.t("No feed needs attention.")) }
         } @else {
             ul.problems {
                 @for wrong in wrongs { (problem(visit, wrong)) }
@@ -133,55 +124,43 @@ fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
 }
 
 fn rows(visit: &Visit, asked: &Asked, answer: &ListFeedsResponse) -> Markup {
-    let (seller, feeds) = (&*asked.seller, &answer.feeds);
-    if feeds.is_empty() && !asked.states().is_empty() {
-        // Only so many feeds are looked at for one page.
-        let further = !answer.next_page_token.is_empty();
-        return empty(visit.t(if further {
-            w("None of the feeds looked at so far; there are more to look at: go further.")
-        } else {
-            w("The last load of no feed is so at the moment.")
-        }));
-    }
-    if feeds.is_empty() {
-        let own = visit.own_seller().is_some();
-        return match (seller, own) {
-            ("", _) => empty(visit.t("No seller has a feed yet.")),
-            (_, true) => empty(visit.t("You have no feeds yet: make one below, with a link or without.")),
-            (_, false) => empty(visit.t("This seller has no feeds.")),
-        };
-    }
-    let head = html! {
-        @if seller.is_empty() { th scope="col" { (visit.t("Seller")) } }
-        th scope="col" { (visit.t("Feed")) }
-        th scope="col" { (visit.t("State")) }
-        th scope="col" { (visit.t("Comes from")) }
-        th scope="col" { (visit.t("Next fetch")) }
-        th scope="col" { (visit.t("Last load")) }
-        th.n scope="col" { (visit.t("In the file")) }
-        th.n scope="col" { (visit.t("Errors")) }
+    let seller = &*asked.seller;
+    let own = visit.own_seller().is_some();
+    // One page looks at a limited number of feeds.
+    let more = !answer.next_page_token.is_empty();
+    let none = match (asked.states().is_empty(), seller) {
+        (false, _) if more => w("No such feeds on this page; there may be more on the next ones."),
+        (false, _) => w("No feed has such a last load now."),
+        (true, "") => w("No seller has a feed yet."),
+        (true, _) if own => w("You have no feeds yet: create one below, with a link or without."),
+        (true, _) => w("This seller has no feeds."),
     };
-    table(visit.t("Feeds"), &head, &html! { @for feed in feeds { (row(visit, seller.is_empty(), feed)) } })
+    let mut columns: Vec<Column> =
+        seller.is_empty().then_some(Column::text(w("Seller"))).into_iter().collect();
+    columns.extend(columns![
+        text "Feed", text "State", text "Comes from", text "Next fetch", text "Last load",
+        number "In the file", number "Errors",
+    ]);
+    let rows = answer.feeds.iter().map(|feed| row(visit, seller.is_empty(), feed));
+    table(visit, visit.t("Feeds"), &columns, visit.t(none), rows)
 }
 
 fn row(visit: &Visit, with_seller: bool, feed: &Feed) -> Markup {
     let named = Named { seller: feed.seller.clone(), namespace: feed.namespace.clone() };
     let (tone, text) = of_feed(feed);
     html! {
-        tr {
-            @if with_seller {
-                td { a href={ "/console/feeds" (query(&[("seller", &feed.seller)])) } { (feed.seller) } }
-            }
-            th scope="row" {
-                a href=(named.page()) { @if feed.title.is_empty() { (feed.namespace) } @else { (feed.title) } }
-                @if !feed.title.is_empty() { br; span.quiet { (feed.namespace) } }
-            }
-            td { (state(tone, visit.t(text))) }
-            td.wide { @if let Some(link) = feed.link.as_option() { (link.url) } @else { (visit.t("uploads")) } }
-            td { (ago(visit, feed.next_fetch_time.as_option())) }
-            @if let Some(load) = feed.last_load.as_option() { (last_load(visit, &named, load)) }
-            @else { td { "–" } td.n { "–" } td.n { "–" } }
+        @if with_seller {
+            td { a href={ "/console/feeds" (query(&[("seller", &feed.seller)])) } { (feed.seller) } }
         }
+        th scope="row" {
+            a href=(named.page()) { @if feed.title.is_empty() { (feed.namespace) } @else { (feed.title) } }
+            @if !feed.title.is_empty() { br; span.quiet { (feed.namespace) } }
+        }
+        td { (state(tone, visit.t(text))) }
+        td.wide { @if let Some(link) = feed.link.as_option() { (link.url) } @else { (visit.t("uploads")) } }
+        td { (ago(visit, feed.next_fetch_time.as_option())) }
+        @if let Some(load) = feed.last_load.as_option() { (last_load(visit, &named, load)) }
+        @else { td { "–" } td.n { "–" } td.n { "–" } }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was wrong with the offers of a load: by code, one by one, and as a file.
+//! The problems of a load: by code, as a list, and as a file.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -18,26 +18,22 @@ use super::load::Of;
 use crate::address::Path;
 use crate::layout::Place;
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::services::methods::{LIST_FEED_PROBLEMS, SUMMARIZE_PROBLEMS};
 use crate::services::{Failure, Kind, said};
-use crate::view::{Tone, cut, empty, long, number, pager, part, path, piece, query, state, table};
+use crate::view::{Tone, columns, cut, empty, long, number, pager, part, path, piece, query, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 100;
-/// Codes that mean that a seller's own category was not recognised.
+/// Codes of a category that was not recognised.
 const CATEGORY_CODES: [&str; 2] = ["unknown_category", "unknown_category_id"];
 
-/// Which problems are to be listed; none are if nothing is said.
+/// A filter; without one no list is shown.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Asked {
-    #[serde(default)]
     code: String,
-    #[serde(default)]
     severity: String,
-    /// The external id of an offer.
-    #[serde(default)]
+    /// External id of an offer.
     offer: String,
-    #[serde(default)]
     page: String,
 }
 
@@ -55,13 +51,11 @@ impl Asked {
     }
 }
 
-/// What the services told.
 pub(super) struct Report {
     summary: Result<SummarizeProblemsResponse, Failure>,
     listed: Option<Result<ListProblemsResponse, Failure>>,
 }
 
-/// Asks what was wrong in a load.
 pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Asked) -> Report {
     let language = visit.language().code().to_owned();
     let summary = SummarizeProblemsRequest {
@@ -69,7 +63,7 @@ pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Aske
         namespace: feed.namespace.clone(),
         number: load,
         language: language.clone(),
-        ..SummarizeProblemsRequest::default()
+        ..Default::default()
     };
     let listed = ListProblemsRequest {
         seller: feed.seller.clone(),
@@ -81,10 +75,10 @@ pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Aske
         page_size: SHOWN,
         page_token: asked.page.clone(),
         language,
-        ..ListProblemsRequest::default()
+        ..Default::default()
     };
-    let (summary, listed) = tokio::join!(visit.call(SUMMARIZE_PROBLEMS, &summary), async {
-        if asked.is_any() { Some(visit.call(LIST_FEED_PROBLEMS, &listed).await) } else { None }
+    let (summary, listed) = tokio::join!(visit.call(&summary), async {
+        if asked.is_any() { Some(visit.call(&listed).await) } else { None }
     });
     Report { summary, listed }
 }
@@ -96,7 +90,7 @@ impl Report {
 
     pub(super) fn show(&self, visit: &Visit, feed: &Named, page: &str, asked: &Asked) -> Markup {
         html! {
-            h2 { (visit.t("What was wrong")) }
+            h2 { (visit.t("Problems found")) }
             div data-live #report {
                 (part(visit, &self.summary, |summary| codes(visit, feed, page, &summary.codes)))
             }
@@ -107,7 +101,7 @@ impl Report {
 
 fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Markup {
     if codes.is_empty() {
-        return empty(visit.t("Nothing was wrong, as far as the load has come."));
+        return empty(visit.t("No problems so far."));
     }
     html! {
         p.line {
@@ -120,7 +114,7 @@ fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Mark
     }
 }
 
-/// What is known of a code; examples are unfolded at the first.
+/// One code with its examples, which are unfolded for the first code.
 fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: bool) -> Markup {
     let bad = code.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let all = format!("{page}{}#problems", query(&[("code", &code.code)]));
@@ -129,12 +123,12 @@ fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: 
             div.line {
                 strong { a href=(all) { (number(code.count)) " × " (code.code) } }
                 (severity(visit, bad))
-                @if is_web(&code.link) { a href=(code.link) rel="noreferrer" { (visit.t("more about it")) } }
+                @if is_web(&code.link) { a href=(code.link) rel="noreferrer" { (visit.t("details")) } }
             }
             p { (code.meaning) }
             @if !code.remedy.is_empty() { p { (visit.t("What to do")) ": " (code.remedy) } }
             @if CATEGORY_CODES.contains(&&*code.code) {
-                p { a href=(feed.under(&["categories"])) { (visit.t("Say which categories they are")) } }
+                p { a href=(feed.under(&["categories"])) { (visit.t("Map these categories")) } }
             }
             @if !code.examples.is_empty() {
                 details id={ "examples-" (code.code) } open[first] {
@@ -153,30 +147,19 @@ fn list(visit: &Visit, page: &str, asked: &Asked, listed: &Result<ListProblemsRe
     html! {
         h2 #problems { (visit.f("All problems: {0}", &[&names.join(", ")])) }
         p { a href=(page) { (visit.t("Close this list")) } }
-        (part(visit, listed, |listed| html! {
-            @if listed.problems.is_empty() { (empty(visit.t("There are no problems of this kind in the load."))) }
-            @else { (rows(visit, page, "listed", &listed.problems)) }
-        }))
+        (part(visit, listed, |listed| rows(visit, page, "listed", &listed.problems)))
         (pager(visit, &format!("{page}#problems"), &chosen, &asked.page, next))
     }
 }
 
 fn rows(visit: &Visit, page: &str, which: &str, problems: &[OfferProblem]) -> Markup {
-    let head = html! {
-        th scope="col" { (visit.t("Offer")) }
-        th scope="col" { (visit.t("What is wrong")) }
-        th scope="col" { (visit.t("Field")) }
-        th scope="col" { (visit.t("Value")) }
-        th.n scope="col" { (visit.t("Line")) }
-        th.n scope="col" { (visit.t("Column")) }
-    };
-    table(
-        visit.t("What was wrong"),
-        &head,
-        &html! {
-            @for (place, found) in problems.iter().enumerate() { (row(visit, page, &format!("{which}-{place}"), found)) }
-        },
-    )
+    let columns = columns![
+        text "Offer", text "Problems", text "Field", text "Value", number "Line", number "Column",
+    ];
+    let none = visit.t("There are no problems of this kind in the load.");
+    let rows = problems.iter().enumerate();
+    let rows = rows.map(|(place, found)| row(visit, page, &format!("{which}-{place}"), found));
+    table(visit, visit.t("Problems found"), &columns, none, rows)
 }
 
 fn row(visit: &Visit, page: &str, id: &str, found: &OfferProblem) -> Markup {
@@ -184,20 +167,18 @@ fn row(visit: &Visit, page: &str, id: &str, found: &OfferProblem) -> Markup {
     let bad = problem.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let place = |at: u32| if at == 0 { "–".to_owned() } else { at.to_string() };
     html! {
-        tr {
-            td.wide {
-                @if found.offer.is_empty() { (cut(&found.title)) }
-                @else { a href=(path(&["offers", &found.offer])) { @if found.title.is_empty() { (found.offer) } @else { (cut(&found.title)) } } }
-                @if !found.external_id.is_empty() {
-                    br; a.quiet href={ (page) (query(&[("offer", &found.external_id)])) "#problems" } { (cut(&found.external_id)) }
-                }
+        td.wide {
+            @if found.offer.is_empty() { (cut(&found.title)) }
+            @else { a href=(path(&["offers", &found.offer])) { @if found.title.is_empty() { (found.offer) } @else { (cut(&found.title)) } } }
+            @if !found.external_id.is_empty() {
+                br; a.quiet href={ (page) (query(&[("offer", &found.external_id)])) "#problems" } { (cut(&found.external_id)) }
             }
-            td.wide { (severity(visit, bad)) " " (problem.message) @if !problem.remedy.is_empty() { br; span.quiet { (problem.remedy) } } }
-            td { (cut(&problem.field)) }
-            td.wide.code { (long(id, &problem.value)) }
-            td.n { (place(problem.line)) }
-            td.n { (place(problem.column)) }
         }
+        td.wide { (severity(visit, bad)) " " (problem.message) @if !problem.remedy.is_empty() { br; span.quiet { (problem.remedy) } } }
+        td { (cut(&problem.field)) }
+        td.wide.code { (long(id, &problem.value)) }
+        td.n { (place(problem.line)) }
+        td.n { (place(problem.column)) }
     }
 }
 
@@ -205,7 +186,7 @@ fn severity(visit: &Visit, bad: bool) -> Markup {
     if bad { state(Tone::Bad, visit.t("error")) } else { state(Tone::Warn, visit.t("warning")) }
 }
 
-/// Whether a link leads to a page, and runs nothing.
+/// Whether a link is safe to follow: a web page, no script.
 fn is_web(link: &str) -> bool {
     ["https://", "http://", "/"].iter().any(|begin| link.starts_with(begin))
 }
@@ -218,7 +199,7 @@ pub(super) async fn csv(visit: Visit, Path(of): Path<Of>) -> Response {
     file(&visit, &of, "problems.csv").await
 }
 
-/// The report as a file, as it comes.
+/// Streams the report as a file.
 async fn file(visit: &Visit, of: &Of, name: &str) -> Response {
     let [seller, namespace, number] = [&of.seller, &of.namespace, &of.number].map(|text| piece(text));
     let language = visit.language().code();

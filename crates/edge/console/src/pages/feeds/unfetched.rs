@@ -1,14 +1,14 @@
-//! Why a feed could not be fetched, in the language of the person.
+//! Fetch errors in the language of the visitor.
 
 use maud::{Markup, html};
 use wire::torg::feeds::v1::Fetch;
 
 use crate::language::Language;
+use crate::language::w;
 use crate::view::long;
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// What was said of a fetch: what it means, in the language of the person as far as it is known, and then the very words, with what is special about the case.
+/// The translated meaning of an error, if known, followed by the original text.
 pub(in crate::pages) fn said(visit: &Visit, fetch: &Fetch) -> Markup {
     let known = meaning(&fetch.code).filter(|_| visit.language() != Language::English);
     html! {
@@ -17,29 +17,26 @@ pub(in crate::pages) fn said(visit: &Visit, fetch: &Fetch) -> Markup {
     }
 }
 
-/// What a code of the downloads means.
 fn meaning(code: &str) -> Option<&'static str> {
     Some(match code {
-        "bad_url" | "long_url" | "scheme" | "user_info" | "odd_address" => {
-            w("The link cannot be used as it is written.")
-        }
-        "port" | "host_denied" | "private_address" => w("Nothing may be fetched from there."),
+        "bad_url" | "long_url" | "scheme" | "user_info" | "odd_address" => w("The link is invalid."),
+        "port" | "host_denied" | "private_address" => w("Fetching from there is not allowed."),
         "no_address" => w("The host of the link has no address."),
         "unreachable" => w("The server of the link cannot be reached."),
-        "tls" => w("There is no safe connection: see to the certificate of the server."),
+        "tls" => w("The TLS connection failed: check the certificate of the server."),
         "proxy" => w("The proxy does not connect."),
         "too_long" | "too_slow" => w("The server of the link is too slow."),
         "too_large" | "too_large_unpacked" | "ratio" => w("The file is too large."),
-        "bad_packing" | "other_packing" => w("The file is packed in a way that cannot be read."),
-        "head_too_large" | "not_http" => w("What answers at the link does not keep to HTTP."),
+        "bad_packing" | "other_packing" => w("The compression of the file is not supported."),
+        "head_too_large" | "not_http" => w("The server of the link does not speak HTTP."),
         "too_many_redirects" | "redirect_loop" | "redirect_nowhere" | "downgrade" => {
-            w("The link leads on and on: give the link of the file itself.")
+            w("The link redirects too often: give the link of the file itself.")
         }
         "status" => {
-            w("The server of the link answers with an error: see whether it opens without signing in.")
+            w("The server of the link answers with an error: check that it opens without signing in.")
         }
         "truncated" => w("The connection broke off in the middle of the file."),
-        "wrong_kind" => w("What stands at the link is no feed: give the link of the file itself."),
+        "wrong_kind" => w("The link does not lead to a feed: give the link of the file itself."),
         _ => return None,
     })
 }

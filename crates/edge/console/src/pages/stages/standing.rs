@@ -1,18 +1,18 @@
-//! How a stage stands, in words.
+//! The state of a stage in words.
 
 use buffa_types::google::protobuf::Timestamp;
 use maud::{Markup, html};
 use wire::torg::stages::v1::stage::Kind;
 use wire::torg::stages::v1::{Depth, InProcess, Stage};
 
+use crate::language::w;
 use crate::limits::DEPTH_COUNTED_MAX;
 use crate::view::{Tone, ago_of_offers, cut, long, number, state, time_of};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// What the services say of a stage that has nothing to do.
+/// The status of an idle stage, as services report it.
 const IDLE: &str = w("nothing is due");
-/// What the services say stands in the way of a stage; some of it goes on with a time.
+/// Reasons of a blocked stage, as services report them; some are followed by a time.
 const BLOCKS: [&str; 6] = [
     IDLE,
     w("what is due is being visited by other stages"),
@@ -22,7 +22,6 @@ const BLOCKS: [&str; 6] = [
     w("the stage does not answer, it is probed at"),
 ];
 
-/// What kind of stage it is.
 pub(super) fn kind(stage: &Stage) -> &'static str {
     match stage.kind.as_known().unwrap_or_default() {
         Kind::KIND_UNSPECIFIED => w("not known"),
@@ -32,7 +31,7 @@ pub(super) fn kind(stage: &Stage) -> &'static str {
     }
 }
 
-/// Whether it works, and if not, since when and why.
+/// Whether it works; if not, since when and why.
 pub(super) fn show(visit: &Visit, stage: &Stage) -> Markup {
     let why = format!("why-{}", stage.id);
     if let Some(pause) = stage.pause.as_option() {
@@ -63,42 +62,43 @@ pub(super) fn show(visit: &Visit, stage: &Stage) -> Markup {
     }
 }
 
-/// Whether something stands in the way of a stage that has work.
+/// Whether a stage with work cannot run.
 fn is_blocked(process: &InProcess) -> bool {
     !process.blocked.is_empty() && process.blocked != IDLE
 }
 
-/// What stands in the way, in the language of the person as far as it is known.
+/// The reason of a blocked stage, translated if it is known.
 pub(super) fn block(visit: &Visit, said: &str) -> String {
     let known = BLOCKS.iter().find_map(|text| Some((*text, said.strip_prefix(text)?)));
     known.map_or_else(|| cut(said), |(text, rest)| format!("{}{rest}", visit.t(text)))
 }
 
-/// When what waits first is due: how late it is, or when it comes.
+/// When the next visit is due.
 pub(super) fn due(visit: &Visit, first: Option<&Timestamp>) -> Markup {
     let Some(time) = first else { return html! { (visit.t("nothing waits")) } };
     html! {
         @if time_of(time) <= visit.now_of_offers() { (ago_of_offers(visit, first)) }
-        @else { span.quiet { (visit.t("nothing; the next")) " " (ago_of_offers(visit, first)) } }
+        @else { span.quiet { (visit.t("nothing; next")) " " (ago_of_offers(visit, first)) } }
     }
 }
 
-/// A count of what waits; it may be counted up to a limit only.
+/// The number of waiting visits, which may be a lower bound.
 pub(super) fn count(visit: &Visit, depth: &Depth, offers: u64) -> String {
     if is_more(depth, offers) { visit.f("at least {0}", &[&number(offers)]) } else { number(offers) }
 }
 
-/// Whether a count ended at its limit. Which of the lanes was not counted to its end is not told: one with less surely was.
+/// Whether a count reached its limit. The services do not tell which lane did; one with a smaller
+/// count did not.
 pub(super) fn is_more(depth: &Depth, offers: u64) -> bool {
     depth.more && offers as f64 >= DEPTH_COUNTED_MAX
 }
 
-/// Visits in a second, in all processes.
+/// Visits per second of all processes.
 pub(super) fn visits_per_s(stage: &Stage) -> f64 {
     stage.processes.iter().map(|process| process.visits_per_s).sum()
 }
 
-/// Failures since the processes began to serve.
+/// Failures since the processes started.
 pub(super) fn failures(stage: &Stage) -> u64 {
     stage.processes.iter().map(|process| process.failures).sum()
 }

@@ -1,14 +1,14 @@
-//! How tasks stand, in words.
+//! The states of tasks.
 
 use maud::{Markup, html};
 use wire::torg::tasks::v1::task_state::Phase;
 use wire::torg::tasks::v1::{TaskState, TaskSummary};
 
+use crate::language::w;
 use crate::view::{Tone, ago, state};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// A way in which a task stands. It stands in one of the first five, and in any of the others beside.
+/// A state of a task: one of the first five, and any of the others in addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {
     Idle,
@@ -37,7 +37,7 @@ impl Standing {
         Self::Gone,
     ];
 
-    /// In addresses.
+    /// The name in addresses.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -57,7 +57,6 @@ impl Standing {
         Self::ALL.into_iter().find(|standing| standing.name() == name)
     }
 
-    /// For people.
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Idle => w("idle"),
@@ -69,7 +68,7 @@ impl Standing {
             Self::Failing => w("failing"),
             Self::Regressed => w("a value was moved back"),
             Self::Silent => w("silent for too long"),
-            Self::Gone => w("definition gone"),
+            Self::Gone => w("definition removed"),
         }
     }
 
@@ -83,12 +82,11 @@ impl Standing {
     }
 }
 
-/// What is durable of a task.
 pub(super) fn state_of(task: &TaskSummary) -> Option<&TaskState> {
     task.task.as_option().and_then(|task| task.state.as_option())
 }
 
-/// All ways in which a task stands, its phase first, as the service sees them.
+/// All states of a task, its phase first, by the same rules as the service.
 pub(super) fn standings(task: &TaskSummary) -> Vec<Standing> {
     let state = state_of(task);
     let phase = match state.and_then(|state| state.phase.as_ref()) {
@@ -112,14 +110,14 @@ pub(super) fn standings(task: &TaskSummary) -> Vec<Standing> {
     is_phase.then_some(phase).into_iter().chain(beside).collect()
 }
 
-/// The colour of a task: that of the worst of how it stands.
+/// The tone of the worst state.
 pub(super) fn tone_of(task: &TaskSummary) -> Tone {
     let tones: Vec<Tone> = standings(task).into_iter().map(Standing::tone).collect();
     let worst = [Tone::Bad, Tone::Warn, Tone::Good].into_iter().find(|tone| tones.contains(tone));
     worst.unwrap_or(Tone::Plain)
 }
 
-/// The words for how a task stands, with since when.
+/// The states in words, with the time of the phase.
 pub(super) fn shown(visit: &Visit, task: &TaskSummary) -> Markup {
     html! {
         @for standing in standings(task) { (state(standing.tone(), visit.t(standing.text()))) " " }
