@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use maud::Markup;
 
 use crate::routes::Console;
-use crate::visit::Look;
+use crate::visit::Preferences;
 
 /// Scripts and styles come from files of Torg, forms go to Torg, and no other site may embed pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -39,9 +39,13 @@ pub(crate) fn secured(mut answer: Response) -> Response {
 }
 
 /// Secures every answer. A request over TLS is answered with HSTS for a year.
-pub(crate) async fn leaving(State(console): State<Console>, asked: HeaderMap, answer: Response) -> Response {
+pub(crate) async fn leaving(
+    State(console): State<Console>,
+    request: HeaderMap,
+    answer: Response,
+) -> Response {
     let mut answer = secured(answer);
-    if Look::of(&console, &asked).secure {
+    if Preferences::of(&console, &request).secure {
         let year = HeaderValue::from_static("max-age=31536000");
         answer.headers_mut().insert(STRICT_TRANSPORT_SECURITY, year);
     }
@@ -73,7 +77,7 @@ pub(crate) fn inside(path: &str) -> &str {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keeping {
+pub(crate) struct CookieOptions {
     /// Only over TLS.
     pub(crate) secure: bool,
     /// `None`: until the browser is closed.
@@ -82,9 +86,9 @@ pub(crate) struct Keeping {
 
 /// Sets a cookie that scripts cannot read. Links from other sites carry it; forms of other sites do
 /// not.
-pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, keeping: Keeping) {
-    let secure = if keeping.secure { "; Secure" } else { "" };
-    let age = keeping.seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, options: CookieOptions) {
+    let secure = if options.secure { "; Secure" } else { "" };
+    let age = options.seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
     let cookie = format!("{name}={value}; Path=/console; HttpOnly; SameSite=Lax{secure}{age}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         headers.append(SET_COOKIE, cookie);
@@ -102,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_sent_out_of_the_console() {
+    fn redirects_stay_inside_the_console() {
         assert_eq!(inside("/console/stages/expiry?x=1"), "/console/stages/expiry?x=1");
         for outside in
             ["https://evil.example", "//evil.example", "/console//evil", "/console/\\evil", "/console/ x", ""]
@@ -118,7 +122,7 @@ mod tests {
         assert_eq!(cookie(&headers, "torg"), Some("x=y"));
         assert_eq!(cookie(&headers, "c"), None);
         let mut set = HeaderMap::new();
-        set_cookie(&mut set, "torg", "v", Keeping { secure: true, seconds: Some(5) });
+        set_cookie(&mut set, "torg", "v", CookieOptions { secure: true, seconds: Some(5) });
         assert_eq!(set[SET_COOKIE], "torg=v; Path=/console; HttpOnly; SameSite=Lax; Secure; Max-Age=5");
     }
 }

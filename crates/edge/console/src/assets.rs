@@ -40,11 +40,11 @@ pub(crate) fn logo() -> Markup {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Asked {
+pub(crate) struct Params {
     v: String,
 }
 
-pub(crate) async fn serve(Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
+pub(crate) async fn serve(Path(name): Path<String>, Query(params): Query<Params>) -> Response {
     let Some((_, kind, bytes)) = FILES.into_iter().find(|(known, ..)| *known == name) else {
         let mut answer = Response::new(Body::from("there is no such file\n"));
         *answer.status_mut() = StatusCode::NOT_FOUND;
@@ -52,7 +52,7 @@ pub(crate) async fn serve(Path(name): Path<String>, Query(asked): Query<Asked>) 
     };
     let mut answer = Response::new(Body::from(bytes));
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    let kept = if asked.v == *VERSION { "public, max-age=31536000, immutable" } else { "no-store" };
+    let kept = if params.v == *VERSION { "public, max-age=31536000, immutable" } else { "no-store" };
     answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(kept));
     answer
 }

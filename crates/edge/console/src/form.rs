@@ -87,7 +87,7 @@ impl FromRequest<Console> for Form {
 
     async fn from_request(request: Request, _: &Console) -> Result<Self, Response> {
         let Some(visit) = request.extensions().get::<Visit>().cloned() else {
-            return Err(crate::visit::nobody());
+            return Err(crate::visit::no_visit());
         };
         let refuse = |text: &'static str| visit.refused(&Failure::new(Kind::Refused, visit.t(text)));
         let kind =
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(form.number::<u32>("rate", "Offers"), Ok(12));
         assert_eq!(form.number::<u32>("left_out", "Offers"), Ok(0));
         let odd = form.number::<u32>("odd", "Offers").unwrap_err();
-        assert_eq!(odd.text, "Offers: “x” is no number that fits here");
+        assert_eq!(odd.text, "Offers: “x” is not a valid number");
         assert!(form.is_on("box") && !form.is_on("other"));
     }
 }

@@ -46,8 +46,8 @@ impl Language {
 
     /// The first known language of `Accept-Language`.
     pub(crate) fn asked_for(headers: &HeaderMap) -> Self {
-        let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let mut named = asked.split(',').filter_map(|part| Self::from_code(part.trim().get(..2)?));
+        let params = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let mut named = params.split(',').filter_map(|part| Self::from_code(part.trim().get(..2)?));
         named.next().unwrap_or_default()
     }
 }
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn a_page_comes_in_the_language_that_is_asked_for_first() {
-        let asked = |value: &str| {
+        let params = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT_LANGUAGE, value.parse().unwrap());
             Language::asked_for(&headers)
         };
-        assert_eq!(asked("ru-RU,ru;q=0.9,en;q=0.8"), Language::Russian);
-        assert_eq!(asked("de,en-GB;q=0.7,ru;q=0.3"), Language::English);
-        assert_eq!(asked(""), Language::English);
+        assert_eq!(params("ru-RU,ru;q=0.9,en;q=0.8"), Language::Russian);
+        assert_eq!(params("de,en-GB;q=0.7,ru;q=0.3"), Language::English);
+        assert_eq!(params(""), Language::English);
         assert_eq!(Language::asked_for(&HeaderMap::new()), Language::English);
     }
 }

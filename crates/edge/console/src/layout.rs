@@ -8,12 +8,12 @@ use maud::{DOCTYPE, Markup, html};
 use crate::answer::{html as answer, see};
 use crate::assets;
 use crate::language::w;
-use crate::limits::{LOOK_AT_OVERVIEW_EVERY, LOOK_EVERY};
-use crate::visit::{Look, Theme, Visit};
+use crate::limits::{OVERVIEW_REFRESH_INTERVAL, REFRESH_INTERVAL};
+use crate::visit::{Preferences, Theme, Visit};
 
 /// The entry of the menu that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Section {
     Overview,
     Stages,
     Offers,
@@ -25,24 +25,24 @@ pub(crate) enum Place {
     Cluster,
     Actions,
     /// A page outside the menu.
-    Nowhere,
+    Other,
 }
 
 /// An entry of the menu: its address, its text, the action that a caller must be allowed, and
 /// whether sellers see it.
-struct Line(Place, &'static str, &'static str, Action, bool);
+struct Line(Section, &'static str, &'static str, Action, bool);
 
 const MENU: [Line; 10] = [
-    Line(Place::Overview, "/console/", w("Overview"), Action::SeeProcess, false),
-    Line(Place::Stages, "/console/stages", w("Stages"), Action::SeeProcess, false),
-    Line(Place::Offers, "/console/offers", w("Offers"), Action::ReadAny, true),
-    Line(Place::Sellers, "/console/sellers", w("Sellers"), Action::ReadAny, true),
-    Line(Place::Feeds, "/console/feeds", w("Feeds"), Action::ReadAny, true),
-    Line(Place::Tasks, "/console/tasks", w("Tasks"), Action::SeeProcess, false),
-    Line(Place::Values, "/console/values", w("Values"), Action::SeeProcess, false),
-    Line(Place::Topics, "/console/topics", w("Topics"), Action::UseTopics, false),
-    Line(Place::Cluster, "/console/cluster", w("Cluster"), Action::SeeProcess, false),
-    Line(Place::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
+    Line(Section::Overview, "/console/", w("Overview"), Action::SeeProcess, false),
+    Line(Section::Stages, "/console/stages", w("Stages"), Action::SeeProcess, false),
+    Line(Section::Offers, "/console/offers", w("Offers"), Action::ReadAny, true),
+    Line(Section::Sellers, "/console/sellers", w("Sellers"), Action::ReadAny, true),
+    Line(Section::Feeds, "/console/feeds", w("Feeds"), Action::ReadAny, true),
+    Line(Section::Tasks, "/console/tasks", w("Tasks"), Action::SeeProcess, false),
+    Line(Section::Values, "/console/values", w("Values"), Action::SeeProcess, false),
+    Line(Section::Topics, "/console/topics", w("Topics"), Action::UseTopics, false),
+    Line(Section::Cluster, "/console/cluster", w("Cluster"), Action::SeeProcess, false),
+    Line(Section::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
 ];
 
 fn is_open(visit: &Visit, line: &Line) -> bool {
@@ -55,13 +55,13 @@ pub(crate) fn first_page(visit: &Visit) -> &'static str {
 }
 
 /// A whole page, or only its middle for a refresh by the script.
-pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> Markup {
-    if visit.look().live {
+pub(crate) fn page(visit: &Visit, section: Section, title: &str, body: &Markup) -> Markup {
+    if visit.preferences().live {
         return middle(visit, title, body);
     }
-    let look = visit.look();
+    let preferences = visit.preferences();
     document(
-        look,
+        preferences,
         title,
         &html! {
             a.skip href="#main" { (visit.t("Skip to content")) }
@@ -77,7 +77,7 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
             nav.menu aria-label=(visit.t("Pages")) {
                 ul {
                     @for line in MENU.iter().filter(|line| is_open(visit, line)) {
-                        li { a href=(line.1) aria-current=[(line.0 == place).then_some("page")] { (visit.t(line.2)) } }
+                        li { a href=(line.1) aria-current=[(line.0 == section).then_some("page")] { (visit.t(line.2)) } }
                     }
                 }
             }
@@ -89,7 +89,7 @@ pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> M
                 a href="/console/sign-in" target="_blank" { (visit.t("Sign in in another tab")) }
                 (visit.t(", then continue here: your input stays."))
             }
-            main #main tabindex="-1" data-every=[(visit.looks_only() && is_live(body)).then(|| every(place))] { (middle(visit, title, body)) }
+            main #main tabindex="-1" data-every=[(visit.is_read() && is_live(body)).then(|| every(section))] { (middle(visit, title, body)) }
         },
     )
 }
@@ -109,8 +109,8 @@ fn is_live(body: &Markup) -> bool {
 }
 
 /// The refresh interval in milliseconds.
-fn every(place: Place) -> u128 {
-    let every = if place == Place::Overview { LOOK_AT_OVERVIEW_EVERY } else { LOOK_EVERY };
+fn every(section: Section) -> u128 {
+    let every = if section == Section::Overview { OVERVIEW_REFRESH_INTERVAL } else { REFRESH_INTERVAL };
     every.as_millis()
 }
 
@@ -138,7 +138,7 @@ fn person(visit: &Visit) -> Markup {
     let caller = visit.caller();
     let roles: Vec<&str> = caller.roles.iter().map(|role| visit.t(role_name(role))).collect();
     let other = visit.language().other();
-    let theme = visit.look().theme;
+    let theme = visit.preferences().theme;
     html! {
         details.person {
             summary { span.who { (visit.name()) } }
@@ -172,10 +172,10 @@ pub(crate) fn role_name(role: access::Role) -> &'static str {
     }
 }
 
-pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
+pub(crate) fn document(preferences: Preferences, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(look.language.code()) data-theme=(look.theme.name()) {
+        html lang=(preferences.language.code()) data-theme=(preferences.theme.name()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -191,13 +191,19 @@ pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
 }
 
 /// A page with one message, for visitors who are not admitted.
-fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str, again: bool) -> Response {
-    let t = |text| look.language.t(text);
+fn alone(
+    preferences: Preferences,
+    status: StatusCode,
+    title: &'static str,
+    text: &'static str,
+    again: bool,
+) -> Response {
+    let t = |text| preferences.language.t(text);
     let page = document(
-        look,
+        preferences,
         t(title),
         &html! {
-            main #main.alone data-every=[again.then(|| LOOK_EVERY.as_millis())] {
+            main #main.alone data-every=[again.then(|| REFRESH_INTERVAL.as_millis())] {
                 h1 { (t(title)) }
                 p { (t(text)) }
             }
@@ -211,22 +217,22 @@ fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str
 }
 
 /// The store is not open yet.
-pub(crate) fn starting(look: Look) -> Response {
+pub(crate) fn starting(preferences: Preferences) -> Response {
     let text = w("Torg is starting and opens its store. This page reloads by itself.");
-    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
+    alone(preferences, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
 }
 
 /// Too many sign-ins at once.
-pub(crate) fn busy(look: Look) -> Response {
+pub(crate) fn busy(preferences: Preferences) -> Response {
     let text = w("Too many requests came from you, or to Torg as a whole. Wait a moment.");
-    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Too many requests"), text, false)
+    alone(preferences, StatusCode::SERVICE_UNAVAILABLE, w("Too many requests"), text, false)
 }
 
 /// Redirects to the sign-in page, which leads back to the wanted page.
-pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
-    if look.live {
+pub(crate) fn sign_in_first(preferences: Preferences, wanted: &Uri) -> Response {
+    if preferences.live {
         let text = w("Your session has ended.");
-        return alone(look, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
+        return alone(preferences, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
     }
     let next = wanted.path_and_query().map_or("/console/", http::uri::PathAndQuery::as_str);
     let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
@@ -234,7 +240,7 @@ pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
 }
 
 /// The gate refuses the caller, or cannot judge now.
-pub(crate) fn denied(look: Look, denial: &Denial) -> Response {
+pub(crate) fn denied(preferences: Preferences, denial: &Denial) -> Response {
     let (title, text) = match denial.code {
         Code::Unavailable => (
             w("Torg cannot check who you are"),
@@ -251,5 +257,5 @@ pub(crate) fn denied(look: Look, denial: &Denial) -> Response {
             ),
         ),
     };
-    alone(look, denial.code.status(), title, text, true)
+    alone(preferences, denial.code.status(), title, text, true)
 }

@@ -21,9 +21,9 @@ pub const CALL_TIME_MAX: Duration = Duration::from_secs(2);
 /// How long the gate may take before the last known caller of the session is used.
 pub const GATE_TIME_MAX: Duration = Duration::from_secs(1);
 /// The refresh interval of an open page.
-pub const LOOK_EVERY: Duration = Duration::from_secs(2);
+pub const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 /// The refresh interval of the overview.
-pub const LOOK_AT_OVERVIEW_EVERY: Duration = Duration::from_millis(1500);
+pub const OVERVIEW_REFRESH_INTERVAL: Duration = Duration::from_millis(1500);
 /// How long a rendered overview is shared, so that twenty viewers cost little more than two.
 pub const SHARED_FOR: Duration = Duration::from_millis(500);
 /// How long a page waits for an action; the action itself continues.

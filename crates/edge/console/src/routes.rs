@@ -9,13 +9,13 @@ use axum::routing::{any, get, post};
 use clock::{Clock, Time};
 
 use crate::limits::{SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX};
+use crate::overview_cache::OverviewCache;
 use crate::services::Services;
 use crate::session::Sealer;
-use crate::shared::Shared;
-use crate::turns::Turns;
+use crate::slots::Slots;
 use crate::{answer, assets, pages, visit};
 
-pub struct Parts {
+pub struct Dependencies {
     /// Authenticates visitors.
     pub gate: Gate,
     /// Answers the calls of pages.
@@ -34,16 +34,16 @@ pub struct Parts {
 pub struct Console(Arc<Inner>);
 
 struct Inner {
-    parts: Parts,
-    overview: Shared,
-    sign_ins: Turns,
+    parts: Dependencies,
+    overview: OverviewCache,
+    sign_ins: Slots,
 }
 
 impl Console {
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        let sign_ins = Turns::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
-        Self(Arc::new(Inner { parts, overview: Shared::default(), sign_ins }))
+    pub fn new(parts: Dependencies) -> Self {
+        let sign_ins = Slots::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
+        Self(Arc::new(Inner { parts, overview: OverviewCache::default(), sign_ins }))
     }
 
     /// The routes under `/console/`. They authenticate on their own, so mount them outside the
@@ -86,12 +86,12 @@ impl Console {
     }
 
     /// The shared overview.
-    pub(crate) fn overview(&self) -> &Shared {
+    pub(crate) fn overview(&self) -> &OverviewCache {
         &self.0.overview
     }
 
     /// Limits sign-in forms that are read at the same time.
-    pub(crate) fn sign_ins(&self) -> &Turns {
+    pub(crate) fn sign_ins(&self) -> &Slots {
         &self.0.sign_ins
     }
 

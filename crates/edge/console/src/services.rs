@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::language::Language;
 use crate::limits::ANSWER_BYTES_MAX;
 
-/// The services behind the gate. A request carries its [`Caller`] and [`Through`] as extensions.
+/// The services behind the gate. A request carries its [`Caller`] and [`FromConsole`] as extensions.
 #[async_trait]
 pub trait Services: Send + Sync {
     async fn send(&self, request: Request<Body>) -> Response;
@@ -19,7 +19,7 @@ pub trait Services: Send + Sync {
 
 /// Marks a request of the console, as an extension that clients cannot set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Through;
+pub struct FromConsole;
 
 /// A request message that belongs to exactly one method of a service.
 pub(crate) trait Call: Message {
@@ -92,7 +92,7 @@ impl Failure {
 
 /// The JSON form of an error.
 #[derive(Deserialize)]
-struct Said {
+struct ErrorBody {
     code: String,
     #[serde(default)]
     message: String,
@@ -112,7 +112,7 @@ pub(crate) async fn call(
         .body(Body::from(question))
         .map_err(|error| Failure::new(Kind::Broken, error.to_string()))?;
     let (status, body) = send(services, caller, request).await?;
-    if status == StatusCode::OK { Ok(body) } else { Err(said(status, &body)) }
+    if status == StatusCode::OK { Ok(body) } else { Err(failure_of(status, &body)) }
 }
 
 /// Sends a request and reads the whole answer.
@@ -134,14 +134,14 @@ pub(crate) async fn forward(
     mut request: Request<Body>,
 ) -> Response {
     request.extensions_mut().insert(caller.clone());
-    request.extensions_mut().insert(Through);
+    request.extensions_mut().insert(FromConsole);
     services.send(request).await
 }
 
 /// The error in an answer.
-pub(crate) fn said(status: StatusCode, body: &[u8]) -> Failure {
-    match serde_json::from_slice::<Said>(body) {
-        Ok(Said { code, message }) => Failure::of_code(&code, message),
+pub(crate) fn failure_of(status: StatusCode, body: &[u8]) -> Failure {
+    match serde_json::from_slice::<ErrorBody>(body) {
+        Ok(ErrorBody { code, message }) => Failure::of_code(&code, message),
         Err(_) => Failure::new(Kind::Broken, format!("a service answered with {status}")),
     }
 }
@@ -246,9 +246,9 @@ mod tests {
 
     #[test]
     fn what_a_service_says_decides_what_a_page_says() {
-        let told = said(StatusCode::NOT_FOUND, br#"{"code":"not_found","message":"no such stage"}"#);
-        assert_eq!(told, Failure::new(Kind::NotFound, "no such stage"));
-        let odd = said(StatusCode::BAD_GATEWAY, b"<html>");
+        let message = failure_of(StatusCode::NOT_FOUND, br#"{"code":"not_found","message":"no such stage"}"#);
+        assert_eq!(message, Failure::new(Kind::NotFound, "no such stage"));
+        let odd = failure_of(StatusCode::BAD_GATEWAY, b"<html>");
         assert_eq!((odd.kind, &*odd.text), (Kind::Broken, "a service answered with 502 Bad Gateway"));
     }
 }

@@ -97,7 +97,7 @@ impl Sealer {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Session {
     id: String,
-    pub(crate) shown: Shown,
+    pub(crate) shown: Credential,
     /// The last known subject.
     subject: String,
     /// The display name.
@@ -113,7 +113,7 @@ pub(crate) struct Session {
 
 /// What a person signed in with.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Shown {
+pub(crate) enum Credential {
     Token(String),
     /// A role chosen with access control off.
     Choice,
@@ -126,12 +126,12 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    pub(crate) fn of(sealer: &Sealer, caller: &Caller, shown: Shown, now: Time) -> Option<Self> {
+    pub(crate) fn of(sealer: &Sealer, caller: &Caller, shown: Credential, now: Time) -> Option<Self> {
         Some(Self {
             id: sealer.fresh_id()?,
             shown,
             subject: caller.subject.clone(),
-            name: caller.shown_name().into_owned(),
+            name: caller.display_name().into_owned(),
             person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
@@ -141,10 +141,10 @@ impl Session {
     }
 
     /// The session after another successful check; `None` if the last one is recent.
-    pub(crate) fn judged_again(&self, caller: &Caller, now: Time) -> Option<Self> {
+    pub(crate) fn rechecked(&self, caller: &Caller, now: Time) -> Option<Self> {
         let renewed = Self {
             subject: caller.subject.clone(),
-            name: caller.shown_name().into_owned(),
+            name: caller.display_name().into_owned(),
             person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
@@ -166,8 +166,8 @@ impl Session {
     /// The last known subject.
     pub(crate) fn caller(&self) -> Caller {
         let proof = match self.shown {
-            Shown::Token(_) => Proof::Token { issuer: String::new() },
-            Shown::Choice => Proof::Off,
+            Credential::Token(_) => Proof::Token { issuer: String::new() },
+            Credential::Choice => Proof::Off,
         };
         Caller {
             subject: self.subject.clone(),
@@ -187,7 +187,7 @@ fn person(caller: &Caller) -> &str {
 }
 
 /// The caller for a role chosen with access control off.
-pub(crate) fn chosen(role: Role, seller: Option<&str>) -> Option<Caller> {
+pub(crate) fn caller_in_role(role: Role, seller: Option<&str>) -> Option<Caller> {
     let seller = seller.filter(|_| role == Role::Seller);
     if role == Role::Seller && seller.is_none() {
         return None;
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_token_of_a_form_holds_in_its_own_session_only() {
         let begin =
-            || Session::of(&sealer(), &Caller::local(), Shown::Choice, Time::from_seconds(0)).unwrap();
+            || Session::of(&sealer(), &Caller::local(), Credential::Choice, Time::from_seconds(0)).unwrap();
         let (mine, theirs) = (begin(), begin());
         let token = sealer().form_token(&mine);
         assert!(sealer().is_form_of(&mine, &token));
@@ -237,11 +237,12 @@ mod tests {
     #[test]
     fn a_mark_is_of_one_person_in_one_role() {
         let mark = |caller: &Caller| {
-            let session = Session::of(&sealer(), caller, Shown::Choice, Time::from_seconds(0)).unwrap();
+            let session = Session::of(&sealer(), caller, Credential::Choice, Time::from_seconds(0)).unwrap();
             sealer().mark(&session)
         };
-        let [support, moderator] = [Role::Support, Role::Moderator].map(|role| chosen(role, None).unwrap());
-        let sellers = ["s1", "s2"].map(|seller| chosen(Role::Seller, Some(seller)).unwrap());
+        let [support, moderator] =
+            [Role::Support, Role::Moderator].map(|role| caller_in_role(role, None).unwrap());
+        let sellers = ["s1", "s2"].map(|seller| caller_in_role(Role::Seller, Some(seller)).unwrap());
         let key = |id: &str, name: &str| Caller {
             subject: id.to_owned(),
             proof: Proof::ApiKey { id: id.to_owned(), name: name.to_owned() },
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_session_ends_and_shows_no_token_in_a_log() {
-        let token = Shown::Token("torg_secret".into());
+        let token = Credential::Token("torg_secret".into());
         let session = Session::of(&sealer(), &Caller::local(), token, Time::from_seconds(5)).unwrap();
         assert!(!format!("{session:?}").contains("torg_secret"));
         assert!(!session.is_over(Time::from_seconds(5) + SESSION_TIME_MAX - Duration::from_millis(1)));
@@ -263,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_judged_not_long_ago_may_look_on_while_nobody_can_judge() {
+    fn a_recently_checked_session_may_read_while_the_store_is_away() {
         let start = Time::from_seconds(5);
-        let token = Shown::Token("torg_secret".into());
+        let token = Credential::Token("torg_secret".into());
         let session = Session::of(&sealer(), &Caller::local(), token, start).unwrap();
-        assert!(session.judged_again(&Caller::local(), start).is_none(), "the cookie is written seldom");
+        assert!(session.rechecked(&Caller::local(), start).is_none(), "the cookie is written seldom");
         let later = start + UNCHECKED_TIME_MAX * 3;
         assert!(!session.holds_unchecked(later));
-        let renewed = session.judged_again(&chosen(Role::Support, None).unwrap(), later).unwrap();
+        let renewed = session.rechecked(&caller_in_role(Role::Support, None).unwrap(), later).unwrap();
         assert!(renewed.holds_unchecked(later + UNCHECKED_TIME_MAX - Duration::from_millis(1)));
         assert!(!renewed.holds_unchecked(later + UNCHECKED_TIME_MAX));
         assert_eq!(renewed.caller().roles, Roles::NONE.with(Role::Support));
@@ -279,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_be_anybody_becomes_what_they_choose_and_no_more() {
-        let support = chosen(Role::Support, Some("s1")).unwrap();
+    fn a_chosen_role_gives_no_more_than_that_role() {
+        let support = caller_in_role(Role::Support, Some("s1")).unwrap();
         assert_eq!((support.roles, support.seller), (Roles::NONE.with(Role::Support), None));
-        let seller = chosen(Role::Seller, Some("s1")).unwrap();
+        let seller = caller_in_role(Role::Seller, Some("s1")).unwrap();
         assert_eq!((seller.roles, seller.seller), (Roles::NONE.with(Role::Seller), Some("s1".into())));
-        assert_eq!(chosen(Role::Seller, None), None);
+        assert_eq!(caller_in_role(Role::Seller, None), None);
     }
 }

@@ -226,7 +226,7 @@ pub(crate) fn table(
         div.scroll role="region" aria-label=(label) tabindex="0" {
             table {
                 thead { tr { @for column in columns {
-                    th.n[column.is_number] scope="col" { (visit.t(column.heading)) }
+                    th class=[column.is_number.then_some("n")] scope="col" { (visit.t(column.heading)) }
                 } } }
                 tbody { @for row in rows { tr { (row) } } }
             }

@@ -15,14 +15,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method as Verb, StatusCode, Uri};
 use maud::Markup;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{self, Keeping, cookie, html, see, set_cookie};
+use crate::answer::{self, CookieOptions, cookie, html, see, set_cookie};
 use crate::language::Language;
-use crate::layout::{self, Place};
+use crate::layout::{self, Section};
 use crate::limits::{ACT_TIME_MAX, CALL_TIME_MAX, GATE_TIME_MAX, NOTICE_CHARS_MAX, SESSION_TIME_MAX};
+use crate::overview_cache::Audience;
 use crate::routes::Console;
 use crate::services::{self, Call, Failure, Kind};
-use crate::session::{Session, Shown};
-use crate::shared::Audience;
+use crate::session::{Credential, Session};
 use crate::view::{self, Tone};
 
 pub(crate) const SESSION_COOKIE: &str = "torg_session";
@@ -42,16 +42,16 @@ struct Inner {
     session: Session,
     /// The key could not be checked.
     unchecked: bool,
-    look: Look,
+    preferences: Preferences,
     notice: Option<Notice>,
     uri: Uri,
     /// A request without side effects.
-    looks_only: bool,
+    is_read: bool,
 }
 
 /// Preferences of the visitor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct Preferences {
     pub(crate) language: Language,
     pub(crate) theme: Theme,
     /// Only the refreshed parts are requested.
@@ -82,7 +82,7 @@ impl Theme {
     }
 }
 
-impl Look {
+impl Preferences {
     pub(crate) fn of(console: &Console, headers: &HeaderMap) -> Self {
         let forwarded = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
         let language = cookie(headers, LANGUAGE_COOKIE).and_then(Language::from_code);
@@ -105,7 +105,7 @@ pub(crate) struct Notice {
 impl Visit {
     /// Translates a text.
     pub(crate) fn t(&self, text: &'static str) -> &'static str {
-        self.0.look.language.t(text)
+        self.0.preferences.language.t(text)
     }
 
     /// Translates a text and fills its placeholders `{0}`, `{1}`, ...
@@ -114,11 +114,11 @@ impl Visit {
     }
 
     pub(crate) fn language(&self) -> Language {
-        self.0.look.language
+        self.0.preferences.language
     }
 
-    pub(crate) fn look(&self) -> Look {
-        self.0.look
+    pub(crate) fn preferences(&self) -> Preferences {
+        self.0.preferences
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -141,7 +141,7 @@ impl Visit {
 
     /// Whether the role was chosen with access control off.
     pub(crate) fn is_choice(&self) -> bool {
-        self.0.session.shown == Shown::Choice
+        self.0.session.shown == Credential::Choice
     }
 
     pub(crate) fn is_unchecked(&self) -> bool {
@@ -157,8 +157,8 @@ impl Visit {
     }
 
     /// Whether the request is a GET, which can be repeated.
-    pub(crate) fn looks_only(&self) -> bool {
-        self.0.looks_only
+    pub(crate) fn is_read(&self) -> bool {
+        self.0.is_read
     }
 
     /// Now, by the machine's clock.
@@ -235,12 +235,12 @@ impl Visit {
     }
 
     /// A page with its content, or with the failure.
-    pub(crate) fn page(&self, place: Place, title: &str, body: Result<Markup, Failure>) -> Response {
+    pub(crate) fn page(&self, section: Section, title: &str, body: Result<Markup, Failure>) -> Response {
         let (status, body) = match body {
             Ok(body) => (StatusCode::OK, body),
             Err(failure) => (failure.kind.status(), view::failure(self, &failure)),
         };
-        html(status, layout::page(self, place, title, &body))
+        html(status, layout::page(self, section, title, &body))
     }
 
     /// The shared overview, if it is fresh and the caller may see it.
@@ -269,14 +269,14 @@ impl Visit {
         let sealed =
             self.0.console.sealer().and_then(|sealer| sealer.seal(NOTICE_COOKIE, &Notice { text, ..notice }));
         if let Some(sealed) = sealed {
-            let keeping = Keeping { secure: self.0.look.secure, seconds: Some(60) };
-            set_cookie(answer.headers_mut(), NOTICE_COOKIE, &sealed, keeping);
+            let options = CookieOptions { secure: self.0.preferences.secure, seconds: Some(60) };
+            set_cookie(answer.headers_mut(), NOTICE_COOKIE, &sealed, options);
         }
         answer
     }
 
     pub(crate) fn refused(&self, failure: &Failure) -> Response {
-        self.page(Place::Nowhere, self.t("This was not done"), Err(failure.clone()))
+        self.page(Section::Other, self.t("This was not done"), Err(failure.clone()))
     }
 
     /// The answer to a form without a valid CSRF token.
@@ -291,12 +291,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
-        parts.extensions.get::<Self>().cloned().ok_or_else(nobody)
+        parts.extensions.get::<Self>().cloned().ok_or_else(no_visit)
     }
 }
 
 /// A route that is not behind [`admit`].
-pub(crate) fn nobody() -> Response {
+pub(crate) fn no_visit() -> Response {
     html(StatusCode::INTERNAL_SERVER_ERROR, maud::html! { "internal error" })
 }
 
@@ -317,59 +317,60 @@ pub(crate) fn filled(text: &str, values: &[&dyn Display]) -> String {
 
 /// Authenticates the request, or redirects to the sign-in page.
 pub(crate) async fn admit(State(console): State<Console>, mut request: Request, next: Next) -> Response {
-    let look = Look::of(&console, request.headers());
-    let Some(sealer) = console.sealer() else { return layout::starting(look) };
+    let preferences = Preferences::of(&console, request.headers());
+    let Some(sealer) = console.sealer() else { return layout::starting(preferences) };
     let now = console.now();
     let known: Option<Session> =
         cookie(request.headers(), SESSION_COOKIE).and_then(|sealed| sealer.open(SESSION_COOKIE, sealed));
     let known = known.filter(|session| !session.is_over(now));
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
-    let judged = judge(&console, &shown(request.headers(), known.as_ref()), peer).await;
-    let looks_only = matches!(*request.method(), Verb::GET | Verb::HEAD);
+    let judged = authenticate(&console, &shown(request.headers(), known.as_ref()), peer).await;
+    let is_read = matches!(*request.method(), Verb::GET | Verb::HEAD);
     let (caller, unchecked, permit) = match judged {
         Ok(admitted) => (admitted.caller, false, Some(admitted.permit)),
         Err(denial) => match (denial.code, &known) {
-            (Code::Unavailable, Some(session)) if looks_only && session.holds_unchecked(now) => {
+            (Code::Unavailable, Some(session)) if is_read && session.holds_unchecked(now) => {
                 (session.caller(), true, None)
             }
-            (Code::Unauthenticated, _) => return layout::sign_in_first(look, &wanted(&request)),
-            _ => return layout::denied(look, &denial),
+            (Code::Unauthenticated, _) => return layout::sign_in_first(preferences, &wanted(&request)),
+            _ => return layout::denied(preferences, &denial),
         },
     };
     if caller.is_anonymous() {
-        return layout::sign_in_first(look, &wanted(&request));
+        return layout::sign_in_first(preferences, &wanted(&request));
     }
-    let is_choice = known.as_ref().is_some_and(|session| session.shown == Shown::Choice);
+    let is_choice = known.as_ref().is_some_and(|session| session.shown == Credential::Choice);
     let (session, fresh) = match known {
         // A chosen role is valid only with access control off.
         Some(session) if (caller.proof == access::Proof::Off) == is_choice => {
-            match session.judged_again(&caller, now).filter(|_| !unchecked && !is_choice) {
+            match session.rechecked(&caller, now).filter(|_| !unchecked && !is_choice) {
                 Some(renewed) => (renewed, true),
                 None => (session, false),
             }
         }
-        _ => match Session::of(sealer, &caller, Shown::Choice, now) {
+        _ => match Session::of(sealer, &caller, Credential::Choice, now) {
             Some(session) => (session, true),
-            None => return layout::starting(look),
+            None => return layout::starting(preferences),
         },
     };
     let caller = if is_choice && !fresh { session.caller() } else { caller };
     let cookie_of = fresh.then(|| sealer.seal(SESSION_COOKIE, &session)).flatten();
     let notice: Option<Notice> = cookie(request.headers(), NOTICE_COOKIE)
-        .filter(|_| !look.live)
+        .filter(|_| !preferences.live)
         .and_then(|sealed| sealer.open(NOTICE_COOKIE, sealed));
-    let told = notice.is_some();
+    let message = notice.is_some();
     let uri = request.uri().clone();
-    let inner = Inner { console: console.clone(), caller, session, unchecked, look, notice, uri, looks_only };
+    let inner =
+        Inner { console: console.clone(), caller, session, unchecked, preferences, notice, uri, is_read };
     request.extensions_mut().insert(Visit(Arc::new(inner)));
     let mut answer = next.run(request).await;
     drop(permit);
     if let Some(sealed) = cookie_of {
-        let keeping = Keeping { secure: look.secure, seconds: Some(SESSION_TIME_MAX.as_secs()) };
-        set_cookie(answer.headers_mut(), SESSION_COOKIE, &sealed, keeping);
+        let options = CookieOptions { secure: preferences.secure, seconds: Some(SESSION_TIME_MAX.as_secs()) };
+        set_cookie(answer.headers_mut(), SESSION_COOKIE, &sealed, options);
     }
-    if told && !answer.status().is_redirection() {
-        let gone = Keeping { secure: look.secure, seconds: Some(0) };
+    if message && !answer.status().is_redirection() {
+        let gone = CookieOptions { secure: preferences.secure, seconds: Some(0) };
         set_cookie(answer.headers_mut(), NOTICE_COOKIE, "", gone);
     }
     answer::secured(answer)
@@ -377,7 +378,7 @@ pub(crate) async fn admit(State(console): State<Console>, mut request: Request, 
 
 /// The verdict of the gate within a time limit: a key that is not cached is looked up in the store,
 /// which may be unavailable.
-pub(crate) async fn judge(
+pub(crate) async fn authenticate(
     console: &Console,
     shown: &HeaderMap,
     peer: Option<IpAddr>,
@@ -405,7 +406,7 @@ fn shown(headers: &HeaderMap, session: Option<&Session>) -> HeaderMap {
             shown.append(&name, value.clone());
         }
     }
-    if let Some(Shown::Token(token)) = session.map(|session| &session.shown)
+    if let Some(Credential::Token(token)) = session.map(|session| &session.shown)
         && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {token}"))
     {
         value.set_sensitive(true);

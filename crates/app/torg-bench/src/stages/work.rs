@@ -113,9 +113,9 @@ impl stagekit::Stage for Outside {
         Description::new(&self.id, "bench").asked()
     }
 
-    async fn should_process(&self, _: &stagekit::Subject) -> Result<stagekit::Wish, Failure> {
+    async fn should_process(&self, _: &stagekit::Subject) -> Result<stagekit::Schedule, Failure> {
         self.be_late().await;
-        Ok(stagekit::Wish::Now)
+        Ok(stagekit::Schedule::Now)
     }
 
     async fn process(&self, _: &stagekit::Subject) -> Result<stagekit::Answer, Failure> {

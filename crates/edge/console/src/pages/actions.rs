@@ -9,7 +9,7 @@ use wire::torg::admin::v1::{Action, ListActionsRequest, ListActionsResponse};
 
 use crate::address::Query;
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::services::Failure;
 use crate::view::{Tone, ago, columns, cut, moment, pager, path, query, state, table};
@@ -23,7 +23,7 @@ pub(super) fn routes() -> Router<Console> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct Params {
     about: String,
     author: String,
     /// `on`: only failed or refused ones.
@@ -31,45 +31,45 @@ struct Asked {
     page: String,
 }
 
-impl Asked {
+impl Params {
     fn pairs(&self) -> [(&str, &str); 3] {
         [("about", self.about.trim()), ("author", self.author.trim()), ("failed", &self.failed)]
     }
 }
 
-async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let body = list(&visit, &asked).await;
-    visit.page(Place::Actions, visit.t("Actions"), body)
+async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let body = list(&visit, &params).await;
+    visit.page(Section::Actions, visit.t("Actions"), body)
 }
 
-async fn list(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
+async fn list(visit: &Visit, params: &Params) -> Result<Markup, Failure> {
     let request = ListActionsRequest {
-        about: asked.about.trim().to_owned(),
-        author: asked.author.trim().to_owned(),
-        failed: !asked.failed.is_empty(),
+        about: params.about.trim().to_owned(),
+        author: params.author.trim().to_owned(),
+        failed: !params.failed.is_empty(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         ..Default::default()
     };
     let answer = visit.call(&request).await?;
     Ok(html! {
         p { (visit.t("Every action that changes how Torg works, with its author; refused ones too.")) }
         form.inline method="get" action="/console/actions" {
-            label for="about" { (visit.t("About")) input #about name="about" value=(asked.about) maxlength="300"; }
-            label for="author" { (visit.t("Who")) input #author name="author" value=(asked.author) maxlength="300"; }
-            label.box for="failed" { input #failed type="checkbox" name="failed" value="on" checked[!asked.failed.is_empty()]; " " (visit.t("Only failed or refused")) }
+            label for="about" { (visit.t("About")) input #about name="about" value=(params.about) maxlength="300"; }
+            label for="author" { (visit.t("Who")) input #author name="author" value=(params.author) maxlength="300"; }
+            label.box for="failed" { input #failed type="checkbox" name="failed" value="on" checked[!params.failed.is_empty()]; " " (visit.t("Only failed or refused")) }
             button { (visit.t("Show")) }
         }
-        div data-live #actions { (rows(visit, asked, &answer)) }
-        (pager(visit, "/console/actions", &asked.pairs(), &asked.page, &answer.next_page_token))
+        div data-live #actions { (rows(visit, params, &answer)) }
+        (pager(visit, "/console/actions", &params.pairs(), &params.page, &answer.next_page_token))
     })
 }
 
-fn rows(visit: &Visit, asked: &Asked, answer: &ListActionsResponse) -> Markup {
+fn rows(visit: &Visit, params: &Params, answer: &ListActionsResponse) -> Markup {
     // One page looks at a limited number of actions.
     let none = if !answer.next_page_token.is_empty() {
         w("No such actions on this page; there may be more on the next ones.")
-    } else if asked.pairs().iter().any(|(_, value)| !value.is_empty()) {
+    } else if params.pairs().iter().any(|(_, value)| !value.is_empty()) {
         w("No matching actions.")
     } else {
         w("No actions yet.")

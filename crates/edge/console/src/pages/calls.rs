@@ -8,7 +8,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use wire::torg::admin::v1::{Figure, GetFiguresRequest, GetFiguresResponse};
 
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::view::{Tone, columns, length, plot, rate, state, table};
 use crate::visit::Visit;
@@ -29,7 +29,7 @@ async fn show(visit: Visit) -> Response {
             div data-live #outcomes { (outcomes(&visit, &answer)) }
         }
     });
-    visit.page(Place::Overview, visit.t("Calls"), body)
+    visit.page(Section::Overview, visit.t("Calls"), body)
 }
 
 fn named<'a>(answer: &'a GetFiguresResponse, name: &'a str) -> impl Iterator<Item = &'a Figure> {

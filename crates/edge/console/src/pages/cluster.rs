@@ -9,7 +9,7 @@ use wire::torg::admin::v1::{
     GetClusterRequest, GetClusterResponse, GetInfoRequest, GetInfoResponse, ListProblemsRequest,
 };
 
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::view::{
     Tone, ago, ago_of_offers, amount, columns, empty, length, linked, number, part, path, state, table,
@@ -37,7 +37,7 @@ async fn show(visit: Visit) -> Response {
             }
         }),
     };
-    visit.page(Place::Cluster, visit.t("Cluster"), body)
+    visit.page(Section::Cluster, visit.t("Cluster"), body)
 }
 
 fn about(visit: &Visit, info: &GetInfoResponse) -> Markup {

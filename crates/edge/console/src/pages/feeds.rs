@@ -3,13 +3,13 @@
 mod categories;
 mod change;
 mod create;
+mod fetch_error;
 mod fields;
 mod list;
 mod load;
 mod one;
 mod report;
 mod state;
-mod unfetched;
 mod upload;
 
 use access::Action;
@@ -17,8 +17,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use serde::Deserialize;
 
+pub(super) use fetch_error::fetch_error;
 pub(super) use state::of_feed;
-pub(super) use unfetched::said;
 
 use crate::routes::Console;
 use crate::view::{path, query};
@@ -44,12 +44,12 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Named {
+struct FeedRef {
     seller: String,
     namespace: String,
 }
 
-impl Named {
+impl FeedRef {
     fn page(&self) -> String {
         self.under(&[])
     }

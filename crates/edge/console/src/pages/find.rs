@@ -17,10 +17,10 @@ pub(super) fn routes() -> Router<Console> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct Params {
     q: String,
 }
 
-async fn find(_visit: Visit, Query(asked): Query<Asked>) -> Response {
-    see(&format!("/console/offers{}", query(&[("q", asked.q.trim())])))
+async fn find(_visit: Visit, Query(params): Query<Params>) -> Response {
+    see(&format!("/console/offers{}", query(&[("q", params.q.trim())])))
 }

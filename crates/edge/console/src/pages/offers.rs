@@ -21,7 +21,7 @@ pub(super) use money::{money, price};
 pub(super) use names::{source, status};
 
 use crate::address::{Page, Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::visit::Visit;
 
@@ -32,9 +32,9 @@ pub(super) fn routes() -> Router<Console> {
         .route("/console/offers/{id}/move", post(moves::act))
 }
 
-async fn single(visit: Visit, Path(id): Path<String>, Query(asked): Query<Page>) -> Response {
-    match one::show(&visit, &id, &asked.page).await {
-        Ok((title, body)) => visit.page(Place::Offers, &title, Ok(body)),
-        Err(failure) => visit.page(Place::Offers, &visit.f("Offer {0}", &[&id]), Err(failure)),
+async fn single(visit: Visit, Path(id): Path<String>, Query(params): Query<Page>) -> Response {
+    match one::show(&visit, &id, &params.page).await {
+        Ok((title, body)) => visit.page(Section::Offers, &title, Ok(body)),
+        Err(failure) => visit.page(Section::Offers, &visit.f("Offer {0}", &[&id]), Err(failure)),
     }
 }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use wire::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
 
 use crate::answer::see;
-use crate::layout::{self, Place};
+use crate::layout::{self, Section};
 use crate::routes::Console;
 use crate::services::Failure;
 use crate::view::{length, part, problem};
@@ -39,7 +39,7 @@ async fn show(visit: Visit) -> Response {
         Some(body) => Ok(body),
         None => body(&visit).await,
     };
-    visit.page(Place::Overview, visit.t("Overview"), body)
+    visit.page(Section::Overview, visit.t("Overview"), body)
 }
 
 async fn body(visit: &Visit) -> Result<Markup, Failure> {

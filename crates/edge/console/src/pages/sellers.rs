@@ -19,7 +19,7 @@ use wire::torg::offers::v1::{RepairCountsRequest, RepairCountsResponse};
 use crate::address::{Path, Query};
 use crate::answer::see;
 use crate::form::Form;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
 use crate::view::{empty, part, path, tabs};
@@ -37,14 +37,14 @@ pub(super) fn routes() -> Router<Console> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Named {
+struct Find {
     q: String,
 }
 
 /// Sellers go to their own cabinet, others choose one.
-async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
+async fn choose(visit: Visit, Query(params): Query<Find>) -> Response {
     let others = visit.caller().may(Action::ReadAny);
-    match (asked.q.trim(), visit.own_seller()) {
+    match (params.q.trim(), visit.own_seller()) {
         (_, Some(own)) if !others => return see(&path(&["sellers", own])),
         ("", _) => {}
         (seller, _) => return see(&path(&["sellers", seller])),
@@ -67,7 +67,7 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
             visit.t("You are not a seller and may not see the cabinets of others."),
         ))
     };
-    visit.page(Place::Sellers, visit.t("Sellers"), body)
+    visit.page(Section::Sellers, visit.t("Sellers"), body)
 }
 
 /// Sellers that have feeds.
@@ -84,11 +84,11 @@ fn with_feeds(visit: &Visit, answer: &ListFeedsResponse) -> Markup {
     }
 }
 
-async fn show(visit: Visit, Path(seller): Path<String>, Query(asked): Query<list::Asked>) -> Response {
-    let body = cabinet::show(&visit, &seller, &asked).await;
+async fn show(visit: Visit, Path(seller): Path<String>, Query(params): Query<list::Params>) -> Response {
+    let body = cabinet::show(&visit, &seller, &params).await;
     let own = visit.own_seller() == Some(&*seller);
     let title = if own { visit.t("Your cabinet").to_owned() } else { visit.f("Seller {0}", &[&seller]) };
-    visit.page(Place::Sellers, &title, body)
+    visit.page(Section::Sellers, &title, body)
 }
 
 async fn repair(visit: Visit, Path(seller): Path<String>, _form: Form) -> Response {

@@ -12,7 +12,7 @@ mod past;
 mod picture;
 mod queue;
 mod run;
-mod standing;
+mod status;
 
 use axum::Router;
 use axum::routing::{get, post};

@@ -15,7 +15,7 @@ use wire::torg::topics::v1::{
 
 use crate::address::{Path, Query};
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
 use crate::view::{
@@ -47,7 +47,7 @@ async fn list(visit: Visit) -> Response {
             div data-live #readers { (part(&visit, &figures, |figures| readers(&visit, figures))) }
         }
     });
-    visit.page(Place::Topics, visit.t("Topics"), body)
+    visit.page(Section::Topics, visit.t("Topics"), body)
 }
 
 fn topics(visit: &Visit, answer: &ListTopicsResponse) -> Markup {
@@ -105,31 +105,31 @@ fn kept(visit: &Visit, topic: &Topic) -> String {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct Params {
     partition: u32,
     /// The first offset to show; the end if it is missing or not a number.
     offset: String,
 }
 
-async fn show(visit: Visit, Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = one(&visit, &name, &asked).await;
-    visit.page(Place::Topics, &visit.f("Topic {0}", &[&name]), body)
+async fn show(visit: Visit, Path(name): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = one(&visit, &name, &params).await;
+    visit.page(Section::Topics, &visit.f("Topic {0}", &[&name]), body)
 }
 
-async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure> {
+async fn one(visit: &Visit, name: &str, params: &Params) -> Result<Markup, Failure> {
     let answer = visit.call(&ListTopicsRequest::default()).await?;
     let topic = answer.topics.iter().find(|topic| topic.name == name);
     let topic =
         topic.ok_or_else(|| Failure::new(Kind::NotFound, visit.t("There is no topic with this name.")))?;
-    let partition = topic.partitions.iter().find(|partition| partition.partition == asked.partition);
-    let first = match (asked.offset.trim().parse(), partition) {
+    let partition = topic.partitions.iter().find(|partition| partition.partition == params.partition);
+    let first = match (params.offset.trim().parse(), partition) {
         (Ok(offset), _) => offset,
         (Err(_), Some(partition)) => partition.first_offset.max(partition.end_offset - TAIL),
         (Err(_), None) => 0,
     };
     let request = ReadMessagesRequest {
         topic: name.to_owned(),
-        partition: asked.partition,
+        partition: params.partition,
         offset: first,
         limit: TAIL as u32,
         ..Default::default()
@@ -141,15 +141,15 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
         answer
     });
     Ok(html! {
-        div data-live #partitions { (partitions(visit, topic, asked.partition)) }
+        div data-live #partitions { (partitions(visit, topic, params.partition)) }
         h2 { (visit.t("Consumer lag")) }
         div data-live #readers { (part(visit, &figures, |figures| readers(visit, figures))) }
-        h2 { (visit.f("Messages of partition {0}", &[&asked.partition])) }
+        h2 { (visit.f("Messages of partition {0}", &[&params.partition])) }
         form.inline method="get" action=(path(&["topics", name])) {
-            input type="hidden" name="partition" value=(asked.partition);
+            input type="hidden" name="partition" value=(params.partition);
             label for="offset" { (visit.t("From the offset")) input #offset name="offset" type="number" min="0" value=(first); }
             button { (visit.t("Show")) }
-            a.button href={ (path(&["topics", name])) "?partition=" (asked.partition) } { (visit.t("The newest")) }
+            a.button href={ (path(&["topics", name])) "?partition=" (params.partition) } { (visit.t("The newest")) }
         }
         div data-live #messages {
             @if let (Ok(read), Some(partition)) = (&read, partition) { (short_of_the_end(visit, read, partition)) }

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use wire::torg::catalog::v1::{FindCategoriesRequest, FindCategoriesResponse};
 use wire::torg::feeds::v1::{ListMappingsRequest, Mapping, SetMappingRequest};
 
-use super::{Named, may_change};
+use super::{FeedRef, may_change};
 use crate::address::{Path, Query};
 use crate::form::Form;
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Failure;
 use crate::view::{Column, Tone, columns, empty, pager, part, state, table, token};
 use crate::visit::Visit;
@@ -20,21 +20,21 @@ const SHOWN: u32 = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     page: String,
     /// A search in the catalogue.
     find: String,
 }
 
-pub(super) async fn show(visit: Visit, Path(feed): Path<Named>, Query(asked): Query<Asked>) -> Response {
+pub(super) async fn show(visit: Visit, Path(feed): Path<FeedRef>, Query(params): Query<Params>) -> Response {
     let request = ListMappingsRequest {
         seller: feed.seller.clone(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         ..Default::default()
     };
     let find = FindCategoriesRequest {
-        text: asked.find.trim().to_owned(),
+        text: params.find.trim().to_owned(),
         language: visit.language().code().to_owned(),
         ..Default::default()
     };
@@ -46,31 +46,31 @@ pub(super) async fn show(visit: Visit, Path(feed): Path<Named>, Query(asked): Qu
         html! {
             p { a href=(feed.page()) { (visit.f("Feed {0} of {1}", &[&feed.namespace, &feed.seller])) } }
             p { (visit.t("The seller's categories, and the category of the catalogue that each maps to. A mapping set here applies to all feeds of the seller, from the next load on.")) }
-            (search(&visit, &page, &asked, found.as_ref()))
+            (search(&visit, &page, &params, found.as_ref()))
             (rows(&visit, &feed, &mappings.mappings))
-            (pager(&visit, &page, &[("find", &asked.find)], &asked.page, &mappings.next_page_token))
+            (pager(&visit, &page, &[("find", &params.find)], &params.page, &mappings.next_page_token))
             @if may_say(&visit, &feed) { (another(&visit, &page)) }
         }
     });
-    visit.page(Place::Feeds, &visit.f("Categories of {0}", &[&feed.seller]), body)
+    visit.page(Section::Feeds, &visit.f("Categories of {0}", &[&feed.seller]), body)
 }
 
 /// The seller, services that write for sellers, and staff.
-fn may_say(visit: &Visit, feed: &Named) -> bool {
+fn may_say(visit: &Visit, feed: &FeedRef) -> bool {
     may_change(visit, &feed.seller) || visit.may(Action::SeeInternals)
 }
 
 fn search(
     visit: &Visit,
     page: &str,
-    asked: &Asked,
+    params: &Params,
     found: Option<&Result<FindCategoriesResponse, Failure>>,
 ) -> Markup {
     html! {
         form.inline method="get" action=(page) {
             label for="find-category" {
                 (visit.t("Find a category of the catalogue"))
-                input #find-category name="find" value=(asked.find) maxlength="200";
+                input #find-category name="find" value=(params.find) maxlength="200";
             }
             button { (visit.t("Find")) }
         }
@@ -87,7 +87,7 @@ fn search(
     }
 }
 
-fn rows(visit: &Visit, feed: &Named, mappings: &[Mapping]) -> Markup {
+fn rows(visit: &Visit, feed: &FeedRef, mappings: &[Mapping]) -> Markup {
     let may = may_say(visit, feed);
     let mut columns =
         columns![text "The seller's category", text "Category of the catalogue", text "Mapped by"].to_vec();
@@ -97,7 +97,7 @@ fn rows(visit: &Visit, feed: &Named, mappings: &[Mapping]) -> Markup {
     table(visit, visit.t("Categories"), &columns, none, rows)
 }
 
-fn row(visit: &Visit, feed: &Named, may: bool, place: usize, mapping: &Mapping) -> Markup {
+fn row(visit: &Visit, feed: &FeedRef, may: bool, place: usize, mapping: &Mapping) -> Markup {
     let share = (mapping.score.clamp(0.0, 1.0) * 100.0).round();
     let id = format!("category-{place}");
     html! {
@@ -141,7 +141,7 @@ fn another(visit: &Visit, page: &str) -> Markup {
     }
 }
 
-pub(super) async fn set(visit: Visit, Path(feed): Path<Named>, form: Form) -> Response {
+pub(super) async fn set(visit: Visit, Path(feed): Path<FeedRef>, form: Form) -> Response {
     let again = form.is_on("again");
     let category = if again { String::new() } else { form.text("category").to_owned() };
     let request =

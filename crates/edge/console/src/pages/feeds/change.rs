@@ -8,16 +8,16 @@ use wire::torg::feeds::v1::{
 };
 
 use super::fields::{Fields, changed, fields, read};
-use super::load::Of;
+use super::load::LoadRef;
 use super::state::missing_named;
-use super::{Named, may_change};
+use super::{FeedRef, may_change};
 use crate::address::Path;
 use crate::form::Form;
 use crate::services::{Failure, Kind};
 use crate::view::{button, number, query, token};
 use crate::visit::Visit;
 
-pub(super) fn actions(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+pub(super) fn actions(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     let nothing = html! {};
     html! {
         h2 { (visit.t("What you can do")) }
@@ -58,7 +58,7 @@ pub(super) fn actions(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
     }
 }
 
-pub(super) fn waiting(visit: &Visit, named: &Named, load: &Load) -> Markup {
+pub(super) fn waiting(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
     let loads = load.number.to_string();
     let (gone, all) = (number(load.would_remove), number(load.would_remove_of));
     html! {
@@ -79,24 +79,24 @@ pub(super) fn waiting(visit: &Visit, named: &Named, load: &Load) -> Markup {
     }
 }
 
-pub(super) async fn fetch(visit: Visit, Path(named): Path<Named>, _form: Form) -> Response {
+pub(super) async fn fetch(visit: Visit, Path(named): Path<FeedRef>, _form: Form) -> Response {
     let (seller, namespace) = (named.seller.clone(), named.namespace.clone());
     let request = FetchNowRequest { seller, namespace, ..Default::default() };
     let say = |_| visit.t("The link is fetched as soon as possible.").to_owned();
     visit.submit(&named.page(), Ok(request), say).await
 }
 
-pub(super) async fn pause(visit: Visit, Path(named): Path<Named>, _form: Form) -> Response {
-    let told = visit.t("The feed is paused: nothing is fetched or processed.");
-    update(&visit, &named, Ok(Feed { paused: true, ..Default::default() }), &["paused"], told).await
+pub(super) async fn pause(visit: Visit, Path(named): Path<FeedRef>, _form: Form) -> Response {
+    let message = visit.t("The feed is paused: nothing is fetched or processed.");
+    update(&visit, &named, Ok(Feed { paused: true, ..Default::default() }), &["paused"], message).await
 }
 
-pub(super) async fn resume(visit: Visit, Path(named): Path<Named>, _form: Form) -> Response {
+pub(super) async fn resume(visit: Visit, Path(named): Path<FeedRef>, _form: Form) -> Response {
     update(&visit, &named, Ok(Feed::default()), &["paused"], visit.t("The feed is resumed.")).await
 }
 
-pub(super) async fn edit(visit: Visit, Path(named): Path<Named>, form: Form) -> Response {
-    let told = visit.t("The feed was changed.");
+pub(super) async fn edit(visit: Visit, Path(named): Path<FeedRef>, form: Form) -> Response {
+    let message = visit.t("The feed was changed.");
     let mask = changed(&form);
     if mask.is_empty() {
         return visit.done(&named.page(), Ok(visit.t("Nothing was changed.").to_owned()));
@@ -105,13 +105,13 @@ pub(super) async fn edit(visit: Visit, Path(named): Path<Named>, form: Form) -> 
     let request = GetFeedRequest { seller, namespace, ..Default::default() };
     let feed = visit.call(&request).await;
     let feed = feed.map(|answer| answer.feed.into_option().unwrap_or_default());
-    update(&visit, &named, feed.and_then(|feed| read(&visit, &form, feed)), &mask, told).await
+    update(&visit, &named, feed.and_then(|feed| read(&visit, &form, feed)), &mask, message).await
 }
 
 /// Changes the fields that the mask names.
 async fn update(
     visit: &Visit,
-    named: &Named,
+    named: &FeedRef,
     wanted: Result<Feed, Failure>,
     mask: &[&str],
     message: &str,
@@ -128,7 +128,7 @@ async fn update(
     visit.submit(&named.page(), request, |_| message.to_owned()).await
 }
 
-pub(super) async fn delete(visit: Visit, Path(named): Path<Named>, form: Form) -> Response {
+pub(super) async fn delete(visit: Visit, Path(named): Path<FeedRef>, form: Form) -> Response {
     let Some(offers) = missing_named(form.text("offers")) else {
         let why = visit.t("Choose what happens to its offers.");
         return visit.done(&named.page(), Err(Failure::new(Kind::Refused, why)));
@@ -142,21 +142,21 @@ pub(super) async fn delete(visit: Visit, Path(named): Path<Named>, form: Form) -
     match visit.act(&request).await {
         Ok(_) => {
             let back = format!("/console/feeds{}", query(&[("seller", &named.seller)]));
-            let told = visit.t("The feed is being deleted: its offers first, then the feed.");
-            visit.done(&back, Ok(told.to_owned()))
+            let message = visit.t("The feed is being deleted: its offers first, then the feed.");
+            visit.done(&back, Ok(message.to_owned()))
         }
         Err(failure) => visit.done(&named.page(), Err(failure)),
     }
 }
 
-pub(super) async fn confirm(visit: Visit, Path(of): Path<Of>, _form: Form) -> Response {
+pub(super) async fn confirm(visit: Visit, Path(of): Path<LoadRef>, _form: Form) -> Response {
     let feed = of.feed();
     let page = feed.under(&["loads", &of.number]);
     let number = match of.number(&visit) {
         Ok(number) => number,
         Err(failure) => return visit.done(&feed.page(), Err(failure)),
     };
-    let Named { seller, namespace } = feed;
+    let FeedRef { seller, namespace } = feed;
     let request = ConfirmLoadRequest { seller, namespace, number, ..Default::default() };
     visit.submit(&page, Ok(request), |_| visit.t("The load continues.").to_owned()).await
 }

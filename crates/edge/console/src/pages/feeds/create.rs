@@ -4,7 +4,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use wire::torg::feeds::v1::{CreateFeedRequest, Feed};
 
-use super::Named;
+use super::FeedRef;
 use super::fields::{Fields, fields, read};
 use crate::form::Form;
 use crate::view::{query, token};
@@ -33,7 +33,8 @@ pub(super) fn form(visit: &Visit, seller: &str) -> Markup {
 }
 
 pub(super) async fn take(visit: Visit, form: Form) -> Response {
-    let feed = Named { seller: form.text("seller").to_owned(), namespace: form.text("namespace").to_owned() };
+    let feed =
+        FeedRef { seller: form.text("seller").to_owned(), namespace: form.text("namespace").to_owned() };
     let back = format!("/console/feeds{}", query(&[("seller", &feed.seller)]));
     let new = Feed { seller: feed.seller.clone(), namespace: feed.namespace.clone(), ..Default::default() };
     let wanted = match read(&visit, &form, new) {
@@ -44,7 +45,7 @@ pub(super) async fn take(visit: Visit, form: Form) -> Response {
     match visit.act(&request).await {
         Ok(answer) => {
             let made = answer.feed.into_option().unwrap_or_default();
-            let made = Named { seller: made.seller, namespace: made.namespace };
+            let made = FeedRef { seller: made.seller, namespace: made.namespace };
             visit.done(&made.page(), Ok(visit.t("The feed was created.").to_owned()))
         }
         Err(failure) => visit.done(&back, Err(failure)),

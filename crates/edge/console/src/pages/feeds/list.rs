@@ -11,17 +11,17 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, ListFeedsRequest, ListFeedsResponse, Load};
 
 use super::state::{load_state, of_feed};
-use super::{Named, create, may_change};
+use super::{FeedRef, create, may_change};
 use crate::address::Query;
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Failure;
 use crate::view::{Column, ago, columns, number, pager, part, path, problem, query, state, table, tabs};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 50;
 /// Filters by the state of the last load: name in addresses, text, states.
-const STANDINGS: [(&str, &str, &[State]); 3] = [
+const STATE_FILTERS: [(&str, &str, &[State]); 3] = [
     ("", w("All feeds"), &[]),
     ("going", w("Load in progress"), &[State::STATE_QUEUED, State::STATE_READING, State::STATE_APPLYING]),
     ("waiting", w("Load waits for confirmation"), &[State::STATE_WAITING]),
@@ -29,49 +29,49 @@ const STANDINGS: [(&str, &str, &[State]); 3] = [
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     seller: String,
     /// One of [`STANDINGS`].
     state: String,
     page: String,
 }
 
-impl Asked {
+impl Params {
     fn states(&self) -> &'static [State] {
-        STANDINGS.iter().find(|(name, ..)| *name == self.state).map_or(&[], |(.., states)| states)
+        STATE_FILTERS.iter().find(|(name, ..)| *name == self.state).map_or(&[], |(.., states)| states)
     }
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
     // Sellers see their own feeds by default.
-    let seller = match asked.seller.trim() {
+    let seller = match params.seller.trim() {
         "" => visit.own_seller().unwrap_or_default().to_owned(),
         named => named.to_owned(),
     };
-    let asked = Asked { seller, ..asked };
+    let params = Params { seller, ..params };
     let request = ListFeedsRequest {
-        seller: asked.seller.clone(),
+        seller: params.seller.clone(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
-        states: asked.states().iter().map(|state| (*state).into()).collect(),
+        page_token: params.page.clone(),
+        states: params.states().iter().map(|state| (*state).into()).collect(),
         ..Default::default()
     };
     let wants_wrongs =
-        asked.seller.is_empty() && asked.states().is_empty() && visit.caller().may(Action::SeeProcess);
+        params.seller.is_empty() && params.states().is_empty() && visit.caller().may(Action::SeeProcess);
     let (feeds, wrongs) = tokio::join!(visit.call(&request), async {
         if wants_wrongs { Some(visit.call(&ListWrongsRequest::default()).await) } else { None }
     });
-    let body = body(&visit, &asked, &feeds, wrongs.as_ref());
-    visit.page(Place::Feeds, visit.t("Feeds"), Ok(body))
+    let body = body(&visit, &params, &feeds, wrongs.as_ref());
+    visit.page(Section::Feeds, visit.t("Feeds"), Ok(body))
 }
 
 fn body(
     visit: &Visit,
-    asked: &Asked,
+    params: &Params,
     feeds: &Result<ListFeedsResponse, Failure>,
     wrongs: Option<&Result<Wrongs, Failure>>,
 ) -> Markup {
-    let seller = &*asked.seller;
+    let seller = &*params.seller;
     let next = feeds.as_ref().map(|feeds| &*feeds.next_page_token).unwrap_or_default();
     html! {
         @if visit.caller().may(Action::ReadAny) { (choice(visit, seller)) }
@@ -82,9 +82,9 @@ fn body(
         @if !seller.is_empty() {
             p { a href=(path(&["sellers", seller])) { (visit.t("Offers of this seller")) } }
         }
-        (standings(asked, visit))
-        div data-live #feeds { (part(visit, feeds, |feeds| rows(visit, asked, feeds))) }
-        (pager(visit, "/console/feeds", &[("seller", seller), ("state", &asked.state)], &asked.page, next))
+        (statuses(params, visit))
+        div data-live #feeds { (part(visit, feeds, |feeds| rows(visit, params, feeds))) }
+        (pager(visit, "/console/feeds", &[("seller", seller), ("state", &params.state)], &params.page, next))
         @if visit.may(Action::WriteForSeller) || !seller.is_empty() && may_change(visit, seller) {
             (create::form(visit, seller))
         }
@@ -101,10 +101,10 @@ fn choice(visit: &Visit, seller: &str) -> Markup {
     }
 }
 
-fn standings(asked: &Asked, visit: &Visit) -> Markup {
-    tabs(STANDINGS.map(|(name, text, states)| {
-        let href = format!("/console/feeds{}", query(&[("seller", &asked.seller), ("state", name)]));
-        (href, visit.t(text).to_owned(), states == asked.states())
+fn statuses(params: &Params, visit: &Visit) -> Markup {
+    tabs(STATE_FILTERS.map(|(name, text, states)| {
+        let href = format!("/console/feeds{}", query(&[("seller", &params.seller), ("state", name)]));
+        (href, visit.t(text).to_owned(), states == params.states())
     }))
 }
 
@@ -123,12 +123,12 @@ fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
     }
 }
 
-fn rows(visit: &Visit, asked: &Asked, answer: &ListFeedsResponse) -> Markup {
-    let seller = &*asked.seller;
+fn rows(visit: &Visit, params: &Params, answer: &ListFeedsResponse) -> Markup {
+    let seller = &*params.seller;
     let own = visit.own_seller().is_some();
     // One page looks at a limited number of feeds.
     let more = !answer.next_page_token.is_empty();
-    let none = match (asked.states().is_empty(), seller) {
+    let none = match (params.states().is_empty(), seller) {
         (false, _) if more => w("No such feeds on this page; there may be more on the next ones."),
         (false, _) => w("No feed has such a last load now."),
         (true, "") => w("No seller has a feed yet."),
@@ -146,7 +146,7 @@ fn rows(visit: &Visit, asked: &Asked, answer: &ListFeedsResponse) -> Markup {
 }
 
 fn row(visit: &Visit, with_seller: bool, feed: &Feed) -> Markup {
-    let named = Named { seller: feed.seller.clone(), namespace: feed.namespace.clone() };
+    let named = FeedRef { seller: feed.seller.clone(), namespace: feed.namespace.clone() };
     let (tone, text) = of_feed(feed);
     html! {
         @if with_seller {
@@ -164,7 +164,7 @@ fn row(visit: &Visit, with_seller: bool, feed: &Feed) -> Markup {
     }
 }
 
-fn last_load(visit: &Visit, feed: &Named, load: &Load) -> Markup {
+fn last_load(visit: &Visit, feed: &FeedRef, load: &Load) -> Markup {
     let page = feed.under(&["loads", &load.number.to_string()]);
     let counts = load.counts.as_option().cloned().unwrap_or_default();
     html! {

@@ -7,24 +7,24 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Counts, GetLoadRequest, Load};
 
 use super::state::{is_under_way, load_state, origin, progress};
-use super::{Named, change, report};
+use super::{FeedRef, change, report};
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
 use crate::view::{ago, bytes, figure, linked, long, moment, number, part};
 use crate::visit::Visit;
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Of {
+pub(super) struct LoadRef {
     pub(super) seller: String,
     pub(super) namespace: String,
     /// A number, or `last`.
     pub(super) number: String,
 }
 
-impl Of {
-    pub(super) fn feed(&self) -> Named {
-        Named { seller: self.seller.clone(), namespace: self.namespace.clone() }
+impl LoadRef {
+    pub(super) fn feed(&self) -> FeedRef {
+        FeedRef { seller: self.seller.clone(), namespace: self.namespace.clone() }
     }
 
     /// Zero for the last load.
@@ -37,16 +37,20 @@ impl Of {
     }
 }
 
-pub(super) async fn show(visit: Visit, Path(of): Path<Of>, Query(asked): Query<report::Asked>) -> Response {
+pub(super) async fn show(
+    visit: Visit,
+    Path(of): Path<LoadRef>,
+    Query(params): Query<report::Params>,
+) -> Response {
     let title = match &*of.number {
         "last" => visit.f("The last load of the feed {0} of {1}", &[&of.namespace, &of.seller]),
         number => visit.f("Load {0} of the feed {1} of {2}", &[&number, &of.namespace, &of.seller]),
     };
-    let body = body(&visit, &of, &asked).await;
-    visit.page(Place::Feeds, &title, body)
+    let body = body(&visit, &of, &params).await;
+    visit.page(Section::Feeds, &title, body)
 }
 
-async fn body(visit: &Visit, of: &Of, asked: &report::Asked) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, of: &LoadRef, params: &report::Params) -> Result<Markup, Failure> {
     let (feed, number) = (of.feed(), of.number(visit)?);
     let request = GetLoadRequest {
         seller: of.seller.clone(),
@@ -54,7 +58,7 @@ async fn body(visit: &Visit, of: &Of, asked: &report::Asked) -> Result<Markup, F
         number,
         ..Default::default()
     };
-    let (load, report) = tokio::join!(visit.call(&request), report::fetched(visit, &feed, number, asked));
+    let (load, report) = tokio::join!(visit.call(&request), report::fetched(visit, &feed, number, params));
     let load = load.map(|answer| answer.load.into_option().unwrap_or_default());
     match &load {
         Err(failure) if matches!(failure.kind, Kind::NotFound | Kind::Forbidden) => {
@@ -67,11 +71,11 @@ async fn body(visit: &Visit, of: &Of, asked: &report::Asked) -> Result<Markup, F
     Ok(html! {
         p { a href=(feed.page()) { (visit.f("Feed {0} of {1}", &[&feed.namespace, &feed.seller])) } }
         div data-live #load { (part(visit, &load, |load| facts(visit, &feed, &page, load))) }
-        (report.show(visit, &feed, &page, asked))
+        (report.show(visit, &feed, &page, params))
     })
 }
 
-fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
+fn facts(visit: &Visit, feed: &FeedRef, page: &str, load: &Load) -> Markup {
     let counts = load.counts.as_option().cloned().unwrap_or_default();
     html! {
         @if load.state.as_known() == Some(State::STATE_WAITING) { (change::waiting(visit, feed, load)) }
@@ -102,7 +106,7 @@ fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
 
 /// Counts with links to what they count. A load does not record which offers were new or changed.
 /// Rare counts are shown only if they are not zero.
-fn figures<'v>(visit: &'v Visit, feed: &Named, page: &str, counts: &Counts) -> Vec<(&'v str, u64, String)> {
+fn figures<'v>(visit: &'v Visit, feed: &FeedRef, page: &str, counts: &Counts) -> Vec<(&'v str, u64, String)> {
     let offers = feed.offers();
     let (errors, warnings) =
         (format!("{page}?severity=error#problems"), format!("{page}?severity=warning#problems"));

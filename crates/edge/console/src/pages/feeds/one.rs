@@ -6,19 +6,19 @@ use maud::{Markup, html};
 use wire::torg::feeds::v1::fetch::Outcome;
 use wire::torg::feeds::v1::{Defaults, Feed, Fetch, GetFeedRequest, ListLoadsRequest, Load};
 
+use super::fetch_error::fetch_error;
 use super::state::{is_under_way, load_state, missing, of_feed, origin, progress};
-use super::unfetched::said;
-use super::{Named, change, may_change, upload};
+use super::{FeedRef, change, may_change, upload};
 use crate::address::{Page, Path, Query};
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Kind;
 use crate::view::{Tone, ago, bytes, columns, duration, number, pager, part, query, state, table};
 use crate::visit::Visit;
 
 const LOADS_SHOWN: u32 = 20;
 
-pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Query<Page>) -> Response {
+pub(super) async fn show(visit: Visit, Path(named): Path<FeedRef>, Query(params): Query<Page>) -> Response {
     let title = visit.f("Feed {0} of {1}", &[&named.namespace, &named.seller]);
     let (seller, namespace) = (named.seller.clone(), named.namespace.clone());
     let feed = GetFeedRequest { seller, namespace, ..Default::default() };
@@ -26,7 +26,7 @@ pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Q
         seller: named.seller.clone(),
         namespace: named.namespace.clone(),
         page_size: LOADS_SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         ..Default::default()
     };
     let (feed, loads) = tokio::join!(visit.call(&feed), visit.call(&loads));
@@ -46,14 +46,14 @@ pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Q
                 div data-live #doing { (part(&visit, &feed, |feed| doing(&visit, &named, feed))) }
                 h2 { (visit.t("Loads")) }
                 div data-live #loads { (part(&visit, &loads, |loads| table_of(&visit, &named, &loads.loads))) }
-                (pager(&visit, &format!("{}#loads", named.page()), &[], &asked.page, next))
+                (pager(&visit, &format!("{}#loads", named.page()), &[], &params.page, next))
             })
         }
     };
-    visit.page(Place::Feeds, &title, body)
+    visit.page(Section::Feeds, &title, body)
 }
 
-fn facts(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+fn facts(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
     html! {
         @if let Some(load) = feed.last_load.as_option() {
@@ -110,7 +110,7 @@ fn fetched(visit: &Visit, fetch: &Fetch) -> Markup {
     html! {
         (ago(visit, fetch.time.as_option())) " " (state(tone, visit.t(text)))
         @if fetch.bytes > 0 { " " span.quiet { (bytes(fetch.bytes)) } }
-        (said(visit, fetch))
+        (fetch_error(visit, fetch))
         @if fetch.attempts > 1 { br; span.quiet { (visit.f("attempts in a row: {0}", &[&fetch.attempts])) } }
     }
 }
@@ -139,7 +139,7 @@ fn defaults(visit: &Visit, given: &Defaults) -> Markup {
     }
 }
 
-fn under_way(visit: &Visit, named: &Named, load: &Load) -> Markup {
+fn under_way(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
     html! {
         div.card {
             div.line {
@@ -152,7 +152,7 @@ fn under_way(visit: &Visit, named: &Named, load: &Load) -> Markup {
 }
 
 /// The actions that the caller may take.
-fn doing(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+fn doing(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     if feed.deleting {
         return html! { p.notice { (visit.t("The feed is being deleted: its offers first, then the feed.")) } };
     }
@@ -169,7 +169,7 @@ fn doing(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
     }
 }
 
-fn table_of(visit: &Visit, named: &Named, loads: &[Load]) -> Markup {
+fn table_of(visit: &Visit, named: &FeedRef, loads: &[Load]) -> Markup {
     let columns = columns![
         text "Load", text "State", text "When", text "File", number "In the file", number "New",
         number "Changed", number "Rejected", number "Removed",
@@ -183,7 +183,7 @@ fn table_of(visit: &Visit, named: &Named, loads: &[Load]) -> Markup {
     )
 }
 
-fn row(visit: &Visit, named: &Named, load: &Load) -> Markup {
+fn row(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
     let page = named.under(&["loads", &load.number.to_string()]);
     let counts = load.counts.as_option().cloned().unwrap_or_default();
     html! {

@@ -13,12 +13,12 @@ use wire::torg::feeds::v1::{
     SummarizeProblemsResponse,
 };
 
-use super::Named;
-use super::load::Of;
+use super::FeedRef;
+use super::load::LoadRef;
 use crate::address::Path;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::services::{Failure, Kind, said};
+use crate::services::{Failure, Kind, failure_of};
 use crate::view::{Tone, columns, cut, empty, long, number, pager, part, path, piece, query, state, table};
 use crate::visit::Visit;
 
@@ -29,7 +29,7 @@ const CATEGORY_CODES: [&str; 2] = ["unknown_category", "unknown_category_id"];
 /// A filter; without one no list is shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     code: String,
     severity: String,
     /// External id of an offer.
@@ -37,7 +37,7 @@ pub(super) struct Asked {
     page: String,
 }
 
-impl Asked {
+impl Params {
     fn severity(&self) -> Severity {
         match &*self.severity {
             "error" => Severity::SEVERITY_ERROR,
@@ -56,7 +56,7 @@ pub(super) struct Report {
     listed: Option<Result<ListProblemsResponse, Failure>>,
 }
 
-pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Asked) -> Report {
+pub(super) async fn fetched(visit: &Visit, feed: &FeedRef, load: u64, params: &Params) -> Report {
     let language = visit.language().code().to_owned();
     let summary = SummarizeProblemsRequest {
         seller: feed.seller.clone(),
@@ -69,16 +69,16 @@ pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Aske
         seller: feed.seller.clone(),
         namespace: feed.namespace.clone(),
         number: load,
-        codes: Some(asked.code.clone()).filter(|code| !code.is_empty()).into_iter().collect(),
-        severity: asked.severity().into(),
-        external_id: asked.offer.clone(),
+        codes: Some(params.code.clone()).filter(|code| !code.is_empty()).into_iter().collect(),
+        severity: params.severity().into(),
+        external_id: params.offer.clone(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         language,
         ..Default::default()
     };
     let (summary, listed) = tokio::join!(visit.call(&summary), async {
-        if asked.is_any() { Some(visit.call(&listed).await) } else { None }
+        if params.is_any() { Some(visit.call(&listed).await) } else { None }
     });
     Report { summary, listed }
 }
@@ -88,18 +88,18 @@ impl Report {
         self.summary.is_err() && self.listed.as_ref().is_none_or(Result::is_err)
     }
 
-    pub(super) fn show(&self, visit: &Visit, feed: &Named, page: &str, asked: &Asked) -> Markup {
+    pub(super) fn show(&self, visit: &Visit, feed: &FeedRef, page: &str, params: &Params) -> Markup {
         html! {
             h2 { (visit.t("Problems found")) }
             div data-live #report {
                 (part(visit, &self.summary, |summary| codes(visit, feed, page, &summary.codes)))
             }
-            @if let Some(listed) = &self.listed { div data-live #listed { (list(visit, page, asked, listed)) } }
+            @if let Some(listed) = &self.listed { div data-live #listed { (list(visit, page, params, listed)) } }
         }
     }
 }
 
-fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Markup {
+fn codes(visit: &Visit, feed: &FeedRef, page: &str, codes: &[CodeSummary]) -> Markup {
     if codes.is_empty() {
         return empty(visit.t("No problems so far."));
     }
@@ -115,7 +115,7 @@ fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Mark
 }
 
 /// One code with its examples, which are unfolded for the first code.
-fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: bool) -> Markup {
+fn one_code(visit: &Visit, feed: &FeedRef, page: &str, code: &CodeSummary, first: bool) -> Markup {
     let bad = code.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let all = format!("{page}{}#problems", query(&[("code", &code.code)]));
     html! {
@@ -140,15 +140,20 @@ fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: 
     }
 }
 
-fn list(visit: &Visit, page: &str, asked: &Asked, listed: &Result<ListProblemsResponse, Failure>) -> Markup {
-    let chosen = [("code", &*asked.code), ("severity", &*asked.severity), ("offer", &*asked.offer)];
+fn list(
+    visit: &Visit,
+    page: &str,
+    params: &Params,
+    listed: &Result<ListProblemsResponse, Failure>,
+) -> Markup {
+    let chosen = [("code", &*params.code), ("severity", &*params.severity), ("offer", &*params.offer)];
     let next = listed.as_ref().map(|listed| &*listed.next_page_token).unwrap_or_default();
     let names: Vec<&str> = chosen.iter().map(|(_, value)| *value).filter(|value| !value.is_empty()).collect();
     html! {
         h2 #problems { (visit.f("All problems: {0}", &[&names.join(", ")])) }
         p { a href=(page) { (visit.t("Close this list")) } }
         (part(visit, listed, |listed| rows(visit, page, "listed", &listed.problems)))
-        (pager(visit, &format!("{page}#problems"), &chosen, &asked.page, next))
+        (pager(visit, &format!("{page}#problems"), &chosen, &params.page, next))
     }
 }
 
@@ -191,16 +196,16 @@ fn is_web(link: &str) -> bool {
     ["https://", "http://", "/"].iter().any(|begin| link.starts_with(begin))
 }
 
-pub(super) async fn xlsx(visit: Visit, Path(of): Path<Of>) -> Response {
+pub(super) async fn xlsx(visit: Visit, Path(of): Path<LoadRef>) -> Response {
     file(&visit, &of, "problems.xlsx").await
 }
 
-pub(super) async fn csv(visit: Visit, Path(of): Path<Of>) -> Response {
+pub(super) async fn csv(visit: Visit, Path(of): Path<LoadRef>) -> Response {
     file(&visit, &of, "problems.csv").await
 }
 
 /// Streams the report as a file.
-async fn file(visit: &Visit, of: &Of, name: &str) -> Response {
+async fn file(visit: &Visit, of: &LoadRef, name: &str) -> Response {
     let [seller, namespace, number] = [&of.seller, &of.namespace, &of.number].map(|text| piece(text));
     let language = visit.language().code();
     let path = format!("/feeds/{seller}/{namespace}/loads/{number}/{name}?language={language}");
@@ -212,9 +217,9 @@ async fn file(visit: &Visit, of: &Of, name: &str) -> Response {
             }
             let status = answer.status();
             let body = axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await;
-            said(status, &body.unwrap_or_default())
+            failure_of(status, &body.unwrap_or_default())
         }
         Err(error) => Failure::new(Kind::Broken, error.to_string()),
     };
-    visit.page(Place::Feeds, name, Err(failure))
+    visit.page(Section::Feeds, name, Err(failure))
 }

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_needs_somebody_is_told_before_what_goes_well() {
+    fn what_needs_attention_comes_first() {
         let load = |state: State| Load { state: state.into(), ..Load::default() };
         let fetch = |outcome: Outcome| Fetch { outcome: outcome.into(), ..Fetch::default() };
         let feed = |paused, fetch: Option<Fetch>, load: Option<Load>| {

@@ -21,19 +21,19 @@ use multer::{Constraints, Field, Multipart, SizeLimit, parse_boundary};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::Named;
+use super::FeedRef;
 use crate::address::Path;
 use crate::form::{TOKEN_FIELD, is_own};
 use crate::limits::{
     ANSWER_BYTES_MAX, TOKEN_BYTES_MAX, UPLOAD_BEGIN_TIME_MAX, UPLOAD_END_TIME_MAX, UPLOAD_FIELDS_BYTES_MAX,
 };
-use crate::services::{Failure, Kind, said};
+use crate::services::{Failure, Kind, failure_of};
 use crate::view::{piece, token};
 use crate::visit::Visit;
 
 const FILE_FIELD: &str = "file";
 
-pub(super) fn form(visit: &Visit, named: &Named) -> Markup {
+pub(super) fn form(visit: &Visit, named: &FeedRef) -> Markup {
     html! {
         form.drop method="post" action=(named.under(&["upload"])) enctype="multipart/form-data" data-drop {
             (token(visit))
@@ -81,7 +81,7 @@ struct Taken {
     number: String,
 }
 
-pub(super) async fn take(visit: Visit, Path(named): Path<Named>, request: Request) -> Response {
+pub(super) async fn take(visit: Visit, Path(named): Path<FeedRef>, request: Request) -> Response {
     if !is_own(request.headers()) {
         return visit.forged();
     }
@@ -110,8 +110,8 @@ pub(super) async fn take(visit: Visit, Path(named): Path<Named>, request: Reques
     }
     match outcome {
         Ok(number) => {
-            let told = visit.f("The file was accepted as load {0}.", &[&number]);
-            visit.done(&named.under(&["loads", &number]), Ok(told))
+            let message = visit.f("The file was accepted as load {0}.", &[&number]);
+            visit.done(&named.under(&["loads", &number]), Ok(message))
         }
         Err(failure) => visit.done(&named.page(), Err(failure)),
     }
@@ -134,7 +134,7 @@ async fn file_of(visit: &Visit, form: &mut Multipart<'static>) -> Result<Field<'
 }
 
 /// Streams the file to the service; returns the number of the load.
-async fn hand_in(visit: &Visit, named: &Named, file: Field<'static>) -> Result<String, Failure> {
+async fn hand_in(visit: &Visit, named: &FeedRef, file: Field<'static>) -> Result<String, Failure> {
     let path = format!("/feeds/{}/{}/upload", piece(&named.seller), piece(&named.namespace));
     let request = Request::post(path)
         .header(CONTENT_TYPE, "application/octet-stream")
@@ -145,7 +145,7 @@ async fn hand_in(visit: &Visit, named: &Named, file: Field<'static>) -> Result<S
     let body = axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await;
     let body = body.map_err(|error| Failure::new(Kind::Broken, format!("an answer broke off: {error}")))?;
     if status != StatusCode::ACCEPTED {
-        return Err(said(status, &body));
+        return Err(failure_of(status, &body));
     }
     let taken: Taken = serde_json::from_slice(&body).map_err(|error| {
         Failure::new(Kind::Broken, format!("the answer to an upload cannot be read: {error}"))

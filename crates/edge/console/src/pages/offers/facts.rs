@@ -15,7 +15,7 @@ use crate::visit::Visit;
 type Category = Result<GetCategoryResponse, Failure>;
 
 /// Status with its reason, times, source.
-pub(super) fn standing(visit: &Visit, offer: &Offer, category: &Category) -> Markup {
+pub(super) fn summary(visit: &Visit, offer: &Offer, category: &Category) -> Markup {
     let seller = path(&["sellers", &offer.seller]);
     let reason = offer.status_reason.as_option();
     html! {

@@ -11,21 +11,21 @@ use wire::torg::offers::v1::Offer;
 use super::{price, source, status};
 use crate::address::Query;
 use crate::answer::see;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::view::{columns, empty, number, path, table};
 use crate::visit::Visit;
 use search::{Found, find};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     q: String,
     /// The seller in whose feeds an id is searched.
     seller: String,
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let (text, seller) = (asked.q.trim(), asked.seller.trim());
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let (text, seller) = (params.q.trim(), params.seller.trim());
     if let (true, Some(own)) = (text.is_empty(), visit.own_seller()) {
         // Sellers find their offers in their cabinet.
         return see(&path(&["sellers", own]));
@@ -38,7 +38,7 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
         (form(&visit, text, seller))
         @if let Some(found) = &found { div data-live #found { (results(&visit, text, found)) } }
     };
-    visit.page(Place::Offers, visit.t("Offers"), Ok(body))
+    visit.page(Section::Offers, visit.t("Offers"), Ok(body))
 }
 
 /// The page to redirect to if the text matches exactly one offer and nothing else.

@@ -47,7 +47,7 @@ pub(super) async fn show(visit: &Visit, id: &str, page: &str) -> Result<(String,
     let title = if offer.title.is_empty() { visit.f("Offer {0}", &[&id]) } else { offer.title.clone() };
     let body = html! {
         p.quiet { (visit.t("Id")) ": " code { (grouped(id)) } }
-        div data-live #standing { (facts::standing(visit, &offer, &category)) }
+        div data-live #standing { (facts::summary(visit, &offer, &category)) }
         div data-live #moves { (moves::show(visit, &offer)) }
         h2 { (visit.t("Details")) }
         div data-live #content { (facts::content(visit, &offer, &category)) }

@@ -14,12 +14,12 @@ use crate::visit::Visit;
 
 const FEEDS_SHOWN: u32 = 100;
 
-pub(super) async fn show(visit: &Visit, seller: &str, asked: &list::Asked) -> Result<Markup, Failure> {
+pub(super) async fn show(visit: &Visit, seller: &str, params: &list::Params) -> Result<Markup, Failure> {
     let name = seller.to_owned();
     let counts = GetCountsRequest { seller: name.clone(), ..Default::default() };
     let counters = GetCountersRequest { seller: name.clone(), ..Default::default() };
     let known = ListFeedsRequest { seller: name, page_size: FEEDS_SHOWN, ..Default::default() };
-    let wanted = asked.request(seller);
+    let wanted = params.request(seller);
     let (counts, counters, known, offers) =
         tokio::join!(visit.call(&counts), visit.call(&counters), visit.call(&known), visit.call(&wanted),);
     // A caller who may see neither has no access to the page.
@@ -29,9 +29,9 @@ pub(super) async fn show(visit: &Visit, seller: &str, asked: &list::Asked) -> Re
     let namespaces: Vec<&str> =
         known.iter().flat_map(|known| &known.feeds).map(|feed| &*feed.namespace).collect();
     Ok(html! {
-        div data-live #presets { (part(visit, &counts, |counts| preset_tabs(visit, counts, seller, asked))) }
-        (list::filters(visit, seller, asked, &namespaces))
-        div data-live #offers { (part(visit, &offers, |offers| list::show(visit, offers, seller, asked))) }
+        div data-live #presets { (part(visit, &counts, |counts| preset_tabs(visit, counts, seller, params))) }
+        (list::filters(visit, seller, params, &namespaces))
+        div data-live #offers { (part(visit, &offers, |offers| list::show(visit, offers, seller, params))) }
         h2 { (visit.t("Sold and earned so far")) }
         div data-live #counters { (part(visit, &counters, |counters| earned(visit, counters, seller))) }
         h2 { (visit.t("Feeds")) }
@@ -44,13 +44,13 @@ pub(super) async fn show(visit: &Visit, seller: &str, asked: &list::Asked) -> Re
     })
 }
 
-fn preset_tabs(visit: &Visit, counts: &GetCountsResponse, seller: &str, asked: &list::Asked) -> Markup {
+fn preset_tabs(visit: &Visit, counts: &GetCountsResponse, seller: &str, params: &list::Params) -> Markup {
     let offers =
         |preset| counts.counts.iter().find(|count| count.preset == preset).map_or(0, |count| count.offers);
     tabs(PRESETS.map(|(preset, name, text)| {
         let href = path(&["sellers", seller]) + &query(&[("preset", name)]);
         let count = number(offers(preset).max(0).unsigned_abs());
-        (href, format!("{} {count}", visit.t(text)), asked.preset == name)
+        (href, format!("{} {count}", visit.t(text)), params.preset == name)
     }))
 }
 

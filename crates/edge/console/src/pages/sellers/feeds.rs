@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wire::torg::feeds::v1::Feed;
 
-use crate::pages::feeds::{of_feed, said};
+use crate::pages::feeds::{fetch_error, of_feed};
 use crate::view::{Tone, ago, columns, cut, number, path, query, state, table};
 use crate::visit::Visit;
 
@@ -51,6 +51,6 @@ fn standing(visit: &Visit, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
     html! {
         (state(tone, visit.t(text)))
-        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (said(visit, fetch)) }
+        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (fetch_error(visit, fetch)) }
     }
 }

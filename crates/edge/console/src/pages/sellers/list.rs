@@ -15,7 +15,7 @@ const SHOWN: u32 = 50;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     pub(super) preset: String,
     category: String,
     source: String,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     page: String,
 }
 
-impl Asked {
+impl Params {
     pub(super) fn request(&self, seller: &str) -> ListOffersRequest {
         let text = |text: &str| text.trim().to_owned();
         let filter = Filter {
@@ -57,28 +57,28 @@ impl Asked {
     }
 }
 
-pub(super) fn filters(visit: &Visit, seller: &str, asked: &Asked, feeds: &[&str]) -> Markup {
-    let other = !matches!(&*asked.source, "" | "manual") && !feeds.contains(&&*asked.source);
+pub(super) fn filters(visit: &Visit, seller: &str, params: &Params, feeds: &[&str]) -> Markup {
+    let other = !matches!(&*params.source, "" | "manual") && !feeds.contains(&&*params.source);
     html! {
         form.inline method="get" action=(path(&["sellers", seller])) {
-            @if !asked.preset.is_empty() { input type="hidden" name="preset" value=(asked.preset); }
-            label for="title" { (visit.t("Title prefix")) input #title name="title" value=(asked.title) maxlength="100"; }
+            @if !params.preset.is_empty() { input type="hidden" name="preset" value=(params.preset); }
+            label for="title" { (visit.t("Title prefix")) input #title name="title" value=(params.title) maxlength="100"; }
             label for="category" {
                 (visit.t("Category, and all below it"))
-                input #category name="category" value=(asked.category) maxlength="200" placeholder="transport/cars";
+                input #category name="category" value=(params.category) maxlength="200" placeholder="transport/cars";
             }
             label for="source" {
                 (visit.t("Source"))
                 select #source name="source" {
                     option value="" { (visit.t("all")) }
-                    option value="manual" selected[asked.source == "manual"] { (visit.t("added by hand")) }
-                    @for feed in feeds { option value=(feed) selected[asked.source == *feed] { (visit.t("feed")) " " (feed) } }
-                    @if other { option value=(asked.source) selected { (asked.source) } }
+                    option value="manual" selected[params.source == "manual"] { (visit.t("added by hand")) }
+                    @for feed in feeds { option value=(feed) selected[params.source == *feed] { (visit.t("feed")) " " (feed) } }
+                    @if other { option value=(params.source) selected { (params.source) } }
                 }
             }
             button { (visit.t("Show")) }
-            @if asked.is_filtered() {
-                a.button href={ (path(&["sellers", seller])) (query(&[("preset", &asked.preset)])) } { (visit.t("Without filters")) }
+            @if params.is_filtered() {
+                a.button href={ (path(&["sellers", seller])) (query(&[("preset", &params.preset)])) } { (visit.t("Without filters")) }
             }
         }
         form.inline method="get" action=(path(&["offers"])) {
@@ -89,17 +89,17 @@ pub(super) fn filters(visit: &Visit, seller: &str, asked: &Asked, feeds: &[&str]
     }
 }
 
-pub(super) fn show(visit: &Visit, answer: &ListOffersResponse, seller: &str, asked: &Asked) -> Markup {
+pub(super) fn show(visit: &Visit, answer: &ListOffersResponse, seller: &str, params: &Params) -> Markup {
     let none = if !answer.next_page_token.is_empty() {
         w("No such offers on this page; there may be more on the next ones.")
-    } else if asked.is_filtered() {
+    } else if params.is_filtered() {
         w("No offer in this list matches the filters.")
     } else {
         w("This list is empty.")
     };
     html! {
         (offers(visit, &answer.offers, visit.t(none)))
-        (pager(visit, &path(&["sellers", seller]), &asked.pairs(), &asked.page, &answer.next_page_token))
+        (pager(visit, &path(&["sellers", seller]), &params.pairs(), &params.page, &answer.next_page_token))
     }
 }
 

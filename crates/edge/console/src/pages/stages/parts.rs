@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use wire::torg::stages::v1::{Endpoint, FailedVisit, OutsideStage, Parked, Stage};
 
 use super::forms::{RELEASE_FORM, limits_in_words};
-use super::{standing, waiting};
+use super::{status, waiting};
 use crate::language::w;
 use crate::view::{
     Column, Tone, ago_of_offers, amount, columns, empty, figure, length, long, number, path, rate, state,
@@ -21,8 +21,8 @@ pub(super) fn about(visit: &Visit, stage: &Stage) -> Markup {
     html! {
         div.card {
             dl.facts {
-                dt { (visit.t("State")) } dd { (standing::show(visit, stage)) }
-                dt { (visit.t("Kind")) } dd { (visit.t(standing::kind(stage))) }
+                dt { (visit.t("State")) } dd { (status::show(visit, stage)) }
+                dt { (visit.t("Kind")) } dd { (visit.t(status::kind(stage))) }
                 @if !stage.version.is_empty() { dt { (visit.t("Version")) } dd { (stage.version) } }
                 @if let Some(limits) = stage.limits.as_option() {
                     dt { (visit.t("Limits")) }
@@ -81,14 +81,14 @@ pub(super) fn depth(visit: &Visit, stage: &Stage) -> Markup {
     html! {
         div.cards {
             @for (lane, name, offers, first, meaning) in lanes {
-                (figure(name, &html! { a href=(waiting::place(&stage.id, lane)) { (standing::count(visit, &depth, offers)) } }, &html! {
-                    @if let Some(first) = first.as_option() { div { (standing::due(visit, Some(first))) } }
+                (figure(name, &html! { a href=(waiting::place(&stage.id, lane)) { (status::count(visit, &depth, offers)) } }, &html! {
+                    @if let Some(first) = first.as_option() { div { (status::due(visit, Some(first))) } }
                     div.quiet { (visit.t(meaning)) }
                 }))
             }
-            (figure(visit.t("Parked"), &html! { a href="#parked" { (standing::count(visit, &depth, depth.parked)) } },
+            (figure(visit.t("Parked"), &html! { a href="#parked" { (status::count(visit, &depth, depth.parked)) } },
                 &html! { div.quiet { (visit.t("Failed too often")) } }))
-            (figure(visit.t("Oldest due"), &html! {}, &html! { div { (standing::due(visit, depth.first_visit.as_option())) } }))
+            (figure(visit.t("Oldest due"), &html! {}, &html! { div { (status::due(visit, depth.first_visit.as_option())) } }))
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn processes(visit: &Visit, stage: &Stage) -> Markup {
         td.n { @if is_outside { a href="#endpoints" { (number(process.calls)) } } @else { (number(process.calls)) } }
         td {
             @if process.blocked.is_empty() { (visit.t("nothing")) }
-            @else { (standing::block(visit, &process.blocked)) }
+            @else { (status::block(visit, &process.blocked)) }
         }
         td.n { a href="#plots" { (number(process.visits)) } }
         td.n { (number(process.changes)) }

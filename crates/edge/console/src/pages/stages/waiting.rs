@@ -6,10 +6,10 @@ use serde::Deserialize;
 use wire::torg::stages::v1::waiting::Lane;
 use wire::torg::stages::v1::{Depth, GetStageRequest, Waiting};
 
-use super::standing;
+use super::status;
 use crate::address::{Path, Query};
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Failure;
 use crate::view::{ago_of_offers, columns, path, query, table, tabs};
 use crate::visit::Visit;
@@ -26,7 +26,7 @@ const LANES: [(&str, Lane, &str); 3] = [
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     lane: String,
     /// Show as many as allowed.
     all: bool,
@@ -37,14 +37,14 @@ pub(in crate::pages) fn place(stage: &str, lane: &str) -> String {
     path(&["stages", stage, "waiting"]) + &query(&[("lane", lane)])
 }
 
-pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &id, &asked).await;
-    visit.page(Place::Stages, &visit.f("Queue of stage {0}", &[&id]), body)
+pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &id, &params).await;
+    visit.page(Section::Stages, &visit.f("Queue of stage {0}", &[&id]), body)
 }
 
-async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure> {
-    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked.lane).unwrap_or(LANES[0]);
-    let most = if asked.all { SHOWN_MAX } else { SHOWN };
+async fn body(visit: &Visit, id: &str, params: &Params) -> Result<Markup, Failure> {
+    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == params.lane).unwrap_or(LANES[0]);
+    let most = if params.all { SHOWN_MAX } else { SHOWN };
     let request = GetStageRequest {
         id: id.to_owned(),
         may_be_old: true,
@@ -58,7 +58,7 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
         p { a href=(path(&["stages", id])) { (visit.f("Stage {0}", &[&id])) } }
         div data-live #lanes {
             (tabs(LANES.map(|(known, lane, text)| {
-                let count = standing::count(visit, &depth, of_lane(&depth, lane));
+                let count = status::count(visit, &depth, of_lane(&depth, lane));
                 (place(id, known), format!("{} {count}", visit.t(text)), known == name)
             })))
         }
@@ -66,7 +66,7 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
             @if is_cut(&depth, lane, answer.waiting.len()) {
                 p.hint {
                     (visit.f("Showing the first {0}. There are more.", &[&most]))
-                    @if !asked.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
+                    @if !params.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
                 }
             }
             (rows(visit, &answer.waiting))
@@ -77,7 +77,7 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
 /// Whether more offers wait than are shown. The count may be some seconds old.
 fn is_cut(depth: &Depth, lane: Lane, shown: usize) -> bool {
     shown >= SHOWN as usize
-        && (of_lane(depth, lane) > shown as u64 || standing::is_more(depth, of_lane(depth, lane)))
+        && (of_lane(depth, lane) > shown as u64 || status::is_more(depth, of_lane(depth, lane)))
 }
 
 fn of_lane(depth: &Depth, lane: Lane) -> u64 {

@@ -10,7 +10,7 @@ use wire::torg::tasks::v1::{
 };
 
 use super::super::values::{read, text_of};
-use super::standing::state_of;
+use super::status::state_of;
 use crate::address::Path;
 use crate::form::Form;
 use crate::language::w;

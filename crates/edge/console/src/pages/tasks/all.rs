@@ -35,7 +35,7 @@ pub(in crate::pages) async fn all(visit: &Visit, prefix: &str) -> Result<All, Fa
         if request.page_token.is_empty() {
             return Ok(All { tasks, complete: true, chosen });
         }
-        if tasks.len() >= if visit.look().live { TASKS_FOLLOWED_MAX } else { TASKS_LOOKED_AT_MAX } {
+        if tasks.len() >= if visit.preferences().live { TASKS_FOLLOWED_MAX } else { TASKS_LOOKED_AT_MAX } {
             return Ok(All { tasks, complete: false, chosen });
         }
     }

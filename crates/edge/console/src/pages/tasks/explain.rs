@@ -80,7 +80,7 @@ pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
             Some(branch) => { ul.tree { (drawn(visit, &branch)) } },
             None => { (empty(visit.t("Its trigger is unknown: its definition was removed."))) }
         }
-        details #told { summary { (visit.t("As text")) } pre lang="en" { (it.text) } }
+        details #message { summary { (visit.t("As text")) } pre lang="en" { (it.text) } }
     }
 }
 
@@ -153,11 +153,11 @@ mod tests {
         LeafExplained { path: path.into(), leaf: path.into(), holds, ..LeafExplained::default() }
     }
 
-    fn told(branch: &Branch<'_>) -> String {
+    fn message(branch: &Branch<'_>) -> String {
         match branch {
             Branch::Leaf(leaf) => leaf.path.clone(),
             Branch::Group(is_all, members) => {
-                let inner: Vec<String> = members.iter().map(told).collect();
+                let inner: Vec<String> = members.iter().map(message).collect();
                 format!("{}({})", if *is_all { "all" } else { "any" }, inner.join(" "))
             }
         }
@@ -166,7 +166,7 @@ mod tests {
     fn of(leaves: &[LeafExplained]) -> (String, bool) {
         let leaves: Vec<_> = leaves.iter().map(|leaf| (&*leaf.path, leaf)).collect();
         let tree = tree(&leaves).unwrap();
-        (told(&tree), tree.holds())
+        (message(&tree), tree.holds())
     }
 
     #[test]

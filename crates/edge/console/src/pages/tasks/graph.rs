@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wire::torg::tasks::v1::TaskSummary;
 
-use super::standing::tone_of;
+use super::status::tone_of;
 use crate::limits::GRAPH_NODES_MAX;
 use crate::view::Tone;
 
@@ -144,17 +144,17 @@ impl Graph {
         for step in 0..count {
             let layer = &mut layers[if forward { step } else { count - 1 - step }];
             let middle = (layer.len().max(1) - 1) as f64 / 2.0;
-            let wish = |node: usize, at: usize| {
+            let position = |node: usize, at: usize| {
                 let all = &joined[node];
                 if all.is_empty() {
                     return at as f64 - middle;
                 }
                 all.iter().map(|&other| place[other]).sum::<f64>() / all.len() as f64
             };
-            let mut wishes: Vec<(f64, usize)> =
-                layer.iter().enumerate().map(|(at, &node)| (wish(node, at), node)).collect();
-            wishes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            *layer = wishes.into_iter().map(|(_, node)| node).collect();
+            let mut positions: Vec<(f64, usize)> =
+                layer.iter().enumerate().map(|(at, &node)| (position(node, at), node)).collect();
+            positions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            *layer = positions.into_iter().map(|(_, node)| node).collect();
             for (at, &node) in layer.iter().enumerate() {
                 place[node] = at as f64 - middle;
             }

@@ -9,11 +9,11 @@ use wire::torg::tasks::v1::{GetQueueRequest, TaskSummary};
 
 use super::all::{All, all};
 use super::queue;
-use super::standing::{Standing, shown, standings, state_of};
+use super::status::{Status, shown, state_of, statuses};
 use super::{Graph, picture};
 use crate::address::Query;
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Failure;
 use crate::view::{ago, columns, number, pager, part, path, query, table, tabs};
 use crate::visit::Visit;
@@ -22,7 +22,7 @@ const SHOWN: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     /// Name prefix.
     prefix: String,
     standing: String,
@@ -30,46 +30,46 @@ pub(super) struct Asked {
     page: String,
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let asked = Asked { prefix: asked.prefix.trim().to_owned(), ..asked };
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let params = Params { prefix: params.prefix.trim().to_owned(), ..params };
     let queue = GetQueueRequest::default();
-    let (tasks, queue) = tokio::join!(known(&visit, &asked.prefix), visit.call(&queue));
+    let (tasks, queue) = tokio::join!(known(&visit, &params.prefix), visit.call(&queue));
     let body = match (&tasks, &queue) {
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
-            (part(&visit, &tasks, |tasks| listed(&visit, &asked, tasks)))
+            (part(&visit, &tasks, |tasks| listed(&visit, &params, tasks)))
             div data-live #queue { (part(&visit, &queue, |queue| queue::show(&visit, queue))) }
         }),
     };
-    visit.page(Place::Tasks, visit.t("Tasks"), body)
+    visit.page(Section::Tasks, visit.t("Tasks"), body)
 }
 
 /// All tasks, because neighbours of the wanted ones are drawn too. If there are too many, only
 /// those with the prefix. Large lists are not refreshed.
 async fn known(visit: &Visit, prefix: &str) -> Result<All, Failure> {
     let every = all(visit, "").await?;
-    let suffices = every.complete || prefix.is_empty() || visit.look().live;
+    let suffices = every.complete || prefix.is_empty() || visit.preferences().live;
     if suffices { Ok(every) } else { all(visit, prefix).await }
 }
 
-fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
+fn listed(visit: &Visit, params: &Params, all: &All) -> Markup {
     let named: Vec<&TaskSummary> =
-        all.tasks.iter().filter(|task| task.name.starts_with(&asked.prefix)).collect();
-    let standing = Standing::from_name(&asked.standing);
+        all.tasks.iter().filter(|task| task.name.starts_with(&params.prefix)).collect();
+    let standing = Status::from_name(&params.standing);
     let is_wanted = |task: &TaskSummary| {
-        task.name.starts_with(&asked.prefix)
-            && standing.is_none_or(|wanted| standings(task).contains(&wanted))
+        task.name.starts_with(&params.prefix)
+            && standing.is_none_or(|wanted| statuses(task).contains(&wanted))
     };
     let wanted: Vec<&TaskSummary> =
-        named.iter().copied().filter(|task| is_wanted(task) && *task.name > *asked.page).collect();
+        named.iter().copied().filter(|task| is_wanted(task) && *task.name > *params.page).collect();
     let more = wanted.len() > SHOWN;
     let page = &wanted[..wanted.len().min(SHOWN)];
     let next = page.last().filter(|_| more).map(|task| &*task.name).unwrap_or_default();
-    let others = [("prefix", &*asked.prefix), ("standing", standing.map_or("", Standing::name))];
+    let others = [("prefix", &*params.prefix), ("standing", standing.map_or("", Status::name))];
     let followed = all.are_followed();
     html! {
         form.inline method="get" action="/console/tasks" {
-            label for="prefix" { (visit.t("Name prefix")) input #prefix name="prefix" value=(asked.prefix) maxlength="200"; }
+            label for="prefix" { (visit.t("Name prefix")) input #prefix name="prefix" value=(params.prefix) maxlength="200"; }
             @if let Some(standing) = standing { input type="hidden" name="standing" value=(standing.name()); }
             button { (visit.t("Show")) }
         }
@@ -79,29 +79,29 @@ fn listed(visit: &Visit, asked: &Asked, all: &All) -> Markup {
         @if !followed {
             p.hint {
                 (visit.t("These are too many tasks to refresh: their states are from when the page was opened.")) " "
-                a href={ "/console/tasks" (query(&[others[0], others[1], ("page", &asked.page)])) } { (visit.t("Refresh")) }
+                a href={ "/console/tasks" (query(&[others[0], others[1], ("page", &params.page)])) } { (visit.t("Refresh")) }
             }
         }
-        div #standings data-live[followed] { (filters(visit, asked, standing, &named)) }
+        div #statuses data-live[followed] { (filters(visit, params, standing, &named)) }
         h2 { (visit.t("Graph of values and tasks")) }
         p { a href="#tasks" { (visit.t("Skip the graph")) } }
         div #graph data-live[followed] { (picture(visit, &Graph::around(&all.tasks, is_wanted))) }
         h2 { (visit.t("All tasks")) }
         div #tasks data-live[followed] { (rows(visit, page, all.tasks.is_empty())) }
-        (pager(visit, "/console/tasks", &others, &asked.page, next))
+        (pager(visit, "/console/tasks", &others, &params.page, next))
     }
 }
 
 /// Filters by state with their counts.
-fn filters(visit: &Visit, asked: &Asked, chosen: Option<Standing>, tasks: &[&TaskSummary]) -> Markup {
-    let mut counts: BTreeMap<Standing, u64> = BTreeMap::new();
-    for standing in tasks.iter().flat_map(|task| standings(task)) {
+fn filters(visit: &Visit, params: &Params, chosen: Option<Status>, tasks: &[&TaskSummary]) -> Markup {
+    let mut counts: BTreeMap<Status, u64> = BTreeMap::new();
+    for standing in tasks.iter().flat_map(|task| statuses(task)) {
         *counts.entry(standing).or_default() += 1;
     }
     let to = |standing: &str| {
-        format!("/console/tasks{}", query(&[("prefix", &asked.prefix), ("standing", standing)]))
+        format!("/console/tasks{}", query(&[("prefix", &params.prefix), ("standing", standing)]))
     };
-    let shown = Standing::ALL.into_iter().filter(|one| counts.contains_key(one) || chosen == Some(*one));
+    let shown = Status::ALL.into_iter().filter(|one| counts.contains_key(one) || chosen == Some(*one));
     let all = format!("{} {}", visit.t("all"), number(tasks.len() as u64));
     let all = (to(""), all, chosen.is_none());
     tabs(std::iter::once(all).chain(shown.map(|one| {

@@ -10,10 +10,10 @@ use wire::torg::tasks::v1::{
 
 use super::super::actions;
 use super::all::{All, all};
-use super::standing::{shown, state_of};
+use super::status::{shown, state_of};
 use super::{Graph, act, explain, past, picture};
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
 use crate::view::{ago, length, part, path, query};
 use crate::visit::Visit;
@@ -23,14 +23,14 @@ const RUNS_SHOWN: u32 = 20;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     events: u64,
     runs: u64,
 }
 
-pub(super) async fn show(visit: Visit, Path(task): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &task, &asked).await;
-    visit.page(Place::Tasks, &visit.f("Task {0}", &[&task]), body)
+pub(super) async fn show(visit: Visit, Path(task): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &task, &params).await;
+    visit.page(Section::Tasks, &visit.f("Task {0}", &[&task]), body)
 }
 
 /// The task is the first one with its name as the prefix.
@@ -41,17 +41,17 @@ async fn summary(visit: &Visit, task: &str) -> Result<TaskSummary, Failure> {
     first.filter(|first| first.name == task).ok_or_else(missing)
 }
 
-async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, task: &str, params: &Params) -> Result<Markup, Failure> {
     let own = || task.to_owned();
     let explained = ExplainTaskRequest { task: own(), ..Default::default() };
     let events = ListEventsRequest {
         task: own(),
         page_size: EVENTS_SHOWN,
-        before: asked.events,
+        before: params.events,
         ..Default::default()
     };
     let runs =
-        ListRunsRequest { task: own(), page_size: RUNS_SHOWN, before: asked.runs, ..Default::default() };
+        ListRunsRequest { task: own(), page_size: RUNS_SHOWN, before: params.runs, ..Default::default() };
     let (summary, explained, events, runs, every) = tokio::join!(
         summary(visit, task),
         visit.call(&explained),
@@ -80,10 +80,10 @@ async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failur
         div #graph data-live[every.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &every, |every| around(visit, every, task))) }
         h2 #runs { (visit.t("Runs")) }
         div data-live #past-runs { (part(visit, &runs, |runs| past::runs(visit, &runs.runs))) }
-        (further(visit, task, "runs", asked.runs, older_run))
+        (further(visit, task, "runs", params.runs, older_run))
         h2 #events { (visit.t("Events")) }
         div data-live #past-events { (part(visit, &events, |events| past::events(visit, task, &events.events))) }
-        (further(visit, task, "events", asked.events, older_event))
+        (further(visit, task, "events", params.events, older_event))
         (actions::link(visit, task))
     })
 }

@@ -40,8 +40,8 @@ fn first<T>(tasks: &[T]) -> &[T] {
 }
 
 /// A hint if more tasks exist than are shown.
-fn cut_off(visit: &Visit, told: usize, all: u64, standing: &str) -> Markup {
-    let shown = told.min(SHOWN);
+fn cut_off(visit: &Visit, message: usize, all: u64, standing: &str) -> Markup {
+    let shown = message.min(SHOWN);
     let place = path(&["tasks"]) + &query(&[("standing", standing)]);
     html! {
         @if all > shown as u64 {

@@ -11,13 +11,13 @@ use super::log::{self, Log};
 use super::one::timeout;
 use super::past::{came_to, outcome, took};
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
 use crate::view::{ago, bytes, empty, moment, part, path};
 use crate::visit::Visit;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct Params {
     /// Offset in the log; its end by default.
     offset: Option<u64>,
 }
@@ -25,10 +25,10 @@ pub(super) struct Asked {
 pub(super) async fn show(
     visit: Visit,
     Path((task, run)): Path<(String, String)>,
-    Query(asked): Query<Asked>,
+    Query(params): Query<Params>,
 ) -> Response {
-    let body = body(&visit, &task, &run, &asked).await;
-    visit.page(Place::Tasks, &visit.f("Run {0} of the task {1}", &[&run, &task]), body)
+    let body = body(&visit, &task, &run, &params).await;
+    visit.page(Section::Tasks, &visit.f("Run {0} of the task {1}", &[&run, &task]), body)
 }
 
 async fn found(visit: &Visit, task: &str, number: u64) -> Result<TaskRun, Failure> {
@@ -42,10 +42,10 @@ fn missing(visit: &Visit) -> Failure {
     Failure::new(Kind::NotFound, visit.t("There is no run with this number, or it is no longer kept."))
 }
 
-async fn body(visit: &Visit, task: &str, run: &str, asked: &Asked) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, task: &str, run: &str, params: &Params) -> Result<Markup, Failure> {
     let number: u64 = run.parse().ok().filter(|number| *number > 0).ok_or_else(|| missing(visit))?;
     let (run, log) = tokio::join!(found(visit, task, number), async {
-        match asked.offset {
+        match params.offset {
             Some(offset) => log::from(visit, task, number, offset).await,
             None => log::tail(visit, task, number).await,
         }
@@ -59,7 +59,7 @@ async fn body(visit: &Visit, task: &str, run: &str, asked: &Asked) -> Result<Mar
         p { a href=(path(&["tasks", task])) { (visit.f("Task {0}", &[&task])) } }
         div data-live #run { (part(visit, &run, |run| facts(visit, run))) }
         h2 { (visit.t("Output")) }
-        div data-live #log { (part(visit, &log, |log| said(visit, &page, log, asked.offset.is_none()))) }
+        div data-live #log { (part(visit, &log, |log| said(visit, &page, log, params.offset.is_none()))) }
     })
 }
 

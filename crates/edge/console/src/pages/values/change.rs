@@ -76,7 +76,7 @@ pub(super) async fn set(visit: Visit, form: Form) -> Response {
         ..Default::default()
     };
     match changed(&visit, change, &form).await {
-        Ok(told) => visit.done(&path(&["values", name]), Ok(told)),
+        Ok(message) => visit.done(&path(&["values", name]), Ok(message)),
         Err(failure) => visit.done(&back, Err(failure)),
     }
 }

@@ -8,7 +8,7 @@ use wire::torg::tasks::v1::{CtlCurrent, ListValuesRequest};
 use super::{change, may_set, shown};
 use crate::address::Query;
 use crate::language::w;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::Failure;
 use crate::view::{ago, columns, pager, path, table};
 use crate::visit::Visit;
@@ -17,22 +17,22 @@ const SHOWN: u32 = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     prefix: String,
     page: String,
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &asked).await;
-    visit.page(Place::Values, visit.t("Values"), body)
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &params).await;
+    visit.page(Section::Values, visit.t("Values"), body)
 }
 
-async fn body(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
-    let prefix = asked.prefix.trim();
+async fn body(visit: &Visit, params: &Params) -> Result<Markup, Failure> {
+    let prefix = params.prefix.trim();
     let request = ListValuesRequest {
         prefix: prefix.to_owned(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         ..Default::default()
     };
     let answer = visit.call(&request).await;
@@ -51,7 +51,7 @@ async fn body(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
         @if let Some(failure) = &wrong { p.notice.bad role="alert" { (failure.text) } }
         @if let Some(values) = &values {
             div data-live #values { (rows(visit, prefix, &values.values)) }
-            (pager(visit, "/console/values", &[("prefix", prefix)], &asked.page, &values.next_page_token))
+            (pager(visit, "/console/values", &[("prefix", prefix)], &params.page, &values.next_page_token))
         }
         @if may_set(visit) { (change::form(visit, "")) }
     })

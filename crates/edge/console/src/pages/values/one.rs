@@ -9,24 +9,24 @@ use super::super::tasks::{All, Graph, all, picture};
 use super::value::difference;
 use super::{change, may_set, shown, text_of};
 use crate::address::{Page, Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
 use crate::view::{Tone, ago, columns, empty, moment, pager, part, path, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 50;
 
-pub(super) async fn show(visit: Visit, Path(name): Path<String>, Query(asked): Query<Page>) -> Response {
-    let body = body(&visit, &name, &asked).await;
-    visit.page(Place::Values, &visit.f("Value {0}", &[&name]), body)
+pub(super) async fn show(visit: Visit, Path(name): Path<String>, Query(params): Query<Page>) -> Response {
+    let body = body(&visit, &name, &params).await;
+    visit.page(Section::Values, &visit.f("Value {0}", &[&name]), body)
 }
 
-async fn body(visit: &Visit, name: &str, asked: &Page) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, name: &str, params: &Page) -> Result<Markup, Failure> {
     let current = GetValuesRequest { parameters: vec![name.to_owned()], ..Default::default() };
     let history = ListHistoryRequest {
         parameter: name.to_owned(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         ..Default::default()
     };
     let (current, history, tasks) = tokio::join!(visit.call(&current), visit.call(&history), all(visit, ""),);
@@ -55,7 +55,7 @@ async fn body(visit: &Visit, name: &str, asked: &Page) -> Result<Markup, Failure
         div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
         h2 #history { (visit.t("Changes")) }
         div data-live #changes { (part(visit, &history, |history| changes(visit, &history.changes))) }
-        (pager(visit, &format!("{page}#history"), &[], &asked.page, next))
+        (pager(visit, &format!("{page}#history"), &[], &params.page, next))
         (actions::link(visit, name))
     })
 }

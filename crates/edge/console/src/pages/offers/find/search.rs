@@ -54,8 +54,8 @@ pub(super) async fn find(visit: &Visit, text: &str, seller: &str) -> Found {
 }
 
 /// The default if the text is not a name of this kind; other failures are collected once.
-fn answered<T: Default>(asked: Result<T, Failure>, failures: &mut Vec<Failure>) -> T {
-    asked.unwrap_or_else(|failure| {
+fn answered<T: Default>(params: Result<T, Failure>, failures: &mut Vec<Failure>) -> T {
+    params.unwrap_or_else(|failure| {
         if !matches!(failure.kind, Kind::NotFound | Kind::Refused) && !failures.contains(&failure) {
             failures.push(failure);
         }
