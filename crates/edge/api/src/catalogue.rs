@@ -22,11 +22,7 @@ service! { CatalogueService for CatalogueRpc {
 }}
 
 impl CatalogueRpc {
-    #[expect(
-        clippy::unused_async,
-        clippy::needless_pass_by_value,
-        reason = "the shape of all methods of a service"
-    )]
+    #[expect(clippy::unused_async, reason = "the shape of all methods of a service")]
     async fn find(
         &self,
         caller: &Caller,
@@ -49,11 +45,7 @@ impl CatalogueRpc {
         Ok(proto::FindCategoriesResponse { candidates: found.collect(), ..Default::default() })
     }
 
-    #[expect(
-        clippy::unused_async,
-        clippy::needless_pass_by_value,
-        reason = "the shape of all methods of a service"
-    )]
+    #[expect(clippy::unused_async, reason = "the shape of all methods of a service")]
     async fn get(
         &self,
         caller: &Caller,

@@ -7,8 +7,8 @@ use api::limits::BATCH_GET_MAX;
 use api::offers::OfferCalls;
 use buffa_types::google::protobuf::FieldMask;
 use wire::torg::offers::v1::{
-    BatchGetOffersRequest, CreateOfferRequest, GetHistoryRequest, GetOfferRequest, Money,
-    MoveOfferRequest, Offer, Source, Status, UpdateOfferRequest, source,
+    BatchGetOffersRequest, CreateOfferRequest, GetHistoryRequest, GetOfferRequest, Money, MoveOfferRequest,
+    Offer, Source, Status, UpdateOfferRequest, source,
 };
 
 const UNKNOWN: &str = "4829-1750-3316-8090";

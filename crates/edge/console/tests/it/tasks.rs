@@ -255,7 +255,7 @@ async fn an_admin_acts_with_a_reason_and_the_token_of_the_session() {
     assert_eq!(asked.parameter, "sales.rows");
     let range = "from=2026-03-01&to=2026-04-01&scale=day&limit=&reason=x";
     let began = admin.post("/console/tasks/build/backfill", range).await;
-    assert_eq!(admin.told(&began).await, "The backfill began: 31 chunks, each: day.");
+    assert_eq!(admin.told(&began).await, "The backfill has started: 31 chunks, each: day.");
     let asked: StartBackfillRequest = site.services.asked("StartBackfill");
     assert_eq!((&*asked.from_day, &*asked.to_day, asked.limit), ("2026-03-01", "2026-04-01", 0));
     let odd = admin.post("/console/tasks/build/dance", "reason=x").await;
