@@ -175,7 +175,7 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     // What was remembered of the key is forgotten within seconds: from then on nobody can judge it.
     browser.wait_until("the key is still checked", |browser| {
         browser.go("/console/");
-        browser.text().contains("nobody can say whether your key still holds")
+        browser.text().contains("so your key cannot be checked")
     });
     assert!(browser.has("#wrongs li.bad"), "{}", browser.text());
     browser.picture("outage-store-with-keys");
