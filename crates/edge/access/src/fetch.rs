@@ -15,7 +15,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::config::KeysUrl;
 
-/// Fetches a URL. The caller limits the time, the implementation the size.
+/// Fetches what stands at a URL. The caller bounds the time; whoever implements it bounds the size.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// The document, if it is not longer than `bytes_max`; in words, why not.

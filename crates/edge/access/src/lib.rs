@@ -16,8 +16,9 @@
 //!   gets the same answer for every mistake.
 //! - Time and random bytes are passed in; memory is bounded for any input ([`limits`]).
 //!
-//! Where things are: rules (`role.rs`, `caller.rs`, `permission.rs`), tokens (`jwt/`) and their keys (`keys/`), API keys (`api_keys/`),
-//! limits by caller (`limiter.rs`), what ties them together (`gate.rs`, `layer.rs`), `config.rs`, `tls.rs`, `error.rs`.
+//! Where things are: rules (`role.rs`, `caller.rs`, `permission.rs`), tokens (`jwt/`) and their
+//! keys (`keys/`), API keys (`api_keys/`), limits by caller (`limiter.rs`), what ties them together
+//! (`gate.rs`, `layer.rs`), `config.rs`, `tls.rs`, `error.rs`.
 
 mod api_keys;
 mod caller;

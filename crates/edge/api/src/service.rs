@@ -1,8 +1,9 @@
 //! The macro that implements a generated service trait.
 
 /// Implements a service: each method takes the caller and the request apart and hands both to a
-/// method of the type: `list_stages(ListStagesRequest) -> ListStagesResponse = list;`. With `stream`
-/// the answer is a stream; with `in the language of` the method also gets the language of the answer.
+/// method of the type: `list_stages(ListStagesRequest) -> ListStagesResponse = list;`. With
+/// `stream` the answer is a stream; with `in the language of` the method also gets the language of
+/// the answer.
 macro_rules! service {
     ($service:ident for $calls:ty { $($rest:tt)* }) => {
         #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]

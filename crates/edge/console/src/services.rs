@@ -11,7 +11,8 @@ use serde::Deserialize;
 use crate::language::Language;
 use crate::limits::ANSWER_BYTES_MAX;
 
-/// The services behind the gate. A request carries its [`Caller`] and [`FromConsole`] as extensions.
+/// The services behind the gate. A request carries its [`Caller`] and [`FromConsole`] as
+/// extensions.
 #[async_trait]
 pub trait Services: Send + Sync {
     async fn send(&self, request: Request<Body>) -> Response;
@@ -146,7 +147,8 @@ pub(crate) fn failure_of(status: StatusCode, body: &[u8]) -> Failure {
     }
 }
 
-/// Declares the methods that pages call: a request `GetInfoRequest` belongs to the method `GetInfo`.
+/// Declares the methods that pages call: a request `GetInfoRequest` belongs to the method
+/// `GetInfo`.
 macro_rules! calls {
     ($($package:ident :: $service:ident { $($request:ident => $answer:ident,)* })*) => {
         $($(

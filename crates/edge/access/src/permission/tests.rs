@@ -2,7 +2,8 @@ use super::*;
 use crate::caller::{AnonymousId, Proof};
 use crate::role::Roles;
 
-/// The table once more, by who may, written down independently: a change of either has to be made on purpose.
+/// The table once more, by who may, written down independently: a change of either has to be made
+/// on purpose.
 fn who_may(action: Action) -> &'static [Option<Role>] {
     use Role::{Admin, Moderator, Seller, Service, Support};
     match action {

@@ -17,7 +17,8 @@ use support::away::Away;
 use support::{Hands, SECRET, Signer, claims, file, no_url, strict};
 use tower::ServiceExt as _;
 
-/// A gate with HS256 tokens and API keys, before a service that echoes the caller and the size of the body.
+/// A gate with HS256 tokens and API keys, before a service that echoes the caller and the size of
+/// the body.
 struct Bench {
     gate: Gate,
     engine: Away,

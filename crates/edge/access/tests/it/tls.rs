@@ -60,7 +60,8 @@ fn client(
     TlsConnector::from(Arc::new(config))
 }
 
-/// Greets over TLS within this process; tells what the client read and which protocol was agreed on.
+/// Greets over TLS within this process; tells what the client read and which protocol was agreed
+/// on.
 async fn greet(tls: &Tls, client: &TlsConnector) -> std::io::Result<(String, Option<Vec<u8>>)> {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let acceptor = TlsAcceptor::from(tls.current());

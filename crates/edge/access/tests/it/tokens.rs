@@ -78,7 +78,8 @@ async fn signatures_by_others_than_ourselves_hold() {
     assert_eq!((caller.subject.as_str(), caller.seller.as_deref()), ("by-hand", Some("s1")));
 }
 
-/// RFC 7515, A.1 and A.3; RFC 8037, A.4. Their claims have no subject, which is judged after the signature.
+/// RFC 7515, A.1 and A.3; RFC 8037, A.4. Their claims have no subject, which is judged after the
+/// signature.
 #[tokio::test]
 async fn the_examples_of_the_standards_hold() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +150,8 @@ async fn a_public_key_is_never_taken_for_a_shared_secret() {
 #[tokio::test]
 async fn a_token_that_names_a_key_of_another_kind_is_refused() {
     let bench = Bench::new();
-    // Signed by HMAC, with the id of the RSA key; the shared secret answers to every id, so this one has none.
+    // Signed by HMAC, with the id of the RSA key; the shared secret answers to every id, so this
+    // one has none.
     let folder = tempfile::tempdir().unwrap();
     let set = jwks(&[bench.rsa.jwk("r"), bench.ec.jwk("e")]);
     let config = Config { jwks_file: file(folder.path(), "jwks.json", set), ..strict() };

@@ -131,7 +131,8 @@ impl Services for Slow {
     }
 }
 
-/// Sends a large file, all of which is ready to be sent at once; the answer, how far it was ahead, and how much was sent.
+/// Sends a large file, all of which is ready to be sent at once; the answer, how far it was ahead,
+/// and how much was sent.
 async fn large(takes: usize) -> (StatusCode, String, usize, usize) {
     let sent = Arc::new(AtomicUsize::new(0));
     let slow = Arc::new(Slow { sent: Arc::clone(&sent), ahead_most: AtomicUsize::new(0), takes });

@@ -101,7 +101,8 @@ async fn a_call_that_runs_ends_before_the_server_does() {
     let calling = tokio::spawn(async move { client.process(request(&["wait"])).await });
     begun.acquire().await.unwrap().forget();
     stop.send(()).unwrap();
-    // It hears of the end when it gets a turn; from then on nobody else is let in. So many times give a server that does not wait the turns to end.
+    // It hears of the end when it gets a turn; from then on nobody else is let in. So many times
+    // give a server that does not wait the turns to end.
     while TcpStream::connect(address).await.is_ok() {}
     for _ in 0..1000 {
         assert!(TcpStream::connect(address).await.is_err());

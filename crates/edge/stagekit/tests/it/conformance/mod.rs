@@ -1,4 +1,5 @@
-//! One suite, two servers: the stage of the template, written out in Python and built in Rust, as a process that Torg would call.
+//! One suite, two servers: the stage of the template, written out in Python and built in Rust, as a
+//! process that Torg would call.
 
 mod checks;
 mod process;
