@@ -1,6 +1,5 @@
 //! A console over services that answer what a test says, and a person who looks at it.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -17,7 +16,7 @@ use http::{Request, StatusCode};
 use tower::ServiceExt as _;
 
 /// What texts from outside look like in tests: nothing of it may become markup.
-pub const SCRIPT: &str = "<script>alert(1)</script>";
+pub(crate) const SCRIPT: &str = "<script>alert(1)</script>";
 
 /// An answer of a service, or its error with a code and a text.
 type Answer = Result<Vec<u8>, (&'static str, String)>;
@@ -25,30 +24,29 @@ type Method = Box<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
 /// Services by method, as in `OfferService/GetOffer`. All others are away.
 #[derive(Default)]
-pub struct Fake {
+pub(crate) struct Fake {
     methods: BTreeMap<&'static str, Method>,
     heard: Arc<Mutex<Vec<Heard>>>,
 }
 
 /// A call that was made.
 #[derive(Clone)]
-pub struct Heard {
-    pub method: String,
-    pub request: Vec<u8>,
-    pub caller: Caller,
+pub(crate) struct Heard {
+    pub(crate) method: String,
+    pub(crate) request: Vec<u8>,
 }
 
 impl Fake {
     /// Always answers so.
     #[must_use]
-    pub fn with<A: Message>(self, method: &'static str, answer: &A) -> Self {
+    pub(crate) fn with<A: Message>(self, method: &'static str, answer: &A) -> Self {
         let bytes = answer.encode_to_vec();
         self.method(method, Box::new(move |_| Ok(bytes.clone())))
     }
 
     /// Answers by what is asked; an error has a code and a text.
     #[must_use]
-    pub fn by<Q: Message, A: Message>(
+    pub(crate) fn by<Q: Message, A: Message>(
         self,
         method: &'static str,
         answer: impl Fn(Q) -> Result<A, (&'static str, &'static str)> + Send + Sync + 'static,
@@ -66,7 +64,7 @@ impl Fake {
     }
 
     /// A console over it.
-    pub fn open(self) -> Open {
+    pub(crate) fn open(self) -> Open {
         let heard = Arc::clone(&self.heard);
         let clock = Clock::new(|| Time::from_seconds(1_794_832_205));
         let gate = Gate::new(&Config::default(), Arc::new(HttpsFetch::default()), clock.clone()).unwrap();
@@ -85,12 +83,12 @@ impl Services for Fake {
         let path = parts.uri.path();
         let method = path.rsplit('.').next().unwrap_or_default().to_owned();
         let request = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        let caller = parts.extensions.get::<Caller>().cloned().unwrap();
+        assert!(parts.extensions.get::<Caller>().is_some(), "every call has a caller");
         let answer = match self.methods.get(&*method) {
             Some(answer) => answer(&request),
             None => Err(("unavailable", format!("{method} is away"))),
         };
-        self.heard.lock().unwrap().push(Heard { method, request, caller });
+        self.heard.lock().unwrap().push(Heard { method, request });
         match answer {
             Ok(bytes) => Response::new(Body::from(bytes)),
             Err((code, message)) => {
@@ -104,38 +102,38 @@ impl Services for Fake {
 }
 
 /// A console, and what its services heard.
-pub struct Open {
+pub(crate) struct Open {
     router: Router,
     heard: Arc<Mutex<Vec<Heard>>>,
 }
 
 /// A signed-in visitor.
-pub struct Person<'a> {
+pub(crate) struct Person<'a> {
     open: &'a Open,
     cookie: String,
 }
 
 /// A page as it came.
-pub struct Page {
-    pub status: StatusCode,
-    pub place: String,
-    pub text: String,
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) place: String,
+    pub(crate) text: String,
 }
 
 impl Open {
-    pub async fn admin(&self) -> Person<'_> {
+    pub(crate) async fn admin(&self) -> Person<'_> {
         self.sign_in("as=admin").await
     }
 
-    pub async fn support(&self) -> Person<'_> {
+    pub(crate) async fn support(&self) -> Person<'_> {
         self.sign_in("as=support").await
     }
 
-    pub async fn moderator(&self) -> Person<'_> {
+    pub(crate) async fn moderator(&self) -> Person<'_> {
         self.sign_in("as=moderator").await
     }
 
-    pub async fn seller(&self, name: &str) -> Person<'_> {
+    pub(crate) async fn seller(&self, name: &str) -> Person<'_> {
         self.sign_in(&format!("as=seller&seller={name}")).await
     }
 
@@ -151,25 +149,25 @@ impl Open {
     }
 
     /// What a method was asked last.
-    pub fn asked<Q: Message>(&self, method: &str) -> Option<Q> {
+    pub(crate) fn asked<Q: Message>(&self, method: &str) -> Option<Q> {
         let heard = self.heard.lock().unwrap();
         let last = heard.iter().rev().find(|heard| heard.method == method);
         last.map(|heard| Q::decode_from_slice(&heard.request).unwrap())
     }
 
     /// How often a method was called.
-    pub fn calls(&self, method: &str) -> usize {
+    pub(crate) fn calls(&self, method: &str) -> usize {
         self.heard.lock().unwrap().iter().filter(|heard| heard.method == method).count()
     }
 }
 
 impl Person<'_> {
-    pub async fn get(&self, path: &str) -> Page {
+    pub(crate) async fn get(&self, path: &str) -> Page {
         self.send(Request::get(path), Body::empty()).await
     }
 
     /// Sends a form with the token that the page at `from` gave.
-    pub async fn post(&self, from: &str, path: &str, fields: &str) -> Page {
+    pub(crate) async fn post(&self, from: &str, path: &str, fields: &str) -> Page {
         let page = self.get(from).await;
         let token = page.text.split("name=\"form_token\" value=\"").nth(1).unwrap();
         let token = token.split('"').next().unwrap().to_owned();
@@ -177,7 +175,7 @@ impl Person<'_> {
     }
 
     /// Sends a form as it is.
-    pub async fn post_bare(&self, path: &str, fields: &str) -> Page {
+    pub(crate) async fn post_bare(&self, path: &str, fields: &str) -> Page {
         let request = Request::post(path).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
         self.send(request, Body::from(fields.to_owned())).await
     }
@@ -194,13 +192,13 @@ impl Person<'_> {
 
 impl Page {
     /// Whether the page shows this text.
-    pub fn shows(&self, text: &str) -> bool {
+    pub(crate) fn shows(&self, text: &str) -> bool {
         self.text.contains(text)
     }
 
     /// Fails unless the page shows all of these, and none of those.
     #[track_caller]
-    pub fn check(&self, shown: &[&str], hidden: &[&str]) {
+    pub(crate) fn check(&self, shown: &[&str], hidden: &[&str]) {
         for text in shown {
             assert!(self.shows(text), "{text:?} is missing in {}", self.text);
         }

@@ -1,5 +1,4 @@
 //! A console before services that answer as a test tells them, and people who look at it.
-#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -1,5 +1,4 @@
 //! An issuer with keys of every kind, a manual clock, and a URL with prepared answers.
-#![allow(dead_code, reason = "every test file uses another part")]
 
 pub(crate) mod away;
 

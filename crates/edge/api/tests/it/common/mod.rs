@@ -1,6 +1,5 @@
 //! Calls over a store in memory, callers and an offer.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 use std::sync::{Arc, LazyLock};
 
 use access::{Caller, Proof, Role, Roles};
@@ -18,7 +17,7 @@ use wire::torg::offers::v1::{Condition, Money, Offer, Price, Values};
 const TOPIC: &str = "offers";
 static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin().unwrap()));
 
-pub async fn open() -> Market {
+pub(crate) async fn open() -> Market {
     let tables = watcher::tables()
         .into_iter()
         .chain(topics::tables())
@@ -48,7 +47,7 @@ pub async fn open() -> Market {
     Market { offers, topic: TOPIC.into(), opinions, workshop, closing }
 }
 
-pub fn caller(role: Role, seller: Option<&str>) -> Caller {
+pub(crate) fn caller(role: Role, seller: Option<&str>) -> Caller {
     Caller {
         subject: "somebody".into(),
         seller: seller.map(str::to_owned),
@@ -58,11 +57,11 @@ pub fn caller(role: Role, seller: Option<&str>) -> Caller {
     }
 }
 
-pub fn ann() -> Caller {
+pub(crate) fn ann() -> Caller {
     caller(Role::Seller, Some("ann"))
 }
 
-pub fn car() -> Offer {
+pub(crate) fn car() -> Offer {
     let attributes = [
         ("car-make", "bmw"),
         ("vehicle-model", "320i"),
