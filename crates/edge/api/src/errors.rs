@@ -204,7 +204,7 @@ fn described(fault: &FieldFault) -> String {
 impl From<Refusal> for ConnectError {
     fn from(refusal: Refusal) -> Self {
         let Refusal { code, reason, text, mut metadata, fields, is_passing } = refusal;
-        let (shown, left_out) = fitting(fields);
+        let (shown, left_out) = fit(fields);
         if left_out > 0 {
             metadata.insert("fields_left_out".to_owned(), left_out.to_string());
         }
@@ -228,7 +228,7 @@ impl From<Refusal> for ConnectError {
 }
 
 /// The fields that fit into the response headers, and the number of omitted ones.
-fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
+fn fit(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     let (all, mut bytes) = (fields.len(), 0);
     let mut shown = BadRequest::default();
     for FieldFault { field, reason, text } in fields {

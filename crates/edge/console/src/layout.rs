@@ -70,7 +70,7 @@ pub(crate) fn page(visit: &Visit, section: Section, title: &str, body: &Markup) 
                 form.find role="search" action="/console/find" method="get" {
                     label.hidden for="find" { (visit.t("Find an offer, a seller or a stage")) }
                     input #find type="search" name="q" maxlength="200" autocomplete="off"
-                        aria-keyshortcuts="/" placeholder=(sought(visit));
+                        aria-keyshortcuts="/" placeholder=(search_hint(visit));
                 }
                 (person(visit))
             }
@@ -94,7 +94,7 @@ pub(crate) fn page(visit: &Visit, section: Section, title: &str, body: &Markup) 
     )
 }
 
-fn sought(visit: &Visit) -> &'static str {
+fn search_hint(visit: &Visit) -> &'static str {
     let text = if visit.caller().may(Action::ReadAny) {
         w("Id, seller, seller/id in a feed")
     } else {

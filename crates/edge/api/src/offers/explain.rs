@@ -29,7 +29,8 @@ impl OfferCalls {
         let is_active = explained.exists();
         let notes = explained.asking.iter().map(ToString::to_string);
         let notes = notes.chain(explained.slowed.iter().map(ToString::to_string)).collect();
-        let stages = explained.stages.iter().filter(|_| is_active).map(|(stage, seen)| standing(stage, seen));
+        let stages =
+            explained.stages.iter().filter(|_| is_active).map(|(stage, seen)| stage_standing(stage, seen));
         Ok(ExplainOfferResponse {
             offer: offer.into(),
             history,
@@ -43,7 +44,7 @@ impl OfferCalls {
     }
 }
 
-fn standing(stage: &str, seen: &Standing) -> StageStanding {
+fn stage_standing(stage: &str, seen: &Standing) -> StageStanding {
     let failed = seen.failed.as_ref();
     let (waits, until) = waits(&seen.waits);
     StageStanding {

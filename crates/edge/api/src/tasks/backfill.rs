@@ -74,14 +74,14 @@ fn border(
             Err(Refusal::wrong_field(&of_day, "NOT_ALLOWED", format!("give this or {field}, not both")))
         }
         (None, "") => Err(Refusal::wrong_field(field, "REQUIRED", format!("is required, or {of_day}"))),
-        (None, day) => beginning(day, calendar).ok_or_else(|| {
+        (None, day) => day_start(day, calendar).ok_or_else(|| {
             Refusal::wrong_field(&of_day, "WRONG_DAY", format!("{day:?} is not a day such as 2026-03-01"))
         }),
     }
 }
 
 /// The start of a day in a calendar.
-fn beginning(day: &str, calendar: &Calendar) -> Option<Timestamp> {
+fn day_start(day: &str, calendar: &Calendar) -> Option<Timestamp> {
     let date: Date = day.parse().ok()?;
     // Noon exists on every day, whatever its clock changes.
     let middle = date.at(12, 0, 0, 0).checked_add(calendar.day_offset()).ok()?;
@@ -110,11 +110,11 @@ mod tests {
             ("UTC", 23, "2026-03-01", "2026-03-01T23:00:00Z"),
             ("Europe/Berlin", 0, "2026-03-30", "2026-03-29T22:00:00Z"),
         ] {
-            let found = beginning(day, &of(zone, offset)).unwrap();
+            let found = day_start(day, &of(zone, offset)).unwrap();
             assert_eq!(found, expected.parse().unwrap(), "{zone} {offset} {day}");
         }
         for wrong in ["2026-13-01", "yesterday", "2026-03"] {
-            assert_eq!(beginning(wrong, &Calendar::default()), None, "{wrong}");
+            assert_eq!(day_start(wrong, &Calendar::default()), None, "{wrong}");
         }
     }
 

@@ -9,14 +9,14 @@ const HEIGHT: f64 = 48.0;
 
 /// Empty for fewer than two points.
 pub(crate) fn plot(label: &str, past: &[f64]) -> Markup {
-    drawn(label, past, "plot")
+    svg(label, past, "plot")
 }
 
 pub(crate) fn tall_plot(label: &str, past: &[f64]) -> Markup {
-    drawn(label, past, "plot tall")
+    svg(label, past, "plot tall")
 }
 
-fn drawn(label: &str, past: &[f64], class: &str) -> Markup {
+fn svg(label: &str, past: &[f64], class: &str) -> Markup {
     let known: Vec<f64> = past.iter().copied().filter(|value| value.is_finite()).collect();
     if known.len() < 2 {
         return html! {};

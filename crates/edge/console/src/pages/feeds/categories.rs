@@ -49,14 +49,14 @@ pub(super) async fn show(visit: Visit, Path(feed): Path<FeedRef>, Query(params):
             (search(&visit, &page, &params, found.as_ref()))
             (rows(&visit, &feed, &mappings.mappings))
             (pager(&visit, &page, &[("find", &params.find)], &params.page, &mappings.next_page_token))
-            @if may_say(&visit, &feed) { (another(&visit, &page)) }
+            @if may_map(&visit, &feed) { (mapping_form(&visit, &page)) }
         }
     });
     visit.page(Section::Feeds, &visit.f("Categories of {0}", &[&feed.seller]), body)
 }
 
 /// The seller, services that write for sellers, and staff.
-fn may_say(visit: &Visit, feed: &FeedRef) -> bool {
+fn may_map(visit: &Visit, feed: &FeedRef) -> bool {
     may_change(visit, &feed.seller) || visit.may(Action::SeeInternals)
 }
 
@@ -88,7 +88,7 @@ fn search(
 }
 
 fn rows(visit: &Visit, feed: &FeedRef, mappings: &[Mapping]) -> Markup {
-    let may = may_say(visit, feed);
+    let may = may_map(visit, feed);
     let mut columns =
         columns![text "The seller's category", text "Category of the catalogue", text "Mapped by"].to_vec();
     columns.extend(may.then_some(Column::text(w("Change"))));
@@ -124,7 +124,7 @@ fn row(visit: &Visit, feed: &FeedRef, may: bool, place: usize, mapping: &Mapping
 }
 
 /// A form for a category that is not listed.
-fn another(visit: &Visit, page: &str) -> Markup {
+fn mapping_form(visit: &Visit, page: &str) -> Markup {
     html! {
         details #another {
             summary { (visit.t("Map another category")) }

@@ -76,7 +76,7 @@ fn body(
     html! {
         @if visit.caller().may(Action::ReadAny) { (choice(visit, seller)) }
         @if let Some(wrongs) = wrongs {
-            div data-live #wrongs { (part(visit, wrongs, |wrongs| needy(visit, wrongs))) }
+            div data-live #wrongs { (part(visit, wrongs, |wrongs| feed_problems(visit, wrongs))) }
         }
         h2 { @if seller.is_empty() { (visit.t("Feeds of all sellers")) } @else { (visit.f("Feeds of {0}", &[&seller])) } }
         @if !seller.is_empty() {
@@ -108,7 +108,7 @@ fn statuses(params: &Params, visit: &Visit) -> Markup {
     }))
 }
 
-fn needy(visit: &Visit, wrongs: &Wrongs) -> Markup {
+fn feed_problems(visit: &Visit, wrongs: &Wrongs) -> Markup {
     let about_feeds = |wrong: &&Wrong| wrong.code.starts_with("feed_") || wrong.code.starts_with("load_");
     let wrongs: Vec<&Wrong> = wrongs.problems.iter().filter(about_feeds).collect();
     html! {

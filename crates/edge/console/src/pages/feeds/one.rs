@@ -43,7 +43,7 @@ pub(super) async fn show(visit: Visit, Path(named): Path<FeedRef>, Query(params)
                     " · " a href=(named.under(&["categories"])) { (visit.t("Categories of the seller")) }
                 }
                 div data-live #feed { (part(&visit, &feed, |feed| facts(&visit, &named, feed))) }
-                div data-live #doing { (part(&visit, &feed, |feed| doing(&visit, &named, feed))) }
+                div data-live #doing { (part(&visit, &feed, |feed| feed_actions(&visit, &named, feed))) }
                 h2 { (visit.t("Loads")) }
                 div data-live #loads { (part(&visit, &loads, |loads| table_of(&visit, &named, &loads.loads))) }
                 (pager(&visit, &format!("{}#loads", named.page()), &[], &params.page, next))
@@ -152,7 +152,7 @@ fn under_way(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
 }
 
 /// The actions that the caller may take.
-fn doing(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
+fn feed_actions(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     if feed.deleting {
         return html! { p.notice { (visit.t("The feed is being deleted: its offers first, then the feed.")) } };
     }

@@ -73,11 +73,11 @@ pub(super) fn content(visit: &Visit, offer: &Offer, category: &Category) -> Mark
                 @if !offer.description.is_empty() { dt { (visit.t("Description")) } dd { (offer.description) } }
                 @if let Some(condition) = condition { dt { (visit.t("Condition")) } dd { (visit.t(condition)) } }
                 @for (id, values) in &offer.attributes { (attribute(category, id, &values.values)) }
-                @if let Some(place) = offer.place.as_option() { dt { (visit.t("Place")) } dd { (where_it_is(place)) } }
+                @if let Some(place) = offer.place.as_option() { dt { (visit.t("Place")) } dd { (location(place)) } }
                 @if let Some(contacts) = offer.contacts.as_option() {
-                    dt { (visit.t("Contacts")) } dd { (reach(visit, contacts)) }
+                    dt { (visit.t("Contacts")) } dd { (contact_list(visit, contacts)) }
                 }
-                @if let Some(film) = offer.video.as_option() { dt { (visit.t("Video")) } dd { (photos::film(visit, film)) } }
+                @if let Some(film) = offer.video.as_option() { dt { (visit.t("Video")) } dd { (photos::video_facts(visit, film)) } }
                 @if let Some(usual) = offer.predicted_price.as_option() {
                     dt { (visit.t("Typical price")) } dd { (usual_price(visit, usual)) }
                 }
@@ -101,7 +101,7 @@ fn attribute(category: &Category, id: &str, values: &[String]) -> Markup {
     }
 }
 
-fn where_it_is(place: &Place) -> Markup {
+fn location(place: &Place) -> Markup {
     html! {
         (place.address)
         @if !place.place_id.is_empty() { @if !place.address.is_empty() { br; } code { (place.place_id) } }
@@ -111,7 +111,7 @@ fn where_it_is(place: &Place) -> Markup {
     }
 }
 
-fn reach(visit: &Visit, contacts: &Contacts) -> Markup {
+fn contact_list(visit: &Visit, contacts: &Contacts) -> Markup {
     html! {
         @if !contacts.name.is_empty() { div { (contacts.name) } }
         @for phone in &contacts.phones { div { (phone) } }

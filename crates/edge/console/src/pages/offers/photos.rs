@@ -46,14 +46,14 @@ fn one(visit: &Visit, photo: &Photo, number: usize, shown_as: Option<usize>) -> 
                 (name)
                 @if photo.width > 0 { ", " (photo.width) "×" (photo.height) }
                 @if let Some(place) = shown_as { ", " (visit.f("position {0}", &[&(place + 1)])) }
-                @if let Some(problem) = photo.problem.as_option() { br; (trouble(visit, problem)) }
+                @if let Some(problem) = photo.problem.as_option() { br; (fetch_problem(visit, problem)) }
                 @if !photo.source_url.is_empty() { br; span.quiet { (outward(&photo.source_url)) } }
             }
         }
     }
 }
 
-fn trouble(visit: &Visit, problem: &Problem) -> Markup {
+fn fetch_problem(visit: &Visit, problem: &Problem) -> Markup {
     html! {
         (state(if problem.passing { Tone::Warn } else { Tone::Bad }, &problem.code)) " "
         span { (cut(&problem.text)) } " " span.quiet { (ago_of_offers(visit, problem.time.as_option())) }
@@ -83,7 +83,7 @@ fn largest(photo: &Photo) -> Option<&str> {
     served(photo).last().map(|(_, place)| *place)
 }
 
-pub(super) fn film(visit: &Visit, film: &Video) -> Markup {
+pub(super) fn video_facts(visit: &Visit, film: &Video) -> Markup {
     use video::State;
     let availability = film.availability.as_option();
     let known = availability.and_then(|known| known.state.as_known()).unwrap_or_default();
@@ -97,7 +97,7 @@ pub(super) fn film(visit: &Visit, film: &Video) -> Markup {
         (outward(&film.url)) " " (state(tone, visit.t(text)))
         @if let Some(known) = availability {
             @if !known.title.is_empty() { br; (cut(&known.title)) }
-            @if let Some(problem) = known.problem.as_option() { br; (trouble(visit, problem)) }
+            @if let Some(problem) = known.problem.as_option() { br; (fetch_problem(visit, problem)) }
             @if let Some(time) = known.check_time.as_option() {
                 br; span.quiet { (visit.t("Checked")) " " (ago_of_offers(visit, Some(time))) }
             }

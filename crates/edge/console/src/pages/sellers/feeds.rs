@@ -38,7 +38,7 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
             a href=(place) { (feed.namespace) }
             @if !feed.title.is_empty() { br; span.quiet { (cut(&feed.title)) } }
         }
-        td.wide { (standing(visit, feed)) }
+        td.wide { (status(visit, feed)) }
         td { @if let Some(load) = load { (ago(visit, load.create_time.as_option())) } @else { (visit.t("none yet")) } }
         (count(counts.map(|counts| counts.offers), &offers))
         (count(counts.map(|counts| counts.rejected), errors.as_deref().unwrap_or(&place)))
@@ -47,7 +47,7 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
 }
 
 /// The state, with the error of the last fetch.
-fn standing(visit: &Visit, feed: &Feed) -> Markup {
+fn status(visit: &Visit, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
     html! {
         (state(tone, visit.t(text)))

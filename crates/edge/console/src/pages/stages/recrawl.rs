@@ -38,7 +38,7 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
     html! {
         div.card {
             p.line {
-                (standing(visit, recrawl))
+                (status(visit, recrawl))
                 span { (visit.t("Started")) " " (ago_of_offers(visit, recrawl.start_time.as_option())) }
                 span { (speed(visit, recrawl.per_second)) }
             }
@@ -64,7 +64,7 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
     }
 }
 
-fn standing(visit: &Visit, recrawl: &Recrawl) -> Markup {
+fn status(visit: &Visit, recrawl: &Recrawl) -> Markup {
     if recrawl.cancelled {
         state(Tone::Plain, visit.t("cancelled"))
     } else if recrawl.done {

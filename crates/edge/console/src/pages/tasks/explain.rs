@@ -77,21 +77,21 @@ pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
         }
         @if !it.regressions.is_empty() { (regressions(visit, &it.regressions)) }
         @match tree(&leaves) {
-            Some(branch) => { ul.tree { (drawn(visit, &branch)) } },
+            Some(branch) => { ul.tree { (branch_item(visit, &branch)) } },
             None => { (empty(visit.t("Its trigger is unknown: its definition was removed."))) }
         }
         details #message { summary { (visit.t("As text")) } pre lang="en" { (it.text) } }
     }
 }
 
-fn drawn(visit: &Visit, branch: &Branch<'_>) -> Markup {
+fn branch_item(visit: &Visit, branch: &Branch<'_>) -> Markup {
     match branch {
         Branch::Leaf(leaf) => html! { li { (one(visit, leaf)) } },
         Branch::Group(is_all, members) => html! {
             li {
                 (holds(visit, branch.holds())) " "
                 strong { @if *is_all { (visit.t("All of these:")) } @else { (visit.t("At least one of these:")) } }
-                ul { @for member in members { (drawn(visit, member)) } }
+                ul { @for member in members { (branch_item(visit, member)) } }
             }
         },
     }

@@ -64,14 +64,14 @@ impl Graph {
         if size(&near) <= GRAPH_NODES_MAX {
             return Self::of(&near, 0);
         }
-        let fitting = fitting(&chosen);
+        let fitting = count_fitting(&chosen);
         Self::of(&chosen[..fitting], near.len() - fitting)
     }
 
     pub(in crate::pages) fn of_value(tasks: &[TaskSummary], name: &str) -> Self {
         let joined: Vec<&TaskSummary> =
             tasks.iter().filter(|task| values_of(task).any(|known| known == name)).collect();
-        let fitting = fitting(&joined);
+        let fitting = count_fitting(&joined);
         Self::of(&joined[..fitting], joined.len() - fitting)
     }
 
@@ -89,7 +89,7 @@ impl Graph {
             layers[at].push(node);
         }
         for sweep in 0..SWEEPS {
-            self.settle(&mut layers, sweep % 2 == 0);
+            self.order_layers(&mut layers, sweep % 2 == 0);
         }
         Layout { layers, back }
     }
@@ -134,7 +134,7 @@ impl Graph {
     }
 
     /// Orders each layer by the mean position of the neighbours in the layers before it, or behind.
-    fn settle(&self, layers: &mut [Vec<usize>], forward: bool) {
+    fn order_layers(&self, layers: &mut [Vec<usize>], forward: bool) {
         let mut place = vec![0.0; self.nodes.len()];
         let mut joined = vec![Vec::new(); self.nodes.len()];
         for &(from, to) in &self.edges {
@@ -181,7 +181,7 @@ fn values_of(task: &TaskSummary) -> impl Iterator<Item = &String> {
 }
 
 /// How many of the tasks fit into the node limit with their values.
-fn fitting(tasks: &[&TaskSummary]) -> usize {
+fn count_fitting(tasks: &[&TaskSummary]) -> usize {
     let (mut nodes, mut seen) = (0, BTreeSet::new());
     for (place, task) in tasks.iter().enumerate() {
         nodes += 1 + values_of(task).filter(|name| seen.insert(*name)).count();

@@ -40,7 +40,7 @@ pub(super) fn runs(visit: &Visit, runs: &[TaskRun]) -> Markup {
         td { (outcome(visit, run)) }
         td.n { (run.attempt) }
         td { (why(visit, run.cause.as_option())) }
-        td.wide { (came_to(visit, run)) }
+        td.wide { (run_result(visit, run)) }
     });
     table(
         visit,
@@ -52,7 +52,7 @@ pub(super) fn runs(visit: &Visit, runs: &[TaskRun]) -> Markup {
 }
 
 /// The error of a run and the values it set.
-pub(super) fn came_to(visit: &Visit, run: &TaskRun) -> Markup {
+pub(super) fn run_result(visit: &Visit, run: &TaskRun) -> Markup {
     html! {
         @if !run.error.is_empty() { div.bad-text { (long(&format!("error-{}", run.number), &run.error)) } }
         @for (name, value) in &run.wrote {

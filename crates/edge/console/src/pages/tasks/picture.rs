@@ -42,14 +42,14 @@ pub(in crate::pages) fn picture(visit: &Visit, graph: &Graph) -> Markup {
                 @for edge in &graph.edges {
                     path.edge.back[layout.back.contains(edge)] d=(curve(places[edge.0], places[edge.1])) {}
                 }
-                @for (node, &place) in graph.nodes.iter().zip(&places) { (drawn(visit, node, place)) }
+                @for (node, &place) in graph.nodes.iter().zip(&places) { (node_link(visit, node, place)) }
             }
         }
         p.hint { (visit.t("Arrows lead from values to the tasks that read them, and from tasks to the values that they set. Rounded boxes are tasks, coloured by state; framed boxes are values.")) }
     }
 }
 
-fn drawn(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
+fn node_link(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
     let (class, page, kind, round) = match node.task {
         Some(tone) => (format!("node task {}", tone.class()), "tasks", visit.t("Task"), 14),
         None => ("node value".to_owned(), "values", visit.t("Value"), 2),

@@ -24,12 +24,12 @@ pub(super) fn show(visit: &Visit, queue: &GetQueueResponse) -> Markup {
         @if queue.running.is_empty() && queue.waiting.is_empty() { (empty(visit.t("Nothing runs and nothing waits."))) }
         @if !queue.running.is_empty() {
             h3 { (visit.t("Running tasks")) }
-            (cut_off(visit, queue.running.len(), queue.running_count, "running"))
+            (more_hint(visit, queue.running.len(), queue.running_count, "running"))
             (running(visit, first(&queue.running)))
         }
         @if !queue.waiting.is_empty() {
             h3 { (visit.t("Waiting tasks")) }
-            (cut_off(visit, queue.waiting.len(), queue.waiting_count, "queued"))
+            (more_hint(visit, queue.waiting.len(), queue.waiting_count, "queued"))
             (waiting(visit, first(&queue.waiting)))
         }
     }
@@ -40,8 +40,8 @@ fn first<T>(tasks: &[T]) -> &[T] {
 }
 
 /// A hint if more tasks exist than are shown.
-fn cut_off(visit: &Visit, message: usize, all: u64, standing: &str) -> Markup {
-    let shown = message.min(SHOWN);
+fn more_hint(visit: &Visit, listed: usize, all: u64, standing: &str) -> Markup {
+    let shown = listed.min(SHOWN);
     let place = path(&["tasks"]) + &query(&[("standing", standing)]);
     html! {
         @if all > shown as u64 {

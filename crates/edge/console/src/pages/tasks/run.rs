@@ -9,7 +9,7 @@ use super::super::values::text_of;
 use super::cause::why;
 use super::log::{self, Log};
 use super::one::timeout;
-use super::past::{came_to, outcome, took};
+use super::past::{outcome, run_result, took};
 use crate::address::{Path, Query};
 use crate::layout::Section;
 use crate::services::{Failure, Kind};
@@ -59,7 +59,7 @@ async fn body(visit: &Visit, task: &str, run: &str, params: &Params) -> Result<M
         p { a href=(path(&["tasks", task])) { (visit.f("Task {0}", &[&task])) } }
         div data-live #run { (part(visit, &run, |run| facts(visit, run))) }
         h2 { (visit.t("Output")) }
-        div data-live #log { (part(visit, &log, |log| said(visit, &page, log, params.offset.is_none()))) }
+        div data-live #log { (part(visit, &log, |log| output(visit, &page, log, params.offset.is_none()))) }
     })
 }
 
@@ -78,7 +78,7 @@ fn facts(visit: &Visit, run: &TaskRun) -> Markup {
                     dd { @for (name, value) in &run.seen { a href=(path(&["values", name])) { (name) } " = " (text_of(Some(value))) br; } }
                 }
                 @if !run.error.is_empty() || !run.wrote.is_empty() || !run.refused.is_empty() {
-                    dt { (visit.t("Result")) } dd { (came_to(visit, run)) }
+                    dt { (visit.t("Result")) } dd { (run_result(visit, run)) }
                 }
             }
         }
@@ -86,7 +86,7 @@ fn facts(visit: &Visit, run: &TaskRun) -> Markup {
 }
 
 /// A piece of the log. With `follows` the page stays at its end.
-fn said(visit: &Visit, page: &str, log: &Log, follows: bool) -> Markup {
+fn output(visit: &Visit, page: &str, log: &Log, follows: bool) -> Markup {
     let is_empty = log.text.is_empty();
     html! {
         @if log.begins > 0 {

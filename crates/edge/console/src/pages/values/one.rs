@@ -52,7 +52,7 @@ async fn body(visit: &Visit, name: &str, params: &Page) -> Result<Markup, Failur
             (part(visit, &current, |current| html! { @if current.value.is_set() { (change::deletion(visit, name)) } }))
         }
         h2 { (visit.t("Related tasks")) }
-        div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
+        div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| related_tasks(visit, name, &all.tasks, all.complete))) }
         h2 #history { (visit.t("Changes")) }
         div data-live #changes { (part(visit, &history, |history| changes(visit, &history.changes))) }
         (pager(visit, &format!("{page}#history"), &[], &params.page, next))
@@ -78,7 +78,7 @@ fn facts(visit: &Visit, current: &CtlCurrent) -> Markup {
 }
 
 /// Readers, setters and their graph.
-fn joined(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> Markup {
+fn related_tasks(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> Markup {
     let has = |names: &[String]| names.iter().any(|known| known == name);
     let links = |of: &dyn Fn(&TaskSummary) -> bool| {
         html! { @for task in tasks.iter().filter(|task| of(task)) { a href=(path(&["tasks", &task.name])) { (task.name) } " " } }
