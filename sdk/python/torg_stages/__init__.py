@@ -1,4 +1,4 @@
-"""Stages for Torg: code of your own that visits offers whenever they change, or at a time of its choice.
+"""Stages for Torg: your own code that visits offers when they change, or at a time it chooses.
 
 Derive from `Stage`, and hand it to `serve`:
 

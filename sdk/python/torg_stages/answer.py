@@ -1,4 +1,4 @@
-"""What a stage answers. Answers are values: each method makes a new one."""
+"""Answers of a stage. Answers are immutable: each method returns a new one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from torg_stages.values import State, pack, timestamp
 
 @dataclass(frozen=True)
 class Wish:
-    """Whether a stage wants to visit an offer that has changed."""
+    """When a stage visits an offer that has changed."""
 
     _at: datetime | None = None
     _wanted: bool = True
 
     @staticmethod
     def no() -> Wish:
-        """Not because of this change."""
+        """No visit for this change."""
         return Wish(_wanted=False)
 
     @staticmethod
@@ -33,11 +33,11 @@ class Wish:
 
     @staticmethod
     def at(moment: datetime) -> Wish:
-        """Then, never earlier."""
+        """At this time, never earlier."""
         return Wish(_at=moment)
 
     def to_proto(self, offer: Offer) -> stage_pb2.Wish:
-        """As Torg is told."""
+        """The message for Torg."""
         if not self._wanted:
             return stage_pb2.Wish(id=offer.id, no=stage_pb2.Wish.No())
         if self._at is None:
@@ -47,7 +47,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a visit comes to: what becomes of the offer, of the stage's private state, and when it wants to come again."""
+    """The result of a visit: the change of the offer, the private state, the next visit."""
 
     _patch: stage_pb2.Patch | None = None
     _replace: Offer | None = None
@@ -57,7 +57,7 @@ class Answer:
 
     @staticmethod
     def untouched() -> Answer:
-        """The offer stays as it is."""
+        """No change of the offer."""
         return Answer()
 
     @staticmethod
@@ -70,28 +70,28 @@ class Answer:
 
     @staticmethod
     def replace(offer: Offer) -> Answer:
-        """The offer becomes this. A patch is better: it survives what others change meanwhile."""
+        """Replaces the offer. Prefer a patch: it survives concurrent changes."""
         return Answer(_replace=offer)
 
     def with_state(self, state: State) -> Answer:
-        """The private state from now on: values as in JSON by name, or a message. Without this it stays as it is."""
+        """Sets the private state: named JSON values, or a message. Without it the state stays."""
         return replace(self, _state=pack(state), _clear_state=False)
 
     def without_state(self) -> Answer:
-        """The private state goes."""
+        """Deletes the private state."""
         return replace(self, _state=None, _clear_state=True)
 
     def visit_at(self, moment: datetime) -> Answer:
-        """Come again then, whatever happens in between. Without this, only a change brings the stage back."""
+        """Schedules the next visit. Without it, only a change triggers one."""
         timestamp(moment)
         return replace(self, _visit=moment)
 
     def visit_in(self, time: timedelta) -> Answer:
-        """Come again after this time, counted from `subject.now`."""
+        """Schedules the next visit after this time, from `subject.now`."""
         return replace(self, _visit=time)
 
     def to_proto(self, offer: Offer, now: datetime) -> stage_pb2.Answer:
-        """As Torg is told, about this version of this offer."""
+        """The message for Torg about this version of the offer."""
         visit = now + self._visit if isinstance(self._visit, timedelta) else self._visit
         return stage_pb2.Answer(
             id=offer.id,

@@ -1,4 +1,4 @@
-"""How a stage says that it has no answer for an offer."""
+"""Failures: a stage has no answer for an offer."""
 
 from torg_stages.proto import stage_pb2
 
@@ -13,17 +13,17 @@ class Failed(Exception):
 
 
 class Passing(Failed):
-    """It may work later: Torg tries again, with growing pauses."""
+    """Temporary: Torg retries with back-off."""
 
 
 class Lasting(Failed):
-    """It will not work with this offer as it is: the visit is parked until the offer changes or somebody releases it."""
+    """Permanent for this version: the visit is parked until the offer changes or an operator releases it."""
 
     lasting = True
 
 
 def failure(error: Exception) -> stage_pb2.Failure:
-    """What Torg is told. An error that is none of ours is passing: a mended stage will do better."""
+    """The message for Torg. Other exceptions are passing: a fixed stage may succeed."""
     if isinstance(error, Failed):
         message = str(error) or type(error).__name__
     else:

@@ -1,4 +1,4 @@
-"""gRPC's health service, in so few lines that it needs no package of its own."""
+"""gRPC's health service, implemented here to avoid another dependency."""
 
 import threading
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WATCHERS_MAX = 2
 
 
 class Health:
-    """Serving until `stop`. The messages have the same form as the wrappers of a text and of a number."""
+    """Serving until `stop`. Its messages have the same encoding as the wrappers of a string and of a number."""
 
     def __init__(self, services: set[str]) -> None:
         self._services = services | {"", SERVICE}
@@ -23,7 +23,7 @@ class Health:
         self._watchers = threading.Semaphore(WATCHERS_MAX)
 
     def stop(self) -> None:
-        """Not serving any more; watchers are told, and their calls end."""
+        """Not serving: notifies watchers and ends their calls."""
         self._stopped.set()
 
     def _status(self) -> Int32Value:

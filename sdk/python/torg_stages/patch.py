@@ -1,4 +1,4 @@
-"""Patches: fields of an offer that take new values."""
+"""Patches: new values for fields of an offer."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ ATTRIBUTES = "attributes"
 
 
 def build(fields: Mapping[str, Anything]) -> Patch:
-    """A patch of these fields. None clears a field; `attributes` is a mapping, and touches only the attributes in it."""
+    """A patch of these fields. None clears a field; `attributes` is a mapping and changes only its attributes."""
     if not fields:
         raise TypeError("a patch of nothing: use Answer.untouched()")
     patch = Patch()
@@ -31,7 +31,7 @@ def build(fields: Mapping[str, Anything]) -> Patch:
 
 
 def apply(patch: Patch, offer: Offer) -> Offer:
-    """The offer as it becomes by a patch, as Torg would do it."""
+    """Applies a patch like Torg."""
     changed = Offer()
     changed.CopyFrom(offer)
     for path in patch.fields.paths:

@@ -27,7 +27,7 @@ log = logging.getLogger("torg_stages")
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM. With `client_ca`, only clients are served that show a certificate of that authority."""
+    """PEM files. With `client_ca`, clients need a certificate of that authority."""
 
     certificate: str | Path
     key: str | Path
@@ -40,7 +40,7 @@ class Tls:
 
 
 class Server:
-    """Serves one or several stages on one port, from `start` to `stop`. `serve` does both, and waits in between."""
+    """Serves stages on one port, from `start` to `stop`. `serve` does both and waits for a signal."""
 
     def __init__(
         self,
@@ -70,14 +70,14 @@ class Server:
         )
         self.address = self._listen(address, tls)
         if token is None and not address.startswith(LOOPBACK):
-            log.warning("%s can be reached by others, and nobody has to show a token", address)
+            log.warning("%s is public and no token is set", address)
 
     def start(self) -> None:
-        """Serves from now on, in threads of its own."""
+        """Starts serving in its own threads."""
         self._server.start()
 
     def stop(self, grace_s: float = GRACE_S) -> None:
-        """Takes no more calls, and lets those that run end for so long."""
+        """Stops accepting calls and lets running ones finish within the grace period."""
         self._health.stop()
         self._server.stop(grace_s).wait()
 
@@ -113,7 +113,7 @@ def serve(stages: Stage | Sequence[Stage], address: str = ADDRESS, *, grace_s: f
 
 
 class _TokenCheck(grpc.ServerInterceptor):  # type: ignore[misc]
-    """Lets calls pass that show the token, and probes of health, which have none."""
+    """Admits calls with the token, and health probes."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()

@@ -1,4 +1,4 @@
-"""`torg.stages.v1.StageService` over stages: what fails for one offer fails for that one only."""
+"""`torg.stages.v1.StageService` over stages: a failure for one offer affects only that offer."""
 
 import logging
 import re
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class StageService:
-    """The methods of the contract. Which stage a call is for stands in the call."""
+    """The methods of the contract. Calls name their stage."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         for stage in stages:
@@ -72,7 +72,7 @@ class StageService:
 
 
 def wish(stage: Stage, subject: Subject) -> stage_pb2.Wish:
-    """What a stage wishes, or why it does not know."""
+    """The schedule of a stage, or its failure."""
     try:
         return _expect(Wish, stage.should_process(subject), "should_process").to_proto(subject.offer)
     except Exception as error:
@@ -80,7 +80,7 @@ def wish(stage: Stage, subject: Subject) -> stage_pb2.Wish:
 
 
 def answer(stage: Stage, subject: Subject) -> stage_pb2.Answer:
-    """What a visit comes to, or why it came to nothing."""
+    """The answer of a visit, or its failure."""
     offer = subject.offer
     try:
         return _expect(Answer, stage.process(subject), "process").to_proto(offer, subject.now)
@@ -90,7 +90,7 @@ def answer(stage: Stage, subject: Subject) -> stage_pb2.Answer:
 
 
 def tell(stage: Stage, saved: Saved) -> stage_pb2.SavedFailure | None:
-    """Has a stage do what follows from a saved change; None if it worked."""
+    """Calls `on_saved`; returns None on success."""
     offer = saved.offer
     try:
         stage.on_saved(saved)
@@ -107,7 +107,7 @@ def _expect(kind: type[T], value: object, method: str) -> T:
 
 
 def _noted(error: Exception, stage: Stage, method: str, id: str) -> stage_pb2.Failure:
-    """Errors that a stage raises on purpose are Torg's to show; others need somebody who reads where they came from."""
+    """Logs unexpected exceptions with their traceback; Torg shows the intended ones."""
     if not isinstance(error, Failed):
         log.error("%s.%s failed for offer %s", stage.id, method, id, exc_info=error)
     return failure(error)
@@ -126,7 +126,7 @@ def _saved(saved: stage_pb2.Saved) -> Saved:
 
 
 def _while_wanted(items: Sequence[T], context: grpc.ServicerContext) -> Iterator[T]:
-    """Stops when the caller has given up: nobody would hear the rest."""
+    """Stops when the caller has given up."""
     for item in items:
         if not context.is_active():
             return

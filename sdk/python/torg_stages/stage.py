@@ -1,4 +1,4 @@
-"""What a stage is, and what it is shown."""
+"""The base class of stages and its inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torg_stages.values import M, unpack, unpack_dict
 
 @dataclass(frozen=True)
 class Interest:
-    """Which changes a stage wants to hear of."""
+    """The changes that trigger a stage."""
 
     # The fields whose change matters: `price`, `attributes`, `attributes.colour`. None: all fields.
     fields: Sequence[str] = ()
@@ -29,7 +29,7 @@ class Interest:
 
 @dataclass(frozen=True)
 class _Shown:
-    """An offer with the stage's private state beside it."""
+    """An offer with the private state of the stage."""
 
     offer: Offer
     packed_state: Any | None
@@ -46,7 +46,7 @@ class _Shown:
 
 @dataclass(frozen=True)
 class Subject(_Shown):
-    """What a stage is shown to decide upon."""
+    """The input of a visit."""
 
     # What time it is by Torg's clock, in UTC. Use this instead of the machine's clock: then a visit can be repeated.
     now: datetime
@@ -54,14 +54,14 @@ class Subject(_Shown):
 
 @dataclass(frozen=True)
 class Saved(_Shown):
-    """A change of this stage that was saved: the offer and the state as they were saved with it."""
+    """A saved change of this stage: the offer and the state."""
 
 
 class Stage:
-    """Derive from this. All methods but `on_saved` must be pure: Torg may call them at any time, again, at the same time
-    on another instance, or for nothing, and throws answers away. They are called by several threads at once."""
+    """Derive from this. All methods except `on_saved` must be pure: Torg may call them at any time, repeatedly, concurrently
+    on several instances, and may discard answers. They are called by several threads."""
 
-    # Under which Torg knows the stage: letters, digits, `-` and `_`; the same for ever.
+    # The id of the stage: letters, digits, `-` and `_`; it must never change.
     id: ClassVar[str]
     # Of your code, for people.
     version: ClassVar[str] = "0.1.0"
@@ -70,8 +70,8 @@ class Stage:
     sets: ClassVar[Sequence[str]] = ()
 
     def should_process(self, subject: Subject) -> Wish:
-        """Whether the stage wants to visit an offer that has changed. Torg asks only stages that bring this method;
-        the others visit whenever one of their fields has changed. To be quick is all that it is for."""
+        """When to visit an offer that has changed. Called only if the stage defines it; other stages
+        visit when one of their fields has changed. It should be fast."""
         return Wish.now()
 
     def process(self, subject: Subject) -> Answer:
@@ -79,11 +79,11 @@ class Stage:
         raise NotImplementedError(f"{type(self).__name__} has no process()")
 
     def on_saved(self, saved: Saved) -> None:
-        """A change of this stage was saved: the place for side effects. Called at least once for each change, in the
-        order of an offer's versions; `offer.id` with `offer.version` names a change, should it come twice."""
+        """Called after a change of this stage was saved: the place for side effects. Called at least once for each
+        change, in the order of the offer's versions; `offer.id` and `offer.version` identify a repeated change."""
 
     def describe(self) -> stage_pb2.DescribeResponse:
-        """What Torg is told when it connects."""
+        """The description for Torg."""
         interest = stage_pb2.Interest(
             fields=FieldMask(paths=self.interest.fields),
             inputs=FieldMask(paths=self.interest.inputs),

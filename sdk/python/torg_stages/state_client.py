@@ -26,7 +26,7 @@ UPDATE_PAUSE_S_MAX = 0.5
 
 
 class Contended(Exception):
-    """Others changed the state again and again."""
+    """Concurrent changes of the state."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def ask(stage: Stage, offer: Offer, state: State | None = None, now: datetime = 
 def visit(stage: Stage, offer: Offer, state: State | None = None, now: datetime = NOW) -> Visited:
     """Visits an offer, as Torg would. What the stage raises comes through.
 
-    Visits twice, and fails if the answers differ or the stage changes what it is shown: a visit has to be repeatable.
+    Visits twice, and fails if the answers differ or the stage changes what it is shown: a visit must be repeatable.
     Fails as well if the stage sets a field that it does not name in `sets`.
     """
     subject = _subject(offer, state, now)

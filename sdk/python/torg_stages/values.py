@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Message)
 
 
 def timestamp(moment: datetime) -> Timestamp:
-    """A moment for Torg. One without a time zone is refused: nobody knows when it is."""
+    """A time for Torg. It must have a time zone."""
     if moment.utcoffset() is None:
         raise ValueError(f"{moment.isoformat()} has no time zone: use datetime(..., tzinfo=timezone.utc) or subject.now")
     made = Timestamp()

@@ -1,4 +1,4 @@
-//! Who calls.
+//! The authenticated caller.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,53 +6,50 @@ use std::fmt;
 use crate::limits::{ANONYMOUS_ID_BYTES_MAX, ANONYMOUS_ID_BYTES_MIN, SELLER_BYTES_MAX};
 use crate::role::{Role, Roles};
 
-/// Who calls, once that is proven. Handlers find it among the extensions of a request.
+/// The authenticated caller. Handlers find it in the extensions of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Who it is, as the issuer of the proof names them; empty for an anonymous caller.
+    /// The name that the issuer of the proof gives; empty for an anonymous caller.
     pub subject: String,
-    /// The seller that the caller acts as, if any.
     pub seller: Option<String>,
-    /// The anonymous seller that the caller was before signing in, or still is.
+    /// The anonymous id of a caller who has not signed in, or had one before.
     pub anonymous: Option<AnonymousId>,
-    /// What the caller is to the marketplace.
     pub roles: Roles,
-    /// How the caller proved it.
     pub proof: Proof,
 }
 
-/// How a caller proved who they are.
+/// How a caller was authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Proof {
-    /// Nothing was asked for: access is off, and the process listens on this machine only.
+    /// Access control is off, and the process listens on this machine only.
     Off,
-    /// Nothing was shown.
+    /// No credential.
     Nothing,
     /// A signed token.
     Token {
-        /// Who issued it, if it says so.
+        /// Empty if the token names none.
         issuer: String,
     },
     /// An API key.
     ApiKey {
         /// The public part of the key.
         id: String,
-        /// What the key is for, in words. Two keys may have the same.
+        /// The name of the key; not unique.
         name: String,
     },
 }
 
-/// Whose something is.
+/// The owner of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner<'a> {
     /// A seller's.
     Seller(&'a str),
-    /// A draft of somebody who has not signed in.
+    /// The draft of a visitor who has not signed in.
     Anonymous(&'a AnonymousId),
 }
 
 impl Caller {
-    /// Somebody on this machine while access is off: may do everything.
+    /// A caller on this machine with access control off: may do everything.
     #[must_use]
     pub fn local() -> Self {
         Self {
@@ -64,7 +61,7 @@ impl Caller {
         }
     }
 
-    /// Somebody who showed nothing, except perhaps the id under which a draft is kept.
+    /// A caller without a credential, possibly with the id of a draft.
     #[must_use]
     pub fn anonymous(id: Option<AnonymousId>) -> Self {
         Self {
@@ -76,10 +73,10 @@ impl Caller {
         }
     }
 
-    /// Who it is, for people to read: `Anna (3f9k2m7q)` for an API key, which names nobody by its id; the subject for all others. What is kept of a caller so that programs find it again is
-    /// the [`subject`](Self::subject).
+    /// The name for people: `Anna (3f9k2m7q)` for an API key, else the subject. Stored references
+    /// use the [`subject`](Self::subject).
     #[must_use]
-    pub fn shown_name(&self) -> Cow<'_, str> {
+    pub fn display_name(&self) -> Cow<'_, str> {
         match &self.proof {
             Proof::ApiKey { id, name } if !name.is_empty() => Cow::Owned(format!("{name} ({id})")),
             Proof::ApiKey { id, .. } if self.subject.is_empty() => Cow::Borrowed(id),
@@ -87,14 +84,12 @@ impl Caller {
         }
     }
 
-    /// Whether nobody knows who it is.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.proof == Proof::Nothing
     }
 
-    /// Whether something of this owner is the caller's own. The role is another question: see
-    /// [`may`](Self::may).
+    /// Whether the caller owns this. Roles are checked separately: see [`may`](Self::may).
     #[must_use]
     pub fn owns(&self, owner: Owner<'_>) -> bool {
         match owner {
@@ -104,8 +99,8 @@ impl Caller {
     }
 }
 
-/// The id under which a seller who has not signed in keeps a draft. The client makes it up at random; whoever knows
-/// it owns the draft, so it is shown nowhere.
+/// The id of drafts of a visitor who has not signed in. The client chooses it at random; knowing it
+/// means owning the draft, so it is never shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AnonymousId(String);
 
@@ -118,7 +113,7 @@ impl AnonymousId {
         (length && letters).then(|| Self(id.to_owned()))
     }
 
-    /// The id itself, for the key of a row.
+    /// The id itself, for keys of rows.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -131,7 +126,7 @@ impl fmt::Debug for AnonymousId {
     }
 }
 
-/// Whether a text can be the id of a seller: not empty, not long, and nothing in it that a log or a key cannot hold.
+/// Whether a text is a valid seller id: not empty, not too long, no control characters.
 pub(crate) fn is_seller_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= SELLER_BYTES_MAX && !id.chars().any(char::is_control)
 }
@@ -154,13 +149,13 @@ mod tests {
     #[test]
     fn people_read_the_name_of_a_key_and_the_subject_of_everybody_else() {
         let mut caller = Caller::local();
-        assert_eq!(caller.shown_name(), "local");
+        assert_eq!(caller.display_name(), "local");
         caller.subject = "3f9k2m7q".to_owned();
         caller.proof = Proof::ApiKey { id: "3f9k2m7q".to_owned(), name: "Anna".to_owned() };
-        assert_eq!(caller.shown_name(), "Anna (3f9k2m7q)");
+        assert_eq!(caller.display_name(), "Anna (3f9k2m7q)");
         caller.proof = Proof::ApiKey { id: "3f9k2m7q".to_owned(), name: String::new() };
-        assert_eq!(caller.shown_name(), "3f9k2m7q");
-        assert_eq!(Caller::anonymous(None).shown_name(), "");
+        assert_eq!(caller.display_name(), "3f9k2m7q");
+        assert_eq!(Caller::anonymous(None).display_name(), "");
     }
 
     #[test]

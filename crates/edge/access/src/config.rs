@@ -1,4 +1,4 @@
-//! What can be configured, with its defaults. A setting that is off is an empty text, never an absent key.
+//! Configuration with defaults. A disabled setting is an empty text, never a missing key.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -11,67 +11,67 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Whether callers have to prove who they are.
+    /// Whether callers must authenticate.
     pub mode: Mode,
-    /// Whether callers without a token are served what is public; if not, they are refused.
+    /// Whether callers without a credential may use what is public.
     pub anonymous: bool,
-    /// Whether API keys from the store are believed.
+    /// Whether API keys are accepted.
     pub api_keys: bool,
     /// A file with a JSON Web Key Set.
     pub jwks_file: PathBuf,
     /// Where a JSON Web Key Set is fetched from: `https://...`, or `http://` on this machine.
     pub jwks_url: String,
-    /// How old fetched keys may become before they are fetched again.
+    /// The age at which fetched keys are fetched again.
     pub jwks_refresh_s: u32,
     /// A file with one or more public keys, `-----BEGIN PUBLIC KEY-----`.
     pub pem_file: PathBuf,
-    /// A file with the secret that is shared with the issuer of HS256 tokens: 32 bytes or more.
+    /// A file with the shared secret for HS256 tokens: at least 32 bytes.
     pub hs256_secret_file: PathBuf,
-    /// What a token's `iss` must be; empty: anything.
+    /// The required `iss` of tokens; empty: any.
     pub issuer: String,
-    /// What a token's `aud` must be or hold; empty: anything.
+    /// The required `aud` of tokens; empty: any.
     pub audience: String,
-    /// The claim with the roles: a list, or a text with spaces. `realm_access.roles` looks inside.
+    /// The claim with the roles: a list, or a text with spaces. A path such as `realm_access.roles`
+    /// is allowed.
     pub roles_claim: String,
     /// The claim with the seller's id.
     pub seller_claim: String,
-    /// How far clocks may differ.
+    /// Tolerance for clock differences.
     pub leeway_s: u32,
-    /// How many reverse proxies stand in front: so many addresses from the end of `X-Forwarded-For` the caller is found.
+    /// The number of reverse proxies in front: the caller's address is this many entries from the
+    /// end of `X-Forwarded-For`.
     pub proxies: u32,
-    /// Requests that are held at the same time, of all callers: from their first header to the end of their answer, also
-    /// while their body is still on its way.
+    /// Concurrent requests of all callers, counted from the first header to the end of the answer.
     pub concurrent_max: u32,
-    /// What one address may do without a token, or with a wrong one.
+    /// Limits of one address without a valid credential.
     pub unknown: Allowance,
-    /// What one known caller may do.
+    /// Limits of one authenticated caller.
     pub user: Allowance,
-    /// What one caller with the role service or admin may do.
+    /// Limits of one caller with the role service or admin.
     pub service: Allowance,
 }
 
-/// Whether callers have to prove who they are.
+/// Whether callers must authenticate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// No: everybody who reaches the port may do everything. Only on a loopback address.
+    /// No: every client may do everything. Only on a loopback address.
     #[default]
     Off,
     /// Yes.
     Required,
 }
 
-/// How much one caller may ask for. Zero: no limit.
+/// Limits of one caller. Zero: unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Allowance {
-    /// Calls in a second, over time.
+    /// Sustained calls per second.
     pub rate_per_s: u32,
-    /// Calls at once after a pause.
+    /// Calls in a burst.
     pub burst: u32,
-    /// Calls that run at the same time.
+    /// Concurrent calls.
     pub concurrent_max: u32,
-    /// The largest request.
     pub request_bytes_max: u32,
 }
 
@@ -108,7 +108,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The smallest and the largest value of every number, by its key inside `[access]`.
+    /// The allowed range of every number, by its key in `[access]`.
     pub const RANGES: &'static [(&'static str, i64, i64)] = &[
         ("jwks_refresh_s", 60, 86_400),
         ("leeway_s", 0, 600),
@@ -128,18 +128,21 @@ impl Config {
         ("service.request_bytes_max", 0, 1_073_741_824),
     ];
 
-    /// Whether the settings make sense together. Files are looked at when they are loaded.
+    /// Checks the settings against each other. Files are checked when they are loaded.
     pub fn validate(&self) -> Result<()> {
-        let tokens = self.believes_tokens();
+        let tokens = self.has_token_keys();
         if self.mode == Mode::Required && !tokens && !self.api_keys {
-            let why = "\"required\", but nothing could be believed: set jwks_file, jwks_url, pem_file, hs256_secret_file or api_keys";
+            let why = "\"required\", but no credential can be verified: set jwks_file, jwks_url, pem_file, hs256_secret_file or api_keys";
             return Err(Error::setting("access.mode", why));
         }
         if !self.jwks_url.is_empty() {
             KeysUrl::parse(&self.jwks_url).map_err(|why| Error::setting("access.jwks_url", why))?;
         }
         if tokens && self.roles_claim.is_empty() {
-            return Err(Error::setting("access.roles_claim", "empty: without roles nobody may do anything"));
+            return Err(Error::setting(
+                "access.roles_claim",
+                "empty: without roles no caller may do anything",
+            ));
         }
         if tokens && self.seller_claim.is_empty() {
             return Err(Error::setting(
@@ -177,15 +180,15 @@ impl Config {
         Ok(())
     }
 
-    /// Whether any source of keys for signed tokens is configured.
+    /// Whether any source of token keys is configured.
     #[must_use]
-    pub fn believes_tokens(&self) -> bool {
+    pub fn has_token_keys(&self) -> bool {
         let files = [&self.jwks_file, &self.pem_file, &self.hs256_secret_file];
         !self.jwks_url.is_empty() || files.iter().any(|file| !file.as_os_str().is_empty())
     }
 }
 
-/// Refuses to serve other machines while access is off.
+/// Refuses to listen on a public address with access control off.
 pub fn require_safe_listen(address: SocketAddr, config: &Config) -> Result<()> {
     let here = address.ip().to_canonical().is_loopback();
     if here || config.mode == Mode::Required { Ok(()) } else { Err(Error::OpenToOthers { address }) }
@@ -195,16 +198,16 @@ pub fn require_safe_listen(address: SocketAddr, config: &Config) -> Result<()> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsConfig {
-    /// The server's certificate and those between it and the authority, PEM.
+    /// The certificate chain of the server, PEM.
     pub cert_file: PathBuf,
-    /// The private key of the certificate, PEM.
+    /// The private key, PEM.
     pub key_file: PathBuf,
-    /// Authorities of clients, PEM: if set, clients without a certificate by one of them are hung up on.
+    /// Client authorities, PEM: if set, clients need a certificate of one of them.
     pub client_ca_file: PathBuf,
 }
 
 impl TlsConfig {
-    /// Whether TLS is on; half a configuration is an error.
+    /// Whether TLS is on; an incomplete configuration is an error.
     pub fn is_on(&self) -> Result<bool> {
         let set = |path: &PathBuf| !path.as_os_str().is_empty();
         match (set(&self.cert_file), set(&self.key_file), set(&self.client_ca_file)) {
@@ -219,7 +222,7 @@ impl TlsConfig {
     }
 }
 
-/// A URL that keys may be fetched from.
+/// A URL of a key set.
 #[derive(Debug)]
 pub(crate) struct KeysUrl {
     uri: http::Uri,
@@ -237,7 +240,7 @@ impl KeysUrl {
             Some("https") => true,
             Some("http") if is_this_machine(host) => false,
             Some("http") => {
-                return Err("http: whoever sits in between could give us keys; use https".to_owned());
+                return Err("http: an attacker on the network could replace the keys; use https".to_owned());
             }
             _ => return Err("not an https URL".to_owned()),
         };
@@ -248,7 +251,7 @@ impl KeysUrl {
         self.encrypted
     }
 
-    /// The host; an address of IPv6 without its brackets.
+    /// The host; IPv6 addresses without brackets.
     pub(crate) fn host(&self) -> &str {
         net::bare_host(self.uri.host().unwrap_or_default())
     }
@@ -266,7 +269,7 @@ impl KeysUrl {
     }
 }
 
-/// Whether a host in a URL or a header is this machine, without asking anybody.
+/// Whether a host name is this machine, without a DNS lookup.
 pub(crate) fn is_this_machine(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || net::bare_host(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

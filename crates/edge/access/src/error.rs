@@ -1,4 +1,4 @@
-//! What can go wrong: with the set-up ([`Error`]), with what a caller shows ([`Refusal`]), and what the caller is told of it
+//! Errors of the setup ([`Error`]), of credentials ([`Refusal`]), and the answers to callers
 //! ([`Denial`]).
 
 use std::time::Duration;
@@ -7,24 +7,25 @@ use http::StatusCode;
 
 use crate::time::Time;
 
-/// A set-up that cannot be used, or a store that does not answer. The message names the place; [`Error::hint`] says what to do.
+/// An invalid setup, or a store that does not answer. The message names the place; [`Error::hint`]
+/// names the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant says what its fields hold in its message")]
 pub enum Error {
-    /// A setting has a value that cannot be used.
+    /// A setting has an invalid value.
     #[error("{key}: {why}")]
     Setting { key: &'static str, why: String },
-    /// The process would serve others while access is off.
+    /// The process would serve other machines with access control off.
     #[error("refusing to listen on {address}: access is off, and other machines could reach it")]
     OpenToOthers { address: std::net::SocketAddr },
-    /// A file cannot be read, or does not hold what it should.
+    /// A file cannot be read, or has the wrong content.
     #[error("{path}: {why}")]
     File { path: String, why: String },
-    /// A certificate and a key, each in order, that do not go together.
+    /// A certificate and a key that do not match.
     #[error("TLS: {why}")]
     Tls { why: String },
-    /// A set of keys could not be fetched, or what came is none.
+    /// A key set cannot be fetched or is invalid.
     #[error("cannot get the keys from {url}: {why}")]
     Fetch { url: String, why: String },
     /// A new API key breaks a rule.
@@ -33,13 +34,12 @@ pub enum Error {
     /// There is no API key of that id.
     #[error("there is no API key {id}")]
     NoSuchKey { id: String },
-    /// A row of this crate cannot be understood.
+    /// A row cannot be decoded.
     #[error("the row of API key {id} cannot be read: {why}")]
     Row { id: String, why: String },
-    /// The machine gives no random bytes.
     #[error("the system gives no random bytes")]
     NoEntropy,
-    /// Others changed the same row again and again.
+    /// Concurrent changes of the same row.
     #[error("the row of API key {id} keeps changing")]
     Busy { id: String },
     /// The store failed.
@@ -51,7 +51,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What a person can do about it, where that is known.
+    /// The remedy, if it is known.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -77,83 +77,78 @@ impl Error {
     }
 }
 
-/// Why a caller was not believed, for the log. Holds nothing secret. The caller hears only [`Refusal::told`].
+/// Why authentication failed, for the log. Contains no secrets. The caller receives only
+/// [`Refusal::message`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant says what its fields hold in its message")]
 pub enum Refusal {
-    /// No token, where one is needed.
     #[error("no token was shown")]
     Nothing,
     /// The header is not `Authorization: Bearer ...`, or there are several.
-    #[error("the authorization header is no single bearer token")]
+    #[error("the authorization header is not a single bearer token")]
     Header,
     /// Longer than [`TOKEN_BYTES_MAX`](crate::limits::TOKEN_BYTES_MAX).
     #[error("the token has {bytes} bytes")]
     TooLong { bytes: usize },
-    /// Not three parts of base64 with JSON in them.
+    /// Not three base64 parts with JSON.
     #[error("the token is malformed: {what}")]
     Malformed { what: &'static str },
-    /// A header parameter that must be understood and is not, or a kind of token that is not for calling us.
+    /// A critical header parameter that is not supported, or a token for another purpose.
     #[error("the token's header has {what}")]
     Unsupported { what: &'static str },
-    /// No configured key has this id.
     #[error("no key has the id {kid:?}")]
     UnknownKey { kid: String },
-    /// No configured key is for tokens without a key id and of this algorithm.
+    /// No key for tokens without a key id of this algorithm.
     #[error("no key is for tokens signed by {algorithm}")]
     NoKeyFor { algorithm: String },
-    /// The token wants another algorithm than its key is for: a forgery, or a misconfigured issuer.
+    /// The token's algorithm differs from that of its key: a forgery, or a misconfigured issuer.
     #[error("the token says {token}, its key is for {key}")]
     WrongAlgorithm { token: String, key: &'static str },
-    /// The signature is not by the key.
     #[error("the token is not signed by {key}")]
     BadSignature { key: String },
-    /// A claim is absent, of a wrong type, or out of range.
+    /// A claim is missing, of a wrong type, or out of range.
     #[error("claim {claim}: {what}")]
     BadClaim { claim: String, what: &'static str },
-    /// Over, also with leeway.
+    /// Expired, including the leeway.
     #[error("the token expired at {at}")]
     Expired { at: Time },
-    /// Not begun, also with leeway.
+    /// Not valid yet, including the leeway.
     #[error("the token is not valid before {at}")]
     NotYetValid { at: Time },
-    /// By another issuer than the configured one.
+    /// Another issuer than the configured one.
     #[error("the token is issued by {issuer:?}")]
     WrongIssuer { issuer: String },
-    /// For somebody else.
+    /// Another audience.
     #[error("the token is not for the configured audience")]
     WrongAudience,
-    /// Access is off, and the caller calls us by a name that is not this machine's: a web page, or a proxy for others.
+    /// Access control is off, and the `Host` is not this machine: a foreign web page, or a proxy.
     #[error("access is off, and the call is for another host than this machine")]
     ForeignHost,
-    /// The anonymous id is too short, too long, or has odd characters.
+    /// The anonymous id is too short, too long, or has invalid characters.
     #[error("the anonymous id is malformed")]
     BadAnonymousId,
-    /// No such API key.
     #[error("there is no API key {id}")]
     UnknownApiKey { id: String },
-    /// The id exists, the secret is another one.
     #[error("the secret of API key {id} is wrong")]
     WrongSecret { id: String },
-    /// Revoked.
     #[error("API key {id} was revoked at {at}")]
     Revoked { id: String, at: Time },
-    /// Expired.
     #[error("API key {id} expired at {at}")]
     ApiKeyExpired { id: String, at: Time },
-    /// The keys of the issuer could not be had yet.
+    /// The keys of the issuer have not been fetched yet.
     #[error("the keys of the issuer are not there yet")]
     NoKeysYet,
-    /// The store that holds the API keys is not open yet, or does not answer.
+    /// The store with the API keys is not open yet or unavailable.
     #[error("API keys cannot be looked up: {why}")]
     KeysUnreachable { why: String },
 }
 
 impl Refusal {
-    /// What the caller is told. A forger learns nothing: everything that is judged before the signature, or beside it, sounds the same.
+    /// The text for the caller. It is the same for everything that is checked before the signature,
+    /// so a forger learns nothing.
     #[must_use]
-    pub fn told(&self) -> &'static str {
+    pub fn message(&self) -> &'static str {
         match self {
             Self::Nothing => "this needs a bearer token",
             Self::NoKeysYet | Self::KeysUnreachable { .. } => "tokens cannot be checked now, try again later",
@@ -161,42 +156,40 @@ impl Refusal {
             Self::ForeignHost => {
                 "access is off: only calls to localhost are served; to serve others set access.mode = \"required\""
             }
-            // Judged only after the signature held.
+            // Checked only after the signature.
             Self::Expired { .. } => "the token has expired",
             _ => "the token is not valid",
         }
     }
 
-    /// Whether it is our fault, not the caller's.
+    /// Whether Torg is at fault, not the caller.
     #[must_use]
-    pub fn is_ours(&self) -> bool {
+    pub fn is_internal(&self) -> bool {
         matches!(self, Self::NoKeysYet | Self::KeysUnreachable { .. })
     }
 }
 
-/// Why a call is not served, in the words and codes for its caller.
+/// The refusal of a call, as its caller sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Denial {
-    /// The kind.
     pub code: Code,
-    /// The words.
     pub message: &'static str,
-    /// When another attempt makes sense, if that is known.
+    /// When to retry, if that is known.
     pub retry_after: Option<Duration>,
 }
 
 /// The kind of a [`Denial`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Nobody knows who calls.
+    /// Not authenticated.
     Unauthenticated,
-    /// It is known who calls, and they may not.
+    /// Authenticated, but not allowed.
     PermissionDenied,
-    /// Too often or too much at once.
+    /// A limit is reached.
     ResourceExhausted,
-    /// The request is larger than this caller may send.
+    /// The request is too large for this caller.
     TooLarge,
-    /// We cannot judge now.
+    /// The call cannot be judged now.
     Unavailable,
 }
 
@@ -226,7 +219,7 @@ impl Code {
 }
 
 impl Denial {
-    /// A denial with a text that everybody may read.
+    /// The text is public.
     #[must_use]
     pub const fn new(code: Code, message: &'static str) -> Self {
         Self { code, message, retry_after: None }
@@ -234,22 +227,22 @@ impl Denial {
 
     pub(crate) fn from_refusal(refusal: &Refusal) -> Self {
         let code = match refusal {
-            // No token would help.
+            // A token would not help.
             Refusal::ForeignHost => Code::PermissionDenied,
-            refusal if refusal.is_ours() => Code::Unavailable,
+            refusal if refusal.is_internal() => Code::Unavailable,
             _ => Code::Unauthenticated,
         };
-        Self::new(code, refusal.told())
+        Self::new(code, refusal.message())
     }
 
-    /// Whole seconds for `Retry-After`, at least one; `None` when nothing is known.
+    /// Whole seconds for `Retry-After`, at least one.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
         let wait = self.retry_after?;
         Some((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
     }
 
-    /// The headers that belong to the answer: `WWW-Authenticate` or `Retry-After`.
+    /// `WWW-Authenticate` or `Retry-After`.
     #[must_use]
     pub fn headers(&self) -> http::HeaderMap {
         let mut headers = http::HeaderMap::new();

@@ -1,4 +1,4 @@
-//! Files that are watched by what they hold.
+//! Files that are watched by content.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use ring::digest;
 use crate::limits::FILE_BYTES_MAX;
 use crate::{Error, Result};
 
-/// A whole small file.
+/// Reads a small file.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let opened = std::fs::File::open(path).map_err(|error| Error::file(path, error))?;
@@ -19,7 +19,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// What some files held at one moment, as hashes: neither the clock of the file system nor links that are swapped matter.
+/// Hashes of some files at one moment, independent of modification times and symbolic links.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct FileState(Vec<Option<Vec<u8>>>);
 

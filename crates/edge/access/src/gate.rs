@@ -1,4 +1,4 @@
-//! The gate: every call passes here once, and either has a [`Caller`] and a [`Permit`] behind it or is refused.
+//! The gate: every call passes it once and gets a [`Caller`] and a [`Permit`], or is refused.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,11 +18,11 @@ use crate::limiter::{Busy, Limiter, Permit};
 use crate::limits::{TOKEN_BYTES_MAX, UPKEEP_INTERVAL};
 use crate::time::Clock;
 
-/// The header with the id under which somebody who has not signed in keeps a draft.
+/// The header with the id of an anonymous visitor's drafts.
 pub const ANONYMOUS_HEADER: &str = "x-torg-anonymous";
 const FORWARDED_HEADER: &str = "x-forwarded-for";
 
-/// Decides who calls and whether the call may begin. Cheap to clone; all clones are one gate.
+/// Authenticates callers and applies limits. Cheap to clone; all clones share state.
 #[derive(Clone)]
 pub struct Gate {
     inner: Arc<Inner>,
@@ -37,28 +37,27 @@ struct Inner {
     limiter: Limiter,
 }
 
-/// Who says whether an API key holds.
+/// How API keys are checked.
 #[derive(Clone, Copy)]
-enum Store {
-    /// The store alone.
-    Asked,
-    /// The store, or what it said not long ago if it does not answer.
-    MayBeAway,
+enum KeyCheck {
+    /// By the store.
+    Strict,
+    /// By the store, or by the cache if the store does not answer.
+    CacheAllowed,
 }
 
-/// A call that may begin.
+/// An admitted call.
 #[derive(Debug)]
 pub struct Admitted {
-    /// Who calls.
     pub caller: Caller,
-    /// Keep it until the call has ended, its answer included.
+    /// Hold it until the call has ended, including its answer.
     pub permit: Permit,
-    /// The largest request that this caller may send, if the caller has a limit.
+    /// The largest request of this caller; `None`: unlimited.
     pub request_bytes_max: Option<u64>,
 }
 
 impl Gate {
-    /// A gate with the keys that the files hold. A URL of keys is fetched by the first [`refresh`](Self::refresh).
+    /// Loads the key files. A key URL is fetched by the first [`refresh`](Self::refresh).
     pub fn new(config: &Config, fetch: Arc<dyn Fetch>, clock: Clock) -> crate::Result<Self> {
         config.validate()?;
         let tokens = TokenVerifier::load(config, fetch)?;
@@ -67,35 +66,35 @@ impl Gate {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Believes these API keys from now on, if the configuration wants any. Before, their holders are told to try again.
+    /// Accepts these API keys from now on. Before, their holders are asked to retry.
     pub fn open_api_keys(&self, keys: ApiKeys) {
-        // Only the first counts: a process has one store.
+        // A process has one store, so only the first call counts.
         let _ = self.inner.api_keys.set(keys);
     }
 
-    /// Judges one call by its headers and the address of its peer. `peer` is `None` only where there is none, as in tests.
+    /// Judges a call by its headers and peer address. `peer` is `None` only in tests.
     pub async fn admit(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Admitted, Denial> {
-        self.admit_to(Store::Asked, headers, peer).await
+        self.admit_to(KeyCheck::Strict, headers, peer).await
     }
 
-    /// The same for a call that shows nothing of the store, and has to be answered just when that is away: see
-    /// [`ApiKeys::verify_without_store`].
+    /// The same for calls that reveal nothing of the store and must work while it is unavailable:
+    /// see [`ApiKeys::verify_without_store`].
     pub async fn admit_without_store(
         &self,
         headers: &HeaderMap,
         peer: Option<IpAddr>,
     ) -> Result<Admitted, Denial> {
-        self.admit_to(Store::MayBeAway, headers, peer).await
+        self.admit_to(KeyCheck::CacheAllowed, headers, peer).await
     }
 
     async fn admit_to(
         &self,
-        store: Store,
+        check: KeyCheck,
         headers: &HeaderMap,
         peer: Option<IpAddr>,
     ) -> Result<Admitted, Denial> {
         let address = self.address(headers, peer);
-        let caller = match self.identify_by(store, headers).await {
+        let caller = match self.identify_by(check, headers).await {
             Ok(caller) => caller,
             Err(refusal) => return Err(self.refuse(&refusal, address)),
         };
@@ -104,30 +103,30 @@ impl Gate {
         Ok(Admitted { caller, permit, request_bytes_max })
     }
 
-    /// Who calls, by the headers alone.
+    /// Authenticates a caller by the headers alone.
     pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
-        self.identify_by(Store::Asked, headers).await
+        self.identify_by(KeyCheck::Strict, headers).await
     }
 
-    async fn identify_by(&self, store: Store, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    async fn identify_by(&self, check: KeyCheck, headers: &HeaderMap) -> Result<Caller, Refusal> {
         if self.inner.config.mode == Mode::Off {
             return if names_this_machine(headers) { Ok(Caller::local()) } else { Err(Refusal::ForeignHost) };
         }
         let anonymous = anonymous_id(headers)?;
         match bearer(headers)? {
-            Some(token) => Ok(Caller { anonymous, ..self.believe(store, token).await? }),
+            Some(token) => Ok(Caller { anonymous, ..self.authenticate(check, token).await? }),
             None if self.inner.config.anonymous => Ok(Caller::anonymous(anonymous)),
             None => Err(Refusal::Nothing),
         }
     }
 
-    /// Calls that run now.
+    /// Calls in progress.
     #[must_use]
     pub fn running(&self) -> u32 {
         self.inner.limiter.running()
     }
 
-    /// Brings the keys up to date: files that changed, a URL whose keys are old. What fails leaves the old keys in use.
+    /// Reloads changed files and fetches old keys. On failure the old keys stay in use.
     pub async fn refresh(&self) -> crate::Result<()> {
         let files = self.inner.tokens.reread_files();
         self.inner.tokens.refresh(self.inner.clock.now()).await?;
@@ -137,8 +136,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Keeps the keys up to date and writes down which API keys were used, for as long as the process runs. Spawn it, and abort it
-    /// at the end.
+    /// Refreshes keys and records uses of API keys until it is aborted.
     pub async fn upkeep(&self) {
         loop {
             tokio::time::sleep(UPKEEP_INTERVAL).await;
@@ -152,24 +150,24 @@ impl Gate {
         }
     }
 
-    async fn believe(&self, store: Store, token: &str) -> Result<Caller, Refusal> {
+    async fn authenticate(&self, check: KeyCheck, token: &str) -> Result<Caller, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Refusal::TooLong { bytes: token.len() });
         }
         if self.inner.config.api_keys && token.starts_with(KEY_PREFIX) {
             let closed = || Refusal::KeysUnreachable { why: "the store is not open yet".to_owned() };
             let keys = self.inner.api_keys.get().ok_or_else(closed)?;
-            return match store {
-                Store::Asked => keys.verify(token).await,
-                Store::MayBeAway => keys.verify_without_store(token).await,
+            return match check {
+                KeyCheck::Strict => keys.verify(token).await,
+                KeyCheck::CacheAllowed => keys.verify_without_store(token).await,
             };
         }
         self.inner.tokens.verify(token, self.inner.clock.now()).await
     }
 
-    /// Logs why, and tells the caller no more than they may know. Wrong proofs count against their address.
+    /// Logs the reason and returns the public answer. Failures count against the address.
     fn refuse(&self, refusal: &Refusal, address: IpAddr) -> Denial {
-        if refusal.is_ours() {
+        if refusal.is_internal() {
             tracing::warn!(why = %refusal, "a caller cannot be judged");
             return Denial::from_refusal(refusal);
         }
@@ -180,7 +178,7 @@ impl Gate {
         }
     }
 
-    /// The caller's address: the peer's, or what the outermost of our own proxies saw.
+    /// The caller's address: the peer's, or what the outermost of the configured proxies saw.
     #[must_use]
     pub fn address(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> IpAddr {
         let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
@@ -197,7 +195,7 @@ impl fmt::Debug for Gate {
     }
 }
 
-/// The bearer token, if there is an authorization header. Any other is refused: nobody who shows something is taken for anonymous.
+/// The bearer token. Other authorization headers are refused, never treated as anonymous.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
     let mut values = headers.get_all(AUTHORIZATION).into_iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -208,8 +206,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
     if single && !token.is_empty() { Ok(Some(token)) } else { Err(Refusal::Header) }
 }
 
-/// While access is off: whether the caller knows us by a name of this machine. A page of another site that has its own name
-/// point here (DNS rebinding) does not.
+/// With access control off: whether `Host` names this machine. A DNS rebinding page does not.
 fn names_this_machine(headers: &HeaderMap) -> bool {
     headers.get_all(HOST).into_iter().all(|host| {
         let host: Option<Authority> = host.to_str().ok().and_then(|host| host.parse().ok());

@@ -1,4 +1,4 @@
-//! The gate as a layer of tower, for any service over HTTP.
+//! The gate as a tower layer for any HTTP service.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,47 +17,48 @@ use crate::error::{Code, Denial};
 use crate::gate::{Admitted, Gate};
 use crate::limiter::Permit;
 
-/// The address of a connection's other end. Whoever accepts connections puts it among the extensions of every request.
+/// The peer address of a connection. The server adds it to the extensions of every request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// Lets requests through the gate: a request that passes has its [`Caller`](crate::Caller) among its extensions, and its body is cut off
-/// at what the caller may send; one that does not pass is answered by `A`, a function from the denial and the request's headers.
+/// Passes admitted requests with their [`Caller`](crate::Caller) in the extensions, and truncates
+/// bodies at the caller's limit. `A` turns a denial and the request's headers into an answer.
 ///
-/// A call counts as running until the body of its answer has ended or was dropped.
+/// A call counts as running until the body of its answer ends or is dropped.
 #[derive(Clone, Debug)]
 pub struct GateLayer<A> {
     gate: Gate,
     open: &'static [&'static str],
     files: &'static [&'static str],
-    lasting: &'static [&'static str],
+    without_store: &'static [&'static str],
     answer: A,
 }
 
 impl<A> GateLayer<A> {
-    /// A layer whose denials are turned into answers by this function.
     pub fn new(gate: Gate, answer: A) -> Self {
-        Self { gate, open: &[], files: &[], lasting: &[], answer }
+        Self { gate, open: &[], files: &[], without_store: &[], answer }
     }
 
-    /// These paths, and those below one that ends with `/`, are open to everybody and are not counted: probes of health.
+    /// These paths, and those below a path that ends with `/`, need no credential and are not
+    /// counted: health probes.
     #[must_use]
     pub fn open(mut self, paths: &'static [&'static str]) -> Self {
         self.open = paths;
         self
     }
 
-    /// Bodies sent to paths that start like one of these are not cut off here: files, which have a limit of their own.
+    /// Bodies for paths with these prefixes are not limited here: files have their own limit.
     #[must_use]
     pub fn files(mut self, prefixes: &'static [&'static str]) -> Self {
         self.files = prefixes;
         self
     }
 
-    /// These paths show nothing of the store and are answered while it is away: see [`Gate::admit_without_store`].
+    /// These paths reveal nothing of the store and work while it is unavailable: see
+    /// [`Gate::admit_without_store`].
     #[must_use]
-    pub fn lasting(mut self, paths: &'static [&'static str]) -> Self {
-        self.lasting = paths;
+    pub fn without_store(mut self, paths: &'static [&'static str]) -> Self {
+        self.without_store = paths;
         self
     }
 
@@ -96,14 +97,15 @@ pub struct Guarded<S, A> {
     inner: S,
 }
 
-/// The body of a request, cut off at what its caller may send.
+/// The body of a request, limited to what its caller may send.
 #[derive(Debug)]
 pub struct Capped<B> {
     body: Either<B, Limited<B>>,
     cut: Cut,
 }
 
-/// Whether a body was cut off; the answer has to say so, for whoever reads the body knows only that it failed.
+/// Whether a body was truncated. The answer must say so: the reader of the body knows only that
+/// reading failed.
 #[derive(Clone, Debug, Default)]
 struct Cut(Option<Arc<AtomicBool>>);
 
@@ -114,7 +116,7 @@ impl Cut {
 }
 
 impl<B> Capped<B> {
-    /// A body that may be as long as it is.
+    /// A body without a limit.
     fn whole(body: B) -> Self {
         Self { body: Either::Left(body), cut: Cut::default() }
     }
@@ -173,7 +175,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The instance that was polled ready is the one that must be called.
+        // The service that was polled ready must be the one that is called.
         let waiting = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, waiting);
         let layer = self.layer.clone();
@@ -186,7 +188,7 @@ where
                 return Ok(answer.map(|body| Held { body, permit: None }));
             }
             let path = request.uri().path();
-            let (lasts, takes_files) = (layer.lasting.contains(&path), layer.takes_files(path));
+            let (lasts, takes_files) = (layer.without_store.contains(&path), layer.takes_files(path));
             match pass(&layer.gate, request, lasts, takes_files).await {
                 Ok((request, permit)) => {
                     let cut = request.body().cut.clone();
@@ -218,7 +220,7 @@ async fn pass<B: Body>(gate: &Gate, request: Request<B>, lasts: bool, takes_file
         Err(denial) => return Err((denial, parts.headers)),
     };
     parts.extensions.insert(caller);
-    // What has served its purpose here is not handed on, so that nothing behind can log it.
+    // Removed so that nothing behind the gate can log it.
     parts.headers.remove(header::AUTHORIZATION);
     let Some(most) = request_bytes_max.filter(|_| !takes_files) else {
         return Ok((Request::from_parts(parts, Capped::whole(body)), permit));
@@ -227,7 +229,7 @@ async fn pass<B: Body>(gate: &Gate, request: Request<B>, lasts: bool, takes_file
     if size.lower() > most {
         return Err((too_large(), parts.headers));
     }
-    // A length that is stated is kept to by the protocol.
+    // HTTP enforces a declared length.
     let body = if size.exact().is_some() { Capped::whole(body) } else { Capped::at(body, most) };
     Ok((Request::from_parts(parts, body), permit))
 }
@@ -236,7 +238,7 @@ fn too_large() -> Denial {
     Denial::new(Code::TooLarge, "the request is too large for this caller")
 }
 
-/// HTTP/2 says in its address what HTTP/1.1 says in `Host`: the gate, and what is open to everybody, look at one place.
+/// HTTP/2 has the host in `:authority`: copy it to `Host`, where the gate looks.
 fn name_host(parts: &mut http::request::Parts) {
     if !parts.headers.contains_key(header::HOST)
         && let Some(authority) = parts.uri.authority()
@@ -246,7 +248,7 @@ fn name_host(parts: &mut http::request::Parts) {
     }
 }
 
-/// The body of an answer, which keeps its call counted until it has ended.
+/// The body of an answer, which holds the permit until it ends.
 #[derive(Debug)]
 pub struct Held<B> {
     body: B,

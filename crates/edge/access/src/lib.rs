@@ -1,19 +1,24 @@
 //! Who calls, what they may do, and how much of it.
 //!
-//! - A [`Gate`] judges every call once: by a signed token ([`TokenVerifier`]) or an API key ([`ApiKeys`]) it finds the [`Caller`], by the
-//!   [`Limiter`] it decides whether the call may begin. [`GateLayer`] puts it before any service over HTTP.
-//! - A handler takes the [`Caller`] out of the request's extensions and asks it: [`Caller::judge`], [`Caller::judge_read`],
-//!   [`Caller::judge_write`], [`Caller::judge_on`]. Who may do what stands in one table (`permission.rs`).
-//! - [`require_safe_listen`] keeps a process without access control on its own machine; [`Tls`] loads certificates.
+//! - A [`Gate`] judges every call once: it finds the [`Caller`] by a signed token
+//!   ([`TokenVerifier`]) or an API key ([`ApiKeys`]), and applies the [`Limiter`]. [`GateLayer`]
+//!   puts it before any HTTP service.
+//! - A handler takes the [`Caller`] from the request's extensions and calls [`Caller::judge`],
+//!   [`Caller::judge_read`], [`Caller::judge_write`] or [`Caller::judge_on`]. One table decides who
+//!   may do what (`permission.rs`).
+//! - [`require_safe_listen`] restricts a process without access control to its own machine; [`Tls`]
+//!   loads certificates.
 //!
-//! What is promised:
-//! - A token's key decides its algorithm; a token that says another is refused.
-//! - What is another seller's looks exactly like what does not exist: [`Verdict::Missing`].
-//! - No token, secret or anonymous id is ever shown by `Debug`, `Display` or a log of this crate; a forger hears the same words whatever was wrong.
-//! - Time and random bytes are passed in; memory is bounded, whatever callers send ([`limits`]).
+//! Guarantees:
+//! - A token's key determines its algorithm; a token with another algorithm is refused.
+//! - Another seller's object looks exactly like a missing one: [`Verdict::Missing`].
+//! - No token, secret or anonymous id appears in `Debug`, `Display` or logs of this crate; a forger
+//!   gets the same answer for every mistake.
+//! - Time and random bytes are passed in; memory is bounded for any input ([`limits`]).
 //!
-//! Where things are: rules (`role.rs`, `caller.rs`, `permission.rs`), tokens (`jwt/`) and their keys (`keys/`), API keys (`api_keys/`),
-//! limits by caller (`limiter.rs`), what ties them together (`gate.rs`, `layer.rs`), `config.rs`, `tls.rs`, `error.rs`.
+//! Where things are: rules (`role.rs`, `caller.rs`, `permission.rs`), tokens (`jwt/`) and their
+//! keys (`keys/`), API keys (`api_keys/`), limits by caller (`limiter.rs`), what ties them together
+//! (`gate.rs`, `layer.rs`), `config.rs`, `tls.rs`, `error.rs`.
 
 mod api_keys;
 mod caller;

@@ -1,9 +1,10 @@
-//! Limits by caller: how often, how much at once, how large. Time is passed in, memory is bounded.
+//! Limits by caller: rate, concurrency, request size. Time is passed in, memory is bounded.
 
+use parking_lot::Mutex;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,10 +16,10 @@ use crate::lru::Lru;
 use crate::role::Role;
 use crate::time::Time;
 
-/// When a caller with too many running calls should come again: nobody knows, so soon.
+/// `Retry-After` for too many running calls: their end is not known.
 const RUNNING_WAIT: Duration = Duration::from_secs(1);
 
-/// Limits of one process. Cheap to clone; all clones are one.
+/// The limits of one process. Cheap to clone; all clones share state.
 #[derive(Clone)]
 pub struct Limiter {
     inner: Arc<Inner>,
@@ -33,7 +34,6 @@ struct Inner {
     parts: Vec<Mutex<Lru<Id, Record>>>,
 }
 
-/// Whose limits these are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
     /// One [`network`].
@@ -46,14 +46,14 @@ struct Record {
     running: Arc<AtomicU32>,
 }
 
-/// Why a call has to wait.
+/// Why a call must wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
-    /// This caller asks too often: wait this long.
+    /// The caller's rate is exceeded: wait this long.
     TooOften(Duration),
-    /// This caller has too many calls running.
+    /// The caller has too many calls in progress.
     TooManyRunning(Duration),
-    /// The process has too many calls running.
+    /// The process has too many calls in progress.
     Full(Duration),
 }
 
@@ -67,7 +67,7 @@ impl Busy {
     }
 }
 
-/// A call that runs; it counts until this is dropped.
+/// A call in progress; it counts until this is dropped.
 #[must_use]
 pub struct Permit {
     limiter: Limiter,
@@ -90,7 +90,6 @@ impl Drop for Permit {
 }
 
 impl Limiter {
-    /// The configured limits, with nothing running yet.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self::remembering(config, CALLERS_REMEMBERED_MAX)
@@ -110,7 +109,8 @@ impl Limiter {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Lets a call begin, or says how long to wait. With access off, only the limit of the whole process holds.
+    /// Admits a call, or returns how long to wait. With access control off, only the limit of the
+    /// process applies.
     pub fn begin(&self, caller: &Caller, address: IpAddr, now: Time) -> Result<Permit, Busy> {
         let permit = self.begin_any()?;
         match Id::of(caller, address) {
@@ -119,20 +119,20 @@ impl Limiter {
         }
     }
 
-    /// Counts a call whose proof did not hold against its address.
+    /// Counts a call with an invalid credential against its address.
     pub fn note_refused(&self, address: IpAddr, now: Time) -> Result<(), Busy> {
         let allowance = self.inner.unknown;
         self.with_record(Id::from_address(address), |record| record.bucket.take(&allowance, now))
     }
 
-    /// The largest request that this caller may send; `None`: no limit of its own.
+    /// The largest request of this caller; `None`: unlimited.
     #[must_use]
     pub fn request_bytes_max(&self, caller: &Caller) -> Option<u64> {
         let most = self.allowance(caller).request_bytes_max;
         (most > 0 && caller.proof != Proof::Off).then(|| most.into())
     }
 
-    /// Calls that run now.
+    /// Calls in progress.
     #[must_use]
     pub fn running(&self) -> u32 {
         self.inner.running.load(Ordering::Acquire)
@@ -175,19 +175,20 @@ impl Limiter {
 
     fn with_record<T>(&self, id: Id, work: impl FnOnce(&mut Record) -> T) -> T {
         let part = &self.inner.parts[id.part()];
-        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = part.lock();
         if let Some(record) = part.get(&id) {
             return work(record);
         }
         let mut record = Record { bucket: Bucket::default(), running: Arc::default() };
         let answer = work(&mut record);
-        // Those that run stay: what they hold must be counted. There are no more of them than may run at once.
+        // Callers with calls in progress are not evicted: their calls must be counted, and the
+        // limit of the process bounds them.
         part.insert(id, record, |record| record.running.load(Ordering::Acquire) == 0);
         answer
     }
 }
 
-/// One more, unless there are as many as may be; zero: there is no such limit.
+/// Increments a count up to `most`; zero: unlimited.
 fn raise(count: &AtomicU32, most: u32) -> bool {
     let more = |count: u32| (most == 0 || count < most).then(|| count.saturating_add(1));
     count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
@@ -216,7 +217,8 @@ impl Id {
     }
 }
 
-/// Whom an address stands for when callers are counted: itself, or one network of IPv6 (a /64), which a single caller usually has whole.
+/// The unit in which addresses are counted: an IPv4 address, or an IPv6 /64 network, which one
+/// caller usually owns.
 #[must_use]
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -228,14 +230,14 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A bucket of calls that fills steadily, kept as the moment when it will be full again, in nanoseconds.
+/// A token bucket, stored as the time when it will be full, in nanoseconds.
 #[derive(Default)]
 struct Bucket {
     full_at: i128,
 }
 
 impl Bucket {
-    /// Takes one, or says how long until there is one. A clock that goes back costs a caller at most one whole bucket.
+    /// Takes a token, or returns how long to wait. A clock that goes back costs at most one bucket.
     fn take(&mut self, allowance: &Allowance, now: Time) -> Result<(), Busy> {
         if allowance.rate_per_s == 0 {
             return Ok(());

@@ -1,11 +1,11 @@
-//! A map that remembers what was used last, and no more than so much.
+//! A bounded map that evicts the least recently used entry.
 
 use std::collections::BTreeMap;
 
-/// Keeps at most so many entries. Every look counts as a use.
+/// Every lookup counts as a use. An entry may be protected from eviction.
 pub(crate) struct Lru<K, V> {
     entries: BTreeMap<K, (u64, V)>,
-    /// The keys, the longest unused first.
+    /// Keys, least recently used first.
     order: BTreeMap<u64, K>,
     uses: u64,
     most: usize,
@@ -25,7 +25,7 @@ impl<K: Ord + Clone, V> Lru<K, V> {
         Some(value)
     }
 
-    /// Puts an entry in, if need be in place of the longest unused one that may go.
+    /// Inserts an entry, evicting the least recently used one that may go if the map is full.
     pub(crate) fn insert(&mut self, key: K, value: V, may_go: impl Fn(&V) -> bool) {
         self.remove(&key);
         if self.entries.len() >= self.most {

@@ -1,4 +1,4 @@
-//! Who may do what: one table, and the rule that what is somebody else's looks as if it did not exist.
+//! The permission table, and the rule that another owner's object looks missing.
 
 use crate::caller::{Caller, Owner};
 use crate::role::Role;
@@ -6,36 +6,36 @@ use crate::role::Role;
 /// A kind of action. Every method of every service is one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
-    /// Reads what the world may see: published offers, the catalogue.
+    /// Reads public data: published offers, the catalogue.
     ReadPublic,
-    /// Reads what is the caller's own.
+    /// Reads the caller's own objects.
     ReadOwn,
-    /// Makes or changes what is the caller's own.
+    /// Changes the caller's own objects.
     WriteOwn,
-    /// Reads anybody's.
+    /// Reads objects of every owner.
     ReadAny,
-    /// Reads how something came to be: explain, history.
+    /// Reads internals: explain, history.
     SeeInternals,
     /// Bans, rejects, approves.
     Moderate,
-    /// Moves anybody's offer to another status.
+    /// Moves any offer to another status.
     ChangeAnyStatus,
-    /// Makes or changes in the name of a seller.
+    /// Changes objects in the name of a seller.
     WriteForSeller,
-    /// Looks at the process: what it runs, its figures.
+    /// Reads the state of the process and its figures.
     SeeProcess,
-    /// Reads and writes topics, which are between programs: messages of all sellers, unfiltered.
+    /// Reads and writes topics, which contain messages of all sellers.
     UseTopics,
-    /// Reads and writes what stages keep beside offers: for services that work with a stage.
+    /// Reads and writes the private states of stages.
     UseStates,
-    /// API keys, stages, tasks, settings.
+    /// Manages API keys, stages, tasks and settings.
     Administer,
 }
 
 const Y: bool = true;
 const N: bool = false;
 
-/// The whole of it. The columns are the anonymous caller, then [`Role::ALL`].
+/// The columns are the anonymous caller, then [`Role::ALL`].
 #[rustfmt::skip]
 const TABLE: [(Action, [bool; 6]); 12] = [
     //                        anonymous  seller  support  moderator  service  admin
@@ -70,7 +70,7 @@ impl Action {
         Self::Administer,
     ];
 
-    /// Whether callers of this role may; `None` is the anonymous caller. For what is *own*, the caller has to own it besides.
+    /// Whether this role may; `None` is the anonymous caller. Own objects also require ownership.
     #[must_use]
     pub fn is_open_to(self, role: Option<Role>) -> bool {
         let column = role.map_or(0, |role| role as usize + 1);
@@ -78,23 +78,22 @@ impl Action {
     }
 }
 
-/// The answer to "may this caller do this?".
+/// The answer to a permission check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// Yes.
     Allowed,
-    /// No, and the caller must not learn that there is something: answer exactly as for what does not exist.
+    /// No, and the caller must not learn that the object exists.
     Missing,
-    /// No, whoever they are: their roles do not suffice.
+    /// No: the roles do not allow it.
     Forbidden,
-    /// Not as long as nobody knows who they are.
+    /// No: the caller must sign in first.
     SignIn,
 }
 
 impl Caller {
-    /// Whether the table lets this caller do this, by any of their roles. What needs no role is open to everybody, except
-    /// that a known caller has what is own only as a seller.
+    /// Whether one of the caller's roles allows the action. A known caller has own objects only as
+    /// a seller.
     #[must_use]
     pub fn may(&self, action: Action) -> bool {
         let own = matches!(action, Action::ReadOwn | Action::WriteOwn);
@@ -102,12 +101,13 @@ impl Caller {
         as_anybody || self.roles.iter().any(|role| action.is_open_to(Some(role)))
     }
 
-    /// Judges an action that concerns nobody's property.
+    /// Judges an action without an owner.
     pub fn judge(&self, action: Action) -> Verdict {
         if self.may(action) { Verdict::Allowed } else { self.refused() }
     }
 
-    /// Judges reading what is not public, such as an offer in the seller's cabinet. What a caller may not read is missing.
+    /// Judges reading a private object, such as an offer in a cabinet. What a caller may not read
+    /// is missing.
     pub fn judge_read(&self, owner: Owner<'_>) -> Verdict {
         if self.has_own(Action::ReadOwn, owner) || self.may(Action::ReadAny) {
             Verdict::Allowed
@@ -116,13 +116,15 @@ impl Caller {
         }
     }
 
-    /// Judges a change by its owner, or in the owner's name. Who may not even read it finds it missing.
+    /// Judges a change by the owner or in the owner's name. Without read access the object is
+    /// missing.
     pub fn judge_write(&self, owner: Owner<'_>) -> Verdict {
         self.judge_change(Action::WriteForSeller, owner, self.has_own(Action::WriteOwn, owner))
     }
 
-    /// Judges a change that does not need the owner: [`Action::Moderate`], [`Action::ChangeAnyStatus`],
-    /// [`Action::SeeInternals`] of one offer. Who may not even read it finds it missing.
+    /// Judges an action that does not need the owner: [`Action::Moderate`],
+    /// [`Action::ChangeAnyStatus`], [`Action::SeeInternals`] of one offer. Without read access the
+    /// object is missing.
     pub fn judge_on(&self, action: Action, owner: Owner<'_>) -> Verdict {
         self.judge_change(action, owner, false)
     }
@@ -137,7 +139,7 @@ impl Caller {
         }
     }
 
-    /// A seller needs the role for what is the seller's; an anonymous draft needs only its id.
+    /// Objects of a seller need the role; an anonymous draft needs only its id.
     fn has_own(&self, action: Action, owner: Owner<'_>) -> bool {
         let role = match owner {
             Owner::Seller(_) => Some(Role::Seller),

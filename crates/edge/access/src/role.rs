@@ -1,22 +1,22 @@
-//! Roles, and sets of them.
+//! Roles and sets of roles.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a caller is to the marketplace. One caller may have several roles.
+/// A role of a caller; a caller may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Sells: reaches what is their own.
+    /// A seller: own objects only.
     Seller,
-    /// Helps sellers: sees everything, changes nothing.
+    /// Support: reads everything, changes nothing.
     Support,
-    /// Judges offers.
+    /// Moderates offers.
     Moderator,
-    /// A program of ours: reads everything, writes in the name of sellers.
+    /// A trusted program: reads everything, writes for sellers.
     Service,
-    /// Runs the marketplace.
+    /// Operates the marketplace.
     Admin,
 }
 
@@ -55,22 +55,19 @@ impl fmt::Display for Role {
 pub struct Roles(u8);
 
 impl Roles {
-    /// No role: what an anonymous caller has.
+    /// The roles of an anonymous caller.
     pub const NONE: Self = Self(0);
 
-    /// Whether this role is in the set.
     #[must_use]
     pub const fn has(self, role: Role) -> bool {
         self.0 & (1 << role as u8) != 0
     }
 
-    /// The set with one more role.
     #[must_use]
     pub const fn with(self, role: Role) -> Self {
         Self(self.0 | (1 << role as u8))
     }
 
-    /// Whether there is none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,6 +1,6 @@
-//! Secrets that all processes of one store share: made by the first that needs one.
+//! Secrets shared by all processes of a store, created on first use.
 //!
-//! They protect what Torg gives out and takes back, such as cookies; whoever can read the store needs none of it.
+//! They protect what clients hold, such as cookies; a reader of the store does not need them.
 
 use store::{Batch, Read as _, Store, Table};
 
@@ -12,7 +12,7 @@ pub(crate) static SECRETS: Table<(u32, String)> = Table::versioned("access_secre
 
 const BYTES: usize = 32;
 
-/// The secret for this purpose, the same for everybody who opens this store.
+/// The same for every process of the store.
 pub async fn shared_secret(store: &Store, entropy: &Entropy, purpose: &str) -> Result<[u8; BYTES]> {
     let key = SECRETS.key((0, purpose));
     if let Some(row) = store.get_one(&key).await? {
@@ -25,7 +25,7 @@ pub async fn shared_secret(store: &Store, entropy: &Entropy, purpose: &str) -> R
     if store.commit(batch).await?.is_applied() {
         return Ok(secret);
     }
-    // Another process was first: theirs counts.
+    // Another process was first: use its secret.
     let row = store.get_one(&key).await?.ok_or_else(|| Error::Busy { id: purpose.to_owned() })?;
     read(purpose, &row.value)
 }

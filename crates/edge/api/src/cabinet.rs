@@ -1,13 +1,12 @@
-//! `torg.offers.v1.CabinetService`: what sellers see of their own offers.
+//! `torg.offers.v1.CabinetService`: a seller's view of their own offers.
 
 use access::{Action, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 use offers::cabinet::{Filter, PriceFilter};
 use offers::presets;
 use wire::torg::offers::v1::list_offers_request::Filter as WireFilter;
 use wire::torg::offers::v1::{self as proto, Money, Preset, get_counts_response, repair_counts_response};
 
-use crate::caller::{self, Intent, of_request};
+use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::{
     CATEGORY_BYTES_MAX, EXTERNAL_ID_BYTES_MAX, NAME_BYTES_MAX, OFFERS_PAGE, TITLE_PREFIX_CHARS_MAX, name,
@@ -16,46 +15,18 @@ use crate::limits::{
 use crate::market::Market;
 use crate::names::Names;
 use crate::offers::checks;
+use crate::service::service;
 use crate::tokens::{self, About};
 use buffa::Message as _;
 
-/// The service.
 pub(crate) struct CabinetRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-impl proto::CabinetService for CabinetRpc {
-    async fn list_offers(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::ListOffersRequest>,
-    ) -> ServiceResult<proto::ListOffersResponse> {
-        Response::ok(self.list(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn get_counts(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCountsRequest>,
-    ) -> ServiceResult<proto::GetCountsResponse> {
-        Response::ok(self.counts(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn get_counters(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCountersRequest>,
-    ) -> ServiceResult<proto::GetCountersResponse> {
-        Response::ok(self.counters(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn repair_counts(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::RepairCountsRequest>,
-    ) -> ServiceResult<proto::RepairCountsResponse> {
-        Response::ok(self.repair(of_request(&context)?, request.to_owned_message()).await?)
-    }
-}
+service! { CabinetService for CabinetRpc {
+    list_offers(ListOffersRequest) -> ListOffersResponse = list;
+    get_counts(GetCountsRequest) -> GetCountsResponse = counts;
+    get_counters(GetCountersRequest) -> GetCountersResponse = counters;
+    repair_counts(RepairCountsRequest) -> RepairCountsResponse = repair;
+}}
 
 impl CabinetRpc {
     async fn list(
@@ -75,8 +46,7 @@ impl CabinetRpc {
         let about = About::method("ListOffers").and("seller", seller).and("preset", presets::name(preset));
         let about = about.and("filter", wanted.encode_to_vec());
         let filter = filter(&wanted)?;
-        let after =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let after = tokens::page(&about, &request.page_token)?;
         let page = self.0.offers.list(seller, preset, &filter, after, limit).await?;
         let next_page_token = tokens::encode(&about, page.next.as_ref());
         let names = Names::seen_by(caller);
@@ -118,14 +88,14 @@ impl CabinetRpc {
         })
     }
 
-    /// For support and those above: a seller has no use for it, and it takes a while.
+    /// For staff: sellers have no use for it, and it takes a while.
     async fn repair(
         &self,
         caller: &Caller,
         request: proto::RepairCountsRequest,
     ) -> Result<proto::RepairCountsResponse, Refusal> {
         let seller = caller::whose(caller, "seller", &request.seller, Intent::Read)?;
-        Refusal::of_verdict(caller.judge(Action::SeeInternals), Refusal::forbidden)?;
+        caller::require(caller, Action::SeeInternals)?;
         let drifts = self.0.offers.repair_counts(seller).await?;
         let drift = |drift: offers::Drift| repair_counts_response::Drift {
             name: drift.counter.to_owned(),
@@ -158,14 +128,14 @@ fn filter(wanted: &WireFilter) -> Result<Filter, Refusal> {
     Ok(Filter { category, source, title_prefix, price, external_id })
 }
 
-/// The id in a feed, which has to be named.
+/// The id in a feed, which the source must name.
 fn external_id(wanted: &WireFilter) -> Result<Option<String>, Refusal> {
     if wanted.external_id.is_empty() {
         return Ok(None);
     }
     name("filter.external_id", &wanted.external_id, EXTERNAL_ID_BYTES_MAX)?;
     if matches!(&*wanted.source, "" | "manual") {
-        let text = "an external id is one of a feed: name the feed as the source";
+        let text = "an external id needs a feed: set it as the source";
         return Err(Refusal::wrong_field("filter.source", "FEED_REQUIRED", text));
     }
     Ok(Some(wanted.external_id.clone()))
@@ -178,7 +148,7 @@ fn price(from: Option<&Money>, to: Option<&Money>) -> Result<Option<PriceFilter>
     let currency = match (from, to) {
         (None, None) => return Ok(None),
         (Some(from), Some(to)) if from.currency != to.currency => {
-            let text = "both ends of a price have the same currency";
+            let text = "both bounds must have the same currency";
             return Err(Refusal::wrong_field("filter.price_to.currency", "TWO_CURRENCIES", text));
         }
         (Some(money), _) | (None, Some(money)) => money.currency.clone(),

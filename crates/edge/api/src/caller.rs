@@ -1,4 +1,4 @@
-//! Who asks, for whom, and as whom the domain sees them.
+//! The caller of a request, the seller it is about, and the author that the domain records.
 
 use access::{Action, Caller, Owner, Role, Verdict};
 use connectrpc::RequestContext;
@@ -9,22 +9,27 @@ use wire::torg::offers::v1::{Author, Offer, author};
 use crate::errors::Refusal;
 use crate::limits::{NAME_BYTES_MAX, name};
 
-/// The caller of a request. Whatever stands before the services puts it there; a request without one was not judged by anybody and is not served.
+/// The caller of a request, set by the gate. A request without one has not passed the gate and is
+/// refused.
 pub fn of_request(context: &RequestContext) -> Result<&Caller, Refusal> {
     let caller = context.extensions().get::<Caller>();
-    caller.ok_or_else(|| Refusal::internal(&"a request has no caller: it did not pass the gate"))
+    caller.ok_or_else(|| Refusal::internal(&"the request has no caller: it did not pass the gate"))
 }
 
-/// What a caller wants to do with what is a seller's.
+/// Refuses a caller whose roles do not allow this action.
+pub(crate) fn require(caller: &Caller, action: Action) -> Result<(), Refusal> {
+    Refusal::of_verdict(caller.judge(action), Refusal::forbidden)
+}
+
+/// What a caller wants to do with a seller's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// To see it.
     Read,
-    /// To make or change it.
     Write,
 }
 
-/// The seller whom a request is about, and names in this field. A seller may leave it out or name themselves; others have to name one. Another's is missing.
+/// The seller that a request names in this field. Sellers may omit it or name themselves; others
+/// must name one. Another seller is missing.
 pub fn whose<'a>(
     caller: &'a Caller,
     field: &str,
@@ -42,12 +47,12 @@ pub fn whose<'a>(
     Ok(seller)
 }
 
-/// Whether a caller may do something with an offer that is there. Another's is answered as one that is not.
+/// Checks access to an existing offer. Another seller's offer is missing.
 pub fn may(caller: &Caller, intent: Intent, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
     Refusal::of_verdict(judge(caller, &offer.seller, intent), || Refusal::no_offer(id))
 }
 
-/// Whether a caller may see how an offer came to be: its seller, and those who look after the marketplace.
+/// Checks access to the history of an offer: its seller and staff.
 pub fn may_see_history(caller: &Caller, id: OfferId, offer: &Offer) -> Result<(), Refusal> {
     if is_own(caller, &offer.seller) {
         return Ok(());
@@ -56,7 +61,7 @@ pub fn may_see_history(caller: &Caller, id: OfferId, offer: &Offer) -> Result<()
     Refusal::of_verdict(verdict, || Refusal::no_offer(id))
 }
 
-/// As whom a caller moves an offer to another status. What that one may do stands in the table of moves.
+/// The role in which a caller moves an offer. The table of status changes decides what it may do.
 pub fn mover(caller: &Caller, id: OfferId, offer: &Offer) -> Result<Mover, Refusal> {
     if is_own(caller, &offer.seller) {
         return Ok(Mover::Seller);
@@ -72,7 +77,7 @@ pub fn mover(caller: &Caller, id: OfferId, offer: &Offer) -> Result<Mover, Refus
     }
 }
 
-/// The author of a change that a caller makes to what is a seller's.
+/// The author of a change to a seller's object.
 #[must_use]
 pub fn author(caller: &Caller, seller: &str) -> Author {
     use author::Kind;
@@ -100,12 +105,11 @@ fn judge(caller: &Caller, seller: &str, intent: Intent) -> Verdict {
     }
 }
 
-/// The seller that a caller is: it takes the role as well as the name.
+/// The seller of a caller: needs the role and the id.
 pub(crate) fn own_seller(caller: &Caller) -> Option<&str> {
     caller.seller.as_deref().filter(|_| caller.roles.has(Role::Seller))
 }
 
-/// Whether something of this seller's is the caller's own.
 pub(crate) fn is_own(caller: &Caller, seller: &str) -> bool {
     own_seller(caller) == Some(seller)
 }

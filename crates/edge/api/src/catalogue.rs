@@ -1,47 +1,34 @@
-//! `torg.catalog.v1.CatalogueService`: which categories there are, and what an offer in each of them says.
+//! `torg.catalog.v1.CatalogueService`: categories and their attributes.
 
 use access::{Action, Caller};
 use catalog::{Bounds, Catalogue, Category, Kind, Use};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::ErrorCode;
 use wire::torg::catalog::v1::{self as proto, attribute, find_categories_response, limits};
 
-use crate::caller::of_request;
+use crate::caller::require;
 use crate::errors::Refusal;
 use crate::limits::{CATEGORY_BYTES_MAX, CATEGORY_QUERY_CHARS_MAX, LANGUAGE_BYTES_MAX, name, text};
 use crate::market::Market;
+use crate::service::service;
 
-/// Points of a candidate that is as sure as can be.
+/// Points of a certain match.
 const POINTS_MAX: f64 = 1000.0;
 
-/// The service.
 pub(crate) struct CatalogueRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-impl proto::CatalogueService for CatalogueRpc {
-    async fn find_categories(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::FindCategoriesRequest>,
-    ) -> ServiceResult<proto::FindCategoriesResponse> {
-        Response::ok(self.find(of_request(&context)?, &request.to_owned_message())?)
-    }
-
-    async fn get_category(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCategoryRequest>,
-    ) -> ServiceResult<proto::GetCategoryResponse> {
-        Response::ok(self.get(of_request(&context)?, &request.to_owned_message())?)
-    }
-}
+service! { CatalogueService for CatalogueRpc {
+    find_categories(FindCategoriesRequest) -> FindCategoriesResponse = find;
+    get_category(GetCategoryRequest) -> GetCategoryResponse = get;
+}}
 
 impl CatalogueRpc {
-    fn find(
+    #[expect(clippy::unused_async, reason = "the shape of all methods of a service")]
+    async fn find(
         &self,
         caller: &Caller,
-        request: &proto::FindCategoriesRequest,
+        request: proto::FindCategoriesRequest,
     ) -> Result<proto::FindCategoriesResponse, Refusal> {
-        Refusal::of_verdict(caller.judge(Action::ReadPublic), Refusal::forbidden)?;
+        require(caller, Action::ReadPublic)?;
         if request.text.trim().is_empty() {
             return Err(Refusal::required("text"));
         }
@@ -58,12 +45,13 @@ impl CatalogueRpc {
         Ok(proto::FindCategoriesResponse { candidates: found.collect(), ..Default::default() })
     }
 
-    fn get(
+    #[expect(clippy::unused_async, reason = "the shape of all methods of a service")]
+    async fn get(
         &self,
         caller: &Caller,
-        request: &proto::GetCategoryRequest,
+        request: proto::GetCategoryRequest,
     ) -> Result<proto::GetCategoryResponse, Refusal> {
-        Refusal::of_verdict(caller.judge(Action::ReadPublic), Refusal::forbidden)?;
+        require(caller, Action::ReadPublic)?;
         let catalogue = self.0.offers.catalogue();
         let language = language(catalogue, &request.language)?;
         let (catalogue_name, version) = (catalogue.name().to_owned(), catalogue.version());
@@ -87,7 +75,7 @@ impl CatalogueRpc {
     }
 }
 
-/// A language of the catalogue; its first if none is named.
+/// The named language; the first of the catalogue by default.
 fn language<'c>(catalogue: &'c Catalogue, named: &str) -> Result<&'c str, Refusal> {
     let known = catalogue.languages();
     if named.is_empty() {
@@ -97,7 +85,7 @@ fn language<'c>(catalogue: &'c Catalogue, named: &str) -> Result<&'c str, Refusa
         return Err(Refusal::wrong_field("language", "UNKNOWN_LANGUAGE", "such as en"));
     }
     known.iter().find(|language| ***language == *named).map(|language| &**language).ok_or_else(|| {
-        let text = format!("the catalogue speaks {}", known.join(", "));
+        let text = format!("the languages of the catalogue are {}", known.join(", "));
         Refusal::wrong_field("language", "UNKNOWN_LANGUAGE", text)
     })
 }
@@ -133,7 +121,7 @@ fn attribute(used: Use<'_>, language: &str) -> proto::Attribute {
     }
 }
 
-/// The least and the most; empty where there is no end.
+/// The bounds; empty where there is none.
 fn ends(kind: &Kind) -> (String, String) {
     match kind {
         Kind::Text { min_length, max_length, .. } => (min_length.to_string(), max_length.to_string()),

@@ -1,56 +1,27 @@
 //! `torg.offers.v1.DraftService`: incomplete offers.
 
 use access::{AnonymousId, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
 use offers::Error;
 use offers::drafts::Owner;
 use offers::status::Mover;
 use wire::torg::offers::v1::{self as proto, Author, DraftOwner, Offer};
 
-use crate::caller::{self, Intent, of_request, own_seller};
+use crate::caller::{self, Intent, own_seller};
 use crate::errors::Refusal;
 use crate::limits::{CATEGORY_BYTES_MAX, name};
 use crate::market::{Market, call};
 use crate::names::Names;
 use crate::offers::checks;
+use crate::service::service;
 
-/// The service.
 pub(crate) struct DraftsRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-impl proto::DraftService for DraftsRpc {
-    async fn open_draft(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::OpenDraftRequest>,
-    ) -> ServiceResult<proto::OpenDraftResponse> {
-        Response::ok(Box::pin(self.open(of_request(&context)?, request.to_owned_message())).await?)
-    }
-
-    async fn update_draft(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::UpdateDraftRequest>,
-    ) -> ServiceResult<proto::UpdateDraftResponse> {
-        Response::ok(self.update(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn publish_draft(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::PublishDraftRequest>,
-    ) -> ServiceResult<proto::PublishDraftResponse> {
-        Response::ok(self.publish(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn delete_draft(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::DeleteDraftRequest>,
-    ) -> ServiceResult<proto::DeleteDraftResponse> {
-        Response::ok(self.delete(of_request(&context)?, request.to_owned_message()).await?)
-    }
-}
+service! { DraftService for DraftsRpc {
+    open_draft(OpenDraftRequest) -> OpenDraftResponse = open;
+    update_draft(UpdateDraftRequest) -> UpdateDraftResponse = update;
+    publish_draft(PublishDraftRequest) -> PublishDraftResponse = publish;
+    delete_draft(DeleteDraftRequest) -> DeleteDraftResponse = delete;
+}}
 
 impl DraftsRpc {
     async fn open(
@@ -117,7 +88,8 @@ impl DraftsRpc {
     }
 }
 
-/// Whose draft: the caller's own, or whom a service names. Whoever knows an anonymous id is that visitor.
+/// The owner of a draft: the caller, or whom a service names. Knowing an anonymous id means being
+/// that visitor.
 fn owner(caller: &Caller, named: Option<&DraftOwner>) -> Result<Owner, Refusal> {
     let (seller, anonymous) = named.map_or(("", ""), |owner| (&*owner.seller, &*owner.anonymous));
     let anonymous = match anonymous {
@@ -136,16 +108,17 @@ fn owner(caller: &Caller, named: Option<&DraftOwner>) -> Result<Owner, Refusal> 
 
 fn wrong_anonymous() -> Refusal {
     let text =
-        "from 22 to 64 letters, digits, `-` and `_`, chosen at random: only who knows them owns the draft";
+        "from 22 to 64 letters, digits, `-` and `_`, chosen at random: knowing them means owning the draft";
     Refusal::wrong_field("owner.anonymous", "BAD_FORM", text)
 }
 
-/// The caller as the visitor whose draft it is, so that keys of one visitor say nothing to another, wherever they say who they are.
+/// The caller in the role of the draft's visitor, so that idempotency keys of visitors are
+/// separate.
 fn as_owner(caller: &Caller, owner: &Owner) -> Caller {
     Caller { anonymous: owner.anonymous.as_deref().and_then(AnonymousId::new), ..caller.clone() }
 }
 
-/// As whom the caller writes. A visitor who is not known signs as nobody.
+/// The author of the change. An anonymous visitor has no author.
 fn who(caller: &Caller, owner: &Owner) -> (Author, Mover) {
     let author = owner.seller.as_deref().map(|seller| caller::author(caller, seller));
     (author.unwrap_or_default(), Mover::Seller)

@@ -1,12 +1,13 @@
-//! Refusals: one type for everything that a call can be refused for, and what clients see of it.
+//! Refusals: the error type of all calls, and its wire form.
 //!
-//! Every refusal carries `google.rpc.ErrorInfo` (reason, domain `torg`, metadata); a wrong request also `google.rpc.BadRequest` with its fields. Clients of gRPC
-//! find them in `grpc-status-details-bin`, clients of JSON in `details`, where `debug` shows them in plain JSON.
+//! Every refusal carries `google.rpc.ErrorInfo` (reason, domain `torg`, metadata); an invalid
+//! request also `google.rpc.BadRequest` with its fields. gRPC clients find them in
+//! `grpc-status-details-bin`, JSON clients in `details`, where `debug` shows them as plain JSON.
 
 mod ctl;
 mod domain;
 mod feeds;
-mod ours;
+mod internal;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -23,13 +24,14 @@ use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
 
 use crate::limits::{REFUSAL_FIELDS_BYTES_MAX, REFUSAL_PATH_BYTES_MAX, REFUSAL_TEXT_BYTES_MAX, RETRY_AFTER};
 
-/// The domain of every reason.
+/// The domain of all reasons.
 pub const DOMAIN: &str = "torg";
-/// Where a text was cut.
-/// Bytes that go before a message within another.
+/// The end of a truncated text.
+const ELLIPSIS: &str = "…";
+/// Overhead of a nested message in bytes.
 const FRAME_BYTES: usize = 3;
 
-/// A call that is not served, and why. Becomes a [`ConnectError`] by `?`.
+/// The refusal of a call. `?` converts it to a [`ConnectError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     code: ErrorCode,
@@ -40,26 +42,24 @@ pub struct Refusal {
     is_passing: bool,
 }
 
-/// A field of a request that is wrong.
+/// An invalid field of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldFault {
-    /// The path, as the contract names it.
+    /// The path in the contract.
     pub field: String,
     /// For programs, in capitals.
     pub reason: String,
-    /// For people.
     pub text: String,
 }
 
 impl FieldFault {
-    /// A fault of a field.
     pub fn new(field: impl Into<String>, reason: impl Into<String>, text: impl Into<String>) -> Self {
         Self { field: field.into(), reason: reason.into(), text: text.into() }
     }
 }
 
 impl Refusal {
-    /// A refusal with a reason for programs, in capitals, and a text for people.
+    /// `reason` is for programs, in capitals; `text` is for people.
     pub fn new(code: ErrorCode, reason: &'static str, text: impl Into<String>) -> Self {
         Self {
             code,
@@ -71,80 +71,76 @@ impl Refusal {
         }
     }
 
-    /// Says something more to programs.
+    /// Adds metadata.
     #[must_use]
     pub fn with(mut self, name: &str, value: &impl ToString) -> Self {
         self.metadata.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// The same call may succeed a little later.
+    /// Marks the refusal as temporary.
     #[must_use]
     pub fn passing(mut self) -> Self {
         self.is_passing = true;
         self
     }
 
-    /// The kind.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// The reason for programs.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         self.reason
     }
 
-    /// The text for people.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The fields that are wrong.
     #[must_use]
     pub fn fields(&self) -> &[FieldFault] {
         &self.fields
     }
 
-    /// A wrong request, with every field that is wrong.
+    /// An invalid request with all its invalid fields.
     #[must_use]
     pub fn wrong(reason: &'static str, fields: Vec<FieldFault>) -> Self {
         let text = match &*fields {
-            [] => "the request is wrong".to_owned(),
-            [one] => told(one),
-            [first, rest @ ..] => format!("{} (and {} more)", told(first), rest.len()),
+            [] => "the request is invalid".to_owned(),
+            [one] => described(one),
+            [first, rest @ ..] => format!("{} (and {} more)", described(first), rest.len()),
         };
         Self { fields, ..Self::new(ErrorCode::InvalidArgument, reason, text) }
     }
 
-    /// A wrong request: one field.
+    /// An invalid request with one invalid field.
     pub fn wrong_field(field: &str, reason: &'static str, text: impl Into<String>) -> Self {
         Self::wrong(reason, vec![FieldFault::new(field, reason, text)])
     }
 
-    /// Something that has to be given.
+    /// A missing field.
     #[must_use]
     pub fn required(field: &str) -> Self {
-        Self::wrong_field(field, "REQUIRED", "has to be given")
+        Self::wrong_field(field, "REQUIRED", "is required")
     }
 
-    /// There is no such offer, as far as this caller may know.
+    /// The offer does not exist for this caller.
     #[must_use]
     pub fn no_offer(id: OfferId) -> Self {
         Self::new(ErrorCode::NotFound, "OFFER_NOT_FOUND", format!("there is no offer {id}"))
             .with("offer", &id)
     }
 
-    /// There is no such seller, as far as this caller may know.
+    /// The seller does not exist for this caller.
     #[must_use]
     pub fn no_seller() -> Self {
         Self::new(ErrorCode::NotFound, "SELLER_NOT_FOUND", "there is no such seller")
     }
 
-    /// A text that is no id.
+    /// An invalid id.
     #[must_use]
     pub fn wrong_id(field: &str, wrong: &WrongId) -> Self {
         let reason = match wrong {
@@ -154,7 +150,7 @@ impl Refusal {
         Self::wrong("WRONG_ID", vec![FieldFault::new(field, reason, wrong.to_string())])
     }
 
-    /// A mask that cannot be used.
+    /// An invalid field mask.
     #[must_use]
     pub fn wrong_mask(field: &str, wrong: &MaskError) -> Self {
         let reason = match wrong {
@@ -167,7 +163,8 @@ impl Refusal {
         Self::wrong("WRONG_FIELD_MASK", vec![FieldFault::new(field, reason, wrong.to_string())])
     }
 
-    /// An offer that may not stand. `field` is where the request has it; an empty list is no refusal.
+    /// The violations of an offer. `field` is its place in the request; an empty list is no
+    /// refusal.
     pub fn of_violations(field: &str, violations: &[Violation]) -> Result<(), Self> {
         let at =
             |within: &str| if within.is_empty() { field.to_owned() } else { format!("{field}.{within}") };
@@ -179,7 +176,7 @@ impl Refusal {
         Err(Self::wrong("INVALID_OFFER", violations.iter().map(fault).collect()))
     }
 
-    /// What a verdict comes to; `missing` is the answer for what does not exist.
+    /// Converts a verdict; `missing` is the refusal for a missing object.
     pub fn of_verdict(verdict: Verdict, missing: impl FnOnce() -> Self) -> Result<(), Self> {
         match verdict {
             Verdict::Allowed => Ok(()),
@@ -189,27 +186,25 @@ impl Refusal {
         }
     }
 
-    /// The caller's roles do not suffice.
     #[must_use]
     pub fn forbidden() -> Self {
         Self::new(ErrorCode::PermissionDenied, "FORBIDDEN", "your roles do not allow this")
     }
 
-    /// Nobody knows who calls.
     #[must_use]
     pub fn sign_in() -> Self {
         Self::new(ErrorCode::Unauthenticated, "SIGN_IN", "sign in first: send a token or an API key")
     }
 }
 
-fn told(fault: &FieldFault) -> String {
+fn described(fault: &FieldFault) -> String {
     format!("{}: {}", fault.field, fault.text)
 }
 
 impl From<Refusal> for ConnectError {
     fn from(refusal: Refusal) -> Self {
         let Refusal { code, reason, text, mut metadata, fields, is_passing } = refusal;
-        let (shown, left_out) = fitting(fields);
+        let (shown, left_out) = fit(fields);
         if left_out > 0 {
             metadata.insert("fields_left_out".to_owned(), left_out.to_string());
         }
@@ -232,8 +227,8 @@ impl From<Refusal> for ConnectError {
     }
 }
 
-/// As many fields as fit into the headers that clients take, and how many do not.
-fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
+/// The fields that fit into the response headers, and the number of omitted ones.
+fn fit(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     let (all, mut bytes) = (fields.len(), 0);
     let mut shown = BadRequest::default();
     for FieldFault { field, reason, text } in fields {
@@ -253,7 +248,18 @@ fn fitting(fields: Vec<FieldFault>) -> (BadRequest, usize) {
     (shown, left_out)
 }
 
-/// A detail in binary form, and as JSON for people who look at an answer.
+/// Truncates a text to this many bytes.
+#[must_use]
+pub fn short(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most - ELLIPSIS.len()).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(ELLIPSIS);
+    }
+    text
+}
+
+/// A detail in binary form, and as JSON for people.
 fn detail(name: &str, message: &(impl Message + Serialize)) -> ErrorDetail {
     ErrorDetail { debug: serde_json::to_value(message).ok(), ..ErrorDetail::from_message(name, message) }
 }

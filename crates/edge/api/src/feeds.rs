@@ -1,15 +1,14 @@
-//! `torg.feeds.v1.FeedService`: feeds are made, changed, fetched and deleted; what came of their files is told.
+//! `torg.feeds.v1.FeedService`: managing feeds, and the results of their loads.
 //!
-//! Sellers reach what is their own. Who may read anybody's (support, moderators, services, admins) sees all feeds; who may write in the name of sellers (services, admins)
-//! changes them. What a seller's category is may be said by the seller, by who writes for sellers, and by support.
+//! Sellers have access to their own feeds. Staff and services see all feeds; services and admins
+//! change them. Mappings of categories may be set by the seller, by services and by staff.
 
 mod checks;
 mod files;
 mod loads;
 mod mappings;
 mod masks;
-mod service;
-mod shown;
+mod view;
 
 use std::collections::BTreeSet;
 
@@ -22,30 +21,48 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 
 pub use files::{ProblemRow, Report, Upload};
-pub use shown::language_of;
+pub use view::language_of;
 
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::{FEED_SURVEYS_MAX, FEEDS_PAGE, page_size};
+use crate::service::service;
 use crate::tokens::{self, About};
-use shown::Seen;
+use view::FeedView;
 
-/// The service. Each call takes the caller and the request and gives the answer or a [`Refusal`]. Cheap to clone.
+/// The service: each call takes the caller and the request. Cheap to clone.
 #[derive(Clone)]
 pub struct FeedCalls {
     feeds: Feeds,
-    /// The page that explains the codes of problems; a code is a fragment of it.
+    /// The page that explains problem codes; a code is a fragment of it.
     errors_url: String,
 }
 
+service! { FeedService for FeedCalls {
+    create_feed(CreateFeedRequest) -> CreateFeedResponse = create;
+    get_feed(GetFeedRequest) -> GetFeedResponse = get;
+    list_feeds(ListFeedsRequest) -> ListFeedsResponse = list;
+    update_feed(UpdateFeedRequest) -> UpdateFeedResponse = update;
+    delete_feed(DeleteFeedRequest) -> DeleteFeedResponse = delete;
+    fetch_now(FetchNowRequest) -> FetchNowResponse = fetch_now;
+    list_loads(ListLoadsRequest) -> ListLoadsResponse = list_loads;
+    confirm_load(ConfirmLoadRequest) -> ConfirmLoadResponse = confirm_load;
+    list_mappings(ListMappingsRequest) -> ListMappingsResponse = list_mappings;
+    set_mapping(SetMappingRequest) -> SetMappingResponse = set_mapping;
+    get_load(GetLoadRequest) -> GetLoadResponse = get_load in the language of |_| "";
+    list_problems(ListProblemsRequest) -> ListProblemsResponse = list_problems in the language of |it| &it.language;
+    summarize_problems(SummarizeProblemsRequest) -> SummarizeProblemsResponse = summarize_problems
+        in the language of |it| &it.language;
+}}
+
 impl FeedCalls {
-    /// Calls about these feeds.
     #[must_use]
     pub fn new(feeds: Feeds, errors_url: String) -> Self {
         Self { feeds, errors_url }
     }
 
-    /// Makes a feed. What Torg sets is ignored; that it comes from another service says only who writes in the name of sellers.
+    /// Creates a feed. Fields that Torg sets are ignored; only callers who write for sellers may
+    /// say that it comes from another service.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -55,13 +72,13 @@ impl FeedCalls {
         let seller = caller::whose(caller, "feed.seller", &given.seller, Intent::Write)?.to_owned();
         let namespace = checks::namespace("feed.namespace", &given.namespace)?.to_owned();
         if given.parsed.is_set() && !caller.may(Action::WriteForSeller) {
-            let text = "only a service says that a feed comes from elsewhere: leave it out";
+            let text = "only services may set this: leave it out";
             return Err(Refusal::wrong_field("feed.parsed", "NOT_SETTABLE", text));
         }
         checks::feed(&given)?;
         checks::new_password(&given)?;
         let made = self.feeds.create(Feed { seller, namespace, ..given }).await.map_err(within_feed)?;
-        let feed = Seen::by(caller).feed(made);
+        let feed = FeedView::by(caller).feed(made);
         Ok(proto::CreateFeedResponse { feed: Some(feed).into(), ..Default::default() })
     }
 
@@ -72,11 +89,12 @@ impl FeedCalls {
         request: proto::GetFeedRequest,
     ) -> Result<proto::GetFeedResponse, Refusal> {
         let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
-        let feed = Seen::by(caller).feed(self.feeds.get(&name).await?);
+        let feed = FeedView::by(caller).feed(self.feeds.get(&name).await?);
         Ok(proto::GetFeedResponse { feed: Some(feed).into(), ..Default::default() })
     }
 
-    /// The feeds of a seller, by namespace. Who may read anybody's and names no seller gets those of all.
+    /// The feeds of a seller by namespace; of all sellers for callers who may read them and name
+    /// none.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -86,26 +104,22 @@ impl FeedCalls {
         if request.seller.is_empty() && caller::own_seller(caller).is_none() && caller.may(Action::ReadAny) {
             return match &*states {
                 [] => self.list_all(caller, &request.page_token, limit).await,
-                states => self.list_standing(caller, states, &request.page_token, limit).await,
+                states => self.list_by_state(caller, states, &request.page_token, limit).await,
             };
         }
         let seller = caller::whose(caller, "seller", &request.seller, Intent::Read)?;
         if !states.is_empty() {
             let mut feeds = self.feeds.list(seller, "", FEEDS_OF_A_SELLER_MAX).await?;
-            feeds.retain(|feed| stands(&states, feed));
+            feeds.retain(|feed| has_state(&states, feed));
             return Ok(answer(caller, feeds, String::new()));
         }
         let about = About::method("ListFeeds").and("seller", seller);
-        let after: Option<String> =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let after: Option<String> = tokens::page(&about, &request.page_token)?;
         let mut feeds = self.feeds.list(seller, after.as_deref().unwrap_or_default(), limit + 1).await?;
-        let more = feeds.len() > limit;
-        feeds.truncate(limit);
-        let next = feeds.last().filter(|_| more).map(|last| last.namespace.clone());
-        Ok(answer(caller, feeds, tokens::encode(&about, next.as_ref())))
+        let next_page_token = tokens::cut(&about, &mut feeds, limit, |last| last.namespace.clone());
+        Ok(answer(caller, feeds, next_page_token))
     }
 
-    /// The feeds of all sellers.
     async fn list_all(
         &self,
         caller: &Caller,
@@ -113,19 +127,15 @@ impl FeedCalls {
         limit: usize,
     ) -> Result<proto::ListFeedsResponse, Refusal> {
         let about = About::method("ListFeeds of all");
-        let after: Option<FeedName> =
-            tokens::decode(&about, page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let after: Option<FeedName> = tokens::page(&about, page_token)?;
         let mut feeds = self.feeds.list_all(after.as_ref(), limit + 1).await?;
-        let more = feeds.len() > limit;
-        feeds.truncate(limit);
-        let next = feeds.last().filter(|_| more);
-        let next =
-            next.map(|last| FeedName { seller: last.seller.clone(), namespace: last.namespace.clone() });
-        Ok(answer(caller, feeds, tokens::encode(&about, next.as_ref())))
+        let name = |last: &Feed| FeedName { seller: last.seller.clone(), namespace: last.namespace.clone() };
+        let next_page_token = tokens::cut(&about, &mut feeds, limit, name);
+        Ok(answer(caller, feeds, next_page_token))
     }
 
-    /// The feeds of all sellers whose last load stands so, as they come in the survey.
-    async fn list_standing(
+    /// The feeds of all sellers by the state of the last load, in the order of the survey.
+    async fn list_by_state(
         &self,
         caller: &Caller,
         states: &[State],
@@ -133,9 +143,8 @@ impl FeedCalls {
         limit: usize,
     ) -> Result<proto::ListFeedsResponse, Refusal> {
         let about = About::method("ListFeeds by states").and("states", format!("{states:?}"));
-        let mut last: Option<FeedName> =
-            tokens::decode(&about, page_token).map_err(|wrong| wrong.refusal("page_token"))?;
-        let mut place = last.as_ref().map(|name| self.feeds.survey_cursor(name));
+        let mut last: Option<FeedName> = tokens::page(&about, page_token)?;
+        let mut place = last.as_ref().map(|name| self.feeds.place(name));
         let (mut found, mut more) = (Vec::new(), true);
         for _ in 0..FEED_SURVEYS_MAX {
             let page = self.feeds.survey(place).await?;
@@ -159,8 +168,8 @@ impl FeedCalls {
         let mut feeds = Vec::with_capacity(found.len());
         for name in &found {
             match self.feeds.get(name).await {
-                // It may stand otherwise by now.
-                Ok(feed) if stands(states, &feed) => feeds.push(feed),
+                // Its state may have changed meanwhile.
+                Ok(feed) if has_state(states, &feed) => feeds.push(feed),
                 Ok(_) | Err(feeds::Error::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -168,7 +177,7 @@ impl FeedCalls {
         Ok(answer(caller, feeds, tokens::encode(&about, last.as_ref().filter(|_| more))))
     }
 
-    /// Changes what the mask names.
+    /// Changes the fields of the mask.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -183,11 +192,11 @@ impl FeedCalls {
         let change = |feed: &mut Feed| mask.apply(&given, feed);
         let name = FeedName { seller, namespace };
         let feed = self.feeds.update(&name, version, change).await.map_err(within_feed)?;
-        let feed = Seen::by(caller).feed(feed);
+        let feed = FeedView::by(caller).feed(feed);
         Ok(proto::UpdateFeedResponse { feed: Some(feed).into(), ..Default::default() })
     }
 
-    /// Has a feed go, and its offers with it or not.
+    /// Deletes a feed, with or without its offers.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -198,7 +207,7 @@ impl FeedCalls {
             Some(Missing::MISSING_UNSPECIFIED) => Missing::MISSING_REMOVE,
             Some(known @ (Missing::MISSING_REMOVE | Missing::MISSING_MAKE_MANUAL)) => known,
             Some(Missing::MISSING_KEEP) => {
-                let text = "offers of a feed that is gone are removed or made manual";
+                let text = "offers of a deleted feed are removed or made manual";
                 return Err(Refusal::wrong_field("offers", "NOT_ALLOWED", text));
             }
             None => return Err(Refusal::wrong_field("offers", "UNKNOWN_VALUE", "there is no such value")),
@@ -207,7 +216,7 @@ impl FeedCalls {
         Ok(proto::DeleteFeedResponse::default())
     }
 
-    /// Has the link fetched as soon as possible.
+    /// Fetches the link as soon as possible.
     pub async fn fetch_now(
         &self,
         caller: &Caller,
@@ -224,7 +233,7 @@ impl FeedCalls {
     }
 }
 
-/// The states that a request names, each once.
+/// The states of a filter, without duplicates.
 fn known(named: &[EnumValue<State>]) -> Result<Vec<State>, Refusal> {
     let unknown = || Refusal::wrong_field("states", "UNKNOWN_VALUE", "there is no such value");
     let states: Result<BTreeSet<i32>, Refusal> =
@@ -232,25 +241,25 @@ fn known(named: &[EnumValue<State>]) -> Result<Vec<State>, Refusal> {
     Ok(states?.into_iter().filter_map(State::from_i32).collect())
 }
 
-/// Whether the last load of a feed stands in one of these ways.
-fn stands(states: &[State], feed: &Feed) -> bool {
+/// Whether the last load has one of these states.
+fn has_state(states: &[State], feed: &Feed) -> bool {
     let state = feed.last_load.as_option().and_then(|load| load.state.as_known());
     state.is_some_and(|state| states.contains(&state))
 }
 
 fn answer(caller: &Caller, feeds: Vec<Feed>, next_page_token: String) -> proto::ListFeedsResponse {
-    let seen = Seen::by(caller);
-    let feeds = feeds.into_iter().map(|feed| seen.feed(feed)).collect();
+    let view = FeedView::by(caller);
+    let feeds = feeds.into_iter().map(|feed| view.feed(feed)).collect();
     proto::ListFeedsResponse { feeds, next_page_token, ..Default::default() }
 }
 
-/// The feed that a request names, if the caller may do this with the seller's feeds. Whether there is one is not looked at.
+/// The feed that a request names, if the caller has access to the seller's feeds. It may not exist.
 fn named(caller: &Caller, seller: &str, namespace: &str, intent: Intent) -> Result<FeedName, Refusal> {
     let seller = caller::whose(caller, "seller", seller, intent)?.to_owned();
     Ok(FeedName { seller, namespace: checks::namespace("namespace", namespace)?.to_owned() })
 }
 
-/// A refusal of something that the request has in its field `feed`.
+/// Prefixes the field of an error with `feed`.
 fn within_feed(error: feeds::Error) -> Refusal {
     match error {
         feeds::Error::Invalid { field, text } => {

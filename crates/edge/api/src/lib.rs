@@ -1,14 +1,16 @@
-//! The RPC layer over offers, feeds, reactive tasks and the values that they wait on.
+//! The RPC layer over offers, feeds, tasks and values.
 //!
-//! A handler takes the [`Caller`](access::Caller) out of the request ([`caller`]), checks what was sent ([`limits`], [`tokens`], and the masks and the
-//! validation of the crate `offers`), asks the domain, and turns what went wrong into a [`Refusal`] ([`errors`]), which every client can read.
+//! A handler takes the [`Caller`](access::Caller) from the request ([`caller`]), validates the
+//! request ([`limits`], [`tokens`], masks and validation of the crate `offers`), calls the domain,
+//! and converts errors to a [`Refusal`] ([`errors`]).
 //!
-//! What is promised:
-//! - A request without a caller is refused, never served.
-//! - What belongs to another seller is answered byte by byte as what does not exist.
-//! - Every refusal has a reason for programs; a wrong request names every field that is wrong, as far as it fits into the headers that clients take.
-//! - An error of ours shows nothing but the id under which it was logged.
-//! - No request, token or key leads to a panic.
+//! Guarantees:
+//! - A request without a caller is refused.
+//! - Another seller's object gives the same bytes as a missing one.
+//! - Every refusal has a reason for programs; an invalid request names all invalid fields that fit
+//!   into the response headers.
+//! - An internal error shows nothing but the id under which it was logged.
+//! - No request, token or key causes a panic.
 
 mod cabinet;
 pub mod caller;
@@ -22,7 +24,9 @@ mod market;
 mod moderation;
 mod names;
 pub mod offers;
+mod service;
 mod stages;
+mod streams;
 mod tasks;
 pub mod tokens;
 

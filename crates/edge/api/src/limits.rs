@@ -1,4 +1,4 @@
-//! Every limit of requests, and what is answered to whoever exceeds it.
+//! Limits of requests, and their checks.
 
 use std::time::Duration;
 
@@ -7,30 +7,31 @@ use offers::time::is_possible;
 
 use crate::errors::{FieldFault, Refusal};
 
-/// Bytes of all fields of a refusal. Stock gRPC clients take 8 KiB of headers, in which base64 makes these a third longer.
+/// Bytes of all fields of a refusal. Stock gRPC clients accept 8 KiB of headers, and base64 adds a
+/// third.
 pub const REFUSAL_FIELDS_BYTES_MAX: usize = 3072;
-/// Bytes of a text of a refusal. It stands in the headers twice: once in base64, once with `%D0` for every byte beyond ASCII.
+/// Bytes of a refusal's text. It is in the headers twice: in base64, and percent-encoded.
 pub const REFUSAL_TEXT_BYTES_MAX: usize = 512;
 /// Bytes of the path of a field in a refusal.
 pub const REFUSAL_PATH_BYTES_MAX: usize = 256;
-/// When a call that could not be served is worth another try.
+/// When to retry a temporary refusal.
 pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Offers that one call reads by id.
+/// Offers of one batch read.
 pub const BATCH_GET_MAX: usize = 1000;
-/// Offers that are read at once for such a call.
+/// Offers read at once for it.
 pub const BATCH_GET_STEP: usize = 50;
-/// Bytes of the offers that one call answers with.
+/// Bytes of its answer.
 pub const BATCH_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 128;
-/// Bytes of a page token or a token to resume from.
+/// Bytes of a page token.
 pub const TOKEN_BYTES_MAX: usize = 1024;
-/// Bytes of a token from which a watch goes on: it has a place of every partition.
+/// Bytes of a watch token, which has an offset by partition.
 pub const WATCH_TOKEN_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of the id of a category.
 pub const CATEGORY_BYTES_MAX: usize = 200;
-/// Characters of a text by which a category is looked for.
+/// Characters of a search for a category.
 pub const CATEGORY_QUERY_CHARS_MAX: usize = 200;
 /// Bytes of the name of a language.
 pub const LANGUAGE_BYTES_MAX: usize = 16;
@@ -42,35 +43,36 @@ pub const REASON_TEXT_CHARS_MAX: usize = 1000;
 pub const OPINION_REASONS_MAX: usize = 20;
 /// Bytes of a name: of a seller, a moderator, a tariff.
 pub const NAME_BYTES_MAX: usize = 128;
-/// Characters of the beginning of a title by which a list is filtered.
+/// Characters of a title prefix.
 pub const TITLE_PREFIX_CHARS_MAX: usize = 100;
-/// Changes that an explanation of an offer shows.
+/// Changes in the explanation of an offer.
 pub const EXPLAINED_CHANGES: usize = 20;
-/// Visits that are counted in each lane of every stage, for a list of stages. A stage by itself is counted further.
+/// Visits counted by lane for the list of stages; the page of one stage counts further.
 pub const LISTED_COUNTED_MAX: u64 = 10_000;
-/// How old a count may be in a list of stages for those who do not mind.
+/// The age of cached counts in the list of stages.
 pub const LISTED_COUNT_AGE_MAX: Duration = Duration::from_secs(60);
-/// The same for a stage by itself: longer than from one count of the process for its figures to the next, so that pages need not count.
+/// The age of cached counts of one stage: longer than the interval of the process's own counts, so
+/// that pages need not count.
 pub const COUNT_AGE_MAX: Duration = Duration::from_secs(15);
-/// Parked visits that are shown with a stage, if nothing is said.
+/// Parked visits shown by default.
 pub const PARKED_SHOWN: u32 = 20;
-/// The same, at most.
+/// Parked visits shown at most.
 pub const PARKED_SHOWN_MAX: u32 = 500;
-/// Visits that wait that are shown of each lane of a stage.
+/// Waiting visits shown by lane.
 pub const WAITING_SHOWN_MAX: u32 = 500;
-/// Offers that a dry run looks at, if nothing is said.
+/// Offers of a dry run by default.
 pub const REHEARSED: usize = 100;
-/// Offers that a dry run looks at, at most.
+/// Offers of a dry run at most.
 pub const REHEARSED_MAX: usize = 1000;
-/// Offers among which those of a category are looked for.
+/// Offers scanned for those of a category.
 pub const REHEARSED_SEEN_MAX: usize = 2_000;
-/// Differences that a dry run shows.
+/// Differences shown by a dry run.
 pub const DIFFERENCES_SHOWN: usize = 100;
-/// Notes, and kinds of promotion, that billing keeps beside one offer.
+/// Notes, and kinds of promotion, of one offer.
 pub const BILLING_ENTRIES_MAX: usize = 100;
 /// Characters of one note.
 pub const BILLING_NOTE_CHARS_MAX: usize = 2000;
-/// Bytes of what offers of a feed have that do not say so themselves.
+/// Bytes of a feed's defaults.
 pub const FEED_DEFAULTS_BYTES_MAX: usize = 16 * 1024;
 /// Paths of the mask of a change to a feed.
 pub const FEED_MASK_PATHS_MAX: usize = 20;
@@ -82,64 +84,53 @@ pub const EXTERNAL_ID_BYTES_MAX: usize = 256;
 pub const MAPPING_NAMES_MAX: usize = 20;
 /// Problems that a report as a file reads at a time.
 pub const REPORT_PAGE: usize = 500;
-/// Values that one call reads by name, and that one stream is about by name.
+/// Values read or watched by name.
 pub const VALUES_NAMED_MAX: usize = 1000;
-/// Values of one stream that is about all whose names begin alike: it remembers what it has told of each.
+/// Values of one stream by prefix: it remembers a version of each.
 pub const VALUES_WATCHED_MAX: usize = 100_000;
-/// Values in one message of such a stream, and in one look at the store for it.
+/// Values in one message of a stream, and in one read.
 pub const VALUES_PORTION: usize = 1000;
-/// A stream rests so many times as long as it looked, before it looks again: however much is changed, it takes a tenth of a processor at most.
+/// A stream rests this many times as long as its last scan took, so it uses at most a tenth of a
+/// processor.
 pub const VALUES_REST: u32 = 9;
 
-/// Tasks of a queue that are told.
+/// Tasks shown of a queue.
 pub const QUEUE_SHOWN: usize = 1000;
-/// Those of them of which it is told why they wait.
+/// Waiting tasks whose reasons are explained.
 pub const QUEUE_EXPLAINED: usize = 100;
 /// Bytes of a piece of a log.
 pub const LOG_PIECE_BYTES: usize = 256 * 1024;
-/// How long the answer to new task files waits for somebody to take them up.
+/// How long `ApplyTasks` waits until the new task files are in use.
 pub const TAKE_UP_WAIT: Duration = Duration::from_secs(5);
-/// How often that is looked at.
+/// The poll interval for it.
 pub const TAKE_UP_LOOK: Duration = Duration::from_millis(20);
 
-/// The largest amount that anybody pays, in millionths: a million million of any currency.
+/// The largest amount in millionths: 10^12 of any currency.
 pub const MONEY_MICROS_MAX: i64 = 1_000_000_000_000_000_000;
 
-/// How many entries a page may have.
+/// Page sizes of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSizes {
-    /// If nothing is said.
     pub default: u32,
-    /// At most.
     pub most: u32,
 }
 
-/// Pages of lists of offers.
 pub const OFFERS_PAGE: PageSizes = PageSizes { default: 50, most: 200 };
-/// Pages of a history.
 pub const HISTORY_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
-/// Pages of feeds.
 pub const FEEDS_PAGE: PageSizes = PageSizes { default: 50, most: 100 };
-/// So many surveys of feeds are made for one page of those that stand in some way.
+/// Surveys read for one page of feeds by state.
 pub const FEED_SURVEYS_MAX: usize = 4;
-/// Pages of loads.
 pub const LOADS_PAGE: PageSizes = PageSizes { default: 20, most: 100 };
-/// Pages of problems.
 pub const PROBLEMS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
-/// Pages of sellers' categories.
 pub const MAPPINGS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
-/// Pages of values.
 pub const VALUES_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
-/// Pages of the changes of a value.
 pub const PAST_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
-/// Pages of tasks.
 pub const TASKS_PAGE: PageSizes = PageSizes { default: 100, most: 500 };
-/// Pages of what happened to a task, and of its runs.
 pub const TASK_PAST_PAGE: PageSizes = PageSizes { default: 100, most: 1000 };
 
-/// The size of a page; zero is the default.
+/// The page size; zero means the default.
 pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {
     match given {
         0 => Ok(sizes.default as usize),
@@ -148,12 +139,12 @@ pub fn page_size(given: u32, sizes: PageSizes) -> Result<usize, Refusal> {
     }
 }
 
-/// At most so many.
+/// Checks a number of entries.
 pub fn count(field: &str, given: usize, most: usize) -> Result<(), Refusal> {
     if given > most { Err(too_many(field, given, most)) } else { Ok(()) }
 }
 
-/// The key under which a write is done once; `None` if the caller wants none. Visible characters of ASCII, so that it can stand in a log.
+/// The idempotency key; `None` if it is empty. Only visible ASCII, so that it can be logged.
 pub fn idempotency_key(key: &str) -> Result<Option<&str>, Refusal> {
     const FIELD: &str = "idempotency_key";
     if key.len() > IDEMPOTENCY_KEY_BYTES_MAX {
@@ -166,9 +157,9 @@ pub fn idempotency_key(key: &str) -> Result<Option<&str>, Refusal> {
     Ok((!key.is_empty()).then_some(key))
 }
 
-/// A text for people: so many characters, and no control characters but those that part lines.
+/// Checks a text: its length, and no control characters except line breaks and tabs.
 pub fn text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
-    // Counting stops early: a text may be as long as a request.
+    // Stops counting early: a text may be as long as a request.
     if text.chars().nth(most).is_some() {
         return Err(too_long(field, text.chars().count(), most, "characters"));
     }
@@ -178,7 +169,7 @@ pub fn text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name that becomes part of a key: not empty, not long, no control characters.
+/// Checks a name that becomes part of a key: not empty, not too long, no control characters.
 pub fn name(field: &str, name: &str, most: usize) -> Result<(), Refusal> {
     if name.is_empty() {
         return Err(Refusal::required(field));
@@ -192,7 +183,7 @@ pub fn name(field: &str, name: &str, most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A reason for programs, or none: small letters, digits, `_`, `-` and `.`.
+/// Checks a reason code, which may be empty: lower-case letters, digits, `_`, `-` and `.`.
 pub fn reason_code(field: &str, code: &str) -> Result<(), Refusal> {
     if code.len() > REASON_CODE_BYTES_MAX {
         return Err(too_long(field, code.len(), REASON_CODE_BYTES_MAX, "bytes"));
@@ -206,7 +197,7 @@ pub fn reason_code(field: &str, code: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A time that can be written down.
+/// Checks that a time is representable.
 pub fn time(field: &str, time: &Timestamp) -> Result<(), Refusal> {
     if is_possible(time) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The services of a marketplace, and what they stand on.
+//! The services of a marketplace.
 
 use access::{AnonymousId, Caller, Proof};
 use buffa::Message;
@@ -25,22 +25,19 @@ use crate::offers::OfferCalls;
 use crate::stages::{StagesRpc, StatesRpc};
 use crate::tasks::TaskCalls;
 
-/// What the services stand on. Cheap to clone.
+/// The dependencies of the services. Cheap to clone.
 #[derive(Clone)]
 pub struct Market {
-    /// The ad store.
     pub offers: Offers,
-    /// The topic that hears of every change.
+    /// The topic of changes.
     pub topic: String,
-    /// Where opinions go.
+    /// The topics of opinions.
     pub opinions: OpinionTopics,
-    /// The stages.
     pub registry: StageRegistry,
-    /// Says when the process stops: streams end then.
+    /// Becomes true when the process stops: streams end then.
     pub closing: watch::Receiver<bool>,
 }
 
-/// Adds the services of a marketplace.
 #[must_use]
 pub fn register(router: Router, market: &Market) -> Router {
     router
@@ -53,26 +50,23 @@ pub fn register(router: Router, market: &Market) -> Router {
         .add_service(Arc::new(StatesRpc(market.registry.clone())))
 }
 
-/// Adds the service of feeds.
 #[must_use]
 pub fn register_feeds(router: Router, feeds: &FeedCalls) -> Router {
     router.add_service(Arc::new(feeds.clone()))
 }
 
-/// Adds the service of values.
 #[must_use]
 pub fn register_ctl(router: Router, ctl: &CtlCalls) -> Router {
     router.add_service(Arc::new(ctl.clone()))
 }
 
-/// Adds the service of reactive tasks.
 #[must_use]
 pub fn register_tasks(router: Router, tasks: &TaskCalls) -> Router {
     router.add_service(Arc::new(tasks.clone()))
 }
 
 impl Market {
-    /// An offer with which the caller may do this.
+    /// An offer that the caller has access to.
     pub(crate) async fn reachable(
         &self,
         caller: &Caller,
@@ -84,7 +78,8 @@ impl Market {
         Ok(offer)
     }
 
-    /// An offer of the active tables with which the caller may do this, and of which these fields are to change. One that is archived says so to those who may know it.
+    /// An offer that the caller may change in these fields. An archived one is reported only to
+    /// callers who may know it.
     pub(crate) async fn changeable(
         &self,
         caller: &Caller,
@@ -98,7 +93,7 @@ impl Market {
                 Ok(found)
             }
             Err(closed @ Error::Closed(..)) => {
-                // Whether they may know that it is closed.
+                // Checks whether the caller may know that it is archived.
                 self.reachable(caller, intent, id).await?;
                 Err(closed.into())
             }
@@ -107,7 +102,7 @@ impl Market {
     }
 }
 
-/// A call of the domain: who makes it, and which one it is.
+/// The author and the idempotency key of a call.
 pub(crate) fn call(
     caller: &Caller,
     (author, by): (Author, Mover),
@@ -122,8 +117,8 @@ pub(crate) fn call(
     Ok(Call { author, by, request })
 }
 
-/// A name of a caller that no other has: keys of one say nothing to another. The same subject of two issuers is two callers, and so is one who acts as two
-/// sellers.
+/// A unique name of a caller, which separates their idempotency keys. The same subject of two
+/// issuers, or acting as two sellers, is two callers.
 fn known_as(caller: &Caller) -> String {
     let (kind, by) = match &caller.proof {
         Proof::Off => ("off", ""),
@@ -136,7 +131,7 @@ fn known_as(caller: &Caller) -> String {
     format!("{kind}:{:032x}", xxh3_128(whole.as_bytes()))
 }
 
-/// What a request asks for, in a number. The kind of the request counts: equal bytes of two kinds are two requests.
+/// A hash of a request, including its type.
 fn fingerprint<M: Message>(request: &M) -> u64 {
     let kind = std::any::type_name::<M>();
     xxh3_64_with_seed(&request.encode_to_vec(), xxh3_64_with_seed(kind.as_bytes(), 0))

@@ -1,47 +1,34 @@
 //! `torg.offers.v1.ModerationService`: opinions about offers.
 
 use access::{Action, Caller, Owner};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use offers::OpinionError;
+use connectrpc::ErrorCode;
+use offers::Unfit;
 use wire::torg::offers::v1::{self as proto, Opinion};
 
-use crate::caller::{Intent, is_own, of_request};
+use crate::caller::{Intent, is_own};
 use crate::errors::Refusal;
 use crate::limits::{OPINION_REASONS_MAX, REASON_TEXT_CHARS_MAX, count, idempotency_key, reason_code, text};
 use crate::market::Market;
 use crate::names::Names;
 use crate::offers::checks;
+use crate::service::service;
 
-/// The service.
 pub(crate) struct ModerationRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-impl proto::ModerationService for ModerationRpc {
-    async fn give_opinion(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GiveOpinionRequest>,
-    ) -> ServiceResult<proto::GiveOpinionResponse> {
-        Response::ok(self.give(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn get_moderation(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GetModerationRequest>,
-    ) -> ServiceResult<proto::GetModerationResponse> {
-        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
-    }
-}
+service! { ModerationService for ModerationRpc {
+    give_opinion(GiveOpinionRequest) -> GiveOpinionResponse = give;
+    get_moderation(GetModerationRequest) -> GetModerationResponse = get;
+}}
 
 impl ModerationRpc {
-    /// Puts an opinion into the topic. Who gives it is the caller, whatever the opinion says; nobody has one about their own offers.
+    /// Appends an opinion to the topic. The moderator is always the caller; nobody moderates their
+    /// own offers.
     async fn give(
         &self,
         caller: &Caller,
         request: proto::GiveOpinionRequest,
     ) -> Result<proto::GiveOpinionResponse, Refusal> {
-        // The same opinion twice is one opinion: it has its time.
+        // Repeating an opinion is harmless: it carries its time.
         idempotency_key(&request.idempotency_key)?;
         let given = request.opinion.into_option().ok_or_else(|| Refusal::required("opinion"))?;
         let id = checks::id("opinion.offer", &given.offer)?;
@@ -61,7 +48,7 @@ impl ModerationRpc {
         }
     }
 
-    /// What moderation thinks. The seller may know; nobody else's seller.
+    /// The opinion on an offer, which its seller may see.
     async fn get(
         &self,
         caller: &Caller,

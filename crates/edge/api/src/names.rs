@@ -1,5 +1,5 @@
-//! Whose names a caller sees. Who may read only what is their own learns in which role somebody dealt with an offer, and never who that was:
-//! moderators are not to be found and written to by those whose offers they banned.
+//! Removes names that a caller may not see. Sellers learn the role of an author, not the person:
+//! moderators must not be identifiable by those whose offers they ban.
 
 use access::{Action, Caller};
 use serde_json::Value;
@@ -7,10 +7,9 @@ use wire::torg::offers::v1::{Author, HistoryEntry, Moderation, Offer, OfferChang
 
 use crate::caller::own_seller;
 
-/// The field of a history in whose values an author stands.
+/// The history field whose values contain an author.
 const STATUS_REASON: &str = "status_reason";
 
-/// Takes the names out of answers that the caller may not see.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     all: bool,
@@ -18,12 +17,12 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names that a caller sees: all, if they may read what is anybody's, else their own.
+    /// Staff see all names, sellers their own.
     pub(crate) fn seen_by(caller: &Caller) -> Names {
         Names { all: caller.may(Action::ReadAny), own: own_seller(caller).map(str::to_owned) }
     }
 
-    /// An offer says who gave it its status.
+    /// The status reason of an offer has an author.
     pub(crate) fn offer(&self, mut offer: Offer) -> Offer {
         if let Some(reason) = offer.status_reason.as_option_mut() {
             self.author(reason.author.as_option_mut());
@@ -46,7 +45,7 @@ impl Names {
             for value in [&mut change.before, &mut change.after] {
                 *value = value.take().and_then(|value| self.reason(&value));
             }
-            // A piece of a reason cannot be read.
+            // An excerpt of a reason cannot be parsed.
             change.excerpt = None.into();
         }
         entry
@@ -69,7 +68,7 @@ impl Names {
         self.all || kind == Some(author::Kind::KIND_SELLER) && self.own.as_deref() == Some(name)
     }
 
-    /// The reason of a status as the history keeps it, in JSON. One that cannot be read is not shown.
+    /// The JSON of a status reason; `None` if it is invalid.
     fn reason(&self, json: &str) -> Option<String> {
         let mut reason: Value = serde_json::from_str(json).ok()?;
         if let Some(author) = reason.get_mut("author").and_then(Value::as_object_mut) {

@@ -1,9 +1,8 @@
-//! `torg.offers.v1.OfferService`: offers are made, read, changed, moved, watched.
+//! `torg.offers.v1.OfferService`: creating, reading, changing, moving and watching offers.
 
 mod billing;
 pub(crate) mod checks;
 mod explain;
-mod service;
 mod watch;
 
 use access::{Action, Caller};
@@ -14,7 +13,7 @@ use offers::masks::sellers_part;
 use offers::status::Mover;
 use watcher::Fields;
 use wire::torg::offers::v1::{
-    BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
+    self as proto, BatchGetOffersRequest, BatchGetOffersResponse, CreateOfferRequest, CreateOfferResponse,
     GetHistoryRequest, GetHistoryResponse, GetOfferRequest, GetOfferResponse, MoveOfferRequest,
     MoveOfferResponse, Offer, UpdateOfferRequest, UpdateOfferResponse,
 };
@@ -27,19 +26,33 @@ use crate::limits::{
 };
 use crate::market::{Market, call};
 use crate::names::Names;
+use crate::service::service;
 use crate::tokens::{self, About};
 
-/// The service. Each call takes the caller and the request and gives the answer or a [`Refusal`].
+/// The service: each call takes the caller and the request.
 pub struct OfferCalls(Market);
 
+service! { OfferService for OfferCalls {
+    create_offer(CreateOfferRequest) -> CreateOfferResponse = create;
+    get_offer(GetOfferRequest) -> GetOfferResponse = get;
+    batch_get_offers(BatchGetOffersRequest) -> BatchGetOffersResponse = batch_get;
+    update_offer(UpdateOfferRequest) -> UpdateOfferResponse = update;
+    move_offer(MoveOfferRequest) -> MoveOfferResponse = move_to;
+    get_history(GetHistoryRequest) -> GetHistoryResponse = history;
+    explain_offer(ExplainOfferRequest) -> ExplainOfferResponse = explain;
+    stream watch_offers(WatchOffersRequest) -> WatchOffersResponse = watch;
+    get_billing(GetBillingRequest) -> GetBillingResponse = billing;
+    set_billing(SetBillingRequest) -> SetBillingResponse = set_billing;
+}}
+
 impl OfferCalls {
-    /// Calls about the offers of a marketplace.
     #[must_use]
     pub fn new(market: Market) -> Self {
         Self(market)
     }
 
-    /// Publishes an offer. What a seller does not set is ignored; only who writes in the name of sellers may say that it comes from a feed.
+    /// Publishes an offer. Fields that sellers do not set are ignored; only callers who write for
+    /// sellers may set its feed.
     pub async fn create(
         &self,
         caller: &Caller,
@@ -53,23 +66,19 @@ impl OfferCalls {
         let who = (caller::author(caller, seller), Mover::Seller);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let made = self.0.offers.create(&call, &offer).await?;
-        Ok(CreateOfferResponse {
-            offer: Names::seen_by(caller).offer(made).into(),
-            ..CreateOfferResponse::default()
-        })
+        Ok(CreateOfferResponse { offer: Names::seen_by(caller).offer(made).into(), ..Default::default() })
     }
 
-    /// One offer.
     pub async fn get(&self, caller: &Caller, request: GetOfferRequest) -> Result<GetOfferResponse, Refusal> {
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let offer = self.0.reachable(caller, Intent::Read, checks::id("id", &request.id)?).await?;
         Ok(GetOfferResponse {
             offer: Names::seen_by(caller).offer(mask.reduce(offer)).into(),
-            ..GetOfferResponse::default()
+            ..Default::default()
         })
     }
 
-    /// Several offers, in the order of their ids.
+    /// Several offers in the order of their ids.
     pub async fn batch_get(
         &self,
         caller: &Caller,
@@ -79,7 +88,7 @@ impl OfferCalls {
         let mask = checks::read_mask(request.read_mask.as_option())?;
         let ids = checks::ids("ids", &request.ids)?;
         let (names, mut answer, mut bytes) = (Names::seen_by(caller), BatchGetOffersResponse::default(), 0);
-        // A few at a time: all of them might be large, and none for this caller to see.
+        // In small steps: all might be large, and none visible to this caller.
         for (ids, named) in ids.chunks(BATCH_GET_STEP).zip(request.ids.chunks(BATCH_GET_STEP)) {
             let found = self.0.offers.get_many(ids).await?;
             for ((id, named), offer) in ids.iter().zip(named).zip(found) {
@@ -97,7 +106,7 @@ impl OfferCalls {
         Ok(answer)
     }
 
-    /// Changes what a seller sets. The offer has to be sound afterwards.
+    /// Changes fields that sellers set; the result must be valid.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -112,10 +121,7 @@ impl OfferCalls {
         let change = |offer: &mut Offer| mask.apply(offer, wanted).map_err(Error::from);
         let version = (wanted.version > 0).then_some(wanted.version);
         let changed = Box::pin(self.0.offers.update(&call, found, version, change)).await?;
-        Ok(UpdateOfferResponse {
-            offer: Names::seen_by(caller).offer(changed).into(),
-            ..UpdateOfferResponse::default()
-        })
+        Ok(UpdateOfferResponse { offer: Names::seen_by(caller).offer(changed).into(), ..Default::default() })
     }
 
     /// Moves an offer to another status.
@@ -134,13 +140,10 @@ impl OfferCalls {
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let version = (request.version > 0).then_some(request.version);
         let moved = Box::pin(self.0.offers.move_to(&call, found, version, &wanted)).await?;
-        Ok(MoveOfferResponse {
-            offer: Names::seen_by(caller).offer(moved).into(),
-            ..MoveOfferResponse::default()
-        })
+        Ok(MoveOfferResponse { offer: Names::seen_by(caller).offer(moved).into(), ..Default::default() })
     }
 
-    /// What happened to an offer. A seller sees in which role others did something to it, not who.
+    /// The changes of an offer. Sellers see the role of an author, not the name.
     pub async fn history(
         &self,
         caller: &Caller,
@@ -149,14 +152,13 @@ impl OfferCalls {
         let id = checks::id("id", &request.id)?;
         let limit = page_size(request.page_size, HISTORY_PAGE)?;
         let about = About::method("GetHistory").and("id", id.to_string());
-        let before =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let before = tokens::page(&about, &request.page_token)?;
         let offer = self.0.offers.get(id).await?;
         caller::may_see_history(caller, id, &offer)?;
         let (entries, next) = self.0.offers.history(id, before, limit).await?;
         let next_page_token = tokens::encode(&about, next.as_ref());
         let names = Names::seen_by(caller);
         let entries = entries.into_iter().map(|entry| names.entry(entry)).collect();
-        Ok(GetHistoryResponse { entries, next_page_token, ..GetHistoryResponse::default() })
+        Ok(GetHistoryResponse { entries, next_page_token, ..Default::default() })
     }
 }

@@ -1,53 +1,49 @@
-//! `torg.stages.v1.StageAdminService` and `StateService`: what operators do with stages, and private states for services beside them.
+//! `torg.stages.v1.StageAdminService` and `StateService`: operating stages, and access to their
+//! private states.
 
-mod rehearsal;
-mod shown;
+mod dry_run;
+mod messages;
 mod states;
 
 use std::time::Duration;
 
 use access::{Action, Caller};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
-use remote_stages::{StageRegistry, StageStoreError};
+use connectrpc::ErrorCode;
+use remote_stages::{StageStoreError, StageRegistry};
 use watcher::limits::DEPTH_COUNTED_MAX;
 use watcher::{Lane, LimitOverrides};
 use wire::torg::stages::v1 as proto;
-use wire::torg::stages::v1::waiting::Lane as LaneShown;
+use wire::torg::stages::v1::waiting::Lane as WireLane;
 
 pub(crate) use states::StatesRpc;
 
-use crate::caller::of_request;
+use crate::caller::require;
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::{
     COUNT_AGE_MAX, LISTED_COUNT_AGE_MAX, LISTED_COUNTED_MAX, NAME_BYTES_MAX, PARKED_SHOWN, PARKED_SHOWN_MAX,
     REASON_TEXT_CHARS_MAX, WAITING_SHOWN_MAX, name, text,
 };
 use crate::offers::checks;
+use crate::service::service;
 
-/// The service.
 pub(crate) struct StagesRpc(pub(crate) StageRegistry);
 
-/// Refuses whoever may not look at how the process fares.
-fn may_look(caller: &Caller) -> Result<(), Refusal> {
-    Refusal::of_verdict(caller.judge(Action::SeeProcess), Refusal::forbidden)
-}
-
-/// Refuses whoever may not change how Torg works.
-fn may_administer(caller: &Caller) -> Result<(), Refusal> {
-    Refusal::of_verdict(caller.judge(Action::Administer), Refusal::forbidden)
-}
-
 impl StagesRpc {
-    async fn list(&self, caller: &Caller, may_be_old: bool) -> Result<proto::ListStagesResponse, Refusal> {
-        may_look(caller)?;
-        let outside = self.0.remote();
+    async fn list(
+        &self,
+        caller: &Caller,
+        request: proto::ListStagesRequest,
+    ) -> Result<proto::ListStagesResponse, Refusal> {
+        require(caller, Action::SeeProcess)?;
+        let outside = self.0.outside();
         let mut ids: Vec<String> =
             self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
         ids.sort();
-        let age_max = if may_be_old { LISTED_COUNT_AGE_MAX } else { Duration::ZERO };
+        let age_max = if request.may_be_old { LISTED_COUNT_AGE_MAX } else { Duration::ZERO };
         let reports = self.0.reports_within(&ids, LISTED_COUNTED_MAX, age_max).await;
-        let reports = reports.map_err(offers::Error::from)?;
-        let stages = ids.iter().zip(&reports).map(|(id, report)| shown::stage(&self.0, id, report)).collect();
+        let reports = reports?;
+        let stages =
+            ids.iter().zip(&reports).map(|(id, report)| messages::stage(&self.0, id, report)).collect();
         Ok(proto::ListStagesResponse { stages, ..Default::default() })
     }
 
@@ -56,7 +52,7 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::GetStageRequest,
     ) -> Result<proto::GetStageResponse, Refusal> {
-        may_look(caller)?;
+        require(caller, Action::SeeProcess)?;
         let id = self.known(&request.id)?;
         let asked = [
             ("waiting_max", request.waiting_max, WAITING_SHOWN_MAX),
@@ -71,11 +67,11 @@ impl StagesRpc {
         } else {
             (DEPTH_COUNTED_MAX, Duration::ZERO)
         };
-        let report = self.0.report_within(id, counted_max, age_max).await.map_err(offers::Error::from)?;
-        let (stage, failed) = (shown::stage(&self.0, id, &report), shown::failed(&report));
+        let report = self.0.report_within(id, counted_max, age_max).await?;
+        let (stage, failed) = (messages::stage(&self.0, id, &report), messages::failed(&report));
         let most = if request.parked_max == 0 { PARKED_SHOWN } else { request.parked_max } as usize;
-        let parked = self.0.offers().watcher().parked(id, most).await.map_err(offers::Error::from)?;
-        let parked = parked.into_iter().map(shown::parked).collect();
+        let parked = self.0.offers().watcher().parked(id, most).await?;
+        let parked = parked.into_iter().map(messages::parked).collect();
         let waiting = self.waiting(id, request.waiting_max as usize, request.waiting_lane.as_known()).await?;
         Ok(proto::GetStageResponse {
             stage: Some(stage).into(),
@@ -86,32 +82,31 @@ impl StagesRpc {
         })
     }
 
-    /// So many of those that wait in each lane, or in one of them, the first ones.
+    /// The first waiting visits of each lane, or of one.
     async fn waiting(
         &self,
         id: &str,
         limit: usize,
-        lane: Option<LaneShown>,
+        lane: Option<WireLane>,
     ) -> Result<Vec<proto::Waiting>, Refusal> {
         let (mut waiting, wanted) = (Vec::new(), lane.unwrap_or_default());
         for lane in Lane::ALL.into_iter().filter(|_| limit > 0) {
-            let shown = shown::lane(lane);
-            if [shown, LaneShown::LANE_UNSPECIFIED].contains(&wanted) {
-                let ahead =
-                    self.0.offers().watcher().upcoming(id, lane, limit).await.map_err(offers::Error::from)?;
-                waiting.extend(ahead.into_iter().map(|ahead| shown::waiting(shown, ahead)));
+            let shown = messages::lane(lane);
+            if [shown, WireLane::LANE_UNSPECIFIED].contains(&wanted) {
+                let ahead = self.0.offers().watcher().ahead(id, lane, limit).await?;
+                waiting.extend(ahead.into_iter().map(|ahead| messages::waiting(shown, ahead)));
             }
         }
         Ok(waiting)
     }
 
-    /// Registers a stage, once it has said what it is.
+    /// Registers a stage after it has described itself.
     async fn register(
         &self,
         caller: &Caller,
         request: proto::RegisterStageRequest,
     ) -> Result<proto::RegisterStageResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let declared = request.stage.into_option().ok_or_else(|| Refusal::required("stage"))?;
         if self.0.built_in().any(|id| id == declared.id) {
             return Err(StageStoreError::Taken(declared.id).into());
@@ -146,20 +141,20 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::RemoveStageRequest,
     ) -> Result<proto::RemoveStageResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         name("id", &request.id, NAME_BYTES_MAX)?;
         self.0.store().remove(&request.id).await?;
         self.0.refresh_soon();
         Ok(proto::RemoveStageResponse::default())
     }
 
-    /// The shadow's addresses become the stage's.
+    /// The addresses of the shadow become those of the stage.
     async fn promote(
         &self,
         caller: &Caller,
         request: proto::PromoteShadowRequest,
     ) -> Result<proto::PromoteShadowResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let id = self.known(&request.id)?;
         let outside = self.0.remote();
         let promoted = outside.get(id).and_then(|bench| bench.entry.spec.promoted()).ok_or_else(|| {
@@ -175,11 +170,11 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::PauseStageRequest,
     ) -> Result<proto::PauseStageResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let id = self.known(&request.id)?;
         text("reason", &request.reason, REASON_TEXT_CHARS_MAX)?;
         let watcher = self.0.offers().watcher();
-        watcher.pause_stage(id, &request.reason).await.map_err(offers::Error::from)?;
+        watcher.pause_stage(id, &request.reason).await?;
         Ok(proto::PauseStageResponse::default())
     }
 
@@ -188,25 +183,25 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::ResumeStageRequest,
     ) -> Result<proto::ResumeStageResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let id = self.known(&request.id)?;
-        self.0.offers().watcher().resume_stage(id).await.map_err(offers::Error::from)?;
+        self.0.offers().watcher().resume_stage(id).await?;
         Ok(proto::ResumeStageResponse::default())
     }
 
-    /// What is left out becomes the stage's own again.
+    /// Omitted limits return to the stage's own.
     async fn set_limits(
         &self,
         caller: &Caller,
         request: proto::SetStageLimitsRequest,
     ) -> Result<proto::SetStageLimitsResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let id = self.known(&request.id)?;
         let proto::SetStageLimitsRequest { rate, calls_max, batch_max, .. } = request;
         let ordered = LimitOverrides { rate, calls_max, batch_max };
         let watcher = self.0.offers().watcher();
-        let in_force = watcher.set_limits(id, ordered).await.map_err(offers::Error::from)?;
-        let limits = Some(shown::limits(&in_force)).into();
+        let in_force = watcher.set_limits(id, ordered).await?;
+        let limits = Some(messages::limits(&in_force)).into();
         Ok(proto::SetStageLimitsResponse { limits, ..Default::default() })
     }
 
@@ -215,7 +210,7 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::ReleaseStageRequest,
     ) -> Result<proto::ReleaseStageResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let (id, watcher) = (self.known(&request.id)?, self.0.offers().watcher());
         let released = if request.offer.is_empty() {
             watcher.release(id).await
@@ -223,13 +218,13 @@ impl StagesRpc {
             let offer = checks::id("offer", &request.offer)?;
             watcher.request_visit(&offer, id).await.map(u64::from)
         };
-        let released = released.map_err(offers::Error::from)?;
-        // Whoever did it looks what came of it.
-        self.0.invalidate_count(id);
+        let released = released?;
+        // The caller will look at the counts next.
+        self.0.forget_count(id);
         Ok(proto::ReleaseStageResponse { released, ..Default::default() })
     }
 
-    /// The id of a stage that there is.
+    /// Checks that a stage exists.
     fn known<'a>(&self, id: &'a str) -> Result<&'a str, Refusal> {
         name("id", id, NAME_BYTES_MAX)?;
         let is_known = self.0.built_in().any(|known| known == id) || self.0.remote().contains_key(id);
@@ -238,7 +233,7 @@ impl StagesRpc {
 }
 
 pub(super) fn no_stage(id: &str) -> Refusal {
-    let text = format!("there is no stage {id:?}: `torg stages list` shows those that there are");
+    let text = format!("there is no stage {id:?}: list stages with `torg stages list`");
     Refusal::new(ErrorCode::NotFound, "STAGE_NOT_FOUND", text).with("stage", &id)
 }
 
@@ -246,9 +241,9 @@ impl From<StageStoreError> for Refusal {
     fn from(error: StageStoreError) -> Self {
         let text = error.to_string();
         match error {
-            StageStoreError::Store(error) => offers::Error::from(error).into(),
-            StageStoreError::Invalid(wrong) => {
-                let fault = |wrong: remote_stages::SpecError| {
+            StageStoreError::Store(error) => error.into(),
+            StageStoreError::Wrong(wrong) => {
+                let fault = |wrong: remote_stages::Wrong| {
                     FieldFault::new(format!("stage.{}", wrong.field), "WRONG_STAGE", wrong.text)
                 };
                 Self::wrong("WRONG_STAGE", wrong.into_iter().map(fault).collect())
@@ -268,58 +263,33 @@ impl From<StageStoreError> for Refusal {
     }
 }
 
-/// One method of the service: takes the caller and the request apart.
-macro_rules! methods {
-    ($($method:ident: $request:ident => $response:ident, $call:ident;)*) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-        impl proto::StageAdminService for StagesRpc {
-            $(async fn $method(
-                &self,
-                context: RequestContext,
-                request: ServiceRequest<'_, proto::$request>,
-            ) -> ServiceResult<proto::$response> {
-                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
-            })*
-        }
-    };
-}
+service! { StageAdminService for StagesRpc {
+    list_stages(ListStagesRequest) -> ListStagesResponse = list;
+    get_stage(GetStageRequest) -> GetStageResponse = get;
+    register_stage(RegisterStageRequest) -> RegisterStageResponse = register;
+    remove_stage(RemoveStageRequest) -> RemoveStageResponse = remove;
+    pause_stage(PauseStageRequest) -> PauseStageResponse = pause;
+    resume_stage(ResumeStageRequest) -> ResumeStageResponse = resume;
+    set_stage_limits(SetStageLimitsRequest) -> SetStageLimitsResponse = set_limits;
+    promote_shadow(PromoteShadowRequest) -> PromoteShadowResponse = promote;
+    release_stage(ReleaseStageRequest) -> ReleaseStageResponse = release;
+    dry_run(DryRunRequest) -> DryRunResponse = dry_run;
+    start_recrawl(StartRecrawlRequest) -> StartRecrawlResponse = start_recrawl;
+    pause_recrawl(PauseRecrawlRequest) -> PauseRecrawlResponse = pause_recrawl;
+    resume_recrawl(ResumeRecrawlRequest) -> ResumeRecrawlResponse = resume_recrawl;
+    cancel_recrawl(CancelRecrawlRequest) -> CancelRecrawlResponse = cancel_recrawl;
+    get_recrawl(GetRecrawlRequest) -> GetRecrawlResponse = get_recrawl;
+}}
 
-methods! {
-    list_stages: ListStagesRequest => ListStagesResponse, list_all;
-    get_stage: GetStageRequest => GetStageResponse, get;
-    register_stage: RegisterStageRequest => RegisterStageResponse, register;
-    remove_stage: RemoveStageRequest => RemoveStageResponse, remove;
-    pause_stage: PauseStageRequest => PauseStageResponse, pause;
-    resume_stage: ResumeStageRequest => ResumeStageResponse, resume;
-    set_stage_limits: SetStageLimitsRequest => SetStageLimitsResponse, set_limits;
-    promote_shadow: PromoteShadowRequest => PromoteShadowResponse, promote;
-    release_stage: ReleaseStageRequest => ReleaseStageResponse, release;
-    dry_run: DryRunRequest => DryRunResponse, rehearse;
-    start_recrawl: StartRecrawlRequest => StartRecrawlResponse, start_recrawl;
-    pause_recrawl: PauseRecrawlRequest => PauseRecrawlResponse, pause_recrawl;
-    resume_recrawl: ResumeRecrawlRequest => ResumeRecrawlResponse, resume_recrawl;
-    cancel_recrawl: CancelRecrawlRequest => CancelRecrawlResponse, cancel_recrawl;
-    get_recrawl: GetRecrawlRequest => GetRecrawlResponse, get_recrawl;
-}
-
-/// The re-crawl of all offers.
 impl StagesRpc {
-    async fn list_all(
-        &self,
-        caller: &Caller,
-        request: proto::ListStagesRequest,
-    ) -> Result<proto::ListStagesResponse, Refusal> {
-        self.list(caller, request.may_be_old).await
-    }
-
     async fn start_recrawl(
         &self,
         caller: &Caller,
         request: proto::StartRecrawlRequest,
     ) -> Result<proto::StartRecrawlResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let speed = (request.per_second > 0).then_some(request.per_second);
-        self.0.offers().watcher().start_recrawl(speed).await.map_err(offers::Error::from)?;
+        self.0.offers().watcher().start_recrawl(speed).await?;
         Ok(proto::StartRecrawlResponse::default())
     }
 
@@ -328,8 +298,8 @@ impl StagesRpc {
         caller: &Caller,
         _request: proto::PauseRecrawlRequest,
     ) -> Result<proto::PauseRecrawlResponse, Refusal> {
-        may_administer(caller)?;
-        self.0.offers().watcher().pause_recrawl().await.map_err(offers::Error::from)?;
+        require(caller, Action::Administer)?;
+        self.0.offers().watcher().pause_recrawl().await?;
         Ok(proto::PauseRecrawlResponse::default())
     }
 
@@ -338,9 +308,9 @@ impl StagesRpc {
         caller: &Caller,
         request: proto::ResumeRecrawlRequest,
     ) -> Result<proto::ResumeRecrawlResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let speed = (request.per_second > 0).then_some(request.per_second);
-        self.0.offers().watcher().resume_recrawl(speed).await.map_err(offers::Error::from)?;
+        self.0.offers().watcher().resume_recrawl(speed).await?;
         Ok(proto::ResumeRecrawlResponse::default())
     }
 
@@ -349,8 +319,8 @@ impl StagesRpc {
         caller: &Caller,
         _request: proto::CancelRecrawlRequest,
     ) -> Result<proto::CancelRecrawlResponse, Refusal> {
-        may_administer(caller)?;
-        self.0.offers().watcher().cancel_recrawl().await.map_err(offers::Error::from)?;
+        require(caller, Action::Administer)?;
+        self.0.offers().watcher().cancel_recrawl().await?;
         Ok(proto::CancelRecrawlResponse::default())
     }
 
@@ -359,9 +329,9 @@ impl StagesRpc {
         caller: &Caller,
         _request: proto::GetRecrawlRequest,
     ) -> Result<proto::GetRecrawlResponse, Refusal> {
-        may_look(caller)?;
-        let recrawl = self.0.offers().watcher().recrawl().await.map_err(offers::Error::from)?;
-        let recrawl = recrawl.as_ref().map(shown::recrawl);
+        require(caller, Action::SeeProcess)?;
+        let recrawl = self.0.offers().watcher().recrawl().await?;
+        let recrawl = recrawl.as_ref().map(messages::recrawl);
         Ok(proto::GetRecrawlResponse { recrawl: recrawl.into(), ..Default::default() })
     }
 }

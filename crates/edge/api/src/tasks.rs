@@ -1,48 +1,36 @@
-//! `torg.tasks.v1.TaskService`: queries and manual actions.
+//! `torg.tasks.v1.TaskService`: operating tasks.
 
-mod act;
+mod actions;
 mod backfill;
 mod files;
-mod look;
-mod shown;
+mod messages;
+mod queries;
 
-use access::{Action, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
-use ctl::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
+use access::Caller;
 use planner::Signed;
+use planner::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 use tasks::Tasks;
 use tasks::limits::TASK_NAME_BYTES_MAX;
 use wire::torg::tasks::v1 as proto;
 
-use crate::caller::of_request;
 use crate::errors::Refusal;
 use crate::limits::{name, text};
+use crate::service::service;
 
-/// The service. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct TaskCalls {
-    /// The tasks.
     pub tasks: Tasks,
 }
 
-/// Refuses whoever may not look at how the process fares.
-fn may_look(caller: &Caller) -> Result<(), Refusal> {
-    Refusal::of_verdict(caller.judge(Action::SeeProcess), Refusal::forbidden)
-}
-
-/// Refuses whoever may not change how Torg works.
-fn may_administer(caller: &Caller) -> Result<(), Refusal> {
-    Refusal::of_verdict(caller.judge(Action::Administer), Refusal::forbidden)
-}
-
-/// The task that a request names.
+/// Checks the name of a task.
 fn named(task: &str) -> Result<&str, Refusal> {
     name("task", task, TASK_NAME_BYTES_MAX)?;
     Ok(task)
 }
 
 impl TaskCalls {
-    /// Whose action this is, and why; refuses those who may not, and an action without a reason.
+    /// The author and the reason of an action. The reason is required.
     fn signed(&self, caller: &Caller, reason: &str) -> Result<Signed, Refusal> {
         text("reason", reason, REASON_CHARS_MAX)?;
         let author: String = caller.subject.chars().take(AUTHOR_CHARS_MAX).collect();
@@ -50,39 +38,23 @@ impl TaskCalls {
     }
 }
 
-/// Takes the caller and the request apart.
-macro_rules! methods {
-    ($($method:ident: $request:ident => $response:ident, $call:ident;)*) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-        impl proto::TaskService for TaskCalls {
-            $(async fn $method(
-                &self,
-                context: RequestContext,
-                request: ServiceRequest<'_, proto::$request>,
-            ) -> ServiceResult<proto::$response> {
-                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
-            })*
-        }
-    };
-}
-
-methods! {
-    list_tasks: ListTasksRequest => ListTasksResponse, list;
-    explain_task: ExplainTaskRequest => ExplainTaskResponse, explain;
-    get_queue: GetQueueRequest => GetQueueResponse, queue;
-    list_events: ListEventsRequest => ListEventsResponse, events;
-    list_runs: ListRunsRequest => ListRunsResponse, runs;
-    read_log: ReadLogRequest => ReadLogResponse, log;
-    run_task: RunTaskRequest => RunTaskResponse, run;
-    pause_task: PauseTaskRequest => PauseTaskResponse, pause;
-    resume_task: ResumeTaskRequest => ResumeTaskResponse, resume;
-    cancel_task: CancelTaskRequest => CancelTaskResponse, cancel;
-    kill_run: KillRunRequest => KillRunResponse, kill;
-    set_remembered: SetRememberedRequest => SetRememberedResponse, set_remembered;
-    delete_remembered: DeleteRememberedRequest => DeleteRememberedResponse, delete_remembered;
-    start_backfill: StartBackfillRequest => StartBackfillResponse, start_backfill;
-    resume_backfill: ResumeBackfillRequest => ResumeBackfillResponse, resume_backfill;
-    cancel_backfill: CancelBackfillRequest => CancelBackfillResponse, cancel_backfill;
-    apply_tasks: ApplyTasksRequest => ApplyTasksResponse, apply;
-    get_task_files: GetTaskFilesRequest => GetTaskFilesResponse, files;
-}
+service! { TaskService for TaskCalls {
+    list_tasks(ListTasksRequest) -> ListTasksResponse = list;
+    explain_task(ExplainTaskRequest) -> ExplainTaskResponse = explain;
+    get_queue(GetQueueRequest) -> GetQueueResponse = queue;
+    list_events(ListEventsRequest) -> ListEventsResponse = events;
+    list_runs(ListRunsRequest) -> ListRunsResponse = runs;
+    read_log(ReadLogRequest) -> ReadLogResponse = log;
+    run_task(RunTaskRequest) -> RunTaskResponse = run;
+    pause_task(PauseTaskRequest) -> PauseTaskResponse = pause;
+    resume_task(ResumeTaskRequest) -> ResumeTaskResponse = resume;
+    cancel_task(CancelTaskRequest) -> CancelTaskResponse = cancel;
+    kill_run(KillRunRequest) -> KillRunResponse = kill;
+    set_remembered(SetRememberedRequest) -> SetRememberedResponse = set_remembered;
+    delete_remembered(DeleteRememberedRequest) -> DeleteRememberedResponse = delete_remembered;
+    start_backfill(StartBackfillRequest) -> StartBackfillResponse = start_backfill;
+    resume_backfill(ResumeBackfillRequest) -> ResumeBackfillResponse = resume_backfill;
+    cancel_backfill(CancelBackfillRequest) -> CancelBackfillResponse = cancel_backfill;
+    apply_tasks(ApplyTasksRequest) -> ApplyTasksResponse = apply;
+    get_task_files(GetTaskFilesRequest) -> GetTaskFilesResponse = files;
+}}

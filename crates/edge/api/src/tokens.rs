@@ -1,7 +1,8 @@
-//! Page tokens: where the next page of a list begins.
+//! Page tokens: the position of the next page of a list.
 //!
-//! A token is opaque to callers: base64url of a version, a hash of what the list is about, the place, and a checksum. It protects from mistakes (a token of
-//! another list, a damaged one), not from forgery: whoever forges one reaches nothing but another place of a list that they may read anyway.
+//! A token is opaque: base64url of a version, a hash of the list, the position, and a checksum. It
+//! detects mistakes (a token of another list, a damaged one), not forgery: a forged token only
+//! leads to another position in a list that the caller may read anyway.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,30 +15,27 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::TOKEN_BYTES_MAX;
 
-/// The version of the encoding.
 const VERSION: u8 = 1;
-/// Keeps checksums of tokens apart from other hashes of the same bytes.
+/// Domain separation of checksums.
 const CHECKSUM_SEED: u64 = 0x746f_7267_7061_6765;
-/// Bytes of the hash of what a list is about.
 const ABOUT_BYTES: usize = 8;
 const CHECKSUM_BYTES: usize = 4;
 
-/// What a list is about: the method, and all that decides which entries it has and in which order. Pages of one list have equal ones.
+/// A hash of the method and everything that determines the entries of a list and their order.
 #[derive(Clone)]
 pub struct About(Xxh3);
 
 impl About {
-    /// A list of this method.
     #[must_use]
     pub fn method(name: &str) -> Self {
         Self(Xxh3::new()).and("method", name)
     }
 
-    /// Something else that the list depends on.
+    /// Adds a parameter of the list.
     #[must_use]
     pub fn and(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         for part in [name.as_bytes(), value.as_ref()] {
-            // The length first, so that no two lists run together to the same bytes.
+            // Length-prefixed, so that different lists never give the same bytes.
             self.0.update(&(part.len() as u64).to_be_bytes());
             self.0.update(part);
         }
@@ -49,15 +47,15 @@ impl About {
     }
 }
 
-/// A place in a list, as tokens carry it.
-pub trait PagePlace: Sized {
-    /// As bytes, at most 512.
+/// A position in a list.
+pub trait PagePosition: Sized {
+    /// At most 512 bytes.
     fn to_bytes(&self) -> Vec<u8>;
-    /// From bytes; `None` if they are no place.
+    /// `None` if the bytes are invalid.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
-impl PagePlace for u64 {
+impl PagePosition for u64 {
     fn to_bytes(&self) -> Vec<u8> {
         self.to_be_bytes().into()
     }
@@ -67,7 +65,7 @@ impl PagePlace for u64 {
     }
 }
 
-impl PagePlace for String {
+impl PagePosition for String {
     fn to_bytes(&self) -> Vec<u8> {
         self.as_bytes().into()
     }
@@ -77,8 +75,8 @@ impl PagePlace for String {
     }
 }
 
-/// The namespace first: it has no slash.
-impl PagePlace for FeedName {
+/// The namespace comes first: it contains no slash.
+impl PagePosition for FeedName {
     fn to_bytes(&self) -> Vec<u8> {
         format!("{}/{}", self.namespace, self.seller).into_bytes()
     }
@@ -89,7 +87,7 @@ impl PagePlace for FeedName {
     }
 }
 
-impl PagePlace for ProblemCursor {
+impl PagePosition for ProblemCursor {
     fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::InFile(batch, place) => [&[0], &batch.to_be_bytes()[..], &place.to_be_bytes()].concat(),
@@ -109,7 +107,7 @@ impl PagePlace for ProblemCursor {
     }
 }
 
-impl PagePlace for Cursor {
+impl PagePosition for Place {
     fn to_bytes(&self) -> Vec<u8> {
         [&self.created_ms.to_be_bytes()[..], self.id.to_string().as_bytes()].concat()
     }
@@ -121,19 +119,16 @@ impl PagePlace for Cursor {
     }
 }
 
-/// A token that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongToken {
-    /// Longer than any token.
     #[error("a token has at most {TOKEN_BYTES_MAX} bytes; begin with the first page")]
     TooLong,
-    /// Not what was given out.
     #[error("this token is damaged: send it exactly as it came, or begin with the first page")]
     Damaged,
-    /// Given out by another version of Torg.
+    /// Issued by another version of Torg.
     #[error("this token is of another version: begin with the first page")]
     OtherVersion,
-    /// Given out for another list.
+    /// Issued for another list.
     #[error(
         "this token belongs to another list: repeat the request that it came with, or begin with the first page"
     )]
@@ -141,7 +136,7 @@ pub enum WrongToken {
 }
 
 impl WrongToken {
-    /// The refusal of a request that has the token in this field.
+    /// The refusal for a token in this field.
     #[must_use]
     pub fn refusal(self, field: &str) -> Refusal {
         let reason = match self {
@@ -154,9 +149,9 @@ impl WrongToken {
     }
 }
 
-/// The token of a place in a list; the empty one at its end.
+/// The token of a position; empty at the end of the list.
 #[must_use]
-pub fn encode(about: &About, next: Option<&impl PagePlace>) -> String {
+pub fn encode(about: &About, next: Option<&impl PagePosition>) -> String {
     let Some(place) = next else { return String::new() };
     let mut bytes = vec![VERSION];
     bytes.extend(about.hash());
@@ -165,8 +160,8 @@ pub fn encode(about: &About, next: Option<&impl PagePlace>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The place that a token of this list means; `None`, the beginning, for the empty one.
-pub fn decode<P: PagePlace>(about: &About, token: &str) -> Result<Option<P>, WrongToken> {
+/// The position of a token; `None` for an empty token, the first page.
+pub fn decode<P: PagePosition>(about: &About, token: &str) -> Result<Option<P>, WrongToken> {
     if token.is_empty() {
         return Ok(None);
     }
@@ -187,6 +182,24 @@ pub fn decode<P: PagePlace>(about: &About, token: &str) -> Result<Option<P>, Wro
         return Err(WrongToken::OtherList);
     }
     P::from_bytes(place).map(Some).ok_or(WrongToken::Damaged)
+}
+
+/// The place that the page token of a request means; `None` for the first page.
+pub(crate) fn page<P: PagePosition>(about: &About, token: &str) -> Result<Option<P>, Refusal> {
+    decode(about, token).map_err(|wrong| wrong.refusal("page_token"))
+}
+
+/// Cuts a list to one page, and gives the token of the next one. The list was read with a limit
+/// that is greater by one, so that one more entry means another page.
+pub(crate) fn cut<T, P: PagePosition>(
+    about: &About,
+    entries: &mut Vec<T>,
+    limit: usize,
+    place: impl FnOnce(&T) -> P,
+) -> String {
+    let more = entries.len() > limit;
+    entries.truncate(limit);
+    encode(about, entries.last().filter(|_| more).map(place).as_ref())
 }
 
 fn checksum(content: &[u8]) -> [u8; CHECKSUM_BYTES] {

@@ -1,13 +1,14 @@
-// What pages of the console do by themselves. Without it everything works but the updates, dropping files, and the keys.
+// Refreshes pages, uploads files, and handles shortcuts. Everything else works without this script.
 "use strict";
 
-// Elements with `data-live` and an id are brought up to date from the page itself, asked for again. What did not change stays as it is, and with it where
-// somebody has scrolled to, what has the focus and what is marked.
+// Elements with `data-live` and an id are refreshed by requesting the page again. Unchanged nodes
+// stay, and with them scroll position, focus and selection.
 const main = document.getElementById("main");
 const notices = ["lost", "stale", "changed", "out"].map((id) => document.getElementById(id)).filter(Boolean);
 const every = Number(main?.dataset.every || 0);
 
-// A form is on its way: nothing may come between, and it is not sent twice. Torg answers within 30 s; a form that somebody stopped has no answer at all.
+// A form is being sent: it must not be interrupted or sent twice. Torg answers within 30 s; a form
+// that the user stopped gets no answer.
 const ANSWERED_MS = 35000;
 let leaving = 0;
 
@@ -22,7 +23,7 @@ function stay() {
   for (const form of document.querySelectorAll("form[aria-busy]:not([data-drop])")) form.removeAttribute("aria-busy");
 }
 
-// Shows one of the lines above the page, or none.
+// Shows one of the notices above the page, or none.
 function tell(id) {
   for (const notice of notices) notice.hidden = notice.id !== id;
 }
@@ -33,8 +34,8 @@ function isChanged(field) {
   return field.selectedOptions[0] !== (field.querySelector("option[selected]") ?? field.options[0]);
 }
 
-// Whether somebody would lose something here: the place where they type, a form that they unfolded, what they typed and did not send. A search is quickly
-// typed again.
+// Whether an update would lose state: a focused field, an unfolded form, unsent input. A search is
+// not worth keeping.
 function inUse(element) {
   const active = document.activeElement;
   if (element.contains(active) && active.matches("input, select, textarea")) return true;
@@ -43,7 +44,7 @@ function inUse(element) {
 }
 
 function becomeAttributes(old, now) {
-  // What somebody has folded or unfolded, and what a form has told them, stays so.
+  // Folds and form messages keep their state.
   const own = (name) => (name === "open" && old.matches("details")) || (name === "hidden" && old.matches("[data-say]"));
   for (const { name, value } of now.attributes) if (!own(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const { name } of [...old.attributes]) if (!own(name) && !now.hasAttribute(name)) old.removeAttribute(name);
@@ -60,14 +61,14 @@ function become(old, now) {
   becomeChildren(old, now);
 }
 
-// What something is known by while the page changes: its id, or where it leads.
+// The key of a node across updates: its id, or its link.
 function key(node) {
   if (node.nodeType !== Node.ELEMENT_NODE) return "";
   const link = node.matches("a") ? node : node.matches("li, tr") ? node.querySelector("a") : null;
   return node.id || link?.getAttribute("href") || "";
 }
 
-// A child becomes the one that is known by the same; the others become each other in their order.
+// Children with the same key are merged; the others in order.
 function becomeChildren(old, now) {
   const keys = new Set([...now.children].map(key));
   for (const child of [...old.children]) if (key(child) && !keys.has(key(child))) child.remove();
@@ -79,7 +80,7 @@ function becomeChildren(old, now) {
       continue;
     }
     const [child] = before.splice(place, 1);
-    // What has the focus would lose it if it were moved: the others are.
+    // Moving a focused element would blur it: move the others.
     if (child.contains(document.activeElement)) for (const other of before.splice(0, place)) other.remove();
     else if (place > 0) old.insertBefore(child, before[0]);
     become(child, node);
@@ -87,30 +88,31 @@ function becomeChildren(old, now) {
   for (const gone of before) gone.remove();
 }
 
-// What a button does. Links are known by it.
+// The action of a button. Links are identified by it.
 const deed = (element) => element.form ? JSON.stringify([element.name, element.value, which(element.form)]) : "";
 
 function refresh(old, now) {
   if (inUse(old)) return;
   const active = document.activeElement, before = deed(active);
   become(old, now);
-  // Nothing comes to do something else under somebody's finger.
+  // The target of a pointer must not change under it.
   if (active.isConnected && deed(active) !== before) active.replaceWith(active.cloneNode(true));
 }
 
-// Who this page was made for.
+// The person this page was rendered for.
 const who = () => document.getElementById("unchecked")?.dataset.who ?? "";
 
-// What somebody is typing is worth more than a page that is up to date: then it is only told. It is asked for anew: reloading would send a form again.
+// Unsent input is more important than a fresh page: only show a notice. Use a new request:
+// reloading could send a form again.
 function reload(told) {
   if (inUse(main)) tell(told);
   else location.replace(location.pathname + location.search);
 }
 
-// A page with one message waits until there is another.
+// A page with one message waits for another page.
 function renewAlone(alone, status) {
   if (alone) return become(main, alone);
-  // The answer to a form has an address that nobody can look at: back to the form.
+  // The address of a form's answer has no page: go back to the form.
   location.replace(status === 404 && document.referrer ? document.referrer : location.pathname + location.search);
 }
 
@@ -119,15 +121,15 @@ function renew(text, status) {
   const alone = fresh.querySelector("main.alone"), unchecked = fresh.getElementById("unchecked");
   if (!alone && !unchecked) throw new Error("this is no page of Torg");
   if (main.matches(".alone")) return renewAlone(alone, status);
-  // What is on the screen is worth more than that it cannot be shown at the moment.
+  // Keep what is on the screen while it cannot be refreshed.
   const isAway = (status === 429 || status >= 500) && !document.getElementById("failure");
   if (alone) return isAway ? tell("lost") : reload("lost");
-  // Somebody else has signed in meanwhile: this page, and what was typed in it, is not theirs.
+  // Another person has signed in: this page and its input are not theirs.
   if (!alone && who() && unchecked.dataset.who !== who()) {
     sessionStorage.removeItem(KEPT);
     return reload("changed");
   }
-  // After another sign-in the forms of this page are those of the new session.
+  // After another sign-in the forms belong to the new session.
   const token = fresh.querySelector("[name=form_token]")?.value;
   if (token) for (const field of document.querySelectorAll("[name=form_token]")) field.value = token;
   if (isAway) {
@@ -135,7 +137,7 @@ function renew(text, status) {
     return tell("stale");
   }
   const ids = (place) => [...place.querySelectorAll("[data-live]")].map((part) => part.id).sort().join();
-  // Another page by now: it could not be shown before, or cannot any more.
+  // The page has changed: it failed before, or fails now.
   const isOther = ids(main) !== ids(fresh), stays = isOther && inUse(main);
   if (isOther && !stays) main.replaceChildren(...fresh.body.childNodes);
   else for (const now of fresh.querySelectorAll("[data-live]")) {
@@ -152,7 +154,7 @@ async function lookNow() {
     const text = await answer.text();
     if (leaving) return;
     if (answer.status === 401) return reload("out");
-    // What was looked for is there by now.
+    // The wanted element exists now.
     if (answer.redirected && !inUse(main)) return location.replace(answer.url);
     renew(text, answer.status);
   } catch {
@@ -160,7 +162,7 @@ async function lookNow() {
   }
 }
 
-// One look at a time: of two, the older answer might come last.
+// One request at a time: of two, the older answer might arrive last.
 let looking = null;
 function look() {
   if (!document.hidden && !leaving) looking ??= lookNow().finally(() => { looking = null; });
@@ -176,12 +178,13 @@ if (every > 0) {
   setTimeout(follow, every);
   document.addEventListener("visibilitychange", look);
 }
-// Whoever goes back finds the page as they left it.
+// Going back finds the page as it was left.
 addEventListener("pageshow", stay);
 
 const sheet = () => document.querySelector("details.person[open]");
 
-// `/` goes to the search, also where its key writes a dot, as in Russian. Escape, or a click elsewhere, closes what was unfolded over the page.
+// `/` focuses the search, also where its key types a dot, as in Russian. Escape, or a click
+// elsewhere, closes menus.
 document.addEventListener("keydown", (event) => {
   const open = sheet(), find = document.getElementById("find");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -199,12 +202,12 @@ document.addEventListener("click", (event) => {
   if (open && !open.contains(event.target)) open.open = false;
 });
 
-// Opens everything that hides an element.
+// Opens all folds around an element.
 function unfold(element) {
   for (let outer = element; outer; outer = outer.parentElement) if (outer.matches("details")) outer.open = true;
 }
 
-// A link to something that is folded opens it.
+// A link to a folded element opens it.
 function unfoldTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target?.closest("details:not([open])")) return;
@@ -215,11 +218,11 @@ function unfoldTarget() {
 unfoldTarget();
 addEventListener("hashchange", unfoldTarget);
 
-// A form that was refused has what was typed in it again, also after signing in anew: only that, as the rest may have been changed by others meanwhile. Secrets
-// and files are not kept.
+// A refused form keeps its changed input, also across a new sign-in. Secrets and files are not
+// kept.
 const KEPT = "torg-form";
 const kept = (form) => [...form.elements].filter((field) => field.name && !["hidden", "password", "file", "submit"].includes(field.type));
-// Which form it is: several of a page may go to one address, and differ in what they carry unseen.
+// The identity of a form: several forms may share an address and differ in hidden fields.
 const which = (form) => JSON.stringify([form.getAttribute("action"), ...[...form.elements]
   .filter((field) => field.type === "hidden" && field.name !== "form_token" && !field.name.startsWith("before-")).map((field) => [field.name, field.value])]);
 
@@ -235,7 +238,7 @@ document.addEventListener("submit", (event) => {
     return upload(form);
   }
   leave(form);
-  // Signing in stands between a form and its being filled in again.
+  // A sign-in may come between a form and its refill.
   if (form.getAttribute("action") === "/console/sign-in") return;
   const fields = kept(form).map((field) => [field.name, field.value, field.checked, isChanged(field)]);
   sessionStorage.setItem(KEPT, JSON.stringify({ form: which(form), who: who(), fields }));
@@ -245,11 +248,11 @@ function restore() {
   const sent = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   if (!sent) return;
   if (document.querySelector(".notice[role=status]:not(.bad)")) return sessionStorage.removeItem(KEPT);
-  // Somebody else has signed in meanwhile.
+  // Another person has signed in.
   if (who() && sent.who && sent.who !== who()) return sessionStorage.removeItem(KEPT);
   sent.refused ||= document.querySelector(".notice.bad[role=status], #failure, main.alone") !== null;
   const form = sent.refused && [...document.forms].find((form) => which(form) === sent.form);
-  // Whoever has to sign in first, or to open the page again, comes back.
+  // A sign-in or a reload returns here.
   if (!form) return sessionStorage.setItem(KEPT, JSON.stringify(sent));
   sessionStorage.removeItem(KEPT);
   for (const field of kept(form)) {
@@ -265,7 +268,7 @@ function restore() {
 
 restore();
 
-// What a form with a file has to tell: one of its lines, or none.
+// Shows one message of an upload form, or none.
 function say(form, line) {
   for (const place of form.querySelectorAll("[data-say]")) place.hidden = place.dataset.say !== line;
 }
@@ -275,7 +278,7 @@ function size(bytes) {
   return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, maximumFractionDigits: 1 }).format(bytes / one);
 }
 
-// The answer to a file: where it leads, or why the file was not taken.
+// The answer to an upload: the page to go to, or the reason of a refusal.
 function answered(form, answer) {
   form.removeAttribute("aria-busy");
   if (answer.status < 400) return location.assign(answer.responseURL);
@@ -286,7 +289,7 @@ function answered(form, answer) {
   say(form, "refused");
 }
 
-// Sends a file while the page stays, and tells how far it is.
+// Uploads a file in the background and shows the progress.
 function upload(form) {
   const [file] = form.querySelector("input[type=file]").files, bar = form.querySelector("progress"), request = new XMLHttpRequest();
   form.querySelector("[data-say=going] span").textContent = `${file.name}, ${size(file.size)}`;
@@ -300,17 +303,17 @@ function upload(form) {
     say(form, "broken");
   };
   request.open("POST", form.action);
-  // What came of it is told on the page to which the answer leads, and not to who only asks what has changed.
+  // The notice belongs to the page of the answer, not to a refresh.
   request.setRequestHeader("torg-live", "1");
   request.send(new FormData(form));
 }
 
-// Whoever leaves while a file is on its way would break it off.
+// Leaving the page would abort an upload.
 addEventListener("beforeunload", (event) => {
   if (document.querySelector("[data-drop][aria-busy]")) event.preventDefault();
 });
 
-// A file that is dropped on a form is what the form sends. Beside the form, the browser would show it in place of the page.
+// A file dropped on a form is uploaded. Elsewhere the browser would open it in place of the page.
 function overZone(event, on) {
   if (!document.querySelector("[data-drop]") || !event.dataTransfer?.types.includes("Files")) return null;
   event.preventDefault();

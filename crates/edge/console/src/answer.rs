@@ -1,4 +1,4 @@
-//! Answers: what every one of them carries, whatever the page.
+//! HTTP answers and the headers that all of them carry.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -11,9 +11,9 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use maud::Markup;
 
 use crate::routes::Console;
-use crate::visit::Look;
+use crate::visit::Preferences;
 
-/// Scripts and styles come from Torg itself and stand in files; forms are sent to Torg; nobody shows these pages inside of their own.
+/// Scripts and styles come from files of Torg, forms go to Torg, and no other site may embed pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -27,28 +27,31 @@ const FIXED: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
 ];
 
-/// Puts the headers of safety on an answer; what a page says of itself wins.
+/// Adds the security headers; a header that the page has set wins.
 pub(crate) fn secured(mut answer: Response) -> Response {
     let headers = answer.headers_mut();
     for (name, value) in FIXED {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    // Pages are about one person at one moment.
+    // Pages belong to one person at one moment.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     answer
 }
 
-/// The same for whatever leaves. What was asked for over TLS is to be asked for over TLS only, for a year.
-pub(crate) async fn leaving(State(console): State<Console>, asked: HeaderMap, answer: Response) -> Response {
+/// Secures every answer. A request over TLS is answered with HSTS for a year.
+pub(crate) async fn leaving(
+    State(console): State<Console>,
+    request: HeaderMap,
+    answer: Response,
+) -> Response {
     let mut answer = secured(answer);
-    if Look::of(&console, &asked).secure {
+    if Preferences::of(&console, &request).secure {
         let year = HeaderValue::from_static("max-age=31536000");
         answer.headers_mut().insert(STRICT_TRANSPORT_SECURITY, year);
     }
     answer
 }
 
-/// A page.
 pub(crate) fn html(status: StatusCode, page: Markup) -> Response {
     let mut answer = Response::new(Body::from(page.into_string()));
     *answer.status_mut() = status;
@@ -56,43 +59,42 @@ pub(crate) fn html(status: StatusCode, page: Markup) -> Response {
     answer
 }
 
-/// Sends a browser to another page of the console, as if it had been asked for by itself.
+/// Redirects the browser to another page of the console, with GET.
 pub(crate) fn see(path: &str) -> Response {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() = StatusCode::SEE_OTHER;
-    // A path has no characters that a header cannot hold: they are made by `view::path`.
+    // `view::path` makes only characters that a header can hold.
     if let Ok(place) = HeaderValue::from_str(path) {
         answer.headers_mut().insert(LOCATION, place);
     }
     answer
 }
 
-/// Where somebody may be sent who says so themselves: a page of the console, and nowhere else.
+/// A redirect target that the client names: a page of the console, or the first page.
 pub(crate) fn inside(path: &str) -> &str {
     let plain = path.starts_with("/console/") && !path.contains("//") && !path.contains('\\');
     if plain && path.bytes().all(|byte| byte.is_ascii_graphic()) { path } else { "/console/" }
 }
 
-/// How a cookie is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keeping {
+pub(crate) struct CookieOptions {
     /// Only over TLS.
     pub(crate) secure: bool,
-    /// Seconds; until the browser is closed if there are none.
+    /// `None`: until the browser is closed.
     pub(crate) seconds: Option<u64>,
 }
 
-/// Sets a cookie that no script can read. Another site may lead here with it (a link in a mail, in Grafana), and cannot send a form with it.
-pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, keeping: Keeping) {
-    let secure = if keeping.secure { "; Secure" } else { "" };
-    let age = keeping.seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+/// Sets a cookie that scripts cannot read. Links from other sites carry it; forms of other sites do
+/// not.
+pub(crate) fn set_cookie(headers: &mut HeaderMap, name: &str, value: &str, options: CookieOptions) {
+    let secure = if options.secure { "; Secure" } else { "" };
+    let age = options.seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
     let cookie = format!("{name}={value}; Path=/console; HttpOnly; SameSite=Lax{secure}{age}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         headers.append(SET_COOKIE, cookie);
     }
 }
 
-/// The value of a cookie.
 pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let all = headers.get_all(http::header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_sent_out_of_the_console() {
+    fn redirects_stay_inside_the_console() {
         assert_eq!(inside("/console/stages/expiry?x=1"), "/console/stages/expiry?x=1");
         for outside in
             ["https://evil.example", "//evil.example", "/console//evil", "/console/\\evil", "/console/ x", ""]
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(cookie(&headers, "torg"), Some("x=y"));
         assert_eq!(cookie(&headers, "c"), None);
         let mut set = HeaderMap::new();
-        set_cookie(&mut set, "torg", "v", Keeping { secure: true, seconds: Some(5) });
+        set_cookie(&mut set, "torg", "v", CookieOptions { secure: true, seconds: Some(5) });
         assert_eq!(set[SET_COOKIE], "torg=v; Path=/console; HttpOnly; SameSite=Lax; Secure; Max-Age=5");
     }
 }

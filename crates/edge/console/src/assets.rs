@@ -1,7 +1,7 @@
-//! The files that pages need, inside of the binary: one style, one script, one icon.
+//! The static files of the console, compiled into the binary: one style, one script, one icon.
 //!
-//! Their addresses carry a hash of what they hold, so that browsers keep them for ever. What is asked for by another hash, as by a page of another version while
-//! processes are replaced, is not kept.
+//! Their addresses contain a hash of their content, so browsers cache them for a year. A request
+//! with another hash, as from a page of another version during a rollout, is not cached.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ const FILES: [(&str, &str, &[u8]); 3] = [
     ("icon.svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
 ];
 
-/// A short hash of all files: they change together, with the binary.
+/// One hash of all files: they change together, with the binary.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
     for (_, _, bytes) in FILES {
@@ -30,25 +30,21 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     URL_SAFE_NO_PAD.encode(&hash.finish().as_ref()[..9])
 });
 
-/// The address of a file.
 pub(crate) fn path(name: &str) -> String {
     format!("/console/assets/{name}?v={}", *VERSION)
 }
 
-/// The sign of Torg.
 pub(crate) fn logo() -> Markup {
     PreEscaped(include_str!("../assets/icon.svg").to_owned())
 }
 
-/// Which version of a file is asked for.
 #[derive(Default, Deserialize)]
-pub(crate) struct Asked {
-    #[serde(default)]
+#[serde(default)]
+pub(crate) struct Params {
     v: String,
 }
 
-/// Serves a file.
-pub(crate) async fn serve(Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
+pub(crate) async fn serve(Path(name): Path<String>, Query(params): Query<Params>) -> Response {
     let Some((_, kind, bytes)) = FILES.into_iter().find(|(known, ..)| *known == name) else {
         let mut answer = Response::new(Body::from("there is no such file\n"));
         *answer.status_mut() = StatusCode::NOT_FOUND;
@@ -56,7 +52,7 @@ pub(crate) async fn serve(Path(name): Path<String>, Query(asked): Query<Asked>) 
     };
     let mut answer = Response::new(Body::from(bytes));
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    let kept = if asked.v == *VERSION { "public, max-age=31536000, immutable" } else { "no-store" };
+    let kept = if params.v == *VERSION { "public, max-age=31536000, immutable" } else { "no-store" };
     answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(kept));
     answer
 }

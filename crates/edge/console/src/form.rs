@@ -1,8 +1,10 @@
-//! Forms: what somebody sends to have something done.
+//! Forms that change something.
 //!
-//! A form is believed only if it was made for the session that sends it, and if the browser does not say that another site made it.
+//! A form is accepted only if it carries the token of the session that sends it and the browser
+//! does not report another site as its origin.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use axum::body::to_bytes;
@@ -13,17 +15,17 @@ use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Uri};
 
 use crate::language::Language;
+use crate::language::w;
 use crate::limits::{FORM_BYTES_MAX, FORM_TIME_MAX};
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
 use crate::visit::{Visit, filled};
-use crate::words_mark::w;
 
-/// The field with the token against forgery.
+/// The field with the CSRF token.
 pub(crate) const TOKEN_FIELD: &str = "form_token";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// The fields of a form. Of several with one name the last counts.
+/// The fields of a form. If a name occurs several times, the last value counts.
 #[derive(Debug, Default)]
 pub(crate) struct Form {
     fields: BTreeMap<String, String>,
@@ -31,46 +33,50 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// The text of a field without spaces around it; empty if it was left out.
+    /// The trimmed text of a field; empty if it is missing.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.fields.get(name).map(|value| value.trim()).unwrap_or_default()
     }
 
-    /// Why somebody does what they do. Blanks are no reason.
+    /// The reason for an action. It must not be blank.
     pub(crate) fn reason(&self) -> Result<String, Failure> {
         match self.text("reason") {
-            "" => Err(Failure::new(Kind::Refused, self.language.t(w("Say why: the reason is missing.")))),
+            "" => Err(Failure::new(Kind::Refused, self.language.t(w("The reason is missing: say why.")))),
             reason => Ok(reason.to_owned()),
         }
     }
 
-    /// Whether a box was ticked.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
-    /// The number in a field; zero if it was left empty. `label` is what the person knows the field by.
-    pub(crate) fn number<N: std::str::FromStr + Default>(
+    /// The number in a field; zero if the field is empty. `label` is its name on the page.
+    pub(crate) fn number<N: FromStr + Default>(&self, name: &str, label: &'static str) -> Result<N, Failure> {
+        Ok(self.optional_number(name, label)?.unwrap_or_default())
+    }
+
+    /// The number in a field; `None` if the field is empty.
+    pub(crate) fn optional_number<N: FromStr>(
         &self,
         name: &str,
         label: &'static str,
-    ) -> Result<N, Failure> {
-        match self.text(name) {
-            "" => Ok(N::default()),
-            text => text.parse().map_err(|_| {
-                let wrong = self.language.t("{0}: “{1}” is no number that fits here");
-                Failure::new(Kind::Refused, filled(wrong, &[&self.language.t(label), &text]))
-            }),
+    ) -> Result<Option<N>, Failure> {
+        let text = self.text(name);
+        if text.is_empty() {
+            return Ok(None);
         }
+        text.parse().map(Some).map_err(|_| {
+            let wrong = self.language.t("{0}: “{1}” is not a valid number");
+            Failure::new(Kind::Refused, filled(wrong, &[&self.language.t(label), &text]))
+        })
     }
 
-    /// Reads the fields.
     pub(crate) fn parse(bytes: &[u8], language: Language) -> Self {
         Self { fields: url::form_urlencoded::parse(bytes).into_owned().collect(), language }
     }
 }
 
-/// What a form brings, if it is not too large and comes in time.
+/// The body of a form, unless it is too large or too slow.
 pub(crate) async fn body(request: Request, bytes_max: usize, time_max: Duration) -> Option<Bytes> {
     let reading = to_bytes(request.into_body(), bytes_max);
     tokio::time::timeout(time_max, reading).await.ok()?.ok()
@@ -81,27 +87,28 @@ impl FromRequest<Console> for Form {
 
     async fn from_request(request: Request, _: &Console) -> Result<Self, Response> {
         let Some(visit) = request.extensions().get::<Visit>().cloned() else {
-            return Err(crate::visit::nobody());
+            return Err(crate::visit::no_visit());
         };
         let refuse = |text: &'static str| visit.refused(&Failure::new(Kind::Refused, visit.t(text)));
         let kind =
             request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with(FORM_TYPE) {
-            return Err(refuse("This is no form."));
+            return Err(refuse("This is not a form."));
         }
         if !is_own(request.headers()) {
             return Err(visit.forged());
         }
         let Some(bytes) = body(request, FORM_BYTES_MAX, FORM_TIME_MAX).await else {
-            return Err(refuse("The form is too large, or broke off."));
+            return Err(refuse("The form is too large or incomplete."));
         };
         let form = Self::parse(&bytes, visit.language());
         if visit.made(form.text(TOKEN_FIELD)) { Ok(form) } else { Err(visit.forged()) }
     }
 }
 
-/// Whether a request was made by a page of our own, as far as the browser tells. What it says of the site cannot be said by a script, and holds behind a proxy
-/// that has a host of its own, too; a browser that does not say it still says the origin.
+/// Whether a page of the console made the request, as far as the browser tells. A script cannot
+/// forge `Sec-Fetch-Site`, and it holds behind a proxy with another host name; browsers without it
+/// still send the origin.
 pub(crate) fn is_own(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     match text("sec-fetch-site") {
@@ -161,11 +168,11 @@ mod tests {
         assert_eq!(form.text("reason"), "да");
         assert_eq!(form.reason().unwrap(), "да");
         let blank = Form::parse(b"reason=%20%20", Language::English).reason();
-        assert_eq!(blank.unwrap_err().text, "Say why: the reason is missing.");
+        assert_eq!(blank.unwrap_err().text, "The reason is missing: say why.");
         assert_eq!(form.number::<u32>("rate", "Offers"), Ok(12));
         assert_eq!(form.number::<u32>("left_out", "Offers"), Ok(0));
         let odd = form.number::<u32>("odd", "Offers").unwrap_err();
-        assert_eq!(odd.text, "Offers: “x” is no number that fits here");
+        assert_eq!(odd.text, "Offers: “x” is not a valid number");
         assert!(form.is_on("box") && !form.is_on("other"));
     }
 }

@@ -1,4 +1,4 @@
-//! What surrounds every page: the head, the menu, notices. And pages for those who are not let in.
+//! The frame of every page: head, menu, notices; and pages for visitors who are not admitted.
 
 use access::{Action, Code, Denial};
 use axum::response::Response;
@@ -7,13 +7,13 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::{html as answer, see};
 use crate::assets;
-use crate::limits::{LOOK_AT_OVERVIEW_EVERY, LOOK_EVERY};
-use crate::visit::{Look, Theme, Visit};
-use crate::words_mark::w;
+use crate::language::w;
+use crate::limits::{OVERVIEW_REFRESH_INTERVAL, REFRESH_INTERVAL};
+use crate::visit::{Preferences, Theme, Visit};
 
-/// Where in the menu a page belongs.
+/// The entry of the menu that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Section {
     Overview,
     Stages,
     Offers,
@@ -24,78 +24,77 @@ pub(crate) enum Place {
     Topics,
     Cluster,
     Actions,
-    /// Nowhere in the menu.
-    Nowhere,
+    /// A page outside the menu.
+    Other,
 }
 
-/// A line of the menu: where it leads, what it is called, and what one has to be allowed to see it. Sellers see what is theirs.
-struct Line(Place, &'static str, &'static str, Action, bool);
+/// An entry of the menu: its address, its text, the action that a caller must be allowed, and
+/// whether sellers see it.
+struct Line(Section, &'static str, &'static str, Action, bool);
 
 const MENU: [Line; 10] = [
-    Line(Place::Overview, "/console/", w("Overview"), Action::SeeProcess, false),
-    Line(Place::Stages, "/console/stages", w("Stages"), Action::SeeProcess, false),
-    Line(Place::Offers, "/console/offers", w("Offers"), Action::ReadAny, true),
-    Line(Place::Sellers, "/console/sellers", w("Sellers"), Action::ReadAny, true),
-    Line(Place::Feeds, "/console/feeds", w("Feeds"), Action::ReadAny, true),
-    Line(Place::Tasks, "/console/tasks", w("Tasks"), Action::SeeProcess, false),
-    Line(Place::Values, "/console/values", w("Values"), Action::SeeProcess, false),
-    Line(Place::Topics, "/console/topics", w("Topics"), Action::UseTopics, false),
-    Line(Place::Cluster, "/console/cluster", w("Cluster"), Action::SeeProcess, false),
-    Line(Place::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
+    Line(Section::Overview, "/console/", w("Overview"), Action::SeeProcess, false),
+    Line(Section::Stages, "/console/stages", w("Stages"), Action::SeeProcess, false),
+    Line(Section::Offers, "/console/offers", w("Offers"), Action::ReadAny, true),
+    Line(Section::Sellers, "/console/sellers", w("Sellers"), Action::ReadAny, true),
+    Line(Section::Feeds, "/console/feeds", w("Feeds"), Action::ReadAny, true),
+    Line(Section::Tasks, "/console/tasks", w("Tasks"), Action::SeeProcess, false),
+    Line(Section::Values, "/console/values", w("Values"), Action::SeeProcess, false),
+    Line(Section::Topics, "/console/topics", w("Topics"), Action::UseTopics, false),
+    Line(Section::Cluster, "/console/cluster", w("Cluster"), Action::SeeProcess, false),
+    Line(Section::Actions, "/console/actions", w("Actions"), Action::SeeProcess, false),
 ];
 
-/// Whether somebody finds this place in their menu.
 fn is_open(visit: &Visit, line: &Line) -> bool {
     visit.caller().may(line.3) || line.4 && visit.own_seller().is_some()
 }
 
-/// Where somebody begins: the first line of their menu.
+/// The first page of the caller's menu.
 pub(crate) fn first_page(visit: &Visit) -> &'static str {
     MENU.iter().find(|line| is_open(visit, line)).map_or("/console/offers", |line| line.1)
 }
 
-/// A whole page, or only what stands in its middle if no more is asked for.
-pub(crate) fn page(visit: &Visit, place: Place, title: &str, body: &Markup) -> Markup {
-    if visit.look().live {
+/// A whole page, or only its middle for a refresh by the script.
+pub(crate) fn page(visit: &Visit, section: Section, title: &str, body: &Markup) -> Markup {
+    if visit.preferences().live {
         return middle(visit, title, body);
     }
-    let look = visit.look();
+    let preferences = visit.preferences();
     document(
-        look,
+        preferences,
         title,
         &html! {
-            a.skip href="#main" { (visit.t("To the content")) }
+            a.skip href="#main" { (visit.t("Skip to content")) }
             header.top {
                 a.brand href=(first_page(visit)) { (assets::logo()) span { "Torg" } }
                 form.find role="search" action="/console/find" method="get" {
                     label.hidden for="find" { (visit.t("Find an offer, a seller or a stage")) }
                     input #find type="search" name="q" maxlength="200" autocomplete="off"
-                        aria-keyshortcuts="/" placeholder=(sought(visit));
+                        aria-keyshortcuts="/" placeholder=(search_hint(visit));
                 }
                 (person(visit))
             }
             nav.menu aria-label=(visit.t("Pages")) {
                 ul {
                     @for line in MENU.iter().filter(|line| is_open(visit, line)) {
-                        li { a href=(line.1) aria-current=[(line.0 == place).then_some("page")] { (visit.t(line.2)) } }
+                        li { a href=(line.1) aria-current=[(line.0 == section).then_some("page")] { (visit.t(line.2)) } }
                     }
                 }
             }
-            div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. What you see is old; it comes back by itself.")) }
-            div #stale.lost role="alert" hidden { (visit.t("This cannot be brought up to date now. What you see is old; it is asked for again by itself.")) }
-            div #changed.lost role="alert" hidden { (visit.t("There is another page here by now. Open it again when you are done with what you typed.")) }
+            div #lost.lost role="alert" hidden { (visit.t("Torg does not answer. This page is out of date and refreshes by itself.")) }
+            div #stale.lost role="alert" hidden { (visit.t("This page cannot be refreshed now. It is out of date and retries by itself.")) }
+            div #changed.lost role="alert" hidden { (visit.t("This page has changed. Reload it when you are done with your input.")) }
             div #out.lost role="alert" hidden {
                 (visit.t("Your session has ended.")) " "
                 a href="/console/sign-in" target="_blank" { (visit.t("Sign in in another tab")) }
-                (visit.t(", then go on here: what you typed stays."))
+                (visit.t(", then continue here: your input stays."))
             }
-            main #main tabindex="-1" data-every=[(visit.looks_only() && is_live(body)).then(|| every(place))] { (middle(visit, title, body)) }
+            main #main tabindex="-1" data-every=[(visit.is_read() && is_live(body)).then(|| every(section))] { (middle(visit, title, body)) }
         },
     )
 }
 
-/// What somebody may look for.
-fn sought(visit: &Visit) -> &'static str {
+fn search_hint(visit: &Visit) -> &'static str {
     let text = if visit.caller().may(Action::ReadAny) {
         w("Id, seller, seller/id in a feed")
     } else {
@@ -104,14 +103,14 @@ fn sought(visit: &Visit) -> &'static str {
     visit.t(text)
 }
 
-/// Whether something on a page is brought up to date.
+/// Whether the page has parts that the script refreshes.
 fn is_live(body: &Markup) -> bool {
     body.0.contains("data-live")
 }
 
-/// How often a page brings itself up to date, in milliseconds.
-fn every(place: Place) -> u128 {
-    let every = if place == Place::Overview { LOOK_AT_OVERVIEW_EVERY } else { LOOK_EVERY };
+/// The refresh interval in milliseconds.
+fn every(section: Section) -> u128 {
+    let every = if section == Section::Overview { OVERVIEW_REFRESH_INTERVAL } else { REFRESH_INTERVAL };
     every.as_millis()
 }
 
@@ -119,11 +118,12 @@ fn middle(visit: &Visit, title: &str, body: &Markup) -> Markup {
     html! {
         h1 { (title) }
         div data-live #unchecked data-who=(visit.mark()) {
-            // Every page has a token, with or without forms: the script takes it from here for the forms of the head, too.
+            // Every page has a token, even without forms: the script reads it here for the forms of
+            // the head.
             (crate::view::token(visit))
             @if visit.is_unchecked() {
                 p.notice.bad role="alert" {
-                    (visit.t("The store does not answer: nobody can say whether your key still holds. You may look; nothing can be changed."))
+                    (visit.t("The store does not answer, so your key cannot be checked. You can look, but nothing can be changed."))
                 }
             }
         }
@@ -138,7 +138,7 @@ fn person(visit: &Visit) -> Markup {
     let caller = visit.caller();
     let roles: Vec<&str> = caller.roles.iter().map(|role| visit.t(role_name(role))).collect();
     let other = visit.language().other();
-    let theme = visit.look().theme;
+    let theme = visit.preferences().theme;
     html! {
         details.person {
             summary { span.who { (visit.name()) } }
@@ -148,20 +148,19 @@ fn person(visit: &Visit) -> Markup {
                     (crate::view::token(visit))
                     input type="hidden" name="back" value=(visit.here());
                     button name="language" value=(other.code()) lang=(other.code()) { (other.name()) }
-                    @for (other, text) in [(Theme::Light, w("Light")), (Theme::Dark, w("Dark")), (Theme::System, w("As the system"))] {
+                    @for (other, text) in [(Theme::Light, w("Light theme")), (Theme::Dark, w("Dark theme")), (Theme::System, w("System theme"))] {
                         @if other != theme { button name="theme" value=(other.name()) { (visit.t(text)) } }
                     }
                 }
                 form method="post" action="/console/sign-out" {
                     (crate::view::token(visit))
-                    button { (if visit.is_choice() { visit.t("Be somebody else") } else { visit.t("Sign out") }) }
+                    button { (if visit.is_choice() { visit.t("Switch role") } else { visit.t("Sign out") }) }
                 }
             }
         }
     }
 }
 
-/// What a role is called.
 pub(crate) fn role_name(role: access::Role) -> &'static str {
     use access::Role;
     match role {
@@ -173,11 +172,10 @@ pub(crate) fn role_name(role: access::Role) -> &'static str {
     }
 }
 
-/// The frame of a document.
-pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
+pub(crate) fn document(preferences: Preferences, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(look.language.code()) data-theme=(look.theme.name()) {
+        html lang=(preferences.language.code()) data-theme=(preferences.theme.name()) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -192,14 +190,20 @@ pub(crate) fn document(look: Look, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A page with one message, for those who are not let in.
-fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str, again: bool) -> Response {
-    let t = |text| look.language.t(text);
+/// A page with one message, for visitors who are not admitted.
+fn alone(
+    preferences: Preferences,
+    status: StatusCode,
+    title: &'static str,
+    text: &'static str,
+    again: bool,
+) -> Response {
+    let t = |text| preferences.language.t(text);
     let page = document(
-        look,
+        preferences,
         t(title),
         &html! {
-            main #main.alone data-every=[again.then(|| LOOK_EVERY.as_millis())] {
+            main #main.alone data-every=[again.then(|| REFRESH_INTERVAL.as_millis())] {
                 h1 { (t(title)) }
                 p { (t(text)) }
             }
@@ -212,47 +216,46 @@ fn alone(look: Look, status: StatusCode, title: &'static str, text: &'static str
     crate::answer::secured(given)
 }
 
-/// Torg has not opened its store yet.
-pub(crate) fn starting(look: Look) -> Response {
-    let text = w("Torg is starting: it opens its store. This page goes on by itself.");
-    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
+/// The store is not open yet.
+pub(crate) fn starting(preferences: Preferences) -> Response {
+    let text = w("Torg is starting and opens its store. This page reloads by itself.");
+    alone(preferences, StatusCode::SERVICE_UNAVAILABLE, w("Starting"), text, true)
 }
 
-/// Too many sign in at once.
-pub(crate) fn busy(look: Look) -> Response {
-    let text = w("Too many requests came from you, or to all of Torg. Wait a moment.");
-    alone(look, StatusCode::SERVICE_UNAVAILABLE, w("Too much at once"), text, false)
+/// Too many sign-ins at once.
+pub(crate) fn busy(preferences: Preferences) -> Response {
+    let text = w("Too many requests came from you, or to Torg as a whole. Wait a moment.");
+    alone(preferences, StatusCode::SERVICE_UNAVAILABLE, w("Too many requests"), text, false)
 }
 
-/// Sends somebody to sign in, and back to where they wanted to go.
-pub(crate) fn sign_in_first(look: Look, wanted: &Uri) -> Response {
-    if look.live {
-        let text = w("You are not signed in any more.");
-        return alone(look, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
+/// Redirects to the sign-in page, which leads back to the wanted page.
+pub(crate) fn sign_in_first(preferences: Preferences, wanted: &Uri) -> Response {
+    if preferences.live {
+        let text = w("Your session has ended.");
+        return alone(preferences, StatusCode::UNAUTHORIZED, w("Sign in"), text, false);
     }
     let next = wanted.path_and_query().map_or("/console/", http::uri::PathAndQuery::as_str);
     let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
     crate::answer::secured(see(&format!("/console/sign-in?next={next}")))
 }
 
-/// The gate lets nobody in now, or not this one.
-pub(crate) fn denied(look: Look, denial: &Denial) -> Response {
+/// The gate refuses the caller, or cannot judge now.
+pub(crate) fn denied(preferences: Preferences, denial: &Denial) -> Response {
     let (title, text) = match denial.code {
         Code::Unavailable => (
-            w("Torg cannot tell who you are"),
-            w(
-                "The store does not answer, so that no key can be checked. This page goes on by itself as soon as it does.",
-            ),
+            w("Torg cannot check who you are"),
+            w("The store does not answer, so keys cannot be checked. This page reloads as soon as it does."),
         ),
-        Code::ResourceExhausted | Code::TooLarge => {
-            (w("Too much at once"), w("Too many requests came from you, or to all of Torg. Wait a moment."))
-        }
+        Code::ResourceExhausted | Code::TooLarge => (
+            w("Too many requests"),
+            w("Too many requests came from you, or to Torg as a whole. Wait a moment."),
+        ),
         _ => (
-            w("Not from here"),
+            w("Not allowed from here"),
             w(
-                "Access is off, so that Torg serves this machine only: open it as localhost, or switch access on.",
+                "Access control is off, so Torg serves this machine only. Open it as localhost, or turn access control on.",
             ),
         ),
     };
-    alone(look, denial.code.status(), title, text, true)
+    alone(preferences, denial.code.status(), title, text, true)
 }

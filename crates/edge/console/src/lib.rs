@@ -1,16 +1,20 @@
-//! The console: Torg in front of a person.
+//! The web console of Torg.
 //!
-//! Pages are made on the server, one request each, and work without scripts; a small script brings what changes up to date ([`assets`]). The console knows
-//! nothing of stores and stages: it calls the services of Torg as any client does ([`services`]), in the name of whoever looks, so that a role may do here
-//! exactly what it may do there, and whatever the services record, they record of the console too.
+//! Pages are rendered on the server, one request each, and work without scripts; a small script
+//! refreshes the parts that change ([`assets`]). The console knows nothing of stores and stages. It
+//! calls the services of Torg like any client ([`services`]), in the name of the visitor: the same
+//! permissions apply, and the services record the same actions.
 //!
-//! - A [`Visit`](visit::Visit) is one request of one person: who they are, their language, and the calls that they make.
-//! - Who they are is in a sealed cookie ([`session`]); every form carries a token against forgery ([`form`]).
-//! - A page is a file in [`pages`]: its routes, what it asks, what it shows. What pages have in common is in [`view`].
-//! - Texts are English in the code; [`words`] has them in Russian.
+//! - A [`Visit`](visit::Visit) is one request of one person: who they are, their language, and the
+//!   calls they make.
+//! - The session is a sealed cookie ([`session`]); every form carries a CSRF token ([`form`]).
+//! - A page is a file in [`pages`]: its routes, its calls, its markup. Shared markup is in
+//!   [`view`].
+//! - Texts are English in the code; [`words`] holds the Russian ones.
 //!
-//! What is promised: no page shows a secret; nothing that came from outside is ever taken for markup; no script or style stands inside of a page; a service that
-//! does not answer is told on the page where it is missing, within seconds.
+//! Guarantees: no page shows a secret; input from outside is never treated as markup; no page
+//! contains an inline script or style; if a service does not answer, the page says so in the place
+//! of its data within seconds.
 
 mod address;
 mod answer;
@@ -19,17 +23,16 @@ mod form;
 mod language;
 mod layout;
 pub mod limits;
+mod overview_cache;
 mod pages;
 mod routes;
 mod services;
 mod session;
-mod shared;
-mod turns;
+mod slots;
 mod view;
 mod visit;
 mod words;
-mod words_mark;
 
-pub use routes::{Console, Parts};
-pub use services::{Services, Through};
+pub use routes::{Console, Dependencies};
+pub use services::{FromConsole, Services};
 pub use session::Sealer;

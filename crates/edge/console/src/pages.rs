@@ -1,13 +1,13 @@
-//! The pages: one file each, with its routes.
+//! The pages, one file each.
 
 mod actions;
 mod calls;
 mod cluster;
 mod feeds;
 mod find;
-mod look;
 mod offers;
 mod overview;
+mod preferences;
 mod sellers;
 pub(crate) mod sign_in;
 mod stages;
@@ -18,7 +18,7 @@ mod values;
 use axum::Router;
 use axum::response::Response;
 
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
@@ -38,11 +38,11 @@ pub(crate) fn routes() -> Router<Console> {
         .merge(actions::routes())
         .merge(calls::routes())
         .merge(find::routes())
-        .merge(look::routes())
+        .merge(preferences::routes())
 }
 
-/// The answer for every other path.
+/// The answer for every unknown path.
 pub(crate) async fn missing(visit: Visit) -> Response {
-    let failure = Failure::new(Kind::NotFound, visit.t("The console has no page of this address."));
-    visit.page(Place::Nowhere, visit.t("Not found"), Err(failure))
+    let failure = Failure::new(Kind::NotFound, visit.t("The console has no page at this address."));
+    visit.page(Section::Other, visit.t("Not found"), Err(failure))
 }

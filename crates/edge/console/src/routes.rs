@@ -1,4 +1,4 @@
-//! The routes of the console, and what stands before them.
+//! The router of the console.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,51 +9,49 @@ use axum::routing::{any, get, post};
 use clock::{Clock, Time};
 
 use crate::limits::{SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX};
+use crate::overview_cache::OverviewCache;
 use crate::services::Services;
 use crate::session::Sealer;
-use crate::shared::Shared;
-use crate::turns::Turns;
+use crate::slots::Slots;
 use crate::{answer, assets, pages, visit};
 
-/// What the console is made of.
-pub struct Parts {
-    /// Who may look.
+pub struct Dependencies {
+    /// Authenticates visitors.
     pub gate: Gate,
-    /// What answers it.
+    /// Answers the calls of pages.
     pub services: Arc<dyn Services>,
-    /// What seals its cookies, once the store is open. Until then pages say that Torg is starting.
+    /// Seals cookies; set once the store is open. Until then pages say that Torg is starting.
     pub sealer: Arc<OnceLock<Sealer>>,
-    /// Tells the time, for sessions.
+    /// The clock of sessions.
     pub clock: Clock,
-    /// The clock that offers live by, for how long ago something was: the same, but in a demo.
+    /// The clock of offers: another one only in the demo.
     pub world: Clock,
-    /// Whether the port speaks TLS.
     pub tls: bool,
 }
 
-/// The console. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Console(Arc<Inner>);
 
 struct Inner {
-    parts: Parts,
-    overview: Shared,
-    sign_ins: Turns,
+    parts: Dependencies,
+    overview: OverviewCache,
+    sign_ins: Slots,
 }
 
 impl Console {
-    /// A console of these parts.
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        let sign_ins = Turns::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
-        Self(Arc::new(Inner { parts, overview: Shared::default(), sign_ins }))
+    pub fn new(parts: Dependencies) -> Self {
+        let sign_ins = Slots::new(SIGN_INS_MAX, SIGN_INS_OF_ONE_MAX);
+        Self(Arc::new(Inner { parts, overview: OverviewCache::default(), sign_ins }))
     }
 
-    /// Everything under `/console/`. It judges its visitors itself: to be put outside of the gate for calls.
+    /// The routes under `/console/`. They authenticate on their own, so mount them outside the
+    /// gate.
     pub fn routes(self) -> Router {
         let behind = pages::routes()
             .route("/console/{*rest}", any(pages::missing))
-            // Somebody looks at an address that only takes forms.
+            // A GET for an address that only accepts forms.
             .method_not_allowed_fallback(pages::missing)
             .layer(from_fn_with_state(self.clone(), visit::admit));
         let open = Router::new()
@@ -87,13 +85,13 @@ impl Console {
         self.0.parts.world.now()
     }
 
-    /// The middle of the overview.
-    pub(crate) fn overview(&self) -> &Shared {
+    /// The shared overview.
+    pub(crate) fn overview(&self) -> &OverviewCache {
         &self.0.overview
     }
 
-    /// Forms of those who sign in that are read now.
-    pub(crate) fn sign_ins(&self) -> &Turns {
+    /// Limits sign-in forms that are read at the same time.
+    pub(crate) fn sign_ins(&self) -> &Slots {
         &self.0.sign_ins
     }
 

@@ -1,7 +1,8 @@
-//! Who is signed in: a cookie that only Torg can read or make.
+//! Sessions: a sealed cookie.
 //!
-//! It holds what the person showed (a token or an API key), which the gate judges anew at every request, so that a key that is revoked ends its sessions too. It
-//! also holds who they were when that was judged last: while the store cannot say whether a key still holds, they may go on looking, for a while.
+//! The cookie holds the credential (a token or an API key), which the gate checks on every request,
+//! so revoking a key ends its sessions. It also holds the last known caller, who may keep reading
+//! for a while when the store cannot check the key.
 
 use std::fmt;
 
@@ -17,10 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{CHECK_KEPT_EVERY, SESSION_TIME_MAX, UNCHECKED_TIME_MAX};
 
-/// Enough to tell people apart.
+/// Enough to distinguish people.
 const MARK_BYTES: usize = 12;
 
-/// Seals what goes into cookies. All processes of one store have the same.
+/// Encrypts and authenticates cookies. All processes of one store share its secret.
 pub struct Sealer {
     key: LessSafeKey,
     forms: hmac::Key,
@@ -34,7 +35,6 @@ impl fmt::Debug for Sealer {
 }
 
 impl Sealer {
-    /// A sealer with this secret.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
         let derived = |purpose: &[u8]| {
@@ -47,7 +47,7 @@ impl Sealer {
         Self { key: LessSafeKey::new(key), forms, random: SystemRandom::new() }
     }
 
-    /// The sealed form of a value, for a cookie of this name; nothing if the machine gives no random bytes.
+    /// Seals a value for the cookie with this name; `None` if the system has no random bytes.
     pub(crate) fn seal(&self, name: &str, value: &impl Serialize) -> Option<String> {
         let mut nonce = [0; NONCE_LEN];
         self.random.fill(&mut nonce).ok()?;
@@ -57,7 +57,7 @@ impl Sealer {
         Some(URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat()))
     }
 
-    /// What was sealed under this name; nothing if it was not sealed here.
+    /// Opens a sealed value; `None` if it was not sealed for this cookie by this secret.
     pub(crate) fn open<T: DeserializeOwned>(&self, name: &str, sealed: &str) -> Option<T> {
         let mut bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (nonce, rest) = bytes.split_at_mut_checked(NONCE_LEN)?;
@@ -66,19 +66,18 @@ impl Sealer {
         serde_json::from_slice(opened).ok()
     }
 
-    /// The token that forms of this session carry.
+    /// The CSRF token of a session.
     pub(crate) fn form_token(&self, session: &Session) -> String {
         URL_SAFE_NO_PAD.encode(hmac::sign(&self.forms, session.id.as_bytes()))
     }
 
-    /// Whether a form was made for this session.
     pub(crate) fn is_form_of(&self, session: &Session, token: &str) -> bool {
         let Ok(tag) = URL_SAFE_NO_PAD.decode(token) else { return false };
         hmac::verify(&self.forms, session.id.as_bytes(), &tag).is_ok()
     }
 
-    /// What tells one person from another on a page, and says nothing of either. It stays the same in all of their sessions, also with another key of the same
-    /// name, as long as their roles do.
+    /// An opaque mark of a person on a page. It is stable across sessions and keys of the same name
+    /// and roles.
     pub(crate) fn mark(&self, session: &Session) -> String {
         let roles: Vec<&str> = session.roles.iter().map(access::Role::name).collect();
         let person = serde_json::json!(["person", session.person, session.seller, roles]).to_string();
@@ -86,7 +85,7 @@ impl Sealer {
         URL_SAFE_NO_PAD.encode(&tag.as_ref()[..MARK_BYTES])
     }
 
-    /// A name for a new session that nobody can guess.
+    /// An unguessable id for a new session.
     fn fresh_id(&self) -> Option<String> {
         let mut id = [0; 16];
         self.random.fill(&mut id).ok()?;
@@ -94,30 +93,29 @@ impl Sealer {
     }
 }
 
-/// Somebody who is signed in.
+/// A signed-in person.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Session {
     id: String,
-    pub(crate) shown: Shown,
-    /// Who they were when the gate judged them last.
+    pub(crate) shown: Credential,
+    /// The last known subject.
     subject: String,
-    /// The same for people.
+    /// The display name.
     pub(crate) name: String,
-    /// Whose key or token it is: several may be one person's.
+    /// The owner of the key or token; an owner may have several.
     person: String,
     seller: Option<String>,
     roles: Roles,
     began: Time,
-    /// When the gate judged them last, or not long before.
+    /// When the gate last checked it, approximately.
     checked: Time,
 }
 
-/// What somebody showed to sign in.
+/// What a person signed in with.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Shown {
-    /// A token or an API key.
+pub(crate) enum Credential {
     Token(String),
-    /// Nothing: access is off, and they chose what they want to be.
+    /// A role chosen with access control off.
     Choice,
 }
 
@@ -128,13 +126,12 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session of somebody whom the gate knows.
-    pub(crate) fn of(sealer: &Sealer, caller: &Caller, shown: Shown, now: Time) -> Option<Self> {
+    pub(crate) fn of(sealer: &Sealer, caller: &Caller, shown: Credential, now: Time) -> Option<Self> {
         Some(Self {
             id: sealer.fresh_id()?,
             shown,
             subject: caller.subject.clone(),
-            name: caller.shown_name().into_owned(),
+            name: caller.display_name().into_owned(),
             person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
@@ -143,11 +140,11 @@ impl Session {
         })
     }
 
-    /// The same session of somebody whom the gate has judged again; nothing if it did so not long ago.
-    pub(crate) fn judged_again(&self, caller: &Caller, now: Time) -> Option<Self> {
+    /// The session after another successful check; `None` if the last one is recent.
+    pub(crate) fn rechecked(&self, caller: &Caller, now: Time) -> Option<Self> {
         let renewed = Self {
             subject: caller.subject.clone(),
-            name: caller.shown_name().into_owned(),
+            name: caller.display_name().into_owned(),
             person: person(caller).to_owned(),
             seller: caller.seller.clone(),
             roles: caller.roles,
@@ -157,21 +154,20 @@ impl Session {
         (now >= self.checked + CHECK_KEPT_EVERY).then_some(renewed)
     }
 
-    /// Whether the last judgement of the gate is good enough to look on while nobody can judge.
+    /// Whether the last check is recent enough for reading while the store is unavailable.
     pub(crate) fn holds_unchecked(&self, now: Time) -> bool {
         now < self.checked + UNCHECKED_TIME_MAX
     }
 
-    /// Whether it is over.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.began + SESSION_TIME_MAX
     }
 
-    /// Who they were when the gate judged them last.
+    /// The last known subject.
     pub(crate) fn caller(&self) -> Caller {
         let proof = match self.shown {
-            Shown::Token(_) => Proof::Token { issuer: String::new() },
-            Shown::Choice => Proof::Off,
+            Credential::Token(_) => Proof::Token { issuer: String::new() },
+            Credential::Choice => Proof::Off,
         };
         Caller {
             subject: self.subject.clone(),
@@ -190,8 +186,8 @@ fn person(caller: &Caller) -> &str {
     }
 }
 
-/// Somebody who may be anybody, because access is off, and chooses a role.
-pub(crate) fn chosen(role: Role, seller: Option<&str>) -> Option<Caller> {
+/// The caller for a role chosen with access control off.
+pub(crate) fn caller_in_role(role: Role, seller: Option<&str>) -> Option<Caller> {
     let seller = seller.filter(|_| role == Role::Seller);
     if role == Role::Seller && seller.is_none() {
         return None;
@@ -230,7 +226,7 @@ mod tests {
     #[test]
     fn the_token_of_a_form_holds_in_its_own_session_only() {
         let begin =
-            || Session::of(&sealer(), &Caller::local(), Shown::Choice, Time::from_seconds(0)).unwrap();
+            || Session::of(&sealer(), &Caller::local(), Credential::Choice, Time::from_seconds(0)).unwrap();
         let (mine, theirs) = (begin(), begin());
         let token = sealer().form_token(&mine);
         assert!(sealer().is_form_of(&mine, &token));
@@ -241,11 +237,12 @@ mod tests {
     #[test]
     fn a_mark_is_of_one_person_in_one_role() {
         let mark = |caller: &Caller| {
-            let session = Session::of(&sealer(), caller, Shown::Choice, Time::from_seconds(0)).unwrap();
+            let session = Session::of(&sealer(), caller, Credential::Choice, Time::from_seconds(0)).unwrap();
             sealer().mark(&session)
         };
-        let [support, moderator] = [Role::Support, Role::Moderator].map(|role| chosen(role, None).unwrap());
-        let sellers = ["s1", "s2"].map(|seller| chosen(Role::Seller, Some(seller)).unwrap());
+        let [support, moderator] =
+            [Role::Support, Role::Moderator].map(|role| caller_in_role(role, None).unwrap());
+        let sellers = ["s1", "s2"].map(|seller| caller_in_role(Role::Seller, Some(seller)).unwrap());
         let key = |id: &str, name: &str| Caller {
             subject: id.to_owned(),
             proof: Proof::ApiKey { id: id.to_owned(), name: name.to_owned() },
@@ -259,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_session_ends_and_shows_no_token_in_a_log() {
-        let token = Shown::Token("torg_secret".into());
+        let token = Credential::Token("torg_secret".into());
         let session = Session::of(&sealer(), &Caller::local(), token, Time::from_seconds(5)).unwrap();
         assert!(!format!("{session:?}").contains("torg_secret"));
         assert!(!session.is_over(Time::from_seconds(5) + SESSION_TIME_MAX - Duration::from_millis(1)));
@@ -267,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_judged_not_long_ago_may_look_on_while_nobody_can_judge() {
+    fn a_recently_checked_session_may_read_while_the_store_is_away() {
         let start = Time::from_seconds(5);
-        let token = Shown::Token("torg_secret".into());
+        let token = Credential::Token("torg_secret".into());
         let session = Session::of(&sealer(), &Caller::local(), token, start).unwrap();
-        assert!(session.judged_again(&Caller::local(), start).is_none(), "the cookie is written seldom");
+        assert!(session.rechecked(&Caller::local(), start).is_none(), "the cookie is written seldom");
         let later = start + UNCHECKED_TIME_MAX * 3;
         assert!(!session.holds_unchecked(later));
-        let renewed = session.judged_again(&chosen(Role::Support, None).unwrap(), later).unwrap();
+        let renewed = session.rechecked(&caller_in_role(Role::Support, None).unwrap(), later).unwrap();
         assert!(renewed.holds_unchecked(later + UNCHECKED_TIME_MAX - Duration::from_millis(1)));
         assert!(!renewed.holds_unchecked(later + UNCHECKED_TIME_MAX));
         assert_eq!(renewed.caller().roles, Roles::NONE.with(Role::Support));
@@ -283,11 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_be_anybody_becomes_what_they_choose_and_no_more() {
-        let support = chosen(Role::Support, Some("s1")).unwrap();
+    fn a_chosen_role_gives_no_more_than_that_role() {
+        let support = caller_in_role(Role::Support, Some("s1")).unwrap();
         assert_eq!((support.roles, support.seller), (Roles::NONE.with(Role::Support), None));
-        let seller = chosen(Role::Seller, Some("s1")).unwrap();
+        let seller = caller_in_role(Role::Seller, Some("s1")).unwrap();
         assert_eq!((seller.roles, seller.seller), (Roles::NONE.with(Role::Seller), Some("s1".into())));
-        assert_eq!(chosen(Role::Seller, None), None);
+        assert_eq!(caller_in_role(Role::Seller, None), None);
     }
 }

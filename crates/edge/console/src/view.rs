@@ -1,4 +1,4 @@
-//! What pages have in common: states, times, numbers, plots, tables, forms.
+//! Shared markup: states, tables, forms, links.
 
 mod number;
 mod plot;
@@ -18,7 +18,7 @@ use crate::limits::{CELL_CHARS_MAX, LONG_CHARS_MAX};
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
 
-/// How something stands, by colour.
+/// The colour of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Tone {
     Good,
@@ -28,7 +28,7 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// The class in the style.
+    /// The CSS class.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -39,40 +39,38 @@ impl Tone {
     }
 }
 
-/// A word that says how something stands.
 pub(crate) fn state(tone: Tone, text: &str) -> Markup {
     html! { span.state.(tone.class()) { (text) } }
 }
 
-/// What is shown where there is nothing: why there is nothing.
+/// A note in the place of missing content.
 pub(crate) fn empty(text: &str) -> Markup {
     html! { p.empty { (text) } }
 }
 
-/// What kind of failure it is, in words.
 fn kind(visit: &Visit, failure: &Failure) -> &'static str {
     match failure.kind {
         Kind::Unavailable => visit.t("This cannot be shown now"),
-        Kind::GoesOn => visit.t("This is not over yet"),
-        Kind::NotFound => visit.t("There is no such thing"),
-        Kind::Forbidden => visit.t("Your roles do not suffice for this"),
+        Kind::InProgress => visit.t("Still in progress"),
+        Kind::NotFound => visit.t("Not found"),
+        Kind::Forbidden => visit.t("Your roles do not allow this"),
         Kind::Refused => visit.t("This cannot be done"),
-        Kind::Broken => visit.t("Something is wrong inside of Torg"),
+        Kind::Broken => visit.t("Internal error of Torg"),
     }
 }
 
-/// Why something cannot be shown.
+/// A failure in the place of a page.
 pub(crate) fn failure(visit: &Visit, failure: &Failure) -> Markup {
     html! {
         div.notice.bad role="alert" data-live #failure {
             strong { (kind(visit, failure)) }
             @if !failure.text.is_empty() { br; (failure.text) }
-            @if failure.kind == Kind::Unavailable { br; (visit.t("It is asked for again by itself.")) }
+            @if failure.kind == Kind::Unavailable { br; (visit.t("It retries by itself.")) }
         }
     }
 }
 
-/// A part of a page, or why it is missing: the rest of the page stands.
+/// A part of a page, or its failure: the rest of the page is shown.
 pub(crate) fn part<T>(visit: &Visit, got: &Result<T, Failure>, show: impl FnOnce(&T) -> Markup) -> Markup {
     match got {
         Ok(got) => show(got),
@@ -82,12 +80,19 @@ pub(crate) fn part<T>(visit: &Visit, got: &Result<T, Failure>, show: impl FnOnce
     }
 }
 
-/// A text that may be long, cut.
+/// Truncates a text.
 pub(crate) fn cut(text: &str) -> String {
-    text::shortened(text, CELL_CHARS_MAX)
+    cut_at(text, CELL_CHARS_MAX)
 }
 
-/// A text that may be long: as it is, or folded behind its beginning. By its `id`, which nothing else on the page has, it stays as somebody has unfolded it.
+pub(crate) fn cut_at(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A long text is folded. `id` must be unique on the page: it keeps the fold open across refreshes.
 pub(crate) fn long(id: &str, text: &str) -> Markup {
     if text.chars().nth(CELL_CHARS_MAX).is_none() {
         return html! { (text) };
@@ -95,13 +100,14 @@ pub(crate) fn long(id: &str, text: &str) -> Markup {
     html! {
         details id=(id) {
             summary { (cut(text)) }
-            // Its own bars: who has keys only has to reach them.
-            pre tabindex="0" { (text::shortened(text, LONG_CHARS_MAX)) }
+            // Focusable, so that it can be scrolled with the keyboard.
+            pre tabindex="0" { (cut_at(text, LONG_CHARS_MAX)) }
         }
     }
 }
 
-/// A piece of a path. Of all names only `.` and `..` lead elsewhere: browsers take them for a folder, however they are written.
+/// Percent-encodes a part of a path. `.` and `..` cannot be escaped: browsers treat them as folders
+/// in any form.
 pub(crate) fn piece(text: &str) -> String {
     let mut path = String::new();
     for byte in text.bytes() {
@@ -117,12 +123,12 @@ pub(crate) fn piece(text: &str) -> String {
     path
 }
 
-/// The path of a page with these pieces, each of which may be anything: `/console/feeds/shop%201/default`.
+/// The path of a page: `/console/feeds/shop%201/default`.
 pub(crate) fn path(pieces: &[&str]) -> String {
     pieces.iter().fold("/console".to_owned(), |path, text| format!("{path}/{}", piece(text)))
 }
 
-/// A query from names and values; empty ones are left out.
+/// A query string without empty values.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given: Vec<String> = pairs
         .iter()
@@ -132,12 +138,12 @@ pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     if given.is_empty() { String::new() } else { format!("?{}", given.join("&")) }
 }
 
-/// The hidden field that every form has.
+/// The hidden CSRF field.
 pub(crate) fn token(visit: &Visit) -> Markup {
     html! { input type="hidden" name=(TOKEN_FIELD) value=(visit.form_token()); }
 }
 
-/// A form with one button. `inner` has its other fields.
+/// A form with one button and these hidden fields.
 pub(crate) fn button(visit: &Visit, action: &str, text: &str, class: &str, inner: &Markup) -> Markup {
     html! {
         form.inline method="post" action=(action) {
@@ -148,38 +154,88 @@ pub(crate) fn button(visit: &Visit, action: &str, text: &str, class: &str, inner
     }
 }
 
-/// A field for the reason of an action.
 pub(crate) fn reason(visit: &Visit, id: &str) -> Markup {
     html! {
-        label for=(id) {
-            (visit.t("Reason"))
-            input id=(id) name="reason" required maxlength="300";
-        }
+        label for=(id) { (visit.t("Reason")) input id=(id) name="reason" required maxlength="300"; }
     }
 }
 
-/// A number with its name, and how it was over time.
-pub(crate) fn figure(label: &str, number: &Markup, unit: &str, past: &[f64]) -> Markup {
+/// A card with a label, a number, and more markup below it.
+pub(crate) fn figure(label: &str, number: &Markup, more: &Markup) -> Markup {
     html! {
         div.card.figure {
             div.label { (label) }
-            div.number { (number) @if !unit.is_empty() { " " span.unit { (unit) } } }
-            (plot(label, past))
+            @if !number.0.is_empty() { div.number { (number) } }
+            (more)
         }
     }
 }
 
-/// A table with a head, which can be wider than the page.
-pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
+/// A number that is a link if there is a page about what it counts.
+pub(crate) fn linked(text: &str, href: Option<&str>) -> Markup {
+    html! { @if let Some(href) = href { a href=(href) { (text) } } @else { (text) } }
+}
+
+/// A row of links, one of which is the current one: address, text, whether it is current.
+pub(crate) fn tabs(tabs: impl IntoIterator<Item = (String, String, bool)>) -> Markup {
+    html! {
+        ul.tabs {
+            @for (href, text, is_current) in tabs {
+                li { a href=(href) aria-current=[is_current.then_some("page")] { (text) } }
+            }
+        }
+    }
+}
+
+/// A column of a table. Numbers are aligned to the right.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    heading: &'static str,
+    is_number: bool,
+}
+
+impl Column {
+    pub(crate) const fn text(heading: &'static str) -> Self {
+        Self { heading, is_number: false }
+    }
+
+    pub(crate) const fn number(heading: &'static str) -> Self {
+        Self { heading, is_number: true }
+    }
+}
+
+/// The columns of a table: `columns![text "Stage", number "Failures"]`.
+macro_rules! columns {
+    ($($kind:ident $heading:literal),* $(,)?) => { [$($crate::view::Column::$kind($heading)),*] };
+}
+pub(crate) use columns;
+
+/// A table, which may be wider than the page; `none` is shown in its place if it has no rows.
+pub(crate) fn table(
+    visit: &Visit,
+    label: &str,
+    columns: &[Column],
+    none: &str,
+    rows: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return empty(none);
+    }
     html! {
         div.scroll role="region" aria-label=(label) tabindex="0" {
-            table { thead { tr { (head) } } tbody { (rows) } }
+            table {
+                thead { tr { @for column in columns {
+                    th class=[column.is_number.then_some("n")] scope="col" { (visit.t(column.heading)) }
+                } } }
+                tbody { @for row in rows { tr { (row) } } }
+            }
         }
     }
 }
 
-/// Leads to the next page of a list, if there is one, and back to its beginning. `base` is the path of the page, and where on it the list stands if that is not at
-/// its top: `/console/offers/17#history`.
+/// Links to the next page of a list and to the first. `base` may have a fragment:
+/// `/console/offers/17#history`.
 pub(crate) fn pager(visit: &Visit, base: &str, others: &[(&str, &str)], token: &str, next: &str) -> Markup {
     let (path, place) = base.split_once('#').map_or((base, None), |(path, place)| (path, Some(place)));
     let place = place.map(|place| format!("#{place}")).unwrap_or_default();
@@ -190,8 +246,8 @@ pub(crate) fn pager(visit: &Visit, base: &str, others: &[(&str, &str)], token: &
     html! {
         @if !token.is_empty() || !next.is_empty() {
             nav.pages aria-label=(visit.t("Pages of the list")) {
-                @if !token.is_empty() { a.button href=(to("")) { (visit.t("To the beginning")) } }
-                @if !next.is_empty() { a.button href=(to(next)) { (visit.t("Further")) } }
+                @if !token.is_empty() { a.button href=(to("")) { (visit.t("First page")) } }
+                @if !next.is_empty() { a.button href=(to(next)) { (visit.t("Next")) } }
             }
         }
     }

@@ -1,52 +1,26 @@
-//! The texts of the console in other languages. English stands in the code: [`Language::t`] finds the rest by it.
+//! Translations. English texts in the code are the keys: [`Language::t`] looks them up.
 //!
-//! A test reads the code and tells which texts are missing here, and which are not used any more.
-
-mod actions;
-mod cluster;
-mod common;
-mod feeds;
-mod offers;
-mod overview;
-mod sellers;
-mod sign_in;
-mod stages;
-mod tasks;
-mod topics;
-mod values;
+//! A test reads the code and reports texts that are missing or unused in `words/`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::language::Language;
 
-/// Texts in English with their Russian form.
-type Words = &'static [(&'static str, &'static str)];
+static RUSSIAN: LazyLock<BTreeMap<&'static str, &'static str>> =
+    LazyLock::new(|| entries(include_str!("../words/ru.tsv")).collect());
 
-const RUSSIAN: &[Words] = &[
-    common::WORDS,
-    overview::WORDS,
-    sign_in::WORDS,
-    cluster::WORDS,
-    topics::WORDS,
-    actions::WORDS,
-    stages::WORDS,
-    offers::WORDS,
-    sellers::WORDS,
-    feeds::WORDS,
-    tasks::WORDS,
-    values::WORDS,
-];
-
-static BY_ENGLISH: LazyLock<BTreeMap<&'static str, &'static str>> =
-    LazyLock::new(|| RUSSIAN.iter().flat_map(|words| words.iter().copied()).collect());
+/// The lines `English<tab>translation` of a file; lines with `#` are comments.
+fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
+}
 
 impl Language {
-    /// A text in this language; as it is, if it has no other form.
+    /// The text itself if it has no translation.
     pub(crate) fn t(self, text: &'static str) -> &'static str {
         match self {
             Self::English => text,
-            Self::Russian => BY_ENGLISH.get(text).copied().unwrap_or(text),
+            Self::Russian => RUSSIAN.get(text).copied().unwrap_or(text),
         }
     }
 }
@@ -83,7 +57,9 @@ mod tests {
                 used(&path, found);
             } else if !path.to_string_lossy().contains("words") {
                 let code = std::fs::read_to_string(&path).unwrap();
-                for call in [".t(", ".f(", "w(", "refuse("] {
+                for call in
+                    [".t(", ".f(", "w(", "refuse(", "[text ", " text ", "[number ", " number ", "reason },"]
+                {
                     found.extend(code.split(call).skip(1).filter_map(literal));
                 }
             }
@@ -96,8 +72,8 @@ mod tests {
         used(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut wanted);
         assert!(wanted.contains("Overview"));
         let mut known = BTreeSet::new();
-        for (english, russian) in RUSSIAN.iter().flat_map(|words| words.iter()) {
-            assert!(known.insert((*english).to_owned()), "{english:?} is there twice");
+        for (english, russian) in entries(include_str!("../words/ru.tsv")) {
+            assert!(known.insert(english.to_owned()), "{english:?} is there twice");
             let places = |text: &str| (0..9).filter(|place| text.contains(&format!("{{{place}}}"))).count();
             assert_eq!(places(english), places(russian), "{english:?} and {russian:?}");
         }

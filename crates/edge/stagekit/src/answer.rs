@@ -1,4 +1,4 @@
-//! What a stage answers.
+//! Answers of a stage.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,15 +11,16 @@ use serde::Serialize;
 use crate::wire::__buffa::oneof::{answer::Change as WireChange, wish::Kind};
 use crate::{Offer, state, wire};
 
-/// Longer texts are cut: `torg explain` shows them in one line.
+/// Longer messages are truncated: `torg explain` shows them in one line.
 const MESSAGE_LENGTH_MAX: usize = 1000;
 
-/// Why there is no answer for an offer. Errors of others become passing ones by `?`.
+/// Why a stage has no answer for an offer. `?` converts other errors to passing failures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It may work later: Torg tries again, with growing pauses.
+    /// Temporary: Torg retries with back-off.
     Passing(String),
-    /// It will not work with this offer as it is: the visit is parked until the offer changes or somebody releases it.
+    /// Permanent for this version of the offer: the visit is parked until the offer changes or an
+    /// operator releases it.
     Lasting(String),
 }
 
@@ -46,28 +47,28 @@ impl Failure {
     }
 }
 
-/// Whether a stage wants to visit an offer that has changed.
+/// When a stage visits an offer that has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// Not because of this change.
+pub enum Schedule {
+    /// No visit for this change.
     No,
     /// As soon as possible.
     Now,
-    /// Then, never earlier.
+    /// At this time, never earlier.
     At(Timestamp),
 }
 
-impl Wish {
+impl Schedule {
     pub(crate) fn to_wire(self) -> Kind {
         match self {
-            Wish::No => Kind::No(Box::default()),
-            Wish::Now => Kind::Now(Box::default()),
-            Wish::At(moment) => Kind::At(Box::new(wire_time(moment))),
+            Schedule::No => Kind::No(Box::default()),
+            Schedule::Now => Kind::Now(Box::default()),
+            Schedule::At(moment) => Kind::At(Box::new(wire_time(moment))),
         }
     }
 }
 
-/// What a visit comes to: what becomes of the offer, of the stage's private state, and when it wants to come again.
+/// The result of a visit: the change of the offer, the private state, the next visit.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct Answer {
@@ -101,48 +102,50 @@ enum Visit {
 }
 
 impl Answer {
-    /// The offer stays as it is.
+    /// No change of the offer.
     pub fn untouched() -> Answer {
         Answer::default()
     }
 
-    /// These fields (`title`, `attributes.colour`) take the values that they have in `values`; those that are not set there are cleared.
+    /// Sets these fields (`title`, `attributes.colour`) to their values in `values`; fields that
+    /// are not set there are cleared.
     pub fn patch<F: Into<String>>(fields: impl IntoIterator<Item = F>, values: Offer) -> Answer {
         let fields = fields.into_iter().map(Into::into).collect();
         Answer { change: Change::Patch(fields, Box::new(values)), ..Answer::default() }
     }
 
-    /// The offer becomes this. A patch is better: it survives what others change meanwhile.
+    /// Replaces the offer. Prefer a patch: it survives concurrent changes.
     pub fn replace(offer: Offer) -> Answer {
         Answer { change: Change::Replace(Box::new(offer)), ..Answer::default() }
     }
 
-    /// The private state from now on: anything of serde that has names. Without this it stays as it is. Numbers are floating-point: whole ones are exact up to 2^53.
+    /// Sets the private state: any serde value with named fields. Numbers are floating-point:
+    /// integers are exact up to 2^53.
     pub fn with_state(self, state: &impl Serialize) -> Result<Answer, Failure> {
         Ok(Answer { state: StateChange::Becomes(state::pack(state)?), ..self })
     }
 
-    /// The private state from now on, as a message.
+    /// Sets the private state to a message.
     pub fn with_message<M: Message + MessageName>(self, state: &M) -> Answer {
         Answer { state: StateChange::Becomes(state::pack_message(state)), ..self }
     }
 
-    /// The private state goes.
+    /// Deletes the private state.
     pub fn without_state(self) -> Answer {
         Answer { state: StateChange::Goes, ..self }
     }
 
-    /// Come again then, whatever happens in between. Without this, only a change brings the stage back.
+    /// Schedules the next visit. Without it, only a change triggers one.
     pub fn visit_at(self, moment: Timestamp) -> Answer {
         Answer { visit: Visit::At(moment), ..self }
     }
 
-    /// Come again after this time, counted from the subject's `now`.
+    /// Schedules the next visit after this time, from the subject's `now`.
     pub fn visit_in(self, time: Duration) -> Answer {
         Answer { visit: Visit::In(time), ..self }
     }
 
-    /// As Torg is told, about this version of this offer.
+    /// The message for Torg about this version of the offer.
     pub(crate) fn into_wire(self, offer: &Offer, now: Timestamp) -> Result<wire::Answer, Failure> {
         let visit_at = match self.visit {
             Visit::AfterChange => None,
@@ -177,7 +180,7 @@ pub(crate) fn mask(paths: Vec<String>) -> FieldMask {
 }
 
 pub(crate) fn wire_time(moment: Timestamp) -> WireTime {
-    // Both count nanoseconds; those of a moment before the epoch are negative here, and never on the wire.
+    // Before the epoch nanoseconds are negative here, never on the wire.
     let nanos = moment.subsec_nanosecond();
     let before = i64::from(nanos < 0);
     WireTime {

@@ -1,25 +1,15 @@
 use std::path::PathBuf;
 
-/// Why stages are not served.
+/// Why stages cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An id that is not letters, digits, `-` and `_`, two stages with one id, no stage, an empty token.
+    /// An invalid or duplicate stage id, no stage, an empty token.
     #[error("{0}")]
     Setup(String),
-    /// The address is taken, or none of this machine.
+    /// The address is in use or not local.
     #[error("cannot listen on {address}: {why}")]
-    Listen {
-        /// As it was given.
-        address: String,
-        /// What the system says.
-        why: std::io::Error,
-    },
-    /// A file of TLS cannot be read, or holds something else.
+    Listen { address: String, why: std::io::Error },
+    /// A TLS file cannot be read or is invalid.
     #[error("{file}: {why}")]
-    Tls {
-        /// Which one.
-        file: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Tls { file: PathBuf, why: String },
 }

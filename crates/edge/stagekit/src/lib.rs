@@ -1,7 +1,8 @@
-//! Stages for Torg in Rust: code of one's own that visits offers whenever they change, or at a time of its choice.
+//! Stages for Torg in Rust: your own code that visits offers when they change or at a time it
+//! chooses.
 //!
-//! Implement [`Stage`] and hand it to [`serve`]; `torg stages register` has Torg call it. [`testing`] visits offers without a Torg. `docs/stages-sdk.md` says
-//! the same for Python.
+//! Implement [`Stage`] and pass it to [`serve`]; `torg stages register` registers it. [`testing`]
+//! visits offers without a Torg. `docs/stages-sdk.md` describes the same for Python.
 //!
 //! ```no_run
 //! use stagekit::{Answer, Description, Failure, Offer, Options, Stage, Subject};
@@ -25,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! What is promised: what fails for one offer, be it a panic, fails for that offer only. Nobody is served who does not show the token, if there is one. A server
-//! that is told to stop lets running calls end first.
+//! Guarantees: a failure or panic for one offer affects only that offer. If a token is set, every
+//! caller must present it. On shutdown, running calls finish first.
 
 mod answer;
 mod error;
@@ -41,7 +42,7 @@ pub mod testing;
 mod token;
 
 pub use ::wire::torg::{offers::v1 as offers, stages::v1 as wire};
-pub use answer::{Answer, Failure, Wish};
+pub use answer::{Answer, Failure, Schedule};
 pub use async_trait::async_trait;
 pub use error::Error;
 pub use jiff::Timestamp;

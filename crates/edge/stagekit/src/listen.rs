@@ -1,4 +1,4 @@
-//! Connections: HTTP/2 and HTTP/1.1, with TLS or without, and an orderly end.
+//! Connections: HTTP/2 and HTTP/1.1, with or without TLS, with graceful shutdown.
 
 use std::io;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-/// Above so many, further clients wait to be accepted.
+/// Further clients wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
-/// How long a client may take to agree on TLS, and for the headers of a request of HTTP/1.1.
+/// Timeout of the TLS handshake and of HTTP/1.1 headers.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often a quiet connection is asked whether it is still there, and how long it may take to answer.
+/// HTTP/2 keep-alive: interval and timeout.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// After an error of `accept`, which may be one of the whole process: no more file descriptors.
+/// Pause after an error of `accept`, which may affect the whole process: no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The open connections.
@@ -44,7 +44,7 @@ impl Connections {
         }
     }
 
-    /// Accepts connections and serves them, for ever. May be dropped at any time.
+    /// Accepts and serves connections forever. Safe to drop at any time.
     pub(crate) async fn accept(&mut self, listener: &TcpListener) {
         // The semaphore is never closed.
         while let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await {
@@ -69,9 +69,9 @@ impl Connections {
         });
     }
 
-    /// Lets running calls end for at most `grace`, then cuts what is left.
+    /// Lets running calls finish for at most `grace`, then closes the rest.
     pub(crate) async fn end(mut self, grace: Duration) {
-        // Elapsed or not: what is left is cut.
+        // The rest is closed in any case.
         let _ = timeout(grace, self.graceful.shutdown()).await;
         self.tasks.shutdown().await;
     }
@@ -88,7 +88,6 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// What every connection is served with.
 #[derive(Clone)]
 struct Serving {
     builder: Builder<TokioExecutor>,
@@ -100,7 +99,7 @@ type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 impl Serving {
     async fn serve(self, stream: TcpStream, watcher: Watcher) -> Result<(), Broken> {
-        // Without it small answers wait for the peer's delayed acknowledgement, 40 ms each.
+        // Without it, small answers wait 40 ms for the peer's delayed acknowledgement.
         stream.set_nodelay(true)?;
         match self.tls.clone() {
             None => self.speak(stream, watcher).await,

@@ -1,4 +1,4 @@
-//! Serves stages to Torg: gRPC over HTTP/2, and JSON over HTTP for those who look with `curl`.
+//! The server for stages: gRPC over HTTP/2, and JSON over HTTP for `curl`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,17 @@ use crate::token::TokenCheck;
 use crate::wire::STAGE_SERVICE_SERVICE_NAME;
 use crate::{Error, Stage};
 
-/// How stages are served.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// `127.0.0.1:7070` by default; port 0 takes any that is free.
+    /// `127.0.0.1:7070` by default; port 0 chooses a free one.
     pub address: String,
-    /// What callers must show as `authorization: Bearer ...`. Nothing by default.
+    /// The token that callers must present as `authorization: Bearer ...`. None by default.
     pub token: Option<String>,
-    /// None by default.
     pub tls: Option<Tls>,
-    /// The longest message that is taken; 16 MiB by default.
+    /// The largest message; 16 MiB by default.
     pub message_bytes_max: usize,
-    /// How long running calls may take to end when the server stops; ten seconds by default.
+    /// How long running calls may take to finish on shutdown; ten seconds by default.
     pub grace: Duration,
 }
 
@@ -45,18 +44,17 @@ impl Default for Options {
     }
 }
 
-/// Files in PEM.
+/// TLS files, PEM.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    /// The server's certificate, with those between it and its authority.
+    /// The certificate chain of the server.
     pub certificate: PathBuf,
-    /// Its private key.
     pub key: PathBuf,
-    /// Only clients are served that show a certificate of this authority.
+    /// If set, clients need a certificate of this authority.
     pub client_ca: Option<PathBuf>,
 }
 
-/// Stages that have their port and are not served yet.
+/// A server that is bound and not running yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -67,7 +65,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the port.
     pub async fn bind(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<Server, Error> {
         let Options { address, token, tls, message_bytes_max, grace } = options;
         let router = Router::new().add_service(Arc::new(Stages::new(stages)?));
@@ -77,7 +74,7 @@ impl Server {
             .with_max_message_size(message_bytes_max);
         let service = ConnectRpcService::new(router).with_limits(limits);
         let service = match token.as_deref() {
-            Some("") => return Err(Error::Setup("an empty token: leave it out, or say one".to_owned())),
+            Some("") => return Err(Error::Setup("the token is empty: set one, or leave it out".to_owned())),
             Some(token) => service.with_interceptor(TokenCheck::new(token)),
             None => service,
         };
@@ -86,18 +83,18 @@ impl Server {
         let listener = TcpListener::bind(&address).await.map_err(failed)?;
         let at = listener.local_addr().map_err(failed)?;
         if token.is_none() && !at.ip().is_loopback() {
-            tracing::warn!("{at} can be reached by others, and nobody has to show a token");
+            tracing::warn!("{at} is public and no token is set");
         }
         Ok(Server { listener, address: at, service, tls, health, grace })
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `stop` is there, then takes no more calls and lets those that run end for the time of grace.
+    /// Serves until `stop` completes, then accepts no more calls and lets running ones finish
+    /// within the grace period.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { listener, service, tls, health, grace, .. } = self;
         let mut connections = Connections::new(service, tls);
@@ -112,14 +109,15 @@ impl Server {
     }
 }
 
-/// Serves a stage until SIGTERM or Ctrl-C, then lets running calls end. Prints `listening on HOST:PORT`.
+/// Serves a stage until SIGTERM or Ctrl-C, then lets running calls finish. Prints `listening on
+/// HOST:PORT`.
 pub async fn serve(stage: impl Stage, options: Options) -> Result<(), Error> {
     serve_all(vec![Arc::new(stage)], options).await
 }
 
-/// Serves several stages on one port, as [`serve`] does one.
+/// Serves several stages on one port, like [`serve`].
 pub async fn serve_all(stages: Vec<Arc<dyn Stage>>, options: Options) -> Result<(), Error> {
-    let cannot = |error: std::io::Error| Error::Setup(format!("cannot hear of signals: {error}"));
+    let cannot = |error: std::io::Error| Error::Setup(format!("cannot handle signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
     let server = Server::bind(stages, options).await?;

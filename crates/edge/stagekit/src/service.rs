@@ -1,4 +1,4 @@
-//! `torg.stages.v1.StageService` over stages: what fails for one offer fails for that one only.
+//! `torg.stages.v1.StageService`: a failure for one offer affects only that offer.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -20,7 +20,7 @@ use crate::{Error, Failure, Saved, Stage, Subject, wire};
 pub(crate) struct Stages(BTreeMap<String, Arc<dyn Stage>>);
 
 impl Stages {
-    /// One stage at least, no two with one id, and ids as Torg takes them.
+    /// Checks that there is a stage, and that ids are valid and unique.
     pub(crate) fn new(stages: Vec<Arc<dyn Stage>>) -> Result<Stages, Error> {
         let mut by_id = BTreeMap::new();
         for stage in stages {
@@ -67,7 +67,7 @@ impl StageService for Stages {
         let request = request.to_owned_message();
         let stage = self.get(&request.stage)?;
         let subjects = subjects(request.subjects, &request.now)?;
-        let wishes = join_all(subjects.iter().map(|subject| wish(stage, subject))).await;
+        let wishes = join_all(subjects.iter().map(|subject| schedule(stage, subject))).await;
         Response::ok(ShouldProcessResponse { wishes, ..ShouldProcessResponse::default() })
     }
 
@@ -91,9 +91,9 @@ impl StageService for Stages {
         let request = request.to_owned_message();
         let stage = self.get(&request.stage)?;
         let mut failures = Vec::new();
-        // In turn: the versions of one offer have an order.
+        // Sequentially: the versions of an offer are ordered.
         for saved in request.saved {
-            failures.extend(tell(stage, saved).await);
+            failures.extend(on_saved(stage, saved).await);
         }
         Response::ok(OnSavedResponse { failures, ..OnSavedResponse::default() })
     }
@@ -112,9 +112,9 @@ fn subjects(
     Ok(shown.into_iter().map(subject).collect())
 }
 
-async fn wish(stage: &dyn Stage, subject: &Subject) -> Wish {
+async fn schedule(stage: &dyn Stage, subject: &Subject) -> Wish {
     let kind = match guarded(stage.should_process(subject)).await {
-        Ok(wish) => wish.to_wire(),
+        Ok(schedule) => schedule.to_wire(),
         Err(failure) => Kind::Failure(Box::new(failure.to_wire())),
     };
     Wish { id: subject.offer.id.clone(), kind: Some(kind), ..Wish::default() }
@@ -131,7 +131,7 @@ async fn answer(stage: &dyn Stage, subject: &Subject) -> Answer {
     })
 }
 
-async fn tell(stage: &dyn Stage, saved: wire::Saved) -> Option<SavedFailure> {
+async fn on_saved(stage: &dyn Stage, saved: wire::Saved) -> Option<SavedFailure> {
     let saved =
         Saved { offer: saved.offer.into_option().unwrap_or_default(), state: saved.state.into_option() };
     let failure = guarded(stage.on_saved(&saved)).await.err()?;
@@ -143,7 +143,7 @@ async fn tell(stage: &dyn Stage, saved: wire::Saved) -> Option<SavedFailure> {
     })
 }
 
-/// A panic becomes a passing failure: a mended stage will do better.
+/// A panic becomes a passing failure: a fixed stage may succeed.
 async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic

@@ -1,4 +1,4 @@
-//! What a stage is, and what it is shown.
+//! The trait of a stage and its inputs.
 
 use async_trait::async_trait;
 use buffa::{Message, MessageName};
@@ -8,31 +8,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::answer::mask;
-use crate::{Answer, Failure, Offer, Wish, state, wire};
+use crate::{Answer, Failure, Offer, Schedule, state, wire};
 
-/// A stage. All methods but [`Stage::on_saved`] must be pure: Torg may call them at any time, again, at the same time on another instance, or for nothing, and
-/// throws answers away. A panic counts as a passing failure of the offer at hand.
+/// A stage. All methods except [`Stage::on_saved`] must be pure: Torg may call them at any time,
+/// repeatedly, concurrently on several instances, and may discard answers. A panic counts as a
+/// passing failure.
 #[async_trait]
 pub trait Stage: Send + Sync + 'static {
-    /// What it is, and what it wants to hear of. The same at every call.
+    /// The description; the same at every call.
     fn describe(&self) -> Description;
 
-    /// Whether it wants to visit an offer that has changed. Asked only of a stage that says [`Description::asked`].
-    async fn should_process(&self, _subject: &Subject) -> Result<Wish, Failure> {
-        Ok(Wish::Now)
+    /// When to visit an offer that has changed. Called only with [`Description::asked`].
+    async fn should_process(&self, _subject: &Subject) -> Result<Schedule, Failure> {
+        Ok(Schedule::Now)
     }
 
     /// Visits an offer.
     async fn process(&self, subject: &Subject) -> Result<Answer, Failure>;
 
-    /// A change of this stage was saved: the place for side effects. Called at least once for each change, in the order of an offer's versions, if the stage says
-    /// [`Description::hears_of_saves`]; the offer's id with its version names a change, should it come twice.
+    /// Called after a change of this stage was saved: the place for side effects. With
+    /// [`Description::hears_of_saves`] it is called at least once for each change, in the order of
+    /// the offer's versions; id and version identify a change if it is repeated.
     async fn on_saved(&self, _saved: &Saved) -> Result<(), Failure> {
         Ok(())
     }
 }
 
-/// What a stage is and what it wants to hear of.
+/// The description of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Description {
@@ -46,27 +48,29 @@ pub struct Description {
 }
 
 impl Description {
-    /// `id`, under which Torg knows the stage: letters, digits, `-` and `_`; the same for ever. `version`, for people.
+    /// `id` identifies the stage: letters, digits, `-` and `_`; it must never change. `version` is
+    /// for people.
     pub fn new(id: impl Into<String>, version: impl Into<String>) -> Description {
         Description { id: id.into(), version: version.into(), ..Description::default() }
     }
 
-    /// The fields whose change matters: `price`, `attributes`, `attributes.colour`. All, without this.
+    /// The fields whose change triggers a visit: `price`, `attributes`, `attributes.colour`. All by
+    /// default.
     pub fn interest<F: Into<String>>(self, fields: impl IntoIterator<Item = F>) -> Description {
         Description { fields: fields.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Further fields that the stage reads. A patch that was made while one of them changed is made again.
+    /// Further fields that the stage reads. If one changes during a visit, the visit is repeated.
     pub fn reads<F: Into<String>>(self, fields: impl IntoIterator<Item = F>) -> Description {
         Description { inputs: fields.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The fields that it sets. Torg must have been told that it may.
+    /// The fields that it sets. The registration must allow them.
     pub fn sets<F: Into<String>>(self, fields: impl IntoIterator<Item = F>) -> Description {
         Description { sets: fields.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// It is asked by [`Stage::should_process`] before it visits.
+    /// [`Stage::should_process`] is called before a visit.
     pub fn asked(self) -> Description {
         Description { ask: true, ..self }
     }
@@ -94,12 +98,12 @@ impl Description {
     }
 }
 
-/// What a stage is shown to decide upon.
+/// The input of a visit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
-    /// As every caller of the API sees it.
+    /// As in the API.
     pub offer: Offer,
-    /// What time it is by Torg's clock. Use this instead of the machine's clock: then a visit can be repeated.
+    /// Torg's clock. Use it instead of the machine's clock, so that a visit is repeatable.
     pub now: Timestamp,
     pub(crate) state: Option<Any>,
 }
@@ -111,23 +115,23 @@ impl Subject {
         Subject { offer, now, state: None }
     }
 
-    /// With a private state beside the offer, for tests.
+    /// Adds a private state, for tests.
     pub fn with_state(self, state: &impl Serialize) -> Result<Subject, Failure> {
         Ok(Subject { state: Some(state::pack(state)?), ..self })
     }
 
-    /// The private state that was saved by [`Answer::with_state`]; `None` if there is none.
+    /// The private state saved by [`Answer::with_state`].
     pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
         state::unpack(self.state.as_ref())
     }
 
-    /// The private state that was saved by [`Answer::with_message`]; `None` if there is none.
+    /// The private state saved by [`Answer::with_message`].
     pub fn message<M: Message + MessageName>(&self) -> Result<Option<M>, Failure> {
         state::unpack_message(self.state.as_ref())
     }
 }
 
-/// A change of this stage that was saved: the offer and the state as they were saved with it.
+/// A saved change of this stage: the offer and the state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
     /// With its new version.
@@ -136,12 +140,12 @@ pub struct Saved {
 }
 
 impl Saved {
-    /// The private state that was saved by [`Answer::with_state`]; `None` if there is none.
+    /// The private state saved by [`Answer::with_state`].
     pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
         state::unpack(self.state.as_ref())
     }
 
-    /// The private state that was saved by [`Answer::with_message`]; `None` if there is none.
+    /// The private state saved by [`Answer::with_message`].
     pub fn message<M: Message + MessageName>(&self) -> Result<Option<M>, Failure> {
         state::unpack_message(self.state.as_ref())
     }

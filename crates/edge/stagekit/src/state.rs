@@ -1,4 +1,5 @@
-//! Private states: values of serde as a `google.protobuf.Struct`, which other languages read too, or messages.
+//! Private states: serde values as a `google.protobuf.Struct`, which other languages can read, or
+//! messages.
 
 use buffa::{Message, MessageName};
 use buffa_types::google::protobuf::__buffa::oneof::value::Kind;
@@ -9,10 +10,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::Failure;
 
-/// Whole numbers up to here are exact in a floating-point number.
+/// Integers up to this are exact in a double.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Fields of `google.protobuf.Struct`, of the entries of its map, and of `Value`: number and kind in one byte, as on the wire.
+/// Tags of `google.protobuf.Struct`, its map entries, and `Value`.
 mod tag {
     pub(super) const FIELDS: u8 = 0x0a;
     pub(super) const ENTRY_KEY: u8 = 0x0a;
@@ -26,7 +27,7 @@ mod tag {
     pub(super) const LIST: u8 = 0x32;
 }
 
-/// A state as Torg keeps it. The same state is the same bytes: its names stand in order.
+/// Encodes a state deterministically: names are sorted.
 pub(crate) fn pack(state: &impl Serialize) -> Result<Any, Failure> {
     match serde_json::to_value(state)? {
         Value::Object(fields) => Ok(Any {
@@ -40,18 +41,17 @@ pub(crate) fn pack(state: &impl Serialize) -> Result<Any, Failure> {
     }
 }
 
-/// A message as a state.
 pub(crate) fn pack_message<M: Message + MessageName>(state: &M) -> Any {
     Any::pack(state, M::TYPE_URL)
 }
 
-/// A state that was a value of serde; `None` if there is none.
+/// Decodes a serde value.
 pub(crate) fn unpack<T: DeserializeOwned>(packed: Option<&Any>) -> Result<Option<T>, Failure> {
     let Some(fields) = unpack_message::<Struct>(packed)? else { return Ok(None) };
     Ok(Some(serde_json::from_value(Value::Object(object(&fields)))?))
 }
 
-/// A state that was a message of this type; `None` if there is none.
+/// Decodes a message of this type.
 pub(crate) fn unpack_message<M: Message + MessageName>(packed: Option<&Any>) -> Result<Option<M>, Failure> {
     let Some(packed) = packed else { return Ok(None) };
     let name = packed.type_url.rsplit('/').next().unwrap_or_default();
@@ -98,7 +98,7 @@ fn list(items: &[Value]) -> Vec<u8> {
     bytes
 }
 
-/// A field with its length before it.
+/// A length-delimited field.
 fn put(bytes: &mut Vec<u8>, tag: u8, content: &[u8]) {
     bytes.push(tag);
     let mut length = content.len();
@@ -125,7 +125,7 @@ fn json(value: &ProtoValue) -> Value {
     }
 }
 
-/// A whole number as one, so that it fits into a field that takes no others.
+/// Integers stay integers, so that integer fields accept them.
 fn number_of(number: f64) -> Number {
     if number.fract() == 0.0 && number.abs() <= WHOLE_MAX {
         return (number as i64).into();

@@ -1,20 +1,21 @@
-//! What `torg stages new` writes out: a small project that is complete, in Python with the SDK in it, or in Rust.
+//! The projects that `torg stages new` creates: complete, in Python with the SDK included, or in
+//! Rust.
 //!
-//! The templates under `sdk/` are projects that run as they are, under the name [`NAME`]; writing one out puts another name in its place.
+//! The templates under `sdk/` are working projects with the name [`NAME`], which is replaced.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The name of the templates' stage.
+/// The name of the template's stage.
 const NAME: &str = "phone-numbers";
 const NAME_LENGTH_MAX: usize = 64;
-/// Where the Rust template finds the SDK.
+/// The path to the SDK in the Rust template.
 const SDK_PATH: &str = "../../../crates/edge/stagekit";
-/// Where a project that was written out looks for the SDK, unless it is told otherwise: in a checkout of Torg beside it.
+/// The default path to the SDK in a new project: a checkout of Torg next to it.
 const SDK_PATH_DEFAULT: &str = "../torg/crates/edge/stagekit";
 
-/// Files by their paths below `sdk/`'s folder, with their texts.
+/// Paths below the folder in `sdk/`, with contents.
 type Files = &'static [(&'static str, &'static str)];
 
 macro_rules! files {
@@ -51,38 +52,32 @@ const PYTHON_SDK: Files = files!(
 const RUST: Files =
     files!("rust/template", [".gitignore", "Cargo.toml", "README.md", "src/main.rs", "src/stage.rs"]);
 
-/// What a project is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// With the SDK in the project: it needs `grpcio` and nothing else.
+    /// Includes the SDK; needs only `grpcio`.
     Python,
-    /// With the SDK where Torg's sources are.
+    /// Uses the SDK from Torg's sources.
     Rust,
 }
 
-/// Why nothing was written out.
+/// Why no project was created.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
-    /// The name would be no id of a stage, or no name of a package.
+    /// The name is not valid for a stage and a package.
     #[error(
         "{0:?} is no name of a stage: letters, digits, - and _, a letter first, {NAME_LENGTH_MAX} at most"
     )]
     Name(String),
-    /// There is something already.
+    /// The folder is not empty.
     #[error("{} is there already and not empty", .0.display())]
     Occupied(PathBuf),
-    /// What the file system said. Some files may have been written.
+    /// An I/O error; some files may have been written.
     #[error("{}: {why}", .path.display())]
-    Io {
-        /// What could not be read or written.
-        path: PathBuf,
-        /// Why.
-        why: io::Error,
-    },
+    Io { path: PathBuf, why: io::Error },
 }
 
-/// Writes a project for the stage `name` into `folder`, which must not exist or be empty, and tells the files, in order. `sdk` is where the crate `stagekit`
-/// is, as seen from the folder; only a project in Rust needs it.
+/// Creates a project for the stage `name` in `folder`, which must be empty or missing, and returns
+/// its files in order. `sdk` is the path from the folder to the crate `stagekit`, for Rust only.
 pub fn write_out(
     language: Language,
     name: &str,

@@ -1,4 +1,4 @@
-//! Visits without a Torg, for the unit tests of a stage.
+//! Visits without a Torg, for unit tests of stages.
 //!
 //! ```
 //! # use stagekit::{Answer, Description, Failure, Offer, Stage, Subject, testing};
@@ -26,45 +26,44 @@ use crate::answer::moment;
 use crate::wire::__buffa::oneof::answer::Change;
 use crate::{Failure, Offer, Saved, Stage, Subject, state, wire};
 
-/// When visits of tests are made unless they say otherwise: noon of the first day of 2026, in UTC.
+/// The default time of test visits: noon of 1 January 2026, UTC.
 pub const NOW: Timestamp = Timestamp::constant(1_767_268_800, 0);
-/// The id of an offer of a test that has none.
+/// The default id of test offers.
 pub const ID: &str = "4829175033168090";
 
-/// What is there after a visit was saved.
+/// The result of a saved visit.
 #[derive(Debug, Clone)]
 pub struct Visited {
-    /// As it was changed; with its next version if it was.
+    /// The changed offer, with its next version.
     pub offer: Offer,
-    /// The fields that a patch has set.
+    /// The fields of the patch.
     pub changed: Vec<String>,
-    /// When the stage comes again.
     pub visit_at: Option<Timestamp>,
-    /// As Torg gets it.
+    /// The answer as sent to Torg.
     pub answer: wire::Answer,
     state: Option<buffa_types::google::protobuf::Any>,
 }
 
 impl Visited {
-    /// The private state from now on.
+    /// The private state after the visit.
     pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
         state::unpack(self.state.as_ref())
     }
 
-    /// What [`Stage::on_saved`] hears of it.
+    /// The argument of [`Stage::on_saved`].
     #[must_use]
     pub fn saved(&self) -> Saved {
         Saved { offer: self.offer.clone(), state: self.state.clone() }
     }
 
-    /// What the stage is shown when it comes again.
+    /// The input of the next visit.
     #[must_use]
     pub fn again(&self, now: Timestamp) -> Subject {
         Subject { offer: self.offer.clone(), now, state: self.state.clone() }
     }
 }
 
-/// An offer to visit, at [`NOW`]; it gets an id and a version if it has none.
+/// A subject at [`NOW`]; missing id and version are filled in.
 #[must_use]
 pub fn subject(mut offer: Offer) -> Subject {
     if offer.id.is_empty() {
@@ -74,10 +73,11 @@ pub fn subject(mut offer: Offer) -> Subject {
     Subject::new(offer, NOW)
 }
 
-/// Visits an offer, as Torg would.
+/// Visits an offer like Torg.
 ///
 /// # Panics
-/// If a second visit comes to another answer: a visit has to be repeatable. If the stage sets a field that it does not name in its description.
+/// If a second visit gives another answer, or the stage sets a field that its description does not
+/// name.
 pub async fn visit(stage: &dyn Stage, subject: &Subject) -> Result<Visited, Failure> {
     let answer = stage.process(subject).await?.into_wire(&subject.offer, subject.now)?;
     let second = stage.process(subject).await?.into_wire(&subject.offer, subject.now)?;
@@ -105,7 +105,7 @@ pub async fn visit(stage: &dyn Stage, subject: &Subject) -> Result<Visited, Fail
     })
 }
 
-/// The offer as it becomes by a patch, as Torg would do it: what is not set in its values is cleared.
+/// Applies a patch like Torg: fields that are not set are cleared.
 fn patched(offer: &Offer, patch: &wire::Patch) -> Result<Offer, Failure> {
     let mut fields = serde_json::to_value(offer)?;
     let values = serde_json::to_value(&*patch.values)?;

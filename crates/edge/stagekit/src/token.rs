@@ -1,13 +1,13 @@
-//! Who may call.
+//! Token check of callers.
 
 use connectrpc::interceptor::{StreamRequest, StreamResponse, UnaryRequest, UnaryResponse};
 use connectrpc::{ConnectError, Interceptor, Next, NextStream, PayloadStream, RequestContext};
 use subtle::ConstantTimeEq as _;
 
-/// Whoever probes for health has no token.
+/// Health probes need no token.
 const OPEN: &str = "/grpc.health.v1.Health/";
 
-/// Lets calls pass that show the token, and probes of health.
+/// Admits calls with the token, and health probes.
 pub(crate) struct TokenCheck {
     expected: Vec<u8>,
 }
@@ -21,7 +21,7 @@ impl TokenCheck {
         let open = context.path().is_some_and(|path| path.starts_with(OPEN));
         let mut shown = context.headers().get_all("authorization").iter();
         let right = match (shown.next(), shown.next()) {
-            // In a time that does not depend on how much of it is right.
+            // In constant time.
             (Some(only), None) => bool::from(self.expected.ct_eq(only.as_bytes())),
             _ => false,
         };

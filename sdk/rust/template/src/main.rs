@@ -1,4 +1,4 @@
-//! The stage `phone-numbers`: takes phone numbers out of titles, and tells moderators who keeps putting them there.
+//! The stage `phone-numbers`: removes phone numbers from titles and notifies moderators of repeated cases.
 
 mod stage;
 

@@ -1,22 +1,22 @@
 //! - It changes the offer: the title loses its phone number.
-//! - It keeps a state beside the offer: how often that happened, and when it did last.
-//! - It uses a timer: a month without a phone number, and all is forgotten.
-//! - Its side effect, the notice to moderators, is in `on_saved`: there it happens only for what was really saved.
+//! - It keeps a private state: how often that happened, and when it happened last.
+//! - It uses a timer: after a month without a phone number the state is deleted.
+//! - Its side effect, the notice to moderators, is in `on_saved`, which is called only for saved changes.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use stagekit::{Answer, Description, Failure, Offer, Saved, Stage, Subject, Timestamp, Wish};
+use stagekit::{Answer, Description, Failure, Offer, Saved, Schedule, Stage, Subject, Timestamp};
 
 const FORGET_AFTER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const PATIENCE: u32 = 3;
-/// Fewer are a year, a size or a price.
+/// Fewer digits are a year, a size or a price.
 const DIGITS_MIN: usize = 7;
-/// What may stand between two digits, and how much of it.
+/// Separators between two digits, and how many of them.
 const BETWEEN: &[u8] = b" ()/.-";
 const BETWEEN_MAX: usize = 2;
 
-/// Has a notice with a key and a text sent. A key that comes twice is the same notice.
+/// Sends a notice with a key and a text. A repeated key is the same notice.
 type Notify = Box<dyn Fn(&str, &str) + Send + Sync>;
 
 pub(crate) struct PhoneNumbers {
@@ -47,9 +47,9 @@ impl Stage for PhoneNumbers {
             .hears_of_saves()
     }
 
-    async fn should_process(&self, subject: &Subject) -> Result<Wish, Failure> {
+    async fn should_process(&self, subject: &Subject) -> Result<Schedule, Failure> {
         let found = without_phone_numbers(&subject.offer.title).is_some();
-        Ok(if found { Wish::Now } else { Wish::No })
+        Ok(if found { Schedule::Now } else { Schedule::No })
     }
 
     async fn process(&self, subject: &Subject) -> Result<Answer, Failure> {
@@ -82,7 +82,7 @@ fn forget_in_time(memory: Option<&Memory>, now: Timestamp) -> Answer {
     if now >= until { Answer::untouched().without_state() } else { Answer::untouched().visit_at(until) }
 }
 
-/// What is left of a title that has a phone number; nothing if it has none.
+/// The title without its phone numbers; `None` if it has none.
 fn without_phone_numbers(title: &str) -> Option<String> {
     let (mut rest, mut kept, mut found) = (title, String::new(), false);
     while let Some(next) = rest.chars().next() {
@@ -102,7 +102,7 @@ fn without_phone_numbers(title: &str) -> Option<String> {
     found.then(|| kept.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The length of the phone number that a text begins with: a plus or a zero, then digits with the usual signs between them.
+/// The length of the phone number at the start of a text: a plus or a zero, then digits with separators.
 fn phone_number(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut end = match bytes {
@@ -148,7 +148,7 @@ mod tests {
     async fn years_sizes_and_prices_are_no_phone_numbers() {
         for title in ["Red bicycle, 28 inch, 2024", "Flat, 3 rooms, 120 m2, 1.200.000 EUR"] {
             let stage = PhoneNumbers::default();
-            assert_eq!(stage.should_process(&titled(title)).await.unwrap(), Wish::No);
+            assert_eq!(stage.should_process(&titled(title)).await.unwrap(), Schedule::No);
             let visited = testing::visit(&stage, &titled(title)).await.unwrap();
             assert!(visited.changed.is_empty());
         }

@@ -89,7 +89,7 @@ async fn asked_keys(process: &Process) -> Option<Vec<ApiKey>> {
 
 /// Somebody has to be able to do what only an admin may.
 fn judge_keys(config: &Config, keys: &[ApiKey], now: Time) -> Option<Finding> {
-    if config.access.believes_tokens() || !config.access.api_keys {
+    if config.access.has_token_keys() || !config.access.api_keys {
         return None;
     }
     let is_good = |key: &&ApiKey| key.revoked.is_none() && key.expires.is_none_or(|at| at > now);

@@ -45,7 +45,7 @@ impl Noted {
         let Beginning { caller, in_console, method, about, request } = beginning;
         let action = Action {
             time: Some(from_time(actions.now())).into(),
-            author: caller.shown_name().into_owned(),
+            author: caller.display_name().into_owned(),
             roles: caller.roles.iter().map(|role| role.name().to_owned()).collect(),
             request: shown::request(&method, request),
             method,

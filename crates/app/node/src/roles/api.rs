@@ -25,7 +25,7 @@ impl Node {
         market: Market,
         feeds: Feeds,
         ctl: Ctl,
-        tasks: Option<Scheduler>,
+        tasks: Option<Tasks>,
     ) -> anyhow::Result<()> {
         let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
         let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };

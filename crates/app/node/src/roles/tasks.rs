@@ -121,7 +121,7 @@ impl Node {
         topics: &Topics,
         ctl: Ctl,
         market: &api::Market,
-    ) -> anyhow::Result<Option<Scheduler>> {
+    ) -> anyhow::Result<Option<Tasks>> {
         let runs_tasks = self.config.roles.contains(&Role::Tasks);
         if !runs_tasks && !self.has_any(&[Role::Api, Role::Console]) {
             return Ok(None);
@@ -129,7 +129,7 @@ impl Node {
         let role = TaskRole::open(&self.config, store, topics, ctl.clone()).await?;
         // Set once: `open` runs once.
         let _ = self.slots.runs.set(role.runner.clone());
-        let shown = role.scheduler.clone();
+        let shown = role.tasks.clone();
         self.metrics.show(move || shown.gauges());
         if runs_tasks {
             role.put_files_to_work(&self.config.tasks.path).await?;
@@ -138,7 +138,7 @@ impl Node {
             self.fails_with(running.failure());
             self.on_close("tasks", async move || running.close().await);
         }
-        Ok(Some(role.scheduler))
+        Ok(Some(role.tasks))
     }
 }
 

@@ -13,7 +13,7 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use connectrpc::{ConnectError, ConnectRpcService, ErrorCode};
-use console::{Console, Parts, Sealer, Services};
+use console::{Console, Dependencies, Sealer, Services};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use photos::{NotServed, Photos};
 use serde_json::json;
@@ -114,12 +114,12 @@ pub fn router(
     let all = if console {
         let services = Arc::new(Behind(behind.clone()));
         let (gate, sealer, clock) = (gate.clone(), slots.sealer, Clock::system());
-        let parts = Parts { gate, services, sealer, clock, world, tls };
+        let parts = Dependencies { gate, services, sealer, clock, world, tls };
         behind.merge(Console::new(parts).routes()).route("/", get(async || Redirect::to("/console/")))
     } else {
         behind
     };
-    let all = all.layer(GateLayer::new(gate, answer).open(OPEN).files(FILES).lasting(LASTING));
+    let all = all.layer(GateLayer::new(gate, answer).open(OPEN).files(FILES).without_store(LASTING));
     let all = public.into_iter().fold(all, Router::merge);
     all.layer(CatchPanicLayer::custom(|panic: Box<dyn std::any::Any + Send>| {
         tracing::error!("a request ended in a panic: {}", panic_message(&*panic));
@@ -211,7 +211,7 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
     let method = request.uri().path().trim_start_matches('/');
     match shared.slots.rpc.get() {
         Some(rpc) if rpc.dispatcher().has_method(method) || speaks_rpc(&request) => {
-            let in_console = request.extensions().get::<console::Through>().is_some();
+            let in_console = request.extensions().get::<console::FromConsole>().is_some();
             let rpc = if in_console { patient(rpc.clone()) } else { rpc.clone() };
             // Its error type has no values.
             let Ok(answer) = rpc.oneshot(request).await;
@@ -346,7 +346,7 @@ mod tests {
         };
         let in_console = |method: &str| {
             let mut call = call(method);
-            call.extensions_mut().insert(console::Through);
+            call.extensions_mut().insert(console::FromConsole);
             call
         };
         assert_eq!(ask(&router, call("Slow")).await.0, StatusCode::GATEWAY_TIMEOUT);

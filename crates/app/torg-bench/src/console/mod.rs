@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use console::limits::LOOK_AT_OVERVIEW_EVERY;
+use console::limits::OVERVIEW_REFRESH_INTERVAL;
 use serde::Serialize;
 use serde_json::json;
 
@@ -172,7 +172,7 @@ async fn viewers(args: &ConsoleBench, serving: &Serving) -> anyhow::Result<f64> 
     tokio::time::sleep(time / 4).await;
     let before = alone(serving, time).await;
     // They do not look at the same moments.
-    let apart = |viewer: u64| LOOK_AT_OVERVIEW_EVERY * viewer as u32 / args.viewers as u32;
+    let apart = |viewer: u64| OVERVIEW_REFRESH_INTERVAL * viewer as u32 / args.viewers as u32;
     let look = Look::now(Some(serving.process));
     let opened: Vec<_> = (0..args.viewers)
         .map(|viewer| tokio::spawn(pages::stay(serving.address, apart(viewer), time)))

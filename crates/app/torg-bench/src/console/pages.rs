@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use console::limits::{LOOK_AT_OVERVIEW_EVERY, SHARED_FOR};
+use console::limits::{OVERVIEW_REFRESH_INTERVAL, SHARED_FOR};
 
 use super::ConsoleBench;
 use super::base::Sample;
@@ -134,7 +134,7 @@ pub(super) async fn stay(address: SocketAddr, after: Duration, time: Duration) -
     tokio::time::sleep(after).await;
     client.get("/console/", "").await?;
     while Instant::now() < end {
-        tokio::time::sleep(LOOK_AT_OVERVIEW_EVERY.min(end - Instant::now())).await;
+        tokio::time::sleep(OVERVIEW_REFRESH_INTERVAL.min(end - Instant::now())).await;
         let answer = client.get("/console/", "torg-live: 1\r\n").await?;
         anyhow::ensure!(answer.status == 200, "the overview: {}", answer.status);
     }

@@ -431,7 +431,7 @@ fn a_watch_ends_with_an_error_when_the_process_stops() {
     server.stop();
     let (code, said) = watching.end();
     assert_eq!(code, Some(1));
-    assert!(said.starts_with("error: this process is stopping: begin again elsewhere"), "{said}");
+    assert!(said.starts_with("error: this process is stopping: start again with another one"), "{said}");
     let folder = tempfile::tempdir().unwrap();
     let nobody = run(torg(&folder, &["ctl", "list", "--server", "http://127.0.0.1:1"]));
     assert_eq!(nobody.code, Some(1));

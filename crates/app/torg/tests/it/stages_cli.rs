@@ -205,7 +205,7 @@ fn a_shadow_is_compared_promoted_and_removed() {
 fn wrong_inputs_are_refused_with_what_to_do() {
     let server = Server::start(&[]);
     let unknown =
-        "error: there is no stage \"nobody\": `torg stages list` shows those that there are\n".to_owned();
+        "error: there is no stage \"nobody\": list stages with `torg stages list`\n".to_owned();
     for arguments in [
         &["stages", "show", "nobody"][..],
         &["stages", "pause", "nobody", "--reason", "x"],

@@ -1,8 +1,8 @@
-//! API keys: made here, kept as hashes in the store, shown once.
+//! API keys: created here, stored as hashes, shown once.
 //!
-//! A key is `torg_<id>_<secret>`. The id (8 letters and digits) is public and names the row; the secret is 32 random bytes. A
-//! plain SHA-256 is the right hash for it: slow hashes protect what people invent, and nobody can go through 2^256 secrets,
-//! however fast the hash is.
+//! A key is `torg_<id>_<secret>`. The id (8 letters and digits) is public and names the row; the
+//! secret is 32 random bytes. Plain SHA-256 is enough: slow hashes protect guessable passwords, and
+//! 2^256 secrets cannot be enumerated.
 
 mod cache;
 mod rows;
@@ -30,10 +30,10 @@ use crate::role::{Role, Roles};
 use crate::time::{Clock, Time};
 use crate::{Error, Result};
 
-/// How often a row is read and written again when others change it meanwhile.
+/// Attempts of a conditional write when others change the row at the same time.
 const ATTEMPTS: usize = 8;
 
-/// The API keys of one store. Cheap to clone; all clones share what they remember.
+/// The API keys of one store. Cheap to clone; all clones share the cache.
 #[derive(Clone)]
 pub struct ApiKeys {
     store: Store,
@@ -42,48 +42,42 @@ pub struct ApiKeys {
     cache: Arc<Cache>,
 }
 
-/// A key that is to be made.
+/// The properties of a new key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
-    /// What it is for, in words.
+    /// Its purpose, for people.
     pub name: String,
-    /// What its holder may do.
     pub roles: Roles,
-    /// Whom its holder acts as; needed for [`Role::Seller`].
+    /// The seller it acts as; required for [`Role::Seller`].
     pub seller: Option<String>,
-    /// How long it lives; for ever if absent.
+    /// `None`: it does not expire.
     pub lifetime: Option<Duration>,
 }
 
-/// What is known of a key. The secret is not.
+/// A key without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// The public part.
     pub id: String,
-    /// What it is for, in words.
+    /// Its purpose, for people.
     pub name: String,
-    /// What its holder may do.
     pub roles: Roles,
-    /// Whom its holder acts as.
+    /// The seller it acts as.
     pub seller: Option<String>,
-    /// When it was made.
     pub created: Time,
-    /// When it ends.
     pub expires: Option<Time>,
-    /// When it was revoked.
     pub revoked: Option<Time>,
-    /// When it was last used, to the hour or so.
+    /// Accurate to about an hour.
     pub last_used: Option<Time>,
 }
 
 impl ApiKeys {
-    /// The keys in this store, which must have been opened with [`tables`].
+    /// The store must be opened with [`tables`].
     #[must_use]
     pub fn new(store: Store, clock: Clock, entropy: Entropy) -> Self {
         Self { store, clock, entropy, cache: Arc::default() }
     }
 
-    /// Makes a key. Its text is returned here and can never be had again.
+    /// Creates a key. Its text is returned only here.
     pub async fn create(&self, new: NewKey) -> Result<(ApiKey, KeyText)> {
         judge_new(&new)?;
         let created = self.clock.now();
@@ -109,7 +103,7 @@ impl ApiKeys {
         Err(Error::NewKey { why: "every id that was drawn is taken".to_owned() })
     }
 
-    /// All keys, also revoked and expired ones, by id.
+    /// All keys by id, including revoked and expired ones.
     pub async fn list(&self) -> Result<Vec<ApiKey>> {
         let mut keys = Vec::new();
         let mut scan = KEYS.prefix((0,));
@@ -129,8 +123,9 @@ impl ApiKeys {
         }
     }
 
-    /// Revokes a key: at once in this process, within [`API_KEY_CACHE_TIME`](crate::limits::API_KEY_CACHE_TIME) in others. A
-    /// key that was revoked before stays as it is.
+    /// Revokes a key: immediately in this process, within
+    /// [`API_KEY_CACHE_TIME`](crate::limits::API_KEY_CACHE_TIME) in others. Revoking it again
+    /// changes nothing.
     pub async fn revoke(&self, id: &str) -> Result<ApiKey> {
         let no_such = || Error::NoSuchKey { id: id.to_owned() };
         if !text::is_id(id) {
@@ -156,15 +151,16 @@ impl ApiKeys {
         Err(Error::Busy { id: id.to_owned() })
     }
 
-    /// Who shows this key, if it is to be believed now.
+    /// The caller with this key, if it is valid now.
     pub async fn verify(&self, token: &str) -> Result<Caller, Refusal> {
         let (text, now) = (parse(token)?, self.clock.now());
         let found = self.look_up(text.id(), now).await?;
         self.judge(&text, found, now)
     }
 
-    /// The same for what has to be answered just when the store is away, and shows nothing of it: a key that was found good within
-    /// [`API_KEY_UNCHECKED_TIME`](crate::limits::API_KEY_UNCHECKED_TIME) is then believed.
+    /// The same for calls that must work while the store is unavailable and reveal nothing of it: a
+    /// key that was valid within [`API_KEY_UNCHECKED_TIME`](crate::limits::API_KEY_UNCHECKED_TIME)
+    /// is then accepted.
     pub async fn verify_without_store(&self, token: &str) -> Result<Caller, Refusal> {
         let (text, now) = (parse(token)?, self.clock.now());
         let Some(known) = self.cache.get_unchecked(text.id(), now) else { return self.verify(token).await };
@@ -193,14 +189,15 @@ impl ApiKeys {
         Ok(Caller { subject: id, seller, anonymous: None, roles, proof })
     }
 
-    /// Writes down which keys were used since the last call, a key at most once an hour. A crash before it loses only that.
+    /// Records which keys were used since the last call, at most once an hour by key. A crash loses
+    /// only these records.
     pub async fn write_uses(&self) -> Result<usize> {
         let uses = self.cache.uses_to_write();
         let mut batch = Batch::new();
         for (id, at) in &uses {
             batch.set(USES.key((0, id.as_str())), at.as_ms().to_string());
         }
-        // Without checks there can be no conflict.
+        // A batch without checks cannot conflict.
         let _ = self.store.commit(batch).await?;
         self.cache.uses_written(&uses);
         Ok(uses.len())
@@ -258,14 +255,14 @@ fn judge_new(new: &NewKey) -> Result<()> {
     Ok(())
 }
 
-/// Where random bytes come from.
+/// The source of random bytes.
 #[derive(Clone)]
 pub struct Entropy(Arc<Fill>);
 
 type Fill = dyn Fn(&mut [u8]) -> Result<()> + Send + Sync;
 
 impl Entropy {
-    /// The operating system's.
+    /// The random bytes of the operating system.
     #[must_use]
     pub fn system() -> Self {
         Self::new(|bytes| ring::rand::SystemRandom::new().fill(bytes).map_err(|_| Error::NoEntropy))

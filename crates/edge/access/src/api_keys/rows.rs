@@ -10,7 +10,8 @@ use crate::{Error, Result};
 
 /// One row for each key, all in shard zero: [`KeyRow`] as JSON.
 pub(super) static KEYS: Table<(u32, String)> = Table::versioned("access_keys", &["shard", "id"]);
-/// When each key was last used, in milliseconds since 1970: apart, so that a use never disturbs a revocation.
+/// The last use of each key, in milliseconds since 1970. A table of its own, so that a use never
+/// conflicts with a revocation.
 pub(super) static USES: Table<(u32, String)> = Table::plain("access_key_uses", &["shard", "id"]);
 
 /// The tables that a store must be opened with.
@@ -19,7 +20,6 @@ pub fn tables() -> [&'static TableDef; 3] {
     [KEYS.def(), USES.def(), crate::secret::SECRETS.def()]
 }
 
-/// A key as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeyRow {
     pub(super) name: String,
@@ -34,7 +34,7 @@ pub(super) struct KeyRow {
 
 impl KeyRow {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        // Texts and numbers only: there is nothing in it that JSON cannot hold.
+        // Only texts and numbers, so JSON cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
@@ -62,7 +62,6 @@ pub(super) fn id(row: &Row) -> Result<String> {
     Ok(KEYS.parts(&row.key)?.1)
 }
 
-/// The moment in a row of [`USES`].
 pub(super) fn used_at(row: Option<&Row>) -> Option<Time> {
     std::str::from_utf8(&row?.value).ok()?.parse().ok().map(Time::from_ms)
 }

@@ -10,16 +10,16 @@ use subtle::ConstantTimeEq as _;
 use super::Entropy;
 use crate::Result;
 
-/// What every key starts with, so that people and scanners of repositories recognise one.
+/// The prefix of every key, for people and secret scanners.
 pub(crate) const PREFIX: &str = "torg_";
 const ID_LETTERS: usize = 8;
-/// Digits and small letters that are not taken for one another.
+/// Digits and lower-case letters that are not easily confused.
 const ID_ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SECRET_BYTES: usize = 32;
-/// Hashed before the secret, so that a hash of ours is no hash of anything else.
+/// A prefix of the hashed bytes, for domain separation.
 const HASH_CONTEXT: &[u8] = b"torg api key 1\0";
 
-/// A whole key. Shown nowhere; [`KeyText::expose`] gives it, once, to whoever made it.
+/// A whole key. `Debug` hides it; [`KeyText::expose`] returns it for the person it is created for.
 pub struct KeyText {
     id: String,
     secret: [u8; SECRET_BYTES],
@@ -34,7 +34,6 @@ impl KeyText {
         Ok(Self { id: letters.map(letter).iter().collect(), secret })
     }
 
-    /// Takes a key apart.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let bytes = URL_SAFE_NO_PAD.decode(secret).ok()?;
@@ -48,7 +47,7 @@ impl KeyText {
         &self.id
     }
 
-    /// The whole key, for the person it is made for.
+    /// The whole key.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{PREFIX}{}_{}", self.id, URL_SAFE_NO_PAD.encode(self.secret))
@@ -62,7 +61,7 @@ impl KeyText {
         context.finish().as_ref().to_vec()
     }
 
-    /// Whether this is the key with that hash. Takes the same time wherever they differ.
+    /// Compares in constant time.
     pub(super) fn matches(&self, hash: &[u8]) -> bool {
         self.hash().ct_eq(hash).into()
     }
@@ -74,7 +73,6 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// Whether a text can be the id of a key.
 pub(super) fn is_id(text: &str) -> bool {
     text.len() == ID_LETTERS && text.bytes().all(|byte| ID_ALPHABET.contains(&byte))
 }

@@ -54,7 +54,7 @@ fn every_number_has_a_range_and_values_outside_are_refused() {
 #[test]
 fn settings_that_cannot_work_are_named() {
     let nothing = Config { api_keys: false, ..required() };
-    assert!(complaint(&nothing).contains("nothing could be believed"));
+    assert!(complaint(&nothing).contains("no credential can be verified"));
     let with_pem = Config { pem_file: "k.pem".into(), ..nothing };
     with_pem.validate().unwrap();
     assert!(complaint(&Config { roles_claim: String::new(), ..with_pem.clone() }).contains("roles_claim"));

@@ -1,4 +1,4 @@
-//! What a token claims, once its signature holds.
+//! The claims of a token with a valid signature.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::limits::SUBJECT_BYTES_MAX;
 use crate::role::{Role, Roles};
 use crate::time::Time;
 
-/// Which claims are demanded and where roles and seller stand.
+/// The required claims, and where roles and seller are.
 #[derive(Clone, Debug)]
 pub(crate) struct ClaimRules {
     issuer: String,
@@ -33,7 +33,7 @@ impl ClaimRules {
         }
     }
 
-    /// The caller that these claims describe, if they hold now.
+    /// The caller, if the claims are valid now.
     pub(super) fn caller(&self, payload: &[u8], now: Time) -> Result<Caller, Refusal> {
         let claims: Map<String, Value> = serde_json::from_slice(payload)
             .map_err(|_| Refusal::Malformed { what: "the claims are no JSON object" })?;
@@ -83,7 +83,7 @@ impl ClaimRules {
         if right { Ok(()) } else { Err(Refusal::WrongAudience) }
     }
 
-    /// Names that are no roles of ours are passed over: issuers list the roles of all their systems.
+    /// Unknown roles are ignored: issuers list the roles of all their systems.
     fn roles(&self, claims: &Map<String, Value>) -> Result<Roles, Refusal> {
         let wrong = || bad(&self.roles_claim, "neither a list of texts nor a text");
         match find(claims, &self.roles_claim) {
@@ -108,7 +108,7 @@ impl ClaimRules {
     }
 }
 
-/// A claim by its name, or by a path of names with dots between them.
+/// A claim by its name or its dotted path.
 fn find<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if let Some(value) = claims.get(name) {
         return Some(value);
@@ -130,7 +130,7 @@ fn subject(claims: &Map<String, Value>) -> Result<String, Refusal> {
     }
 }
 
-/// Seconds since 1970; parts of a second are cut off.
+/// Seconds since 1970, truncated.
 fn moment(claims: &Map<String, Value>, name: &str) -> Result<Option<Time>, Refusal> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let seconds = value.as_i64().or_else(|| value.as_f64().map(|seconds| seconds as i64));

@@ -1,4 +1,4 @@
-//! The compact form of a token: three parts of base64 with dots between them.
+//! The compact serialization of a token: three base64 parts separated by dots.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::Refusal;
 use crate::limits::{SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
 
-/// A token taken apart. Nothing in it is believed yet.
+/// A parsed token. Nothing in it is trusted yet.
 pub(super) struct Compact<'a> {
     header: Header,
     signed: &'a str,
@@ -15,7 +15,7 @@ pub(super) struct Compact<'a> {
     signature: Vec<u8>,
 }
 
-/// What of a header is looked at. Keys and addresses of keys that a token brings along are not.
+/// The header fields that are used. Keys and key URLs in a token are ignored.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -75,7 +75,7 @@ impl Header {
         {
             return unsupported("an overlong name");
         }
-        // A token for something else (a logout, an event) is no token for calling us, whoever signed it.
+        // A token for another purpose (logout, event) is not accepted.
         let typ = self.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
         match typ.strip_prefix("application/").unwrap_or(&typ) {
             "jwt" | "at+jwt" => Ok(()),

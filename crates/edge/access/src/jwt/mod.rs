@@ -1,7 +1,7 @@
-//! Signed tokens (JWT): which are believed, and who their callers are.
+//! Signed tokens (JWT): verification and mapping to callers.
 //!
-//! The key decides the algorithm. A token's `alg` is only compared with it, so neither `none` nor an RSA key taken for a
-//! shared secret can pass. The signature is judged before any claim.
+//! The key determines the algorithm. A token's `alg` is only compared with it, so neither `none`
+//! nor an RSA key used as a shared secret can pass. The signature is checked before any claim.
 
 mod claims;
 mod compact;
@@ -28,18 +28,19 @@ pub struct TokenVerifier {
 }
 
 impl TokenVerifier {
-    /// Reads the configured files. A configured URL is fetched by [`refresh`](Self::refresh), or by the first token.
+    /// Reads the configured files. A configured URL is fetched by [`refresh`](Self::refresh) or by
+    /// the first token.
     pub fn load(config: &Config, fetch: Arc<dyn Fetch>) -> crate::Result<Self> {
         Ok(Self { keyring: Keyring::load(config, fetch)?, rules: ClaimRules::new(config) })
     }
 
-    /// Who shows this token, if it is to be believed now.
+    /// The caller with this token, if it is valid now.
     pub async fn verify(&self, token: &str, now: Time) -> Result<Caller, Refusal> {
         let token = Compact::parse(token)?;
         if let Err(refusal) = self.judge_signature(&token) {
-            // A key of that name is here, so another look would find nothing else.
+            // The key with this id is known, so another fetch would not help.
             let known = self.keyring.candidates(token.kid()).iter().any(|key| key.is_named(token.kid()));
-            if known || !self.keyring.look_again(now).await {
+            if known || !self.keyring.fetch_for_unknown_key(now).await {
                 return Err(refusal);
             }
             self.judge_signature(&token)?;
@@ -47,17 +48,18 @@ impl TokenVerifier {
         self.rules.caller(token.payload(), now)
     }
 
-    /// Fetches the keys again if they have grown old. When that fails, the old ones stay in use.
+    /// Fetches old keys again. On failure the old ones stay in use.
     pub async fn refresh(&self, now: Time) -> crate::Result<()> {
         self.keyring.refresh(now).await
     }
 
-    /// Reads the files of keys again if they have changed; tells whether they had. When that fails, the old keys stay in use.
+    /// Reloads changed key files and returns whether they changed. On failure the old keys stay in
+    /// use.
     pub fn reread_files(&self) -> crate::Result<bool> {
         self.keyring.reread()
     }
 
-    /// Whether one of the keys that are for the token's algorithm signed it.
+    /// Whether a key of the token's algorithm signed it.
     fn judge_signature(&self, token: &Compact<'_>) -> Result<(), Refusal> {
         let candidates = self.keyring.candidates(token.kid());
         let mut fitting =
@@ -76,7 +78,7 @@ impl TokenVerifier {
             (Some(key), _) => {
                 Refusal::WrongAlgorithm { token: token.algorithm().to_owned(), key: key.algorithm().name() }
             }
-            (None, _) if self.keyring.waits_for_url() => Refusal::NoKeysYet,
+            (None, _) if self.keyring.is_url_pending() => Refusal::NoKeysYet,
             (None, Some(kid)) => Refusal::UnknownKey { kid: kid.to_owned() },
             (None, None) => Refusal::NoKeyFor { algorithm: token.algorithm().to_owned() },
         }
@@ -89,7 +91,7 @@ impl fmt::Debug for TokenVerifier {
     }
 }
 
-/// Leeway in both directions, for clocks that differ a little.
+/// Leeway in both directions, for clock differences.
 fn over(end: Time, leeway: Duration, now: Time) -> bool {
     now >= end + leeway
 }

@@ -1,4 +1,4 @@
-//! As much DER as a public key needs: one element after another, with definite lengths.
+//! A minimal DER reader for public keys: definite lengths only.
 
 /// The tags that occur in a public key.
 pub(super) const INTEGER: u8 = 0x02;
@@ -6,7 +6,6 @@ pub(super) const BIT_STRING: u8 = 0x03;
 pub(super) const OBJECT_ID: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
 
-/// Bytes that are read element by element.
 pub(super) struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
@@ -14,7 +13,7 @@ impl<'a> Der<'a> {
         Self(bytes)
     }
 
-    /// The content of the next element, if it has this tag.
+    /// The content of the next element with this tag.
     pub(super) fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (&found, rest) = self.0.split_first()?;
         if found != tag {
@@ -26,7 +25,6 @@ impl<'a> Der<'a> {
         Some(content)
     }
 
-    /// Whether everything was read.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

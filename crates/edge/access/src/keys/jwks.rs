@@ -1,5 +1,5 @@
-//! Keys from a JSON Web Key Set (RFC 7517). Keys that are not for verifying signatures, or not of a known kind, are
-//! passed over, as the RFC wants; a set without one usable key is an error.
+//! Keys from a JSON Web Key Set (RFC 7517). As the RFC requires, keys for other purposes or of
+//! unknown kinds are skipped; a set without a usable key is an error.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -28,7 +28,7 @@ struct Jwk {
     y: Option<String>,
 }
 
-/// The usable keys of a set; in words, why there is none.
+/// The usable keys; an error if there are none.
 pub(super) fn keys(text: &[u8]) -> Result<Vec<Key>, String> {
     if text.len() > JWKS_BYTES_MAX {
         return Err(format!("{} bytes, more than {JWKS_BYTES_MAX}", text.len()));
@@ -89,9 +89,9 @@ fn bytes(text: Option<&String>) -> Result<Vec<u8>, &'static str> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| "a part is no base64")
 }
 
-/// An RSA key of a fair size.
+/// An RSA key of an allowed size.
 pub(super) fn rsa(n: &[u8], e: &[u8]) -> Result<Material, &'static str> {
-    // Some issuers write a sign byte that JSON has no need of.
+    // Some issuers include a sign byte.
     let n = n.iter().position(|byte| *byte != 0).map_or(Vec::new(), |start| n[start..].to_vec());
     let bits = n.len() * 8 - n.first().map_or(0, |first| first.leading_zeros() as usize);
     if !(RSA_BITS_MIN..=RSA_BITS_MAX).contains(&bits) {

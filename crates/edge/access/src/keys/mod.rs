@@ -1,4 +1,4 @@
-//! The keys that tokens are verified with. A key knows the one algorithm it is for; what a token says is only compared with it.
+//! The keys that verify tokens. A key has one algorithm; a token's `alg` is only compared with it.
 
 mod der;
 mod jwks;
@@ -13,7 +13,7 @@ pub(crate) use source::Keyring;
 
 use crate::limits::HS256_SECRET_BYTES_MIN;
 
-/// How a token is signed. There are no others here, and none can be asked for by a token.
+/// The supported signature algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSA with PKCS#1 v1.5 and SHA-256.
@@ -66,7 +66,6 @@ impl Key {
         long_enough.then_some(Self { kid: None, material })
     }
 
-    /// The one algorithm that this key is for.
     pub(crate) fn algorithm(&self) -> Algorithm {
         match &self.material {
             Material::Rsa { .. } => Algorithm::Rs256,
@@ -76,20 +75,19 @@ impl Key {
         }
     }
 
-    /// Whether a token with this key id, or without one, may be meant for this key.
-    pub(crate) fn answers_to(&self, kid: Option<&str>) -> bool {
+    /// Whether this key may have signed a token with this key id, or without one.
+    pub(crate) fn matches_id(&self, kid: Option<&str>) -> bool {
         match (self.kid.as_deref(), kid) {
             (Some(own), Some(asked)) => own == asked,
             (None, _) | (_, None) => true,
         }
     }
 
-    /// Whether this is the very key that the id names.
+    /// Whether the id names exactly this key.
     pub(crate) fn is_named(&self, kid: Option<&str>) -> bool {
         kid.is_some() && self.kid.as_deref() == kid
     }
 
-    /// Whether this key signed the message.
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let verified = match &self.material {
             Material::Rsa { n, e } => signature::RsaPublicKeyComponents { n, e }.verify(
@@ -110,7 +108,7 @@ impl Key {
     }
 }
 
-/// Names the key, never shows it.
+/// Names the key without showing it.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kid {

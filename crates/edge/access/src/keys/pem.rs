@@ -27,7 +27,7 @@ impl PemObject for Section {
     }
 }
 
-/// All public keys of a PEM file. They have no id, so they answer to every key id.
+/// The public keys of a PEM file. They have no id and match every key id.
 pub(super) fn keys(path: &Path, text: &[u8]) -> Result<Vec<Key>> {
     let sections: Result<Vec<Section>, _> = Section::pem_slice_iter(text).collect();
     let sections = sections.map_err(|error| Error::file(path, format!("no PEM: {error:?}")))?;
@@ -55,7 +55,7 @@ fn key(Section(kind, der): Section) -> Result<Key, &'static str> {
     }
 }
 
-/// `None` when it is no public key that is known; an error when it is one that is too weak.
+/// `None` if it is not a known public key; an error if the key is too weak.
 fn from_spki(der: &[u8]) -> Option<Result<Material, &'static str>> {
     let mut outer = Der::new(der);
     let mut spki = Der::new(outer.take(SEQUENCE)?);

@@ -1,7 +1,8 @@
-//! Where the keys come from, and how they are kept fresh.
+//! The sources of keys and their refresh.
 //!
-//! Files are read again when they change. A URL is fetched at the start, when it grows old, and when a token names a key
-//! that is not known, then at most once in [`FETCH_INTERVAL_MIN`]. While a fetch fails the old keys are used.
+//! Files are reloaded when they change. A URL is fetched at the start, when its keys are old, and
+//! when a token names an unknown key, then at most once per [`FETCH_INTERVAL_MIN`]. While fetches
+//! fail, the old keys are used.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::{Error, Result};
 pub(crate) struct Keyring {
     files: Files,
     from_files: ArcSwap<Vec<Key>>,
-    files_seen: std::sync::Mutex<FileState>,
+    files_seen: parking_lot::Mutex<FileState>,
     url: Option<UrlKeys>,
 }
 
@@ -41,7 +42,7 @@ struct UrlKeys {
     age_max: Duration,
     /// `None` before the first fetch that worked.
     keys: ArcSwap<Option<Vec<Key>>>,
-    /// Held during a fetch, so that those who need the same keys wait for one fetch.
+    /// Held during a fetch, so that concurrent calls share one fetch.
     attempts: Mutex<Attempts>,
     waiting: Semaphore,
 }
@@ -53,14 +54,14 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// Whether the last one is long enough ago. A clock that went back does not make us wait for it.
-    fn rested(&self, now: Time) -> bool {
+    /// Whether the last attempt is long enough ago. A clock that went back counts as long ago.
+    fn may_retry(&self, now: Time) -> bool {
         self.last.is_none_or(|last| now.since(last) >= FETCH_INTERVAL_MIN || last > now)
     }
 }
 
 impl Keyring {
-    /// Reads the files. The URL is not fetched yet: see [`refresh`](Self::refresh).
+    /// Reads the files. The URL is fetched by [`refresh`](Self::refresh).
     pub(crate) fn load(config: &Config, fetch: Arc<dyn Fetch>) -> Result<Self> {
         let given = |path: &PathBuf| (!path.as_os_str().is_empty()).then(|| path.clone());
         let files = Files {
@@ -81,32 +82,31 @@ impl Keyring {
         Ok(Self {
             files,
             from_files: ArcSwap::from_pointee(keys),
-            files_seen: std::sync::Mutex::new(seen),
+            files_seen: parking_lot::Mutex::new(seen),
             url,
         })
     }
 
-    /// Whether the URL has yet to answer for the first time.
-    pub(crate) fn waits_for_url(&self) -> bool {
+    /// Whether no fetch has succeeded yet.
+    pub(crate) fn is_url_pending(&self) -> bool {
         self.url.as_ref().is_some_and(|url| url.keys.load().is_none())
     }
 
-    /// The keys that may have signed a token with this key id, or without one.
     pub(crate) fn candidates(&self, kid: Option<&str>) -> Vec<Key> {
         let (files, url) = (self.from_files.load(), self.url.as_ref().map(|url| url.keys.load()));
         let fetched = url.iter().flat_map(|keys| keys.iter().flatten());
-        files.iter().chain(fetched).filter(|key| key.answers_to(kid)).cloned().collect()
+        files.iter().chain(fetched).filter(|key| key.matches_id(kid)).cloned().collect()
     }
 
-    /// A token named a key that is not known: fetches, unless that was tried just now. Those who come meanwhile wait for
-    /// the same fetch. Tells whether the keys may have changed.
-    pub(crate) async fn look_again(&self, now: Time) -> bool {
+    /// Fetches because a token names an unknown key, unless there was a recent attempt. Concurrent
+    /// calls share the fetch. Returns whether the keys may have changed.
+    pub(crate) async fn fetch_for_unknown_key(&self, now: Time) -> bool {
         let Some(url) = &self.url else { return false };
-        // Forged tokens must not be able to fill the process with calls that wait.
+        // Forged tokens must not fill the process with waiting calls.
         let Ok(_place) = url.waiting.try_acquire() else { return false };
         let version = url.keys.load_full();
         let mut attempts = url.attempts.lock().await;
-        if attempts.rested(now)
+        if attempts.may_retry(now)
             && let Err(error) = url.try_fetch(&mut attempts, now).await
         {
             tracing::warn!(%error, "a token is signed by a key that is not known, and the keys cannot be fetched");
@@ -114,18 +114,18 @@ impl Keyring {
         !Arc::ptr_eq(&version, &url.keys.load_full())
     }
 
-    /// Fetches the URL if its keys have grown old, or never came and it was not tried just now.
+    /// Fetches the URL if its keys are old or missing and there was no recent attempt.
     pub(crate) async fn refresh(&self, now: Time) -> Result<()> {
         let Some(url) = &self.url else { return Ok(()) };
         let mut attempts = url.attempts.lock().await;
         let old = attempts.worked.is_none_or(|worked| now.since(worked) >= url.age_max || worked > now);
-        if old && attempts.rested(now) { url.try_fetch(&mut attempts, now).await } else { Ok(()) }
+        if old && attempts.may_retry(now) { url.try_fetch(&mut attempts, now).await } else { Ok(()) }
     }
 
-    /// Reads the files again if they have changed. If they cannot be read, the old keys stay.
+    /// Reloads changed files. On failure the old keys stay.
     pub(crate) fn reread(&self) -> Result<bool> {
         let state = FileState::of(self.files.paths());
-        let mut seen = self.files_seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut seen = self.files_seen.lock();
         if *seen == state {
             return Ok(false);
         }

@@ -2,7 +2,8 @@ use super::*;
 use crate::caller::{AnonymousId, Proof};
 use crate::role::Roles;
 
-/// The table once more, by who may, written down independently: a change of either has to be made on purpose.
+/// The table once more, by who may, written down independently: a change of either has to be made
+/// on purpose.
 fn who_may(action: Action) -> &'static [Option<Role>] {
     use Role::{Admin, Moderator, Seller, Service, Support};
     match action {
@@ -100,7 +101,7 @@ fn staff_read_everything_and_are_told_when_they_may_not_write() {
 }
 
 #[test]
-fn somebody_unknown_has_their_draft_and_nothing_else() {
+fn an_anonymous_caller_has_only_their_draft() {
     let other = AnonymousId::new("zzzzzzzzzzzzzzzzzzzzzzzzzz").unwrap();
     let unknown = Caller::anonymous(Some(draft()));
     assert_eq!(unknown.judge_write(Owner::Anonymous(&draft())), Verdict::Allowed);

@@ -1,86 +1,68 @@
-//! The stream of values: the current ones, then those that changed.
+//! The stream of values: the current ones, then changes.
 //!
-//! It remembers the version that it has told of each parameter, and after every wake-up tells those that have another one. What it tells is read at that
-//! moment, so a slow reader misses values in between and never the last. Wake-ups are heard from before the first look on.
+//! It remembers the sent version of each parameter and after each wake-up sends those that differ.
+//! Values are read at that moment, so a slow reader misses intermediate values but never the last
+//! one. Wake-ups are subscribed to before the first read.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use access::Caller;
-use connectrpc::{ConnectError, ErrorCode};
+use access::{Action, Caller};
+use connectrpc::ConnectError;
 use ctl::{Ctl, Current, Watch};
-use futures::{Stream, StreamExt as _};
+use futures::Stream;
 use tokio::time::{Instant, sleep_until};
 use triggers::Parameter;
 use wire::torg::tasks::v1 as proto;
 
-use super::beginning::Beginning;
-use super::{CtlCalls, may_look, parameters, shown};
+use super::prefix::NamePrefix;
+use super::{CtlCalls, messages, parameters};
+use crate::caller::require;
 use crate::errors::Refusal;
 use crate::limits::{VALUES_PORTION, VALUES_REST, VALUES_WATCHED_MAX};
+use crate::streams::until_stopped;
 
 impl CtlCalls {
-    /// The current values, then every change, until the process stops.
+    /// Sends the current values, then every change, until the process stops.
     pub(super) async fn watch(
         &self,
         caller: &Caller,
         request: proto::WatchValuesRequest,
     ) -> Result<impl Stream<Item = Result<proto::WatchValuesResponse, ConnectError>> + Send + 'static, Refusal>
     {
-        may_look(caller)?;
-        let mut watching = Watching {
+        require(caller, Action::SeeProcess)?;
+        let mut stream = ValueStream {
             wakes: self.ctl.watch(),
             ctl: self.ctl.clone(),
             about: About::of(&request)?,
-            told: BTreeMap::new(),
-            looks: 0,
+            sent: BTreeMap::new(),
+            scans: 0,
             rest_until: Instant::now(),
-            to_tell: VecDeque::new(),
+            pending: VecDeque::new(),
             caught_up: false,
         };
-        watching.look().await?;
-        let told = futures::stream::try_unfold(watching, |mut watching| async move {
-            let next = watching.next().await.map_err(ConnectError::from)?;
-            Ok(next.map(|next| (next, watching)))
+        stream.scan().await?;
+        let sent = futures::stream::try_unfold(stream, |mut stream| async move {
+            let next = stream.next().await.map_err(ConnectError::from)?;
+            Ok(next.map(|next| (next, stream)))
         });
-        let mut closing = self.closing.clone();
-        let closed = async move {
-            // The sender is gone at the end, too.
-            let _ = closing.wait_for(|closing| *closing).await;
-        };
-        let farewell = async { Err(ConnectError::from(stopping())) };
-        Ok(until_error(told.take_until(closed).chain(futures::stream::once(farewell))))
+        let text = "this process is stopping: start again with another one";
+        Ok(until_stopped(sent, self.closing.clone(), text))
     }
 }
 
-fn stopping() -> Refusal {
-    let text = "this process is stopping: begin again elsewhere";
-    Refusal::new(ErrorCode::Unavailable, "STOPPING", text).passing()
-}
-
-/// A stream that ends with its first error.
-fn until_error<T: Send + 'static>(
-    stream: impl Stream<Item = Result<T, ConnectError>> + Send + 'static,
-) -> impl Stream<Item = Result<T, ConnectError>> + Send + 'static {
-    stream.scan(false, |failed, item| {
-        let over = *failed;
-        *failed = item.is_err();
-        futures::future::ready((!over).then_some(item))
-    })
-}
-
-/// Which parameters a stream is about.
+/// The parameters of a stream.
 enum About {
     Named(Vec<Parameter>),
-    Beginning(Beginning),
+    NamePrefix(NamePrefix),
 }
 
 impl About {
     fn of(request: &proto::WatchValuesRequest) -> Result<Self, Refusal> {
         if request.parameters.is_empty() {
-            return Beginning::of("prefix", &request.prefix).map(Self::Beginning);
+            return NamePrefix::of("prefix", &request.prefix).map(Self::NamePrefix);
         }
         if !request.prefix.is_empty() {
-            let text = "either how names begin, or the names themselves";
+            let text = "give a prefix or names, not both";
             return Err(Refusal::wrong_field("prefix", "NOT_ALLOWED", text));
         }
         let mut named = parameters("parameters", &request.parameters)?;
@@ -90,114 +72,114 @@ impl About {
     }
 }
 
-/// A stream as it stands.
-struct Watching {
+/// The state of a stream.
+struct ValueStream {
     ctl: Ctl,
     wakes: Watch,
     about: About,
-    /// What was told of each parameter, and at which look it was seen last.
-    told: BTreeMap<Parameter, Told>,
-    looks: u64,
+    /// The sent version of each parameter, and the scan in which it was last seen.
+    sent: BTreeMap<Parameter, Sent>,
+    scans: u64,
     rest_until: Instant,
-    to_tell: VecDeque<proto::CtlCurrent>,
+    pending: VecDeque<proto::CtlCurrent>,
     caught_up: bool,
 }
 
-struct Told {
-    /// Zero: it has no value.
+struct Sent {
+    /// Zero: no value.
     version: u64,
-    look: u64,
+    scan: u64,
 }
 
-impl Watching {
-    /// The next message, as soon as there is something to tell; `None` when the store is closed.
+impl ValueStream {
+    /// The next message; `None` when the store is closed.
     async fn next(&mut self) -> Result<Option<proto::WatchValuesResponse>, Refusal> {
-        while self.caught_up && self.to_tell.is_empty() {
+        while self.caught_up && self.pending.is_empty() {
             if !self.wakes.next().await {
                 return Ok(None);
             }
             sleep_until(self.rest_until).await;
-            self.look().await?;
+            self.scan().await?;
         }
-        let portion = self.to_tell.len().min(VALUES_PORTION);
-        let values = self.to_tell.drain(..portion).collect();
-        let caught_up = !self.caught_up && self.to_tell.is_empty();
+        let portion = self.pending.len().min(VALUES_PORTION);
+        let values = self.pending.drain(..portion).collect();
+        let caught_up = !self.caught_up && self.pending.is_empty();
         self.caught_up |= caught_up;
         Ok(Some(proto::WatchValuesResponse { values, caught_up, ..Default::default() }))
     }
 
-    /// Looks at all values of the stream, and finds what has to be told.
-    async fn look(&mut self) -> Result<(), Refusal> {
+    /// Reads all values of the stream and queues what has changed.
+    async fn scan(&mut self) -> Result<(), Refusal> {
         let began = Instant::now();
-        self.looks += 1;
+        self.scans += 1;
         match &self.about {
             About::Named(named) => {
                 let (named, values) = (named.clone(), self.ctl.get_many(named).await?);
                 for (parameter, current) in named.into_iter().zip(values) {
-                    self.saw(parameter, current.as_ref()).await?;
+                    self.update(parameter, current.as_ref()).await?;
                 }
             }
-            About::Beginning(beginning) => {
-                let (beginning, mut after) = (beginning.clone(), None);
+            About::NamePrefix(prefix) => {
+                let (prefix, mut after) = (prefix.clone(), None);
                 loop {
-                    let page = beginning.values(&self.ctl, after, VALUES_PORTION).await?;
+                    let page = prefix.values(&self.ctl, after, VALUES_PORTION).await?;
                     let last = page.len() < VALUES_PORTION;
                     after = page.last().map(|(parameter, _)| parameter.clone());
                     for (parameter, current) in page {
-                        self.saw(parameter, Some(&current)).await?;
+                        self.update(parameter, Some(&current)).await?;
                     }
                     if last {
                         break;
                     }
                 }
-                self.miss().await?;
+                self.remove_missing().await?;
             }
         }
         self.rest_until = Instant::now() + began.elapsed() * VALUES_REST;
         Ok(())
     }
 
-    /// A parameter is this now.
-    async fn saw(&mut self, parameter: Parameter, current: Option<&Current>) -> Result<(), Refusal> {
-        let (version, look) = (current.map_or(0, |current| current.version), self.looks);
-        let known = self.told.get_mut(&parameter);
+    /// Records the current value of a parameter.
+    async fn update(&mut self, parameter: Parameter, current: Option<&Current>) -> Result<(), Refusal> {
+        let (version, scan) = (current.map_or(0, |current| current.version), self.scans);
+        let known = self.sent.get_mut(&parameter);
         if let Some(known) = known.filter(|known| known.version == version) {
-            known.look = look;
+            known.scan = scan;
             return Ok(());
         }
-        let told = match current {
-            Some(_) => shown::current(&parameter, current),
+        let sent = match current {
+            Some(_) => messages::current(&parameter, current),
             None => self.without_value(&parameter).await?,
         };
-        self.told.insert(parameter, Told { version: told.version, look });
-        self.to_tell.push_back(told);
-        if self.told.len() > VALUES_WATCHED_MAX {
-            let text = format!("more than {VALUES_WATCHED_MAX} values begin so: give a longer beginning");
+        self.sent.insert(parameter, Sent { version: sent.version, scan });
+        self.pending.push_back(sent);
+        if self.sent.len() > VALUES_WATCHED_MAX {
+            let text = format!("more than {VALUES_WATCHED_MAX} values match: give a longer prefix");
             return Err(Refusal::wrong_field("prefix", "TOO_MANY", text));
         }
         Ok(())
     }
 
-    /// Parameters that were not seen at this look have no value any more.
-    async fn miss(&mut self) -> Result<(), Refusal> {
-        let gone = self.told.iter().filter(|(_, told)| told.look != self.looks);
+    /// Parameters that this scan did not see have no value any more.
+    async fn remove_missing(&mut self) -> Result<(), Refusal> {
+        let gone = self.sent.iter().filter(|(_, sent)| sent.scan != self.scans);
         let gone: Vec<Parameter> = gone.map(|(parameter, _)| parameter.clone()).collect();
         for parameter in gone {
-            let told = self.without_value(&parameter).await?;
-            if told.version == 0 {
-                self.told.remove(&parameter);
+            let sent = self.without_value(&parameter).await?;
+            if sent.version == 0 {
+                self.sent.remove(&parameter);
             } else {
-                // It was set again since.
-                self.told.insert(parameter, Told { version: told.version, look: self.looks });
+                // It was set again meanwhile.
+                self.sent.insert(parameter, Sent { version: sent.version, scan: self.scans });
             }
-            self.to_tell.push_back(told);
+            self.pending.push_back(sent);
         }
         Ok(())
     }
 
-    /// A parameter that has no value: who has deleted it, and when, stands in its history.
+    /// The state of a deleted parameter, from its history.
     async fn without_value(&self, parameter: &Parameter) -> Result<proto::CtlCurrent, Refusal> {
         let last = self.ctl.history(parameter, None, 1).await?.pop();
-        Ok(last.map_or_else(|| shown::current(parameter, None), |last| shown::left(parameter, last)))
+        Ok(last.map_or_else(|| messages::current(parameter, None), |last| messages::left(parameter, last)))
     }
 }

@@ -1,4 +1,4 @@
-//! What the values that tasks wait on refuse, as callers hear it.
+//! Refusals of values.
 
 use connectrpc::ErrorCode;
 use ctl::Error;
@@ -10,7 +10,9 @@ impl From<Error> for Refusal {
         let text = error.to_string();
         match error {
             Error::Name { .. } => Self::wrong_field("parameter", "WRONG_NAME", text),
-            Error::Author => Self::new(ErrorCode::FailedPrecondition, "NO_NAME", "your token names nobody"),
+            Error::Author => {
+                Self::new(ErrorCode::FailedPrecondition, "NO_NAME", "the credential has no subject")
+            }
             Error::Reason => Self::wrong_field("reason", "TOO_LONG", text),
             Error::TooManyChanges(_) => Self::wrong_field("changes", "TOO_MANY", text),
             Error::Twice(parameter) => {
@@ -33,7 +35,7 @@ impl From<Error> for Refusal {
             }
             Error::Contended => Self::new(ErrorCode::Aborted, "CONTENDED", text).passing(),
             Error::Store(error @ store::Error::Unresolved { .. }) => {
-                let text = "it is not known whether this was done: make the same call again";
+                let text = "the outcome is unknown: repeat the call";
                 Self::away("OUTCOME_UNKNOWN", text, &error)
             }
             Error::Store(error) => Self::of_store(&error),

@@ -1,4 +1,4 @@
-//! What the domain refuses, as callers hear it.
+//! Refusals of offers.
 
 use connectrpc::ErrorCode;
 use offers::status::{Forbidden, name};
@@ -21,7 +21,7 @@ impl From<Error> for Refusal {
             }
             Error::Invalid(violations) => match Self::of_violations("offer", &violations) {
                 Err(refusal) => refusal,
-                Ok(()) => Self::internal(&"an offer is wrong, and nothing is wrong with it"),
+                Ok(()) => Self::internal(&"an invalid offer without violations"),
             },
             Error::NoDraft(id) => Self::new(ErrorCode::NotFound, "DRAFT_NOT_FOUND", text).with("draft", &id),
             Error::Mask(wrong) => Self::wrong_mask("update_mask", &wrong),

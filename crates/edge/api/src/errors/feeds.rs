@@ -1,4 +1,4 @@
-//! What feeds refuse, as callers hear it.
+//! Refusals of feeds.
 
 use connectrpc::ErrorCode;
 use feeds::Error;
@@ -6,10 +6,10 @@ use feeds::Error;
 use super::Refusal;
 
 impl Refusal {
-    /// There is no such feed, as far as this caller may know.
+    /// The feed does not exist for this caller.
     #[must_use]
     pub fn no_feed(namespace: &str) -> Self {
-        let text = format!("there is no feed {namespace:?}: ListFeeds shows those that there are");
+        let text = format!("there is no feed {namespace:?}: list feeds with ListFeeds");
         Self::new(ErrorCode::NotFound, "FEED_NOT_FOUND", text).with("namespace", &namespace)
     }
 }
@@ -39,8 +39,8 @@ impl From<Error> for Refusal {
             Error::Watcher(error) => Self::of_watcher(&error),
             Error::Topics(error) => Self::of_topics(&error),
             Error::Offers(error) => error.into(),
-            Error::Files(error) => Self::away("UNAVAILABLE", super::ours::AWAY, &error),
-            Error::Disk(error) => Self::away("UNAVAILABLE", super::ours::AWAY, &error),
+            Error::Files(error) => Self::away("UNAVAILABLE", super::internal::AWAY, &error),
+            Error::Disk(error) => Self::away("UNAVAILABLE", super::internal::AWAY, &error),
             damaged @ Error::Damaged { .. } => Self::damaged(&damaged),
             other => Self::internal(&other),
         }

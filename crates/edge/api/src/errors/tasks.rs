@@ -1,10 +1,10 @@
-//! Errors of tasks as refusals.
+//! Refusals of tasks.
 
 use connectrpc::ErrorCode;
 use tasks::Error;
 
 use super::Refusal;
-use super::ours::AWAY;
+use super::internal::AWAY;
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
@@ -14,7 +14,7 @@ impl From<Error> for Refusal {
             Error::Values(error) => Self::from(error),
             Error::Store(error @ store::Error::Unresolved { .. })
             | Error::Watcher(watcher::Error::Store(error @ store::Error::Unresolved { .. })) => {
-                let text = "it is not known whether this was done: look at the history of the task";
+                let text = "the outcome is unknown: see the history of the task";
                 Self::away("OUTCOME_UNKNOWN", text, &error)
             }
             Error::Store(error) => Self::of_store(&error),
@@ -51,7 +51,9 @@ impl From<planner::Error> for Refusal {
         match error {
             Error::NoTask(task) => Self::new(ErrorCode::NotFound, "TASK_NOT_FOUND", text).with("task", &task),
             Error::Reason => Self::wrong_field("reason", "REQUIRED", text),
-            Error::Author => Self::new(ErrorCode::FailedPrecondition, "NO_NAME", "your token names nobody"),
+            Error::Author => {
+                Self::new(ErrorCode::FailedPrecondition, "NO_NAME", "the credential has no subject")
+            }
             Error::NoScale { .. } => Self::wrong_field("scale", "REQUIRED", text),
             Error::EmptyRange => Self::wrong_field("to", "EMPTY_RANGE", text),
             Error::BackfillLimit => Self::wrong_field("limit", "OUT_OF_RANGE", text),

@@ -1,4 +1,4 @@
-//! What requests about feeds hold.
+//! Validation of requests about feeds.
 
 use buffa::Message as _;
 use feeds::limits::{CREDENTIAL_BYTES_MAX, NAMESPACE_BYTES_MAX, TITLE_CHARS_MAX, URL_BYTES_MAX};
@@ -7,12 +7,12 @@ use wire::torg::feeds::v1::{Defaults, Feed};
 use crate::errors::Refusal;
 use crate::limits::{FEED_DEFAULTS_BYTES_MAX, name, text};
 
-/// The namespace of a feed that has none.
+/// The default namespace.
 const NAMESPACE: &str = "default";
-/// What is shown in the place of a password.
+/// Stands for a hidden password.
 pub(super) const HIDDEN: &str = "***";
 
-/// The namespace that a request names.
+/// Parses a namespace.
 pub(super) fn namespace<'a>(field: &str, given: &'a str) -> Result<&'a str, Refusal> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     match given {
@@ -25,7 +25,7 @@ pub(super) fn namespace<'a>(field: &str, given: &'a str) -> Result<&'a str, Refu
     }
 }
 
-/// What is said of a feed. The rest is checked where feeds are.
+/// Validates the fields of a feed; the crate `feeds` validates the rest.
 pub(super) fn feed(feed: &Feed) -> Result<(), Refusal> {
     text("feed.title", &feed.title, TITLE_CHARS_MAX)?;
     if let Some(link) = feed.link.as_option() {
@@ -64,10 +64,10 @@ fn defaults(defaults: &Defaults) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A new feed has no password that could be kept.
+/// A new feed has no stored password.
 pub(super) fn new_password(feed: &Feed) -> Result<(), Refusal> {
     if feed.link.as_option().is_some_and(|link| link.password == HIDDEN) {
-        let text = "this stands for a password that is not shown: give the password itself";
+        let text = "this is a masked password: give the password itself";
         return Err(Refusal::wrong_field("feed.link.password", "HIDDEN_PASSWORD", text));
     }
     Ok(())

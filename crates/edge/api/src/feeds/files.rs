@@ -1,4 +1,4 @@
-//! What goes beside the calls: files that are uploaded, and reports as files.
+//! Uploads and downloads: files of feeds and reports.
 
 use access::Caller;
 use bytes::Bytes;
@@ -9,14 +9,14 @@ use wire::torg::feeds::v1::OfferProblem;
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::problem::Severity;
 
-use super::loads::Found;
-use super::shown::{Seen, told};
+use super::loads::Versioned;
+use super::view::{FeedView, translated};
 use super::{FeedCalls, named};
 use crate::caller::Intent;
 use crate::errors::Refusal;
 use crate::limits::REPORT_PAGE;
 
-/// A file that comes in for a feed. What came is forgotten if it is dropped.
+/// An upload in progress. Dropping it discards the data.
 pub struct Upload {
     feeds: Feeds,
     name: FeedName,
@@ -24,7 +24,7 @@ pub struct Upload {
     spool: Spool,
 }
 
-/// The problems of a load, page by page.
+/// Reads the problems of a load page by page.
 pub struct Report {
     calls: FeedCalls,
     name: FeedName,
@@ -34,35 +34,28 @@ pub struct Report {
     is_over: bool,
 }
 
-/// A line of a report.
+/// A row of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemRow {
-    /// The offer's id in the file.
+    /// External id of the offer.
     pub offer: String,
-    /// Its title.
     pub title: String,
     /// `error` or `warning`.
     pub severity: &'static str,
-    /// For programs.
     pub code: String,
-    /// Which field.
     pub field: String,
-    /// What it has.
     pub value: String,
-    /// Where in the file; 0 if it is nowhere in particular.
+    /// 0 if unknown.
     pub line: u32,
-    /// Where in the line.
     pub column: u32,
-    /// What is wrong.
     pub message: String,
-    /// What to do about it.
     pub remedy: String,
-    /// Where the code is explained.
+    /// The page that explains the code.
     pub link: String,
 }
 
 impl FeedCalls {
-    /// Begins an upload into a feed that is there.
+    /// Starts an upload to an existing feed.
     pub async fn upload(&self, caller: &Caller, seller: &str, namespace: &str) -> Result<Upload, Refusal> {
         let name = named(caller, seller, namespace, Intent::Write)?;
         let feed = self.feeds.get(&name).await?;
@@ -71,7 +64,7 @@ impl FeedCalls {
         Ok(Upload { feeds, name, origin, spool })
     }
 
-    /// The problems of a load as a file. None of a feed whose problems the caller does not see.
+    /// Empty for a feed whose problems the caller may not see.
     pub async fn report(
         &self,
         caller: &Caller,
@@ -79,38 +72,35 @@ impl FeedCalls {
         language: Language,
     ) -> Result<Report, Refusal> {
         let name = named(caller, seller, namespace, Intent::Read)?;
-        let Found { name, feed, load } = self.find_load(name, number).await?;
-        let is_over = Seen::by(caller).hides_problems_of(&feed);
+        let Versioned { name, feed, load } = self.find_load(name, number).await?;
+        let is_over = FeedView::by(caller).hides_problems_of(&feed);
         Ok(Report { calls: self.clone(), name, number: load.number, language, after: None, is_over })
     }
 }
 
 impl Upload {
-    /// The feed.
     #[must_use]
     pub fn name(&self) -> &FeedName {
         &self.name
     }
 
-    /// Adds a piece.
     pub fn write(&mut self, piece: &Bytes) -> Result<(), Refusal> {
         Ok(self.spool.write(piece)?)
     }
 
-    /// That was all; the number of the load that it becomes.
+    /// Completes the upload; returns the number of its load.
     pub async fn finish(self) -> Result<u64, Refusal> {
         Ok(self.feeds.upload(&self.name, self.spool.finish()?, self.origin).await?)
     }
 }
 
 impl Report {
-    /// The load that it is about.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next lines; `None` at the end. A page may be empty and not the last.
+    /// The next rows; `None` at the end. A page may be empty without being the last.
     pub async fn next(&mut self) -> Result<Option<Vec<ProblemRow>>, Refusal> {
         if self.is_over {
             return Ok(None);
@@ -120,7 +110,7 @@ impl Report {
         let page = self.calls.feeds.problems(&self.name, self.number, &filter, after, REPORT_PAGE).await?;
         self.is_over = page.next.is_none();
         self.after = page.next;
-        let row = |problem| row(told(problem, self.language), &self.calls);
+        let row = |problem| row(translated(problem, self.language), &self.calls);
         Ok(Some(page.problems.into_iter().map(row).collect()))
     }
 }

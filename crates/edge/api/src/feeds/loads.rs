@@ -8,7 +8,7 @@ use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
 use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};
 
-use super::shown::{Seen, severity, told, translate};
+use super::view::{FeedView, severity, translate, translated};
 use super::{FeedCalls, named};
 use crate::caller::Intent;
 use crate::errors::Refusal;
@@ -18,25 +18,24 @@ use crate::limits::{
 };
 use crate::tokens::{self, About};
 
-/// A load that a request is about.
-pub(super) struct Found {
+pub(super) struct Versioned {
     pub(super) name: FeedName,
     pub(super) feed: Feed,
     pub(super) load: Load,
 }
 
 impl FeedCalls {
-    /// A load of a feed that is there; the last one if the number is zero.
-    pub(super) async fn find_load(&self, name: FeedName, number: u64) -> Result<Found, Refusal> {
+    /// The load with this number; the last one for zero.
+    pub(super) async fn find_load(&self, name: FeedName, number: u64) -> Result<Versioned, Refusal> {
         let feed = self.feeds.get(&name).await?;
         let load = match number {
             0 => self.feeds.loads(&name, None, 1).await?.pop().ok_or(feeds::Error::NoLoad(0))?,
             number => self.feeds.load(&name, number).await?,
         };
-        Ok(Found { name, feed, load })
+        Ok(Versioned { name, feed, load })
     }
 
-    /// The loads of a feed, the newest first.
+    /// The loads of a feed, newest first.
     pub async fn list_loads(
         &self,
         caller: &Caller,
@@ -45,22 +44,19 @@ impl FeedCalls {
         let limit = page_size(request.page_size, LOADS_PAGE)?;
         let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
         let about = About::method("ListLoads").and("seller", &name.seller).and("namespace", &name.namespace);
-        let before: Option<u64> =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let before: Option<u64> = tokens::page(&about, &request.page_token)?;
         let feed = self.feeds.get(&name).await?;
         let mut loads = self.feeds.loads(&name, before, limit + 1).await?;
-        let more = loads.len() > limit;
-        loads.truncate(limit);
-        let next = loads.last().filter(|_| more).map(|last| last.number);
-        let seen = Seen::by(caller);
+        let next_page_token = tokens::cut(&about, &mut loads, limit, |last| last.number);
+        let view = FeedView::by(caller);
         Ok(proto::ListLoadsResponse {
-            loads: loads.into_iter().map(|load| seen.load(&feed, load)).collect(),
-            next_page_token: tokens::encode(&about, next.as_ref()),
+            loads: loads.into_iter().map(|load| view.load(&feed, load)).collect(),
+            next_page_token,
             ..Default::default()
         })
     }
 
-    /// One load. Why it failed is told in this language.
+    /// One load, with its error in this language.
     pub async fn get_load(
         &self,
         caller: &Caller,
@@ -68,15 +64,15 @@ impl FeedCalls {
         language: Language,
     ) -> Result<proto::GetLoadResponse, Refusal> {
         let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
-        let Found { feed, load, .. } = self.find_load(name, request.number).await?;
-        let mut load = Seen::by(caller).load(&feed, load);
+        let Versioned { feed, load, .. } = self.find_load(name, request.number).await?;
+        let mut load = FeedView::by(caller).load(&feed, load);
         if let Some(failure) = load.failure.as_option_mut() {
             translate(failure, language);
         }
         Ok(proto::GetLoadResponse { load: Some(load).into(), ..Default::default() })
     }
 
-    /// Lets a load go on that waits.
+    /// Confirms a waiting load.
     pub async fn confirm_load(
         &self,
         caller: &Caller,
@@ -86,13 +82,14 @@ impl FeedCalls {
         if request.number == 0 {
             return Err(Refusal::required("number"));
         }
-        let Found { name, feed, .. } = self.find_load(name, request.number).await?;
+        let Versioned { name, feed, .. } = self.find_load(name, request.number).await?;
         let load = self.feeds.confirm(&name, request.number).await?;
-        let load = Seen::by(caller).load(&feed, load);
+        let load = FeedView::by(caller).load(&feed, load);
         Ok(proto::ConfirmLoadResponse { load: Some(load).into(), ..Default::default() })
     }
 
-    /// The problems of a load that a filter takes, in the order of the file. None of a feed whose problems the caller does not see.
+    /// The problems of a load that match a filter, in file order. Empty for a feed whose problems
+    /// the caller may not see.
     pub async fn list_problems(
         &self,
         caller: &Caller,
@@ -102,8 +99,8 @@ impl FeedCalls {
         let limit = page_size(request.page_size, PROBLEMS_PAGE)?;
         let filter = filter(&request)?;
         let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
-        let Found { name, feed, load } = self.find_load(name, request.number).await?;
-        if Seen::by(caller).hides_problems_of(&feed) {
+        let Versioned { name, feed, load } = self.find_load(name, request.number).await?;
+        if FeedView::by(caller).hides_problems_of(&feed) {
             return Ok(proto::ListProblemsResponse::default());
         }
         let about = About::method("ListProblems")
@@ -113,17 +110,16 @@ impl FeedCalls {
             .and("codes", filter.codes.join(","))
             .and("severity", format!("{:?}", filter.severity))
             .and("external_id", &filter.external_id);
-        let after: Option<ProblemCursor> =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let after: Option<ProblemCursor> = tokens::page(&about, &request.page_token)?;
         let page = self.feeds.problems(&name, load.number, &filter, after, limit).await?;
         Ok(proto::ListProblemsResponse {
-            problems: page.problems.into_iter().map(|problem| told(problem, language)).collect(),
+            problems: page.problems.into_iter().map(|problem| translated(problem, language)).collect(),
             next_page_token: tokens::encode(&about, page.next.as_ref()),
             ..Default::default()
         })
     }
 
-    /// The problems of a load by code, errors first, then the more frequent ones.
+    /// The problems of a load by code: errors first, then by frequency.
     pub async fn summarize_problems(
         &self,
         caller: &Caller,
@@ -131,8 +127,8 @@ impl FeedCalls {
         language: Language,
     ) -> Result<proto::SummarizeProblemsResponse, Refusal> {
         let name = named(caller, &request.seller, &request.namespace, Intent::Read)?;
-        let Found { name, feed, load } = self.find_load(name, request.number).await?;
-        if Seen::by(caller).hides_problems_of(&feed) {
+        let Versioned { name, feed, load } = self.find_load(name, request.number).await?;
+        if FeedView::by(caller).hides_problems_of(&feed) {
             return Ok(proto::SummarizeProblemsResponse::default());
         }
         let counted = self.feeds.count_problems(&name, &load).await?;
@@ -164,12 +160,12 @@ impl FeedCalls {
             meaning: texts.map(|texts| texts.meaning.to_owned()).unwrap_or_default(),
             remedy: texts.map(|texts| texts.remedy.to_owned()).unwrap_or_default(),
             link: self.link(name),
-            examples: examples.into_iter().map(|example| told(example, language)).collect(),
+            examples: examples.into_iter().map(|example| translated(example, language)).collect(),
             ..CodeSummary::default()
         }
     }
 
-    /// Where a code is explained.
+    /// The page that explains a code.
     pub(super) fn link(&self, code: &str) -> String {
         if Code::from_name(code).is_some() { format!("{}#{code}", self.errors_url) } else { String::new() }
     }

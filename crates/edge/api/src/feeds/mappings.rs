@@ -1,11 +1,11 @@
-//! Calls about what sellers' own categories are.
+//! Calls about mappings of categories.
 
 use access::{Action, Caller};
 use feeds::Mapping;
 use wire::torg::feeds::v1 as proto;
 
 use super::FeedCalls;
-use super::shown::Seen;
+use super::view::FeedView;
 use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::{CATEGORY_BYTES_MAX, MAPPING_NAMES_MAX, MAPPINGS_PAGE, count, name, page_size};
@@ -13,7 +13,6 @@ use crate::tokens::{self, About};
 use feeds::limits::MAPPING_KEY_BYTES_MAX;
 
 impl FeedCalls {
-    /// What is known of a seller's own categories.
     pub async fn list_mappings(
         &self,
         caller: &Caller,
@@ -22,22 +21,19 @@ impl FeedCalls {
         let limit = page_size(request.page_size, MAPPINGS_PAGE)?;
         let seller = caller::whose(caller, "seller", &request.seller, Intent::Read)?;
         let about = About::method("ListMappings").and("seller", seller);
-        let after: Option<String> =
-            tokens::decode(&about, &request.page_token).map_err(|wrong| wrong.refusal("page_token"))?;
+        let after: Option<String> = tokens::page(&about, &request.page_token)?;
         let after = after.unwrap_or_default();
         let mut mappings = self.feeds.list_mappings(seller, &after, limit + 1).await?;
-        let more = mappings.len() > limit;
-        mappings.truncate(limit);
-        let next = mappings.last().filter(|_| more).map(|(key, _)| key.clone());
-        let seen = Seen::by(caller);
+        let next_page_token = tokens::cut(&about, &mut mappings, limit, |(key, _)| key.clone());
+        let view = FeedView::by(caller);
         Ok(proto::ListMappingsResponse {
-            mappings: mappings.into_iter().map(|(_, mapping)| seen.mapping(mapping)).collect(),
-            next_page_token: tokens::encode(&about, next.as_ref()),
+            mappings: mappings.into_iter().map(|(_, mapping)| view.mapping(mapping)).collect(),
+            next_page_token,
             ..Default::default()
         })
     }
 
-    /// Says what one of a seller's categories is: the seller, who writes in their name, and support.
+    /// Sets a mapping: by the seller, services and staff.
     pub async fn set_mapping(
         &self,
         caller: &Caller,
@@ -58,7 +54,7 @@ impl FeedCalls {
         let (path, category) = (request.path.clone(), request.category.clone());
         let mapping = Mapping { path, category, author, by_hand, score };
         self.feeds.set_mapping(seller, &mapping).await?;
-        let mapping = Seen::by(caller).mapping(mapping);
+        let mapping = FeedView::by(caller).mapping(mapping);
         Ok(proto::SetMappingResponse { mapping: Some(mapping).into(), ..Default::default() })
     }
 }

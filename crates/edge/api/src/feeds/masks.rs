@@ -1,4 +1,4 @@
-//! What of a feed a change sets.
+//! The update mask of feeds.
 
 use buffa_types::google::protobuf::FieldMask;
 use feeds::Error;
@@ -16,17 +16,17 @@ const MISSING: &str = "missing";
 const GUARD: &str = "guard";
 const DEFAULTS: &str = "defaults";
 
-/// All that can be changed.
+/// All paths.
 const KNOWN: [&str; 7] = [TITLE, LINK, LINK_PERIOD, PAUSED, MISSING, GUARD, DEFAULTS];
-/// What a change sets that names nothing.
+/// The paths of an empty mask.
 const ALL: [&str; 6] = [TITLE, LINK, PAUSED, MISSING, GUARD, DEFAULTS];
 
-/// The fields that a change sets.
+/// The paths of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FeedMask(Vec<&'static str>);
 
 impl FeedMask {
-    /// Without a mask, or with an empty one, everything is set that callers set.
+    /// An empty mask means all fields that callers set.
     pub(super) fn parse(mask: Option<&FieldMask>) -> Result<Self, Refusal> {
         let paths = mask.map(|mask| &*mask.paths).unwrap_or_default();
         count("update_mask", paths.len(), FEED_MASK_PATHS_MAX)?;
@@ -38,7 +38,8 @@ impl FeedMask {
         paths.iter().map(known).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Sets the fields of a feed to what is wanted. A password that is left out, or given as it is shown, stays, as long as the link leads to the same server.
+    /// Applies a change. A password that is empty or masked stays, unless the link changes to
+    /// another server.
     pub(super) fn apply(&self, wanted: &Feed, feed: &mut Feed) -> feeds::Result<()> {
         for path in &self.0 {
             match *path {
@@ -69,13 +70,13 @@ fn with_password(wanted: &Link, before: Option<&Link>) -> feeds::Result<Link> {
     let mut link = wanted.clone();
     let is_kept = wanted.password.is_empty() || wanted.password == HIDDEN;
     if wanted.user.is_empty() {
-        // Nobody to log in as.
+        // Without a user there is no password.
         link.password.clear();
     } else if is_kept {
         let kept = before.filter(|link| !link.password.is_empty());
         if kept.is_some_and(|before| server(&before.url) != server(&wanted.url)) {
-            // Whoever may change a link could have the password sent to a server of their own.
-            let text = "the link leads to another server, to which the password was not given: give the password of the new one, or leave out the user".to_owned();
+            // A caller could otherwise send the stored password to a server of their own.
+            let text = "the link changes to another server, which must not get the stored password: give a password, or omit the user".to_owned();
             return Err(Error::Invalid { field: "link.password".to_owned(), text });
         }
         link.password = kept.map(|link| link.password.clone()).unwrap_or_default();
@@ -83,7 +84,7 @@ fn with_password(wanted: &Link, before: Option<&Link>) -> feeds::Result<Link> {
     Ok(link)
 }
 
-/// What comes before the path of a URL: scheme, host and port, in small letters. All of it if there is no host to tell.
+/// Scheme, host and port of a URL in lower case; the whole URL if it has no host.
 fn server(url: &str) -> String {
     let host = url.find("://").map_or(url.len(), |place| place + 3);
     let end = url[host..].find(['/', '?', '#']).filter(|end| *end > 0).map_or(url.len(), |end| host + end);
@@ -91,7 +92,7 @@ fn server(url: &str) -> String {
 }
 
 fn unknown(path: &str) -> Refusal {
-    let text = format!("nothing called {path:?} can be changed: there are {}", KNOWN.join(", "));
+    let text = format!("{path:?} cannot be changed: the paths are {}", KNOWN.join(", "));
     Refusal::wrong("WRONG_FIELD_MASK", vec![FieldFault::new("update_mask", "UNKNOWN_PATH", text)])
 }
 
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_stays_unless_another_one_is_given_or_nobody_logs_in() {
+    fn a_password_stays_unless_it_is_replaced_or_the_user_is_removed() {
         let after = |user: &str, password: &str| {
             let mut feed = linked("u", "old");
             mask(&["link"]).unwrap().apply(&linked(user, password), &mut feed).unwrap();

@@ -1,4 +1,4 @@
-//! What billing keeps beside an offer.
+//! Billing data of an offer.
 
 use access::{Action, Caller, Owner};
 use offers::OfferId;
@@ -14,7 +14,7 @@ use crate::limits::{BILLING_ENTRIES_MAX, BILLING_NOTE_CHARS_MAX, NAME_BYTES_MAX,
 use crate::market::call;
 
 impl OfferCalls {
-    /// What billing keeps. Its seller may see it.
+    /// Billing data of an offer.
     pub(super) async fn billing(
         &self,
         caller: &Caller,
@@ -23,11 +23,11 @@ impl OfferCalls {
         let id = checks::id("id", &request.id)?;
         self.0.reachable(caller, Intent::Read, id).await?;
         let billing = self.0.offers.billing(id).await?;
-        Ok(GetBillingResponse { billing: billing.into(), ..GetBillingResponse::default() })
+        Ok(GetBillingResponse { billing: billing.into(), ..Default::default() })
     }
 
-    /// Keeps something for billing: a service's, never a seller's.
-    pub(super) async fn keep_billing(
+    /// Stores billing data: for services, never for sellers.
+    pub(super) async fn set_billing(
         &self,
         caller: &Caller,
         request: SetBillingRequest,
@@ -40,7 +40,7 @@ impl OfferCalls {
         let who = (caller::author(caller, &offer.seller), Mover::Service);
         let call = call(caller, who, &request.idempotency_key, &request)?;
         let kept = self.0.offers.set_billing(&call, id, billing).await?;
-        Ok(SetBillingResponse { billing: kept.into(), ..SetBillingResponse::default() })
+        Ok(SetBillingResponse { billing: kept.into(), ..Default::default() })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What requests about offers hold.
+//! Validation of requests about offers.
 
 use buffa_types::google::protobuf::FieldMask;
 use connectrpc::ErrorCode;
@@ -9,7 +9,6 @@ use wire::torg::offers::v1::{Money, MoveOfferRequest, Status};
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::MONEY_MICROS_MAX;
 
-/// Letters of a currency.
 const CURRENCY_BYTES: usize = 3;
 
 pub(crate) fn id(field: &str, text: &str) -> Result<OfferId, Refusal> {
@@ -19,7 +18,7 @@ pub(crate) fn id(field: &str, text: &str) -> Result<OfferId, Refusal> {
     text.parse().map_err(|wrong| Refusal::wrong_id(field, &wrong))
 }
 
-/// All ids, or every one that is wrong.
+/// All ids, or all invalid ones.
 pub(super) fn ids(field: &str, texts: &[String]) -> Result<Vec<OfferId>, Refusal> {
     let (mut ids, mut wrong) = (Vec::with_capacity(texts.len()), Vec::<FieldFault>::new());
     for (number, text) in texts.iter().enumerate() {
@@ -41,7 +40,7 @@ pub(crate) fn update_mask(mask: Option<&FieldMask>) -> Result<UpdateMask, Refusa
     UpdateMask::parse(mask).map_err(|wrong| Refusal::wrong_mask("update_mask", &wrong))
 }
 
-/// The move that a request asks for.
+/// Parses a status change.
 pub(super) fn wanted_move(request: &MoveOfferRequest) -> Result<Move, Refusal> {
     let to = match request.to.as_known() {
         Some(Status::STATUS_UNSPECIFIED) => return Err(Refusal::required("to")),
@@ -51,7 +50,7 @@ pub(super) fn wanted_move(request: &MoveOfferRequest) -> Result<Move, Refusal> {
     let paid = request.paid.as_option().cloned();
     if let Some(money) = &paid {
         if to != Status::Sold {
-            return Err(Refusal::wrong_field("paid", "NOT_ALLOWED", "only what is sold is paid for"));
+            return Err(Refusal::wrong_field("paid", "NOT_ALLOWED", "only allowed for the status sold"));
         }
         self::money("paid", money)?;
     }
@@ -59,17 +58,13 @@ pub(super) fn wanted_move(request: &MoveOfferRequest) -> Result<Move, Refusal> {
     Ok(Move { to, reason_code, reason_text, paid })
 }
 
-/// An amount that can be.
+/// Validates an amount.
 pub(crate) fn money(field: &str, money: &Money) -> Result<(), Refusal> {
     if money.micros < 0 {
-        return Err(Refusal::wrong_field(
-            &format!("{field}.micros"),
-            "NEGATIVE",
-            "an amount is not below zero",
-        ));
+        return Err(Refusal::wrong_field(&format!("{field}.micros"), "NEGATIVE", "must not be negative"));
     }
     if money.micros > MONEY_MICROS_MAX {
-        let text = "an amount is not above a million million of its currency";
+        let text = "must be at most 10^12 of the currency";
         return Err(Refusal::wrong_field(&format!("{field}.micros"), "TOO_LARGE", text));
     }
     let letters = money.currency.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -80,7 +75,7 @@ pub(crate) fn money(field: &str, money: &Money) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An answer that became too large.
+/// Refuses an answer that is too large.
 pub(super) fn answer_size(bytes: usize, most: usize) -> Result<(), Refusal> {
     if bytes <= most {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Where an offer stands, and why.
+//! The explanation of an offer's state.
 
 use access::{Action, Caller, Owner};
 use offers::time::from_time;
@@ -12,7 +12,7 @@ use crate::errors::Refusal;
 use crate::limits::EXPLAINED_CHANGES;
 
 impl OfferCalls {
-    /// Everything that is known about an offer. It tells how the marketplace works inside: sellers have the history instead.
+    /// Everything known about an offer. It reveals internals: sellers use the history instead.
     pub async fn explain(
         &self,
         caller: &Caller,
@@ -25,11 +25,12 @@ impl OfferCalls {
         Refusal::of_verdict(verdict, || Refusal::no_offer(id))?;
         let (history, _) = offers.history(id, None, EXPLAINED_CHANGES).await?;
         let moderation = offers.moderation(id).await?;
-        let explained = offers.watcher().explain(&id).await.map_err(offers::Error::from)?;
+        let explained = offers.watcher().explain(&id).await?;
         let is_active = explained.exists();
         let notes = explained.asking.iter().map(ToString::to_string);
         let notes = notes.chain(explained.slowed.iter().map(ToString::to_string)).collect();
-        let stages = explained.stages.iter().filter(|_| is_active).map(|(stage, seen)| standing(stage, seen));
+        let stages =
+            explained.stages.iter().filter(|_| is_active).map(|(stage, seen)| stage_standing(stage, seen));
         Ok(ExplainOfferResponse {
             offer: offer.into(),
             history,
@@ -38,12 +39,12 @@ impl OfferCalls {
             stages: stages.collect(),
             served_by: explained.owner.unwrap_or_default(),
             notes,
-            ..ExplainOfferResponse::default()
+            ..Default::default()
         })
     }
 }
 
-fn standing(stage: &str, seen: &VisitStatus) -> StageStanding {
+fn stage_standing(stage: &str, seen: &Standing) -> StageStanding {
     let failed = seen.failed.as_ref();
     let (waits, until) = waits(&seen.waits);
     StageStanding {
@@ -61,7 +62,7 @@ fn standing(stage: &str, seen: &VisitStatus) -> StageStanding {
     }
 }
 
-/// What an offer waits for, and until when if that is known.
+/// What an offer waits for, and until when if known.
 fn waits(waits: &Waits) -> (shown::Waits, Option<Time>) {
     use shown::Waits as Shown;
     match waits {

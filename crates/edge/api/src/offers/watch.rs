@@ -1,10 +1,10 @@
-//! The stream of changes.
+//! The stream of offers and changes.
 
 use access::{Action, Caller};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use buffa::Message;
-use connectrpc::{ConnectError, ErrorCode};
+use connectrpc::ConnectError;
 use futures::{Stream, StreamExt as _};
 use offers::{OfferId, WatchEvent, WatchFrom};
 use wire::torg::offers::v1::{WatchCursor, WatchOffersRequest, WatchOffersResponse, watch_offers_response};
@@ -15,11 +15,12 @@ use crate::caller::{self, Intent};
 use crate::errors::Refusal;
 use crate::limits::WATCH_TOKEN_BYTES_MAX;
 use crate::names::Names;
+use crate::streams::until_stopped;
 
 const CHECKSUM_BYTES: usize = 4;
 
 impl OfferCalls {
-    /// All current offers and then every change, of one seller or of all.
+    /// Sends all current offers, then every change, of one seller or of all.
     pub(super) async fn watch(
         &self,
         caller: &Caller,
@@ -31,43 +32,22 @@ impl OfferCalls {
             ("", true) => WatchFrom::Changes,
             (token, false) => WatchFrom::Cursor(decode(token)?),
             (_, true) => {
-                let text = "either a token to go on from, or changes from now on";
+                let text = "give a resume token or changes_only, not both";
                 return Err(Refusal::wrong_field("changes_only", "NOT_ALLOWED", text));
             }
         };
-        let told = self.0.offers.watch(&self.0.topic, seller, begin).await?;
-        let mut closing = self.0.closing.clone();
-        let closed = async move {
-            // The sender is gone at the end, too.
-            let _ = closing.wait_for(|closing| *closing).await;
-        };
+        let events = self.0.offers.watch(&self.0.topic, seller, begin).await?;
         let names = Names::seen_by(caller);
-        let told = told.map(move |told| match told {
-            Ok((told, place)) => Ok(event(told, &place, &names)),
+        let events = events.map(move |events| match events {
+            Ok((events, place)) => Ok(event(events, &place, &names)),
             Err(error) => Err(ConnectError::from(Refusal::from(error))),
         });
-        let farewell = async {
-            let text = "this process is stopping: go on elsewhere with the last token";
-            Err(ConnectError::from(Refusal::new(ErrorCode::Unavailable, "STOPPING", text).passing()))
-        };
-        // After an error nothing comes.
-        let told = told.take_until(closed).chain(futures::stream::once(farewell));
-        Ok(until_error(told))
+        let text = "this process is stopping: continue with another one and the last token";
+        Ok(until_stopped(events, self.0.closing.clone(), text))
     }
 }
 
-/// A stream that ends with its first error.
-fn until_error<T: Send + 'static>(
-    stream: impl Stream<Item = Result<T, ConnectError>> + Send + 'static,
-) -> impl Stream<Item = Result<T, ConnectError>> + Send + 'static {
-    stream.scan(false, |failed, item| {
-        let over = *failed;
-        *failed = item.is_err();
-        futures::future::ready((!over).then_some(item))
-    })
-}
-
-/// One seller's offers, or all, which takes the right to read anybody's.
+/// One seller; `None` for all sellers, which needs read access to all.
 fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refusal> {
     if named.is_empty() && caller.may(Action::ReadAny) {
         return Ok(None);
@@ -75,12 +55,12 @@ fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refu
     caller::whose(caller, "seller", named, Intent::Read).map(Some)
 }
 
-fn event(told: WatchEvent, place: &WatchCursor, names: &Names) -> WatchOffersResponse {
+fn event(events: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
     use watch_offers_response::{CaughtUp, Position};
-    let event = match told {
-        WatchEvent::Current(offer) => names.offer(offer).into(),
-        WatchEvent::Change(change) => names.change(change).into(),
-        WatchEvent::CaughtUp => {
+    let event = match events {
+        Told::Current(offer) => names.offer(offer).into(),
+        Told::Change(change) => names.change(change).into(),
+        Told::CaughtUp => {
             let position = |(partition, offset): (usize, &i64)| Position {
                 partition: partition as u32,
                 offset: *offset,
@@ -90,7 +70,7 @@ fn event(told: WatchEvent, place: &WatchCursor, names: &Names) -> WatchOffersRes
             CaughtUp { positions, ..CaughtUp::default() }.into()
         }
     };
-    WatchOffersResponse { event: Some(event), resume_token: encode(place), ..WatchOffersResponse::default() }
+    WatchOffersResponse { event: Some(event), resume_token: encode(place), ..Default::default() }
 }
 
 fn encode(place: &WatchCursor) -> String {
@@ -102,16 +82,16 @@ fn encode(place: &WatchCursor) -> String {
 fn decode(token: &str) -> Result<WatchCursor, Refusal> {
     let wrong = |text: &str| Refusal::wrong_field("resume_token", "WRONG_TOKEN", text);
     if token.len() > WATCH_TOKEN_BYTES_MAX {
-        return Err(wrong("a token is not that long: begin anew, without one"));
+        return Err(wrong("the token is too long: start again without one"));
     }
-    let damaged = || wrong("this token is damaged: send it exactly as it came, or begin anew, without one");
+    let damaged = || wrong("this token is damaged: send it exactly as it came, or start again without one");
     let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| damaged())?;
     let (place, given) = bytes.split_last_chunk::<CHECKSUM_BYTES>().ok_or_else(damaged)?;
     if checksum(place) != *given {
         return Err(damaged());
     }
-    let place = WatchCursor::decode_from_slice(place).map_err(|_| damaged())?;
-    // The checksum is no signature: what was never given out must not lead anywhere.
+    let place = WatchPlace::decode_from_slice(place).map_err(|_| damaged())?;
+    // A checksum is not a signature: invalid positions must have no effect.
     let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
     let is_place = is_offer && place.shard < u32::MAX && place.offsets.iter().all(|offset| *offset >= 0);
     if is_place { Ok(place) } else { Err(damaged()) }

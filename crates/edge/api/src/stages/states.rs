@@ -1,41 +1,23 @@
-//! `torg.stages.v1.StateService`: private states of stages, for services beside them.
+//! `torg.stages.v1.StateService`: private states of stages, for services that work with a stage.
 
 use access::{Action, Caller};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::ErrorCode;
 use remote_stages::{StageRegistry, state_of, state_to};
 use store::Batch;
 use wire::torg::stages::v1 as proto;
 
-use crate::caller::of_request;
+use crate::caller::require;
 use crate::errors::Refusal;
 use crate::limits::{NAME_BYTES_MAX, name};
 use crate::offers::checks;
+use crate::service::service;
 
-/// The service.
 pub(crate) struct StatesRpc(pub(crate) StageRegistry);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
-impl proto::StateService for StatesRpc {
-    async fn get_state(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::GetStateRequest>,
-    ) -> ServiceResult<proto::GetStateResponse> {
-        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
-    }
-
-    async fn set_state(
-        &self,
-        context: RequestContext,
-        request: ServiceRequest<'_, proto::SetStateRequest>,
-    ) -> ServiceResult<proto::SetStateResponse> {
-        Response::ok(self.set(of_request(&context)?, request.to_owned_message()).await?)
-    }
-}
-
-fn may_use(caller: &Caller) -> Result<(), Refusal> {
-    Refusal::of_verdict(caller.judge(Action::UseStates), Refusal::forbidden)
-}
+service! { StateService for StatesRpc {
+    get_state(GetStateRequest) -> GetStateResponse = get;
+    set_state(SetStateRequest) -> SetStateResponse = set;
+}}
 
 impl StatesRpc {
     async fn get(
@@ -43,22 +25,22 @@ impl StatesRpc {
         caller: &Caller,
         request: proto::GetStateRequest,
     ) -> Result<proto::GetStateResponse, Refusal> {
-        may_use(caller)?;
+        require(caller, Action::UseStates)?;
         name("stage", &request.stage, NAME_BYTES_MAX)?;
         let id = checks::id("id", &request.id)?;
         let watcher = self.0.offers().watcher();
-        let state = watcher.state(&id, &request.stage).await.map_err(offers::Error::from)?;
+        let state = watcher.state(&id, &request.stage).await?;
         let (version, state) = (state.version, state_of(&state.bytes).into());
         Ok(proto::GetStateResponse { state, version, ..Default::default() })
     }
 
-    /// Replaces a state, if nobody else did.
+    /// Replaces a state if its version is the expected one.
     async fn set(
         &self,
         caller: &Caller,
         request: proto::SetStateRequest,
     ) -> Result<proto::SetStateResponse, Refusal> {
-        may_use(caller)?;
+        require(caller, Action::UseStates)?;
         name("stage", &request.stage, NAME_BYTES_MAX)?;
         let id = checks::id("id", &request.id)?;
         if request.state.as_option().is_some_and(|state| state.type_url.is_empty()) {
@@ -67,18 +49,18 @@ impl StatesRpc {
         let (offers, bytes) = (self.0.offers(), state_to(request.state.as_option()));
         let (watcher, mut batch) = (offers.watcher(), Batch::new());
         let set = watcher.set_state(&mut batch, &id, &request.stage, request.version, bytes).await;
-        set.map_err(offers::Error::from)?;
+        set?;
         if !offers.commit(batch).await? {
-            let there = watcher.state(&id, &request.stage).await.map_err(offers::Error::from)?.version;
+            let there = watcher.state(&id, &request.stage).await?.version;
             let text =
-                format!("the state has version {there} by now, or the offer changed: read and decide again");
+                format!("the state has version {there} now, or the offer changed: read it and try again");
             let refusal = Refusal::new(ErrorCode::Aborted, "VERSION_CONFLICT", text);
             return Err(refusal.with("expected", &request.version).with("actual", &there));
         }
         if request.visit {
-            watcher.request_visit(&id, &request.stage).await.map_err(offers::Error::from)?;
+            watcher.request_visit(&id, &request.stage).await?;
         }
-        let version = watcher.state(&id, &request.stage).await.map_err(offers::Error::from)?.version;
+        let version = watcher.state(&id, &request.stage).await?.version;
         Ok(proto::SetStateResponse { version, ..Default::default() })
     }
 }

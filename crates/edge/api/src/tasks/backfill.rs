@@ -1,6 +1,6 @@
-//! Chunks of the past.
+//! Backfills.
 
-use access::Caller;
+use access::{Action, Caller};
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use ctl::messages::{read_time, time};
 use jiff::Timestamp;
@@ -10,7 +10,8 @@ use planner::{BackfillOrder, Chunk, chunks, scale_of};
 use triggers::{Calendar, Scale};
 use wire::torg::tasks::v1::{self as proto, SeenChunk};
 
-use super::{TaskCalls, may_administer, named};
+use super::{TaskCalls, named};
+use crate::caller::require;
 use crate::errors::Refusal;
 
 impl TaskCalls {
@@ -19,7 +20,7 @@ impl TaskCalls {
         caller: &Caller,
         request: proto::StartBackfillRequest,
     ) -> Result<proto::StartBackfillResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let task = named(&request.task)?;
         let signed = self.signed(caller, &request.reason)?;
         let definitions = self.tasks.definitions().await?;
@@ -50,28 +51,6 @@ impl TaskCalls {
             ..Default::default()
         })
     }
-
-    pub(super) async fn resume_backfill(
-        &self,
-        caller: &Caller,
-        request: proto::ResumeBackfillRequest,
-    ) -> Result<proto::ResumeBackfillResponse, Refusal> {
-        may_administer(caller)?;
-        let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.tasks.resume_backfill(task, &signed).await?;
-        Ok(proto::ResumeBackfillResponse::default())
-    }
-
-    pub(super) async fn cancel_backfill(
-        &self,
-        caller: &Caller,
-        request: proto::CancelBackfillRequest,
-    ) -> Result<proto::CancelBackfillResponse, Refusal> {
-        may_administer(caller)?;
-        let (task, signed) = (named(&request.task)?, self.signed(caller, &request.reason)?);
-        self.tasks.cancel_backfill(task, &signed).await?;
-        Ok(proto::CancelBackfillResponse::default())
-    }
 }
 
 fn chunk(chunk: &Chunk) -> SeenChunk {
@@ -79,7 +58,7 @@ fn chunk(chunk: &Chunk) -> SeenChunk {
     SeenChunk { start, end, ..Default::default() }
 }
 
-/// Where a range begins or ends: at a moment, or at the beginning of a day of this calendar.
+/// The bound of a range: a time, or the start of a day in this calendar.
 fn border(
     field: &str,
     moment: Option<&WireTime>,
@@ -91,18 +70,20 @@ fn border(
         (Some(moment), "") => {
             read_time(moment).map_err(|error| Refusal::wrong_field(field, "OUT_OF_RANGE", error))
         }
-        (Some(_), _) => Err(Refusal::wrong_field(&of_day, "NOT_ALLOWED", format!("either this, or {field}"))),
-        (None, "") => Err(Refusal::wrong_field(field, "REQUIRED", format!("has to be given, or {of_day}"))),
-        (None, day) => beginning(day, calendar).ok_or_else(|| {
-            Refusal::wrong_field(&of_day, "WRONG_DAY", format!("{day:?} is no day such as 2026-03-01"))
+        (Some(_), _) => {
+            Err(Refusal::wrong_field(&of_day, "NOT_ALLOWED", format!("give this or {field}, not both")))
+        }
+        (None, "") => Err(Refusal::wrong_field(field, "REQUIRED", format!("is required, or {of_day}"))),
+        (None, day) => day_start(day, calendar).ok_or_else(|| {
+            Refusal::wrong_field(&of_day, "WRONG_DAY", format!("{day:?} is not a day such as 2026-03-01"))
         }),
     }
 }
 
-/// When a day begins in a calendar.
-fn beginning(day: &str, calendar: &Calendar) -> Option<Timestamp> {
+/// The start of a day in a calendar.
+fn day_start(day: &str, calendar: &Calendar) -> Option<Timestamp> {
     let date: Date = day.parse().ok()?;
-    // The middle of the day: there is one on every day, however its clocks are moved.
+    // Noon exists on every day, whatever its clock changes.
     let middle = date.at(12, 0, 0, 0).checked_add(calendar.day_offset()).ok()?;
     let middle = middle.to_zoned(calendar.zone().clone()).ok()?.timestamp();
     Some(calendar.start_of(calendar.index(middle, Scale::Day), Scale::Day))
@@ -129,11 +110,11 @@ mod tests {
             ("UTC", 23, "2026-03-01", "2026-03-01T23:00:00Z"),
             ("Europe/Berlin", 0, "2026-03-30", "2026-03-29T22:00:00Z"),
         ] {
-            let found = beginning(day, &of(zone, offset)).unwrap();
+            let found = day_start(day, &of(zone, offset)).unwrap();
             assert_eq!(found, expected.parse().unwrap(), "{zone} {offset} {day}");
         }
         for wrong in ["2026-13-01", "yesterday", "2026-03"] {
-            assert_eq!(beginning(wrong, &Calendar::default()), None, "{wrong}");
+            assert_eq!(day_start(wrong, &Calendar::default()), None, "{wrong}");
         }
     }
 

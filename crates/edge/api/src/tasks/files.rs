@@ -1,8 +1,8 @@
-//! Task files: put to work, and told.
+//! Task files: apply and read.
 
 use std::collections::BTreeMap;
 
-use access::Caller;
+use access::{Action, Caller};
 use planner::TaskName;
 use planner::deploy::AtOnce;
 use taskfile::Problem;
@@ -10,7 +10,8 @@ use taskfile::limits::FILES_MAX;
 use tasks::{Applied, Error};
 use wire::torg::tasks::v1::{self as proto, apply_tasks_response as applied};
 
-use super::{TaskCalls, may_administer};
+use super::TaskCalls;
+use crate::caller::require;
 use crate::errors::{FieldFault, Refusal};
 use crate::limits::{REFUSAL_PATH_BYTES_MAX, TAKE_UP_LOOK, TAKE_UP_WAIT, count, name};
 
@@ -20,7 +21,7 @@ impl TaskCalls {
         caller: &Caller,
         request: proto::ApplyTasksRequest,
     ) -> Result<proto::ApplyTasksResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         if request.files.is_empty() {
             return Err(Refusal::required("files"));
         }
@@ -39,12 +40,12 @@ impl TaskCalls {
             Err(Error::Files(errors)) => return Err(mistakes(&errors.errors, errors.more, &places)),
             other => other?,
         };
-        let taken_up = self.taken_up(&applied).await;
+        let taken_up = self.wait_until_used(&applied).await;
         Ok(answer(applied, taken_up))
     }
 
-    /// Waits for a while until somebody goes by what was put to work.
-    async fn taken_up(&self, applied: &Applied) -> bool {
+    /// Waits a while until the planner uses the new definitions.
+    async fn wait_until_used(&self, applied: &Applied) -> bool {
         let Some(deployment) = &applied.deployment else { return false };
         let wait = async {
             loop {
@@ -68,7 +69,7 @@ impl TaskCalls {
         caller: &Caller,
         _request: proto::GetTaskFilesRequest,
     ) -> Result<proto::GetTaskFilesResponse, Refusal> {
-        may_administer(caller)?;
+        require(caller, Action::Administer)?;
         let Some((deployment, files)) = self.tasks.files().await? else {
             return Ok(proto::GetTaskFilesResponse::default());
         };
@@ -81,7 +82,7 @@ impl TaskCalls {
     }
 }
 
-/// Every mistake as a field of the request, as a compiler would print it.
+/// The mistakes as fields of the request, formatted like compiler messages.
 fn mistakes(errors: &[Problem], more: usize, places: &BTreeMap<String, usize>) -> Refusal {
     let fault = |problem: &Problem| {
         let place = places.get(&problem.file).map_or_else(String::new, |place| format!("[{place}].text"));
@@ -94,7 +95,7 @@ fn mistakes(errors: &[Problem], more: usize, places: &BTreeMap<String, usize>) -
 
 fn answer(applied: Applied, taken_up: bool) -> proto::ApplyTasksResponse {
     let Applied { deployment, difference, planned, warnings } = applied;
-    let goes_on = |task: &TaskName| format!("the run of {task} goes on, although the task is gone");
+    let goes_on = |task: &TaskName| format!("the run of {task} continues although the task was removed");
     let fires = |fires: &AtOnce| format!("{}: {}", fires.task, fires.calendar.show(&fires.verdict));
     let mut lines = vec![difference.to_string().trim_end().to_owned()];
     lines.extend(planned.gone_running.iter().map(goes_on));

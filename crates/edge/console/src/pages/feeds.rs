@@ -1,15 +1,15 @@
-//! Feeds: the files from which sellers' offers come, and what came of them.
+//! Feeds and the results of their loads.
 
 mod categories;
 mod change;
 mod create;
+mod fetch_error;
 mod fields;
 mod list;
 mod load;
 mod one;
 mod report;
 mod state;
-mod unfetched;
 mod upload;
 
 use access::Action;
@@ -17,8 +17,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use serde::Deserialize;
 
+pub(super) use fetch_error::fetch_error;
 pub(super) use state::of_feed;
-pub(super) use unfetched::said;
 
 use crate::routes::Console;
 use crate::view::{path, query};
@@ -43,31 +43,27 @@ pub(super) fn routes() -> Router<Console> {
         .route(&feed("/loads/{number}/problems.csv"), get(report::csv))
 }
 
-/// Which feed a page is about.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Named {
+struct FeedRef {
     seller: String,
     namespace: String,
 }
 
-impl Named {
-    /// The page of the feed.
+impl FeedRef {
     fn page(&self) -> String {
         self.under(&[])
     }
 
-    /// A page under that of the feed.
+    /// A page below that of the feed.
     fn under(&self, rest: &[&str]) -> String {
         path(&[&["feeds", &self.seller, &self.namespace], rest].concat())
     }
 
-    /// The offers that came from it.
     fn offers(&self) -> String {
         format!("{}{}", path(&["sellers", &self.seller]), query(&[("source", &self.namespace)]))
     }
 }
 
-/// Whether somebody may change feeds of this seller.
 fn may_change(visit: &Visit, seller: &str) -> bool {
     let own = visit.own_seller() == Some(seller) && visit.may(Action::WriteOwn);
     own || visit.may(Action::WriteForSeller)

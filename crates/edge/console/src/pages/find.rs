@@ -1,4 +1,4 @@
-//! The search at the top of every page: sends to whatever has this name.
+//! The search box: redirects to the search of offers.
 
 use axum::Router;
 use axum::response::Response;
@@ -16,11 +16,11 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
-    #[serde(default)]
+#[serde(default)]
+struct Params {
     q: String,
 }
 
-async fn find(_visit: Visit, Query(asked): Query<Asked>) -> Response {
-    see(&format!("/console/offers{}", query(&[("q", asked.q.trim())])))
+async fn find(_visit: Visit, Query(params): Query<Params>) -> Response {
+    see(&format!("/console/offers{}", query(&[("q", params.q.trim())])))
 }

@@ -1,4 +1,4 @@
-//! Offers: found by whatever is known of them, shown whole, with how they came to be and what can be done.
+//! Offers: search, details, history, actions.
 
 mod choices;
 mod facts;
@@ -15,14 +15,13 @@ mod waits;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde::Deserialize;
 
 pub(super) use history::change;
 pub(super) use money::{money, price};
 pub(super) use names::{source, status};
 
-use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::address::{Page, Path, Query};
+use crate::layout::Section;
 use crate::routes::Console;
 use crate::visit::Visit;
 
@@ -33,16 +32,9 @@ pub(super) fn routes() -> Router<Console> {
         .route("/console/offers/{id}/move", post(moves::act))
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Asked {
-    /// Which page of the history.
-    #[serde(default)]
-    page: String,
-}
-
-async fn single(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
-    match one::show(&visit, &id, &asked.page).await {
-        Ok((title, body)) => visit.page(Place::Offers, &title, Ok(body)),
-        Err(failure) => visit.page(Place::Offers, &visit.f("Offer {0}", &[&id]), Err(failure)),
+async fn single(visit: Visit, Path(id): Path<String>, Query(params): Query<Page>) -> Response {
+    match one::show(&visit, &id, &params.page).await {
+        Ok((title, body)) => visit.page(Section::Offers, &title, Ok(body)),
+        Err(failure) => visit.page(Section::Offers, &visit.f("Offer {0}", &[&id]), Err(failure)),
     }
 }

@@ -1,4 +1,4 @@
-//! The overview: what is wrong, and how everything fares.
+//! The overview: problems and figures.
 
 mod figures;
 
@@ -9,18 +9,17 @@ use maud::{Markup, html};
 use wire::torg::admin::v1::{GetFiguresRequest, ListProblemsRequest, ListProblemsResponse};
 
 use crate::answer::see;
-use crate::layout::{self, Place};
+use crate::layout::{self, Section};
 use crate::routes::Console;
 use crate::services::Failure;
-use crate::services::methods::{GET_FIGURES, LIST_WRONGS};
 use crate::view::{length, part, problem};
 use crate::visit::Visit;
 use figures::Figures;
 pub(super) use figures::{counted, together};
 
-/// Torg looks every two seconds, and a look takes as long at most; after so many nobody does.
+/// Torg checks every two seconds, and a check may take as long; after this time the checks have
+/// stopped.
 const LOOKED_LATELY_S: f64 = 15.0;
-/// Points of a small plot.
 const POINTS: u32 = 45;
 
 pub(super) fn routes() -> Router<Console> {
@@ -32,7 +31,7 @@ async fn begin(_: Visit) -> Response {
 }
 
 async fn show(visit: Visit) -> Response {
-    // A seller has no overview: their own offers are where they begin.
+    // Sellers have no overview; they start with their offers.
     if visit.own_seller().is_some() && layout::first_page(&visit) != "/console/" {
         return see(layout::first_page(&visit));
     }
@@ -40,13 +39,13 @@ async fn show(visit: Visit) -> Response {
         Some(body) => Ok(body),
         None => body(&visit).await,
     };
-    visit.page(Place::Overview, visit.t("Overview"), body)
+    visit.page(Section::Overview, visit.t("Overview"), body)
 }
 
 async fn body(visit: &Visit) -> Result<Markup, Failure> {
     let wrongs = ListProblemsRequest::default();
-    let figures = GetFiguresRequest { points_max: POINTS, ..GetFiguresRequest::default() };
-    let (wrongs, figures) = tokio::join!(visit.call(LIST_WRONGS, &wrongs), visit.call(GET_FIGURES, &figures));
+    let figures = GetFiguresRequest { points_max: POINTS, ..Default::default() };
+    let (wrongs, figures) = tokio::join!(visit.call(&wrongs), visit.call(&figures));
     let is_whole = wrongs.is_ok() && figures.is_ok();
     let figures = figures.map(|answer| Figures::of(&answer));
     if let (Err(failure), Err(_)) = (&wrongs, &figures) {
@@ -62,20 +61,19 @@ async fn body(visit: &Visit) -> Result<Markup, Failure> {
     Ok(body)
 }
 
-/// What is wrong, each with the page where something can be done about it.
 fn problems(visit: &Visit, answer: &ListProblemsResponse) -> Markup {
     let age = answer.age.as_option().map(|age| age.seconds.max(0) as f64);
     html! {
-        h2 { (visit.t("What is wrong")) }
+        h2 { (visit.t("Problems")) }
         @if let Some(age) = age.filter(|age| *age > LOOKED_LATELY_S) {
             p.notice.bad {
-                (visit.f("Nobody has looked for {0}: what is said here may not hold any more.", &[&length(visit, age)]))
+                (visit.f("The last check was {0} ago: this may be out of date.", &[&length(visit, age)]))
             }
         }
         @if !answer.time.is_set() {
-            p.notice { (visit.t("Nobody has looked yet: that happens seconds after the start.")) }
+            p.notice { (visit.t("Not checked yet: the first check runs seconds after the start.")) }
         } @else if answer.problems.is_empty() {
-            p.notice.good { (visit.t("Nothing is wrong that Torg knows of.")) }
+            p.notice.good { (visit.t("No known problems.")) }
         } @else {
             ul.problems { @for wrong in &answer.problems { (problem(visit, wrong)) } }
         }

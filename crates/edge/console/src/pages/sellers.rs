@@ -1,4 +1,4 @@
-//! Sellers: the cabinet of each, as they see it themselves and as those see it who help them.
+//! Sellers and their cabinets, as seen by themselves and by staff.
 
 mod cabinet;
 mod feeds;
@@ -14,19 +14,18 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
 use wire::torg::feeds::v1::{ListFeedsRequest, ListFeedsResponse};
-use wire::torg::offers::v1::RepairCountsRequest;
+use wire::torg::offers::v1::{RepairCountsRequest, RepairCountsResponse};
 
 use crate::address::{Path, Query};
 use crate::answer::see;
 use crate::form::Form;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
-use crate::services::methods::{LIST_FEEDS, REPAIR_COUNTS};
 use crate::services::{Failure, Kind};
-use crate::view::{empty, part, path};
+use crate::view::{empty, part, path, tabs};
 use crate::visit::Visit;
 
-/// Feeds whose sellers are shown to begin with.
+/// Feeds that are read to list sellers.
 const FEEDS_LOOKED_AT: u32 = 100;
 
 pub(super) fn routes() -> Router<Console> {
@@ -37,29 +36,26 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Named {
-    #[serde(default)]
+#[serde(default)]
+struct Find {
     q: String,
 }
 
-/// Whose cabinet: a seller has one, others say which.
-async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
+/// Sellers go to their own cabinet, others choose one.
+async fn choose(visit: Visit, Query(params): Query<Find>) -> Response {
     let others = visit.caller().may(Action::ReadAny);
-    match (asked.q.trim(), visit.own_seller()) {
+    match (params.q.trim(), visit.own_seller()) {
         (_, Some(own)) if !others => return see(&path(&["sellers", own])),
         ("", _) => {}
         (seller, _) => return see(&path(&["sellers", seller])),
     }
     let body = if others {
-        let request = ListFeedsRequest { page_size: FEEDS_LOOKED_AT, ..ListFeedsRequest::default() };
-        let feeds = visit.call(LIST_FEEDS, &request).await;
+        let request = ListFeedsRequest { page_size: FEEDS_LOOKED_AT, ..Default::default() };
+        let feeds = visit.call(&request).await;
         Ok(html! {
             p { (visit.t("A cabinet has a seller's offers by status, what they sold, and their feeds.")) }
             form.inline method="get" action=(path(&["sellers"])) {
-                label for="q" {
-                    (visit.t("Id of the seller"))
-                    input #q type="search" name="q" required maxlength="128" size="30";
-                }
+                label for="q" { (visit.t("Id of the seller")) input #q type="search" name="q" required maxlength="128" size="30"; }
                 button.main { (visit.t("Open the cabinet")) }
             }
             h2 { (visit.t("Sellers with feeds")) }
@@ -68,43 +64,42 @@ async fn choose(visit: Visit, Query(asked): Query<Named>) -> Response {
     } else {
         Err(Failure::new(
             Kind::Forbidden,
-            visit.t("You are no seller, and may not see the cabinets of others."),
+            visit.t("You are not a seller and may not see the cabinets of others."),
         ))
     };
-    visit.page(Place::Sellers, visit.t("Sellers"), body)
+    visit.page(Section::Sellers, visit.t("Sellers"), body)
 }
 
-/// Some sellers to begin with: those that have feeds.
+/// Sellers that have feeds.
 fn with_feeds(visit: &Visit, answer: &ListFeedsResponse) -> Markup {
     let sellers: BTreeSet<&str> = answer.feeds.iter().map(|feed| &*feed.seller).collect();
     if sellers.is_empty() {
         return empty(visit.t("No seller has a feed yet."));
     }
     html! {
-        ul.tabs { @for seller in sellers { li { a href=(path(&["sellers", seller])) { (seller) } } } }
+        (tabs(sellers.into_iter().map(|seller| (path(&["sellers", seller]), seller.to_owned(), false))))
         @if !answer.next_page_token.is_empty() {
             p { a href=(path(&["feeds"])) { (visit.t("There are more: all feeds")) } }
         }
     }
 }
 
-async fn show(visit: Visit, Path(seller): Path<String>, Query(asked): Query<list::Asked>) -> Response {
-    let body = cabinet::show(&visit, &seller, &asked).await;
+async fn show(visit: Visit, Path(seller): Path<String>, Query(params): Query<list::Params>) -> Response {
+    let body = cabinet::show(&visit, &seller, &params).await;
     let own = visit.own_seller() == Some(&*seller);
     let title = if own { visit.t("Your cabinet").to_owned() } else { visit.f("Seller {0}", &[&seller]) };
-    visit.page(Place::Sellers, &title, body)
+    visit.page(Section::Sellers, &title, body)
 }
 
 async fn repair(visit: Visit, Path(seller): Path<String>, _form: Form) -> Response {
-    let request = RepairCountsRequest { seller: seller.clone(), ..RepairCountsRequest::default() };
-    let outcome = visit.act(REPAIR_COUNTS, &request).await;
-    let outcome = outcome.map(|answer| {
+    let request = RepairCountsRequest { seller: seller.clone(), ..Default::default() };
+    let say = |answer: RepairCountsResponse| {
         if answer.drifts.is_empty() {
             return visit.t("All counts were right.").to_owned();
         }
         let drifts: Vec<String> =
             answer.drifts.iter().map(|drift| format!("{} {:+}", drift.name, drift.correction)).collect();
-        visit.f("Counts that were wrong are mended: {0}", &[&drifts.join(", ")])
-    });
-    visit.done(&path(&["sellers", &seller]), outcome)
+        visit.f("Wrong counts were corrected: {0}", &[&drifts.join(", ")])
+    };
+    visit.submit(&path(&["sellers", &seller]), Ok(request), say).await
 }

@@ -1,4 +1,4 @@
-//! Stages: how each fares, what waits for it, what failed, and what an operator can do about it.
+//! Stages: state, queues, failures, and the actions of operators.
 
 mod forms;
 mod list;
@@ -7,7 +7,7 @@ mod parts;
 mod plots;
 mod recrawl;
 mod shadow;
-mod standing;
+mod status;
 mod waiting;
 
 pub(super) use waiting::place as waiting;
@@ -20,9 +20,8 @@ use serde::Deserialize;
 use wire::torg::stages::v1::{GetRecrawlRequest, ListStagesRequest};
 
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::routes::Console;
-use crate::services::methods::{GET_RECRAWL, LIST_STAGES};
 use crate::view::part;
 use crate::visit::Visit;
 
@@ -40,42 +39,39 @@ pub(super) fn routes() -> Router<Console> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
-    /// `failures`: those that fail most come first.
-    #[serde(default)]
+#[serde(default)]
+struct Params {
+    /// `failures`: sort by failures.
     by: String,
 }
 
-/// How one stage is to be shown.
 #[derive(Debug, Default, Deserialize)]
-struct AskedOne {
-    /// So many of its parked visits.
-    #[serde(default)]
+#[serde(default)]
+struct StageParams {
+    /// How many parked visits to show.
     parked: u32,
 }
 
-async fn all(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let (stages, going) = (
-        ListStagesRequest { may_be_old: true, ..ListStagesRequest::default() },
-        GetRecrawlRequest::default(),
-    );
-    let (stages, going) = tokio::join!(visit.call(LIST_STAGES, &stages), visit.call(GET_RECRAWL, &going));
+async fn all(visit: Visit, Query(params): Query<Params>) -> Response {
+    let (stages, going) =
+        (ListStagesRequest { may_be_old: true, ..Default::default() }, GetRecrawlRequest::default());
+    let (stages, going) = tokio::join!(visit.call(&stages), visit.call(&going));
     let body = match (&stages, &going) {
-        // Who may see neither may not be here.
+        // A caller who may see neither has no access to the page.
         (Err(failure), Err(_)) => Err(failure.clone()),
         _ => Ok(html! {
-            (list::orders(&visit, &asked.by))
-            div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages, &asked.by))) }
+            (list::orders(&visit, &params.by))
+            div data-live #stages { (part(&visit, &stages, |answer| list::table_of(&visit, &answer.stages, &params.by))) }
             h2 #re-crawl { (visit.t("Re-crawl")) }
-            p { (visit.t("Goes through all offers in the background and asks all stages about each.")) }
+            p { (visit.t("Visits all offers in the background with all stages.")) }
             (recrawl::form(&visit))
             div data-live #recrawl { (part(&visit, &going, |answer| recrawl::show(&visit, answer.recrawl.as_option()))) }
         }),
     };
-    visit.page(Place::Stages, visit.t("Stages"), body)
+    visit.page(Section::Stages, visit.t("Stages"), body)
 }
 
-async fn single(visit: Visit, Path(id): Path<String>, Query(asked): Query<AskedOne>) -> Response {
-    let body = one::show(&visit, &id, asked.parked).await;
-    visit.page(Place::Stages, &visit.f("Stage {0}", &[&id]), body)
+async fn single(visit: Visit, Path(id): Path<String>, Query(params): Query<StageParams>) -> Response {
+    let body = one::show(&visit, &id, params.parked).await;
+    visit.page(Section::Stages, &visit.f("Stage {0}", &[&id]), body)
 }

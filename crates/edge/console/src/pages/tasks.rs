@@ -1,4 +1,4 @@
-//! Tasks: what reads and sets which values, what runs and what waits, and why.
+//! Tasks: list, graph, details, runs, actions.
 
 mod act;
 mod all;
@@ -12,7 +12,7 @@ mod past;
 mod picture;
 mod queue;
 mod run;
-mod standing;
+mod status;
 
 use axum::Router;
 use axum::routing::{get, post};

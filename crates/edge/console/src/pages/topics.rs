@@ -1,4 +1,4 @@
-//! Topics: their partitions, how far they go, and their last messages.
+//! Topics: partitions, offsets, last messages.
 
 mod meaning;
 
@@ -14,18 +14,20 @@ use wire::torg::topics::v1::{
 };
 
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::language::w;
+use crate::layout::Section;
 use crate::routes::Console;
-use crate::services::methods::{GET_FIGURES, LIST_TOPICS, READ_MESSAGES};
 use crate::services::{Failure, Kind};
-use crate::view::{amount, bytes, cut, empty, length, moment, number, part, path, plot, query, table};
+use crate::view::{
+    amount, bytes, columns, cut, cut_at, length, moment, number, part, path, plot, query, table,
+};
 use crate::visit::Visit;
 
-/// How many of the last messages are shown.
+/// Messages shown.
 const TAIL: i64 = 20;
-/// Letters of a message that are seen before it is unfolded.
+/// Characters of a folded message.
 const FOLDED_CHARS_MAX: usize = 160;
-/// The figure of how far a reader is behind.
+/// The figure with the lag of a consumer.
 const LAG: &str = "topic_lag_messages";
 
 pub(super) fn routes() -> Router<Console> {
@@ -37,72 +39,50 @@ async fn list(visit: Visit) -> Response {
         ListTopicsRequest::default(),
         GetFiguresRequest { prefix: "topic_".to_owned(), ..Default::default() },
     );
-    let (answer, figures) =
-        tokio::join!(visit.call(LIST_TOPICS, &topics_asked), visit.call(GET_FIGURES, &figures_asked));
+    let (answer, figures) = tokio::join!(visit.call(&topics_asked), visit.call(&figures_asked));
     let body = answer.map(|answer| {
         html! {
             div data-live #topics { (topics(&visit, &answer)) }
-            h2 { (visit.t("Who reads how far behind")) }
+            h2 { (visit.t("Consumer lag")) }
             div data-live #readers { (part(&visit, &figures, |figures| readers(&visit, figures))) }
         }
     });
-    visit.page(Place::Topics, visit.t("Topics"), body)
+    visit.page(Section::Topics, visit.t("Topics"), body)
 }
 
 fn topics(visit: &Visit, answer: &ListTopicsResponse) -> Markup {
-    if answer.topics.is_empty() {
-        return empty(visit.t("There are no topics."));
-    }
-    let head = html! {
-        th scope="col" { (visit.t("Topic")) }
-        th.n scope="col" { (visit.t("Partitions")) }
-        th.n scope="col" { (visit.t("Messages")) }
-        th.n scope="col" { (visit.t("Size")) }
-        th scope="col" { (visit.t("Kept for")) }
-    };
-    table(
-        visit.t("Topics"),
-        &head,
-        &html! {
-            @for topic in &answer.topics {
-                tr {
-                    th scope="row" { a href=(path(&["topics", &topic.name])) { (topic.name) } }
-                    td.n { a href=(path(&["topics", &topic.name])) { (topic.partition_count) } }
-                    td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (number(topic.partitions.iter().map(messages).sum())) } }
-                    td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (size(topic)) } }
-                    td { (kept(visit, topic)) }
-                }
-            }
-        },
-    )
+    let columns = columns![
+        text "Topic", number "Partitions", number "Messages", number "Size", text "Retention",
+    ];
+    let rows = answer.topics.iter().map(|topic| html! {
+        th scope="row" { a href=(path(&["topics", &topic.name])) { (topic.name) } }
+        td.n { a href=(path(&["topics", &topic.name])) { (topic.partition_count) } }
+        td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (number(topic.partitions.iter().map(messages).sum())) } }
+        td.n { a href={ (path(&["topics", &topic.name])) "#messages" } { (size(topic)) } }
+        td { (kept(visit, topic)) }
+    });
+    table(visit, visit.t("Topics"), &columns, visit.t("There are no topics."), rows)
 }
 
-/// Readers inside of Torg: how many messages each has before it.
+/// Torg's own consumers and their lag.
 fn readers(visit: &Visit, answer: &GetFiguresResponse) -> Markup {
     let lags: Vec<&Figure> = answer.figures.iter().filter(|figure| figure.name == LAG).collect();
-    if lags.is_empty() {
-        return empty(visit.t("This process knows of no readers: others keep their own offsets."));
-    }
     let of = |figure: &Figure, label: &str| figure.labels.get(label).cloned().unwrap_or_default();
-    let head = html! {
-        th scope="col" { (visit.t("Topic")) }
-        th scope="col" { (visit.t("Reader")) }
-        th.n scope="col" { (visit.t("Messages behind")) }
-        th scope="col" { (visit.t("Over time")) }
-    };
+    let columns = columns![text "Topic", text "Consumer", number "Messages behind", text "Over time"];
+    let rows = lags.iter().map(|figure| {
+        html! {
+            th scope="row" { a href=(path(&["topics", &of(figure, "topic")])) { (of(figure, "topic")) } }
+            td { (of(figure, "consumer")) }
+            td.n { a href={ (path(&["topics", &of(figure, "topic")])) "#messages" } { (amount(figure.now)) } }
+            td { (plot(&of(figure, "topic"), &figure.past)) }
+        }
+    });
     table(
-        visit.t("Who reads how far behind"),
-        &head,
-        &html! {
-            @for figure in lags {
-                tr {
-                    th scope="row" { a href=(path(&["topics", &of(figure, "topic")])) { (of(figure, "topic")) } }
-                    td { (of(figure, "consumer")) }
-                    td.n { a href={ (path(&["topics", &of(figure, "topic")])) "#messages" } { (amount(figure.now)) } }
-                    td { (plot(&of(figure, "topic"), &figure.past)) }
-                }
-            }
-        },
+        visit,
+        visit.t("Consumer lag"),
+        &columns,
+        visit.t("This process knows no consumers: others keep their own offsets."),
+        rows,
     )
 }
 
@@ -120,61 +100,56 @@ fn kept(visit: &Visit, topic: &Topic) -> String {
     let most = (topic.retention_bytes > 0)
         .then(|| visit.f("up to {0} a partition", &[&bytes(topic.retention_bytes)]));
     let both: Vec<String> = time.into_iter().chain(most).collect();
-    if both.is_empty() { visit.t("for ever").to_owned() } else { both.join(", ") }
+    if both.is_empty() { visit.t("forever").to_owned() } else { both.join(", ") }
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
-    #[serde(default)]
+#[serde(default)]
+struct Params {
     partition: u32,
-    /// Where to begin; the end if it is left out, or is no number.
-    #[serde(default)]
+    /// The first offset to show; the end if it is missing or not a number.
     offset: String,
 }
 
-async fn show(visit: Visit, Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = one(&visit, &name, &asked).await;
-    visit.page(Place::Topics, &visit.f("Topic {0}", &[&name]), body)
+async fn show(visit: Visit, Path(name): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = one(&visit, &name, &params).await;
+    visit.page(Section::Topics, &visit.f("Topic {0}", &[&name]), body)
 }
 
-async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure> {
-    let answer = visit.call(LIST_TOPICS, &ListTopicsRequest::default()).await?;
+async fn one(visit: &Visit, name: &str, params: &Params) -> Result<Markup, Failure> {
+    let answer = visit.call(&ListTopicsRequest::default()).await?;
     let topic = answer.topics.iter().find(|topic| topic.name == name);
     let topic =
-        topic.ok_or_else(|| Failure::new(Kind::NotFound, visit.t("There is no topic of this name.")))?;
-    let partition = topic.partitions.iter().find(|partition| partition.partition == asked.partition);
-    let first = match (asked.offset.trim().parse(), partition) {
+        topic.ok_or_else(|| Failure::new(Kind::NotFound, visit.t("There is no topic with this name.")))?;
+    let partition = topic.partitions.iter().find(|partition| partition.partition == params.partition);
+    let first = match (params.offset.trim().parse(), partition) {
         (Ok(offset), _) => offset,
         (Err(_), Some(partition)) => partition.first_offset.max(partition.end_offset - TAIL),
         (Err(_), None) => 0,
     };
     let request = ReadMessagesRequest {
         topic: name.to_owned(),
-        partition: asked.partition,
+        partition: params.partition,
         offset: first,
         limit: TAIL as u32,
-        ..ReadMessagesRequest::default()
+        ..Default::default()
     };
-    let figures = GetFiguresRequest { prefix: LAG.to_owned(), ..GetFiguresRequest::default() };
-    let (read, figures) =
-        tokio::join!(visit.call(READ_MESSAGES, &request), visit.call(GET_FIGURES, &figures));
+    let figures = GetFiguresRequest { prefix: LAG.to_owned(), ..Default::default() };
+    let (read, figures) = tokio::join!(visit.call(&request), visit.call(&figures));
     let figures = figures.map(|mut answer| {
         answer.figures.retain(|figure| figure.labels.get("topic").is_some_and(|topic| topic == name));
         answer
     });
     Ok(html! {
-        div data-live #partitions { (partitions(visit, topic, asked.partition)) }
-        h2 { (visit.t("Who reads how far behind")) }
+        div data-live #partitions { (partitions(visit, topic, params.partition)) }
+        h2 { (visit.t("Consumer lag")) }
         div data-live #readers { (part(visit, &figures, |figures| readers(visit, figures))) }
-        h2 { (visit.f("Messages of partition {0}", &[&asked.partition])) }
+        h2 { (visit.f("Messages of partition {0}", &[&params.partition])) }
         form.inline method="get" action=(path(&["topics", name])) {
-            input type="hidden" name="partition" value=(asked.partition);
-            label for="offset" {
-                (visit.t("From the offset"))
-                input #offset name="offset" type="number" min="0" value=(first);
-            }
+            input type="hidden" name="partition" value=(params.partition);
+            label for="offset" { (visit.t("From the offset")) input #offset name="offset" type="number" min="0" value=(first); }
             button { (visit.t("Show")) }
-            a.button href={ (path(&["topics", name])) "?partition=" (asked.partition) } { (visit.t("The newest")) }
+            a.button href={ (path(&["topics", name])) "?partition=" (params.partition) } { (visit.t("The newest")) }
         }
         div data-live #messages {
             @if let (Ok(read), Some(partition)) = (&read, partition) { (short_of_the_end(visit, read, partition)) }
@@ -186,7 +161,7 @@ async fn one(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure
     })
 }
 
-/// Says that fewer messages than usual are shown, though there are more: they are large.
+/// A hint that large messages are shown in smaller portions.
 fn short_of_the_end(visit: &Visit, read: &ReadMessagesResponse, partition: &Partition) -> Markup {
     let shown = read.messages.len();
     let is_short = (1..TAIL as usize).contains(&shown) && read.next_offset < partition.end_offset;
@@ -195,18 +170,18 @@ fn short_of_the_end(visit: &Visit, read: &ReadMessagesResponse, partition: &Part
     }
 }
 
-/// Leads to the messages from a place on.
 fn at(topic: &str, partition: u32, offset: i64) -> String {
     let (partition, offset) = (partition.to_string(), offset.to_string());
     let query = query(&[("partition", &partition), ("offset", &offset)]);
     format!("{}{query}#messages", path(&["topics", topic]))
 }
 
-/// Leads to the messages before and behind those that are shown. `next` is where the answer ended: large messages come fewer at a time.
+/// Links to older and newer messages. `next` is the offset after the answer, which may be short for
+/// large messages.
 fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64, next: i64) -> Markup {
     let to = |offset: i64| at(topic, partition.partition, offset);
     let older = first.saturating_sub(TAIL).max(partition.first_offset);
-    // Also past a place that has nothing to read any more.
+    // Skips a range without messages.
     let newer = if next > first { next } else { first.saturating_add(TAIL) };
     html! {
         nav.pages aria-label=(visit.t("Pages of the list")) {
@@ -217,80 +192,59 @@ fn around(visit: &Visit, topic: &str, partition: &Partition, first: i64, next: i
 }
 
 fn partitions(visit: &Visit, topic: &Topic, chosen: u32) -> Markup {
-    let head = html! {
-        th.n scope="col" { (visit.t("Partition")) }
-        th.n scope="col" { (visit.t("First offset")) }
-        th.n scope="col" { (visit.t("Next offset")) }
-        th.n scope="col" { (visit.t("Messages")) }
-        th.n scope="col" { (visit.t("Size")) }
-    };
-    table(
-        visit.t("Partitions"),
-        &head,
-        &html! {
-            @for partition in &topic.partitions {
-                tr {
-                    th.n scope="row" {
-                        a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) }
-                            aria-current=[(partition.partition == chosen).then_some("true")] { (partition.partition) }
-                    }
-                    td.n { a href=(at(&topic.name, partition.partition, partition.first_offset)) { (partition.first_offset) } }
-                    td.n { a href=(at(&topic.name, partition.partition, partition.end_offset)) { (partition.end_offset) } }
-                    td.n { a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) "#messages" } { (number(messages(partition))) } }
-                    td.n {
-                        @if let Some(size) = partition.bytes {
-                            a href=(at(&topic.name, partition.partition, partition.first_offset)) { (bytes(size)) }
-                        } @else { "–" }
-                    }
-                }
-            }
-        },
-    )
+    let columns = columns![
+        number "Partition", number "First offset", number "Next offset", number "Messages",
+        number "Size",
+    ];
+    let rows = topic.partitions.iter().map(|partition| html! {
+        th.n scope="row" {
+            a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) }
+                aria-current=[(partition.partition == chosen).then_some("true")] { (partition.partition) }
+        }
+        td.n { a href=(at(&topic.name, partition.partition, partition.first_offset)) { (partition.first_offset) } }
+        td.n { a href=(at(&topic.name, partition.partition, partition.end_offset)) { (partition.end_offset) } }
+        td.n { a href={ (path(&["topics", &topic.name])) "?partition=" (partition.partition) "#messages" } { (number(messages(partition))) } }
+        td.n {
+            @if let Some(size) = partition.bytes {
+                a href=(at(&topic.name, partition.partition, partition.first_offset)) { (bytes(size)) }
+            } @else { "–" }
+        }
+    });
+    table(visit, visit.t("Partitions"), &columns, "", rows)
 }
 
 fn tail(visit: &Visit, topic: &str, messages: &[Message], behind_the_end: bool) -> Markup {
-    if messages.is_empty() && behind_the_end {
-        return empty(visit.t("There is no message yet from this offset on."));
-    }
-    if messages.is_empty() {
-        return empty(visit.t("No messages here yet, or none any more: retention has removed them."));
-    }
-    let head = html! {
-        th.n scope="col" { (visit.t("Offset")) }
-        th scope="col" { (visit.t("When")) }
-        th scope="col" { (visit.t("Key")) }
-        th scope="col" { (visit.t("Headers")) }
-        th.n scope="col" { (visit.t("Size")) }
-        th scope="col" { (visit.t("Content")) }
+    let none = if behind_the_end {
+        w("No messages from this offset on yet.")
+    } else {
+        w("No messages here: none yet, or removed by retention.")
     };
-    table(
-        visit.t("Messages"),
-        &head,
-        &html! {
-            @for message in messages.iter().rev() {
-                tr {
-                    td.n { (message.offset) }
-                    td { (moment(message.time.as_option())) }
-                    td.code { (cut(&readable(&message.key))) }
-                    td.code.headers {
-                        @for header in &message.headers { (header.name) "=" (cut(&readable(&header.value))) br; }
-                    }
-                    td.n { (bytes(message.payload.len() as u64)) }
-                    td.wide.most.code {
-                        @if let Some(text) = meaning::meaning(topic, &message.payload) {
-                            details id={ "message-" (message.offset) } {
-                                summary { (text::shortened(&readable(&message.payload), FOLDED_CHARS_MAX)) }
-                                pre tabindex="0" { (text) }
-                            }
-                        } @else { (cut(&readable(&message.payload))) }
-                    }
-                }
+    let columns = columns![
+        number "Offset", text "When", text "Key", text "Headers", number "Size", text "Content",
+    ];
+    let rows = messages.iter().rev().map(|message| {
+        html! {
+            td.n { (message.offset) }
+            td { (moment(message.time.as_option())) }
+            td.code { (cut(&readable(&message.key))) }
+            td.code.headers {
+                @for header in &message.headers { (header.name) "=" (cut(&readable(&header.value))) br; }
             }
-        },
-    )
+            td.n { (bytes(message.payload.len() as u64)) }
+            td.wide.most.code {
+                @if let Some(text) = meaning::meaning(topic, &message.payload) {
+                    details id={ "message-" (message.offset) } {
+                        summary { (cut_at(&readable(&message.payload), FOLDED_CHARS_MAX)) }
+                        pre tabindex="0" { (text) }
+                    }
+                } @else { (cut(&readable(&message.payload))) }
+            }
+        }
+    });
+    table(visit, visit.t("Messages"), &columns, visit.t(none), rows)
 }
 
-/// The letters among some bytes; what lies between them is one dot.
+/// Printable characters of some bytes; a run of others becomes one dot.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for letter in String::from_utf8_lossy(bytes).chars() {

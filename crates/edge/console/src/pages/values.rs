@@ -1,4 +1,4 @@
-//! The values that tasks wait on.
+//! Values that tasks wait for.
 
 mod change;
 mod list;
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Router<Console> {
         .route("/console/values/{parameter}/delete", post(change::delete))
 }
 
-/// Whether somebody may set values: programs that load data, and admins.
+/// Services and admins may set values.
 fn may_set(visit: &Visit) -> bool {
     let is_service = visit.caller().roles.has(Role::Service) && !visit.is_unchecked();
     is_service || visit.may(Action::Administer)

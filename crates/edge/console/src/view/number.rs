@@ -1,6 +1,6 @@
 //! Numbers for people.
 
-/// A whole number in groups of three: `12 345`.
+/// A whole number with grouped digits: `12 345`.
 pub(crate) fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub(crate) fn number(count: u64) -> String {
     text
 }
 
-/// A number that may have a fraction: `0.04`, `3.2`, `1 540`; a dash if it is not known.
+/// A number with up to two decimals: `0.04`, `3.2`, `1 540`; a dash if it is not finite.
 pub(crate) fn amount(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -26,12 +26,11 @@ pub(crate) fn amount(value: f64) -> String {
     if size >= 1.0 { format!("{value:.1}") } else { format!("{value:.2}") }
 }
 
-/// So many in a second.
 pub(crate) fn rate(value: f64) -> String {
     amount(value)
 }
 
-/// Seconds as people say them: `12 ms`, `1.5 s`, `3 min`, `2 h`, `4 d`.
+/// A duration: `12 ms`, `1.5 s`, `3 min`, `2 h`, `4 d`.
 pub(crate) fn seconds(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -47,7 +46,6 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
-/// Bytes as people say them.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (mut size, mut unit) = (count as f64, 0);

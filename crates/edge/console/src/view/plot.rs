@@ -1,4 +1,4 @@
-//! Small plots: a curve of the last time, drawn on the server.
+//! Small plots as SVG.
 
 use maud::{Markup, html};
 
@@ -7,17 +7,16 @@ use super::amount;
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 48.0;
 
-/// A small curve; nothing if there are fewer than two points.
+/// Empty for fewer than two points.
 pub(crate) fn plot(label: &str, past: &[f64]) -> Markup {
-    drawn(label, past, "plot")
+    svg(label, past, "plot")
 }
 
-/// The same, taller.
 pub(crate) fn tall_plot(label: &str, past: &[f64]) -> Markup {
-    drawn(label, past, "plot tall")
+    svg(label, past, "plot tall")
 }
 
-fn drawn(label: &str, past: &[f64], class: &str) -> Markup {
+fn svg(label: &str, past: &[f64], class: &str) -> Markup {
     let known: Vec<f64> = past.iter().copied().filter(|value| value.is_finite()).collect();
     if known.len() < 2 {
         return html! {};
@@ -37,7 +36,7 @@ fn drawn(label: &str, past: &[f64], class: &str) -> Markup {
     }
 }
 
-/// The points in the picture; a new curve begins behind what is not known.
+/// Screen points; an unknown value starts a new curve.
 fn curves(past: &[f64], highest: f64) -> Vec<Vec<(f64, f64)>> {
     let step = WIDTH / (past.len() - 1) as f64;
     let scale = if highest > 0.0 { (HEIGHT - 4.0) / highest } else { 0.0 };

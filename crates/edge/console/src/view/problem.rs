@@ -1,4 +1,4 @@
-//! Something that is wrong, as pages tell it.
+//! Problems of the system.
 
 use access::Action;
 use maud::{Markup, html};
@@ -6,10 +6,10 @@ use wire::torg::admin::v1::{Problem, problem::Severity};
 
 use super::{ago, path};
 use crate::language::Language;
+use crate::language::w;
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// What is wrong, with what to do about it and the page where that is done.
+/// A problem with its remedy and a link to the page where it is solved.
 pub(crate) fn problem(visit: &Visit, wrong: &Problem) -> Markup {
     let class = match wrong.severity.as_known() {
         Some(Severity::SEVERITY_ERROR) => "bad",
@@ -28,39 +28,39 @@ pub(crate) fn problem(visit: &Visit, wrong: &Problem) -> Markup {
     }
 }
 
-/// What is wrong in the language of the person, and then the very words of Torg if they are others.
+/// The translated text, and the original if it says more.
 fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
     let known = match &*wrong.code {
         "store_away" => w("The store does not answer"),
         "store_full" => w("The disk of the store is full: nothing can be saved"),
-        "store_read_only" => w("The store takes no writes: nothing can be saved"),
+        "store_read_only" => w("The store is read-only: nothing can be saved"),
         "store_failed" => w("The store has stopped after a failed write"),
         "store_damaged" => w("Something in the store is damaged"),
         "topics_away" => w("The topics do not answer"),
         "consumer_stuck" => w("{0} reads no messages"),
         "not_ready" => w("This process is not ready: {0}"),
         "process_gone" => w("A process is gone: {0}"),
-        "shard_unserved" => w("Some shards are served by nobody"),
+        "shard_unserved" => w("Some shards are not served"),
         "stage_down" => w("Stage {0} does not answer"),
         "stage_paused" => w("Stage {0} is paused"),
-        "stage_parked" => w("Stage {0} has given up on some offers"),
+        "stage_parked" => w("Stage {0} has parked some offers"),
         "queue_late" => w("Stage {0} is late"),
         "export_late" => w("Changes reach the topic late"),
         "feed_unreachable" => w("Feed {0} cannot be fetched"),
-        "feeds_unserved" => w("Feeds are served by nobody"),
+        "feeds_unserved" => w("No process serves feeds"),
         "load_stuck" => w("A load of feed {0} is stuck"),
         "photos_missing" => w("Files of photos are missing"),
         "load_waits" => w("A load of feed {0} waits to be confirmed"),
         "task_failing" => w("Task {0} fails"),
         "task_silent" => w("Task {0} has been silent for too long"),
         "task_regressed" => w("Parameters of task {0} were moved back"),
-        "tasks_undecided" => w("No process decides about tasks"),
-        "looks_fail" => w("It cannot be looked at: {0}"),
-        "figures_full" => w("There are more figures than are kept"),
-        "time_moves" => w("The demo makes up its past"),
+        "tasks_undecided" => w("No process plans tasks"),
+        "looks_fail" => w("A check fails: {0}"),
+        "figures_full" => w("There are more figures than can be kept"),
+        "time_moves" => w("The demo generates its past"),
         _ => return (wrong.text.clone(), None),
     };
-    // Several of a kind are told in one line without a name.
+    // A summary of several problems has no name.
     if visit.language() == Language::English || known.contains("{0}") && wrong.about.is_empty() {
         return (wrong.text.clone(), None);
     }
@@ -68,44 +68,40 @@ fn head<'a>(visit: &Visit, wrong: &'a Problem) -> (String, Option<&'a str>) {
     (visit.f(known, &[&wrong.about]), more)
 }
 
-/// Problems of which the words of Torg say no more than the translation does: no name, no number, no reason.
+/// Problems whose original text says no more than the translation.
 const SAID_WHOLLY: [&str; 3] = ["figures_full", "tasks_undecided", "time_moves"];
 
-/// What to do, in the language of the person. Behind it stand the words of Torg, if they have a command.
+/// The translated remedy, followed by the original if it contains a command.
 fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
     let known = match &*wrong.code {
-        "store_away" => w("See whether the database runs and can be reached. Torg goes on by itself."),
-        "store_full" => w("Free some room on the disk. Torg goes on by itself."),
-        "store_read_only" => w("See why the database takes no writes. Torg goes on by itself."),
-        "store_failed" => w("See to the disk, then start the process again."),
-        "store_damaged" => w("Stop the processes, check the store, and restore it from a copy."),
-        "consumer_stuck" => w("Start a process with the role scheduler, or see its log."),
-        "topics_away" => w("See whether Kafka runs and can be reached. Changes wait and are not lost."),
+        "store_away" => w("Check that the database runs and is reachable. Torg continues by itself."),
+        "store_full" => w("Free some disk space. Torg continues by itself."),
+        "store_read_only" => w("Find out why the database refuses writes. Torg continues by itself."),
+        "store_failed" => w("Check the disk, then restart the process."),
+        "store_damaged" => w("Stop the processes, check the store, and restore it from a backup."),
+        "consumer_stuck" => w("Start a process with the role stages, or see its log."),
+        "topics_away" => w("Check that Kafka runs and is reachable. Changes wait and are not lost."),
         "not_ready" => w("See the log of the process."),
-        "process_gone" => w("See its log, and start it again."),
-        "shard_unserved" => w("Start a process with the role scheduler."),
-        "stage_down" => w("See whether it runs. Its offers wait and are not lost."),
-        "stage_paused" => w("Let it go on when it may."),
-        "stage_parked" => w("See why, mend it, and release them."),
-        "queue_late" => w("See what stands in its way; raise its limits."),
-        "export_late" => w("See whether the topics take messages."),
+        "process_gone" => w("See its log and restart it."),
+        "shard_unserved" => w("Start a process with the role stages."),
+        "stage_down" => w("Check that it runs. Its offers wait and are not lost."),
+        "stage_paused" => w("Resume it when possible."),
+        "stage_parked" => w("Find the cause, fix it, and release them."),
+        "queue_late" => w("See what blocks it; raise its limits."),
+        "export_late" => w("Check that the topics accept messages."),
         "feed_unreachable" => {
-            w("It is tried again by itself. If it stays so, ask the seller for a link that works.")
+            w("It is retried by itself. If it keeps failing, ask the seller for a working link.")
         }
         "feeds_unserved" => w("Start a process with the roles loader and processor."),
-        "load_stuck" => w("See the logs of the processes with the roles processor and scheduler."),
-        "photos_missing" => {
-            w("See whether the place of the files is the right one; restore them from a copy.")
-        }
-        "load_waits" => w("Look at the load; confirm it, or bring a better file."),
-        "task_failing" => w("See the log of its run. It is tried again by itself."),
+        "load_stuck" => w("See the logs of the processes with the roles processor and stages."),
+        "photos_missing" => w("Check the path of the files, or restore them from a backup."),
+        "load_waits" => w("Look at the load; confirm it, or upload a better file."),
+        "task_failing" => w("See the log of its run. It is retried by itself."),
         "task_silent" => w("See what it waits for."),
         "task_regressed" => w("See which of its values were moved back, and choose what to do."),
-        "tasks_undecided" => w("Start a process with the role reactive."),
-        "looks_fail" => {
-            w("Until it can be, nothing that is wrong there is told. See the log of the process.")
-        }
-        "figures_full" => w("Figures of what is gone make room after six hours."),
+        "tasks_undecided" => w("Start a process with the role tasks."),
+        "looks_fail" => w("Problems there are not reported until it works. See the log of the process."),
+        "figures_full" => w("Unused figures expire after six hours."),
         "time_moves" => w("Wait a minute or two."),
         _ => "",
     };
@@ -118,7 +114,7 @@ fn remedy(visit: &Visit, wrong: &Problem) -> Markup {
     }
 }
 
-/// A text with its commands, which stand between backticks, set apart.
+/// Formats text between backticks as code.
 fn commands(text: &str) -> Markup {
     html! {
         @for (place, piece) in text.split('`').enumerate() {
@@ -127,14 +123,14 @@ fn commands(text: &str) -> Markup {
     }
 }
 
-/// The page about what is wrong, if the person may see it: topics are not for everybody who sees what is wrong.
+/// The page about a problem, if the visitor may see it.
 fn place_of(wrong: &Problem, topics: bool) -> Option<String> {
     let about = &*wrong.about;
     let kind = wrong.code.split('_').next().unwrap_or_default();
     Some(match kind {
         "stage" | "queue" if !about.is_empty() => path(&["stages", about]),
         "feed" | "load" => {
-            // Sellers may have any name; the names of feeds have no such sign.
+            // Seller names may contain `/`, feed names may not.
             let (seller, namespace) = about.rsplit_once('/')?;
             path(&["feeds", seller, namespace])
         }

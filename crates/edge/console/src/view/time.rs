@@ -1,4 +1,4 @@
-//! Moments for people: how long ago, with the exact time behind it.
+//! Formatting of times and durations.
 
 use buffa_types::google::protobuf::{Duration, Timestamp};
 use clock::Time;
@@ -8,17 +8,17 @@ use super::number::seconds;
 use crate::language::Language;
 use crate::visit::Visit;
 
-/// The moment of a message.
 pub(crate) fn time_of(time: &Timestamp) -> Time {
     Time::from_ms(time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000))
 }
 
-/// A moment of the machine (feeds, tasks, values, actions) as `3 min ago` or `in 2 h`, with the exact time behind it; a dash if there is none.
+/// A time by the machine's clock (feeds, tasks, values, actions): `3 min ago` or `in 2 h`; a dash
+/// if there is none.
 pub(crate) fn ago(visit: &Visit, time: Option<&Timestamp>) -> Markup {
     seen_from(visit, visit.now(), time)
 }
 
-/// The same for a moment of offers and stages, who live by a clock of their own in a demo.
+/// A time by the clock of offers and stages, which differs in the demo.
 pub(crate) fn ago_of_offers(visit: &Visit, time: Option<&Timestamp>) -> Markup {
     seen_from(visit, visit.now_of_offers(), time)
 }
@@ -33,7 +33,7 @@ fn seen_from(visit: &Visit, now: Time, time: Option<&Timestamp>) -> Markup {
     html! { time datetime=(time) title=(exact(time)) { (text) } }
 }
 
-/// A length of time in the language of the person.
+/// A duration in the visitor's language.
 pub(crate) fn length(visit: &Visit, value: f64) -> String {
     let text = seconds(value);
     if visit.language() != Language::Russian {
@@ -44,7 +44,7 @@ pub(crate) fn length(visit: &Visit, value: f64) -> String {
     unit.map_or_else(|| text.clone(), |(english, russian)| text.replace(english, russian))
 }
 
-/// A moment as it is, UTC; a dash if there is none.
+/// An exact time in UTC; a dash if there is none.
 pub(crate) fn moment(time: Option<&Timestamp>) -> Markup {
     let Some(time) = time.map(time_of) else { return html! { "–" } };
     html! { time datetime=(time) { (exact(time)) } }
@@ -57,7 +57,7 @@ fn exact(time: Time) -> String {
     format!("{} UTC", whole.replace('T', " "))
 }
 
-/// A length of time; a dash if there is none.
+/// A duration; a dash if there is none.
 pub(crate) fn duration(visit: &Visit, given: Option<&Duration>) -> String {
     let exact = |given: &Duration| given.seconds as f64 + f64::from(given.nanos) / 1e9;
     given.map_or_else(|| "–".to_owned(), |given| length(visit, exact(given)))

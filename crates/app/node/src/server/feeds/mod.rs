@@ -160,7 +160,7 @@ async fn note_upload(
 ) -> Result<Response, Refused> {
     let (files, caller) = served(shared, caller)?;
     let Path((seller, namespace)) = path.map_err(|_| no_such_path())?;
-    let in_console = request.extensions().get::<console::Through>().is_some();
+    let in_console = request.extensions().get::<console::FromConsole>().is_some();
     let noted = files.note(&caller, in_console, (&seller, &namespace));
     let mut bytes = 0;
     let taking = take_upload(files, &caller, (&seller, &namespace), request, &mut bytes);

@@ -36,7 +36,7 @@ impl Recorder {
             return None;
         }
         let caller = context.extensions().get::<Caller>()?;
-        let in_console = context.extensions().get::<console::Through>().is_some();
+        let in_console = context.extensions().get::<console::FromConsole>().is_some();
         let (service, method) = context.path()?.trim_start_matches('/').split_once('/')?;
         if !is_action(service, method, caller, in_console) {
             return None;

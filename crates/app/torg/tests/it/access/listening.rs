@@ -52,7 +52,7 @@ fn settings_that_cannot_work_are_refused_with_what_to_do() {
         (&[("TORG_ACCESS_MODE", "maybe")][..], "access.mode: unknown variant `maybe`"),
         (
             &[("TORG_ACCESS_MODE", "required"), ("TORG_ACCESS_API_KEYS", "false")],
-            "access.mode: \"required\", but nothing could be believed",
+            "access.mode: \"required\", but no credential can be verified",
         ),
         (&[("TORG_ACCESS_JWKS_URL", "http://id.example/keys")], "access.jwks_url: http: "),
         (&[("TORG_ACCESS_USER_BURST", "-1")], "access.user.burst: -1 is not between 0 and 1000000"),

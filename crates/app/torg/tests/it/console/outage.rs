@@ -70,7 +70,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
     assert_eq!(registered["stage"]["id"], "title-polish", "{registered}");
     let browser = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     browser.go("/console/");
-    browser.wait_for("Nothing is wrong that Torg knows of.");
+    browser.wait_for("No known problems.");
 
     ask(
         &server,
@@ -84,7 +84,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
     browser.picture("outage-stage");
     assert!(browser.text().contains("title-polish"));
     let stage = Stage::start_on(&folder, port);
-    timed("and forgotten after it is back", || browser.wait_for("Nothing is wrong that Torg knows of."));
+    timed("and forgotten after it is back", || browser.wait_for("No known problems."));
 
     // A feed whose host goes.
     let open = Arc::new(AtomicBool::new(true));
@@ -163,7 +163,7 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     let browser = Browser::open(&driver, &server.url(), Width::Desktop, "en");
     browser.go("/console/sign-in");
     browser.sign_in(&keys[0]);
-    browser.wait_for("Nothing is wrong that Torg knows of.");
+    browser.wait_for("No known problems.");
     let figures = || server.get_as("/metrics", Some(&keys[0]));
     assert_eq!(figures().status, 200);
     postgres.stop_immediate();
@@ -175,7 +175,7 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
     // What was remembered of the key is forgotten within seconds: from then on nobody can judge it.
     browser.wait_until("the key is still checked", |browser| {
         browser.go("/console/");
-        browser.text().contains("nobody can say whether your key still holds")
+        browser.text().contains("so your key cannot be checked")
     });
     assert!(browser.has("#wrongs li.bad"), "{}", browser.text());
     browser.picture("outage-store-with-keys");

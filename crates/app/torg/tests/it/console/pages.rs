@@ -141,7 +141,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
             if closed.contains(&name) {
                 assert!(matches!(status, 403 | 404), "{role} opens {path}: {status} {text}");
                 assert!(
-                    text.contains("Your roles do not suffice") || text.contains("There is no such"),
+                    text.contains("Your roles do not allow this") || text.contains("Not found"),
                     "{role} at {path}: {text}"
                 );
             } else {

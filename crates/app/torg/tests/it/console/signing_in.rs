@@ -89,7 +89,7 @@ fn a_page_that_was_left_open_becomes_that_of_who_signs_in_elsewhere_without_what
         keys[1]
     );
     assert_eq!(browser.script_later(&signing), 200);
-    browser.wait_for("There is another page here by now.");
+    browser.wait_for("This page has changed.");
     assert!(browser.script(kept).is_null(), "what was typed is nobody else's");
     browser.fill("#pause [name=reason]", "");
     browser.click("#pause summary");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The routes of the console that are asked for by this verb, `get` or `post`, as its code has them: `/console/stages/{id}`.
+/// The routes of the console that are requested by this verb, `get` or `post`, as its code has them: `/console/stages/{id}`.
 pub(crate) fn routes(verb: &str) -> Vec<String> {
     let mut found = Vec::new();
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../edge/console/src"), verb, &mut found);

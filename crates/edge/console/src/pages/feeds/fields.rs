@@ -1,4 +1,4 @@
-//! What can be said of a feed, new or not, in a form.
+//! The fields of the form for a feed.
 
 use buffa_types::google::protobuf::Duration;
 use maud::{Markup, html};
@@ -6,18 +6,18 @@ use wire::torg::feeds::v1::{Feed, Link};
 
 use super::state::{MISSING, missing_named};
 use crate::form::Form;
+use crate::language::w;
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// Minutes from one fetch to the next, if nothing else is said.
+/// The default fetch interval in minutes.
 const PERIOD_MINUTES: i64 = 240;
-/// A load waits to be confirmed if it would remove more than this part of the offers,
+/// Defaults of the guard: a load waits for confirmation if it would remove more than this share
 const GUARD_PERCENT: f64 = 50.0;
-/// of more than so many, if nothing else is said.
+/// of more than this many offers.
 const GUARD_LEAST: u32 = 20;
 
-/// The names of all fields, each with the path that stands for it in a mask, those of one path together.
+/// All fields, each with its path in the update mask; fields of one path are adjacent.
 const PATHS: [(&str, &str); 11] = [
     ("title", "title"),
     ("url", "link"),
@@ -32,7 +32,6 @@ const PATHS: [(&str, &str); 11] = [
     ("address", "defaults"),
 ];
 
-/// The texts of the fields.
 pub(super) struct Fields {
     title: String,
     url: String,
@@ -47,7 +46,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// As a feed has them. A password is never shown.
+    /// A password is never shown.
     pub(super) fn of(feed: &Feed) -> Self {
         let link = feed.link.as_option().cloned().unwrap_or_default();
         let minutes = link.period.as_option().map_or(PERIOD_MINUTES, |period| period.seconds / 60);
@@ -84,7 +83,7 @@ impl Fields {
         }
     }
 
-    /// What stands in the fields as the form is shown.
+    /// Hidden fields with the values as the form was shown.
     pub(super) fn before(&self) -> Markup {
         html! {
             @for (name, _) in PATHS { input type="hidden" name={ "before-" (name) } value=(self.text(name)); }
@@ -92,7 +91,8 @@ impl Fields {
     }
 }
 
-/// The mask of what somebody has changed in the form: what somebody else has changed since it was shown is not set back.
+/// The mask of the fields that the form changes. Changes that others made since it was shown are
+/// kept.
 pub(super) fn changed(form: &Form) -> Vec<&'static str> {
     let is_changed = |name: &str| form.text(name) != form.text(&format!("before-{name}"));
     let mut paths: Vec<&str> =
@@ -101,34 +101,31 @@ pub(super) fn changed(form: &Form) -> Vec<&'static str> {
     paths
 }
 
-/// The fields. `prefix` keeps ids apart.
+/// `prefix` keeps ids unique on the page.
 pub(super) fn fields(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
     let id = |name: &str| format!("{prefix}-{name}");
     html! {
-        label for=(id("title")) {
-            (visit.t("Title, for people"))
-            input id=(id("title")) name="title" value=(now.title) maxlength="200";
-        }
+        label for=(id("title")) { (visit.t("Title, for people")) input id=(id("title")) name="title" value=(now.title) maxlength="200"; }
         label for=(id("url")) {
-            (visit.t("Link; left out if files are uploaded"))
+            (visit.t("Link; empty if files are uploaded"))
             input id=(id("url")) name="url" type="url" value=(now.url) maxlength="2048" placeholder="https://";
         }
         label for=(id("minutes")) {
-            (visit.t("Fetched every so many minutes"))
+            (visit.t("Fetch interval, minutes"))
             input id=(id("minutes")) name="minutes" type="number" min="15" max="43200" value=(now.minutes);
         }
         label for=(id("user")) {
-            (visit.t("User at the link, if it wants one"))
+            (visit.t("User name, if the link needs one"))
             input id=(id("user")) name="user" value=(now.user) maxlength="256" autocomplete="off";
         }
         label for=(id("password")) {
-            (visit.t("Password; left out: it stays as it is"))
+            (visit.t("Password; empty: unchanged"))
             input id=(id("password")) name="password" type="password" maxlength="256" autocomplete="new-password"
                 aria-describedby=(id("password-hint"));
         }
-        p.hint id=(id("password-hint")) { (visit.t("Once the link leads to another server, the password has to be given again.")) }
+        p.hint id=(id("password-hint")) { (visit.t("If the link changes to another server, enter the password again.")) }
         label for=(id("missing")) {
-            (visit.t("Offers that are not in the file any more"))
+            (visit.t("Offers that are no longer in the file"))
             select id=(id("missing")) name="missing" {
                 @for (_, name, text) in MISSING { option value=(name) selected[name == now.missing] { (visit.t(text)) } }
             }
@@ -141,7 +138,7 @@ pub(super) fn fields(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
 fn guard(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
     let id = |name: &str| format!("{prefix}-{name}");
     html! {
-        p.hint { (visit.t("A load waits for somebody to confirm it if it would remove more than this many percent of the feed's offers (50 if left empty), and the feed has more than this many (20 if left empty).")) }
+        p.hint { (visit.t("A load waits for confirmation if it would remove more than this percentage of the feed's offers (50 if empty) and the feed has more than this many offers (20 if empty).")) }
         div.line {
             label for=(id("guard_percent")) {
                 (visit.t("Percent"))
@@ -158,7 +155,7 @@ fn guard(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
 fn defaults(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
     let id = |name: &str| format!("{prefix}-{name}");
     html! {
-        p.hint { (visit.t("What its offers have that do not say so themselves:")) }
+        p.hint { (visit.t("Defaults for offers that do not set these:")) }
         div.line {
             label for=(id("currency")) {
                 (visit.t("Currency"))
@@ -168,36 +165,23 @@ fn defaults(visit: &Visit, prefix: &str, now: &Fields) -> Markup {
                 (visit.t("Country, two letters"))
                 input id=(id("country")) name="country" value=(now.country) maxlength="2" size="3" pattern="[A-Za-z]{2}";
             }
-            label for=(id("address")) {
-                (visit.t("Address"))
-                input id=(id("address")) name="address" value=(now.address) maxlength="500";
-            }
+            label for=(id("address")) { (visit.t("Address")) input id=(id("address")) name="address" value=(now.address) maxlength="500"; }
         }
     }
 }
 
-/// The number in a field; another one if it was left empty.
-fn or<N: std::str::FromStr + Default>(
-    form: &Form,
-    name: &str,
-    label: &'static str,
-    otherwise: N,
-) -> Result<N, Failure> {
-    if form.text(name).is_empty() { Ok(otherwise) } else { form.number(name, label) }
-}
-
-/// A feed with what the fields say; what no field is about stays as it is.
+/// Applies the form to a feed; what has no field stays.
 pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, Failure> {
     let url = form.text("url");
-    let minutes = form.number::<i64>("minutes", w("Fetched every so many minutes"))?;
+    let minutes = form.number::<i64>("minutes", w("Fetch interval, minutes"))?;
     let minutes = Some(minutes).filter(|minutes| *minutes != 0);
     let seconds = minutes.unwrap_or(PERIOD_MINUTES).saturating_mul(60);
     let link = (!url.is_empty()).then(|| Link {
         url: url.to_owned(),
-        period: Some(Duration { seconds, ..Duration::default() }).into(),
+        period: Some(Duration { seconds, ..Default::default() }).into(),
         user: form.text("user").to_owned(),
         password: form.text("password").to_owned(),
-        ..Link::default()
+        ..Default::default()
     });
     let missing = missing_named(form.text("missing"))
         .ok_or_else(|| Failure::new(Kind::Refused, visit.t("There is no such choice.")))?;
@@ -208,8 +192,9 @@ pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, F
         feed.guard = None.into();
     } else {
         let guard = feed.guard.get_or_insert_default();
-        guard.share = or(form, "guard_percent", w("Percent"), GUARD_PERCENT)? / 100.0;
-        guard.least = or(form, "guard_least", w("Offers"), GUARD_LEAST)?;
+        let percent: Option<f64> = form.optional_number("guard_percent", w("Percent"))?;
+        guard.share = percent.unwrap_or(GUARD_PERCENT) / 100.0;
+        guard.least = form.optional_number("guard_least", w("Offers"))?.unwrap_or(GUARD_LEAST);
     }
     let said = ["currency", "country", "address"].map(|name| form.text(name));
     if feed.defaults.is_set() || said.iter().any(|text| !text.is_empty()) {
@@ -217,7 +202,7 @@ pub(super) fn read(visit: &Visit, form: &Form, mut feed: Feed) -> Result<Feed, F
         defaults.currency = said[0].to_uppercase();
         defaults.country = said[1].to_uppercase();
         let before = defaults.place.as_option().map(|place| place.address.clone()).unwrap_or_default();
-        // A place that was found on the map belongs to its address.
+        // Coordinates found by the geocoder belong to the address they were found for.
         if before != said[2] {
             let place = wire::torg::offers::v1::Place { address: said[2].to_owned(), ..Default::default() };
             defaults.place = (!said[2].is_empty()).then_some(place).into();

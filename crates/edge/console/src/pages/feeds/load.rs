@@ -1,4 +1,4 @@
-//! One load: how far it is, what came of its offers, and what was wrong with them.
+//! One load: progress, results and problems.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -7,57 +7,58 @@ use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Counts, GetLoadRequest, Load};
 
 use super::state::{is_under_way, load_state, origin, progress};
-use super::{Named, change, report};
+use super::{FeedRef, change, report};
 use crate::address::{Path, Query};
-use crate::layout::Place;
-use crate::services::methods::GET_LOAD;
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
-use crate::view::{ago, bytes, long, moment, number, part};
+use crate::view::{ago, bytes, figure, linked, long, moment, number, part};
 use crate::visit::Visit;
 
-/// Which load a page is about.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Of {
+pub(super) struct LoadRef {
     pub(super) seller: String,
     pub(super) namespace: String,
-    /// Or `last`.
+    /// A number, or `last`.
     pub(super) number: String,
 }
 
-impl Of {
-    pub(super) fn feed(&self) -> Named {
-        Named { seller: self.seller.clone(), namespace: self.namespace.clone() }
+impl LoadRef {
+    pub(super) fn feed(&self) -> FeedRef {
+        FeedRef { seller: self.seller.clone(), namespace: self.namespace.clone() }
     }
 
-    /// Its number; zero for the last one.
+    /// Zero for the last load.
     pub(super) fn number(&self, visit: &Visit) -> Result<u64, Failure> {
         match (&*self.number, self.number.parse()) {
             ("last", _) => Ok(0),
             (_, Ok(number)) if number > 0 => Ok(number),
-            _ => Err(Failure::new(Kind::NotFound, visit.t("There is no load of this number."))),
+            _ => Err(Failure::new(Kind::NotFound, visit.t("There is no load with this number."))),
         }
     }
 }
 
-pub(super) async fn show(visit: Visit, Path(of): Path<Of>, Query(asked): Query<report::Asked>) -> Response {
+pub(super) async fn show(
+    visit: Visit,
+    Path(of): Path<LoadRef>,
+    Query(params): Query<report::Params>,
+) -> Response {
     let title = match &*of.number {
         "last" => visit.f("The last load of the feed {0} of {1}", &[&of.namespace, &of.seller]),
         number => visit.f("Load {0} of the feed {1} of {2}", &[&number, &of.namespace, &of.seller]),
     };
-    let body = body(&visit, &of, &asked).await;
-    visit.page(Place::Feeds, &title, body)
+    let body = body(&visit, &of, &params).await;
+    visit.page(Section::Feeds, &title, body)
 }
 
-async fn body(visit: &Visit, of: &Of, asked: &report::Asked) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, of: &LoadRef, params: &report::Params) -> Result<Markup, Failure> {
     let (feed, number) = (of.feed(), of.number(visit)?);
     let request = GetLoadRequest {
         seller: of.seller.clone(),
         namespace: of.namespace.clone(),
         number,
-        ..GetLoadRequest::default()
+        ..Default::default()
     };
-    let (load, report) =
-        tokio::join!(visit.call(GET_LOAD, &request), report::fetched(visit, &feed, number, asked));
+    let (load, report) = tokio::join!(visit.call(&request), report::fetched(visit, &feed, number, params));
     let load = load.map(|answer| answer.load.into_option().unwrap_or_default());
     match &load {
         Err(failure) if matches!(failure.kind, Kind::NotFound | Kind::Forbidden) => {
@@ -70,11 +71,11 @@ async fn body(visit: &Visit, of: &Of, asked: &report::Asked) -> Result<Markup, F
     Ok(html! {
         p { a href=(feed.page()) { (visit.f("Feed {0} of {1}", &[&feed.namespace, &feed.seller])) } }
         div data-live #load { (part(visit, &load, |load| facts(visit, &feed, &page, load))) }
-        (report.show(visit, &feed, &page, asked))
+        (report.show(visit, &feed, &page, params))
     })
 }
 
-fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
+fn facts(visit: &Visit, feed: &FeedRef, page: &str, load: &Load) -> Markup {
     let counts = load.counts.as_option().cloned().unwrap_or_default();
     html! {
         @if load.state.as_known() == Some(State::STATE_WAITING) { (change::waiting(visit, feed, load)) }
@@ -90,25 +91,22 @@ fn facts(visit: &Visit, feed: &Named, page: &str, load: &Load) -> Markup {
             dl.facts {
                 dt { (visit.t("State")) } dd { (load_state(visit, load)) @if is_under_way(load) { (progress(visit, load)) } }
                 dt { (visit.t("File")) } dd { (visit.t(origin(load))) ", " (bytes(load.bytes)) @if !load.format.is_empty() { ", " (load.format) } @if !load.encoding.is_empty() { ", " (load.encoding) } }
-                dt { (visit.t("Came")) } dd { (ago(visit, load.create_time.as_option())) " " span.quiet { (moment(load.create_time.as_option())) } }
-                dt { (visit.t("Began")) } dd { (ago(visit, load.start_time.as_option())) }
+                dt { (visit.t("Received")) } dd { (ago(visit, load.create_time.as_option())) " " span.quiet { (moment(load.create_time.as_option())) } }
+                dt { (visit.t("Start")) } dd { (ago(visit, load.start_time.as_option())) }
                 dt { (visit.t("Ended")) } dd { (ago(visit, load.end_time.as_option())) }
             }
         }
-        h2 { (visit.t("What came of its offers")) }
+        h2 { (visit.t("Results")) }
         div.cards { @for (label, count, place) in figures(visit, feed, page, &counts) {
-            div.card.figure {
-                div.label { (label) }
-                div.number { @if place.is_empty() { (number(count)) } @else { a href=(place) { (number(count)) } } }
-            }
+            (figure(label, &linked(&number(count), Some(&*place).filter(|place| !place.is_empty())), &html! {}))
         } }
-        p.hint { (visit.t("Which offers were new, changed or removed is not kept with the load: the history of each offer names the loads that did it.")) }
+        p.hint { (visit.t("A load does not record which offers it created, changed or removed: the history of each offer names its loads.")) }
     }
 }
 
-/// Counts with the pages of what they count, where there is one: which offers were new or changed at a load is not kept. What never happened is left out, but for
-/// the usual.
-fn figures<'v>(visit: &'v Visit, feed: &Named, page: &str, counts: &Counts) -> Vec<(&'v str, u64, String)> {
+/// Counts with links to what they count. A load does not record which offers were new or changed.
+/// Rare counts are shown only if they are not zero.
+fn figures<'v>(visit: &'v Visit, feed: &FeedRef, page: &str, counts: &Counts) -> Vec<(&'v str, u64, String)> {
     let offers = feed.offers();
     let (errors, warnings) =
         (format!("{page}?severity=error#problems"), format!("{page}?severity=warning#problems"));
@@ -116,15 +114,15 @@ fn figures<'v>(visit: &'v Visit, feed: &Named, page: &str, counts: &Counts) -> V
         (visit.t("In the file"), counts.offers, offers),
         (visit.t("New"), counts.created, String::new()),
         (visit.t("Changed"), counts.changed, String::new()),
-        (visit.t("As before"), counts.unchanged, String::new()),
+        (visit.t("Unchanged"), counts.unchanged, String::new()),
         (visit.t("Rejected"), counts.rejected, errors.clone()),
     ];
     let rare = [
         (visit.t("Removed"), counts.removed, String::new()),
-        (visit.t("Turned to manual ones"), counts.made_manual, String::new()),
+        (visit.t("Made manual"), counts.made_manual, String::new()),
         (visit.t("Not for sale at present"), counts.withdrawn, String::new()),
-        (visit.t("Could not be judged for now"), counts.postponed, errors.clone()),
-        (visit.t("A later load was first"), counts.superseded, String::new()),
+        (visit.t("Postponed"), counts.postponed, errors.clone()),
+        (visit.t("Superseded"), counts.superseded, String::new()),
         (visit.t("Errors"), counts.errors, errors),
         (visit.t("Warnings"), counts.warnings, warnings),
     ];

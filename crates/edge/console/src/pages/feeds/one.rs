@@ -1,43 +1,35 @@
-//! One feed: how it stands, its loads, and what can be done with it.
+//! One feed: its state, its loads, and the actions on it.
 
 use access::Action;
 use axum::response::Response;
 use maud::{Markup, html};
-use serde::Deserialize;
 use wire::torg::feeds::v1::fetch::Outcome;
 use wire::torg::feeds::v1::{Defaults, Feed, Fetch, GetFeedRequest, ListLoadsRequest, Load};
 
+use super::fetch_error::fetch_error;
 use super::state::{is_under_way, load_state, missing, of_feed, origin, progress};
-use super::unfetched::said;
-use super::{Named, change, may_change, upload};
-use crate::address::{Path, Query};
-use crate::layout::Place;
+use super::{FeedRef, change, may_change, upload};
+use crate::address::{Page, Path, Query};
+use crate::language::w;
+use crate::layout::Section;
 use crate::services::Kind;
-use crate::services::methods::{GET_FEED, LIST_LOADS};
-use crate::view::{Tone, ago, bytes, duration, empty, number, pager, part, query, state, table};
+use crate::view::{Tone, ago, bytes, columns, duration, number, pager, part, query, state, table};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
 const LOADS_SHOWN: u32 = 20;
 
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
-    page: String,
-}
-
-pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Query<Asked>) -> Response {
+pub(super) async fn show(visit: Visit, Path(named): Path<FeedRef>, Query(params): Query<Page>) -> Response {
     let title = visit.f("Feed {0} of {1}", &[&named.namespace, &named.seller]);
     let (seller, namespace) = (named.seller.clone(), named.namespace.clone());
-    let feed = GetFeedRequest { seller, namespace, ..GetFeedRequest::default() };
+    let feed = GetFeedRequest { seller, namespace, ..Default::default() };
     let loads = ListLoadsRequest {
         seller: named.seller.clone(),
         namespace: named.namespace.clone(),
         page_size: LOADS_SHOWN,
-        page_token: asked.page.clone(),
-        ..ListLoadsRequest::default()
+        page_token: params.page.clone(),
+        ..Default::default()
     };
-    let (feed, loads) = tokio::join!(visit.call(GET_FEED, &feed), visit.call(LIST_LOADS, &loads));
+    let (feed, loads) = tokio::join!(visit.call(&feed), visit.call(&loads));
     let feed = feed.map(|answer| answer.feed.into_option().unwrap_or_default());
     let body = match (&feed, &loads) {
         (Err(failure), Err(_)) => Err(failure.clone()),
@@ -51,17 +43,17 @@ pub(super) async fn show(visit: Visit, Path(named): Path<Named>, Query(asked): Q
                     " · " a href=(named.under(&["categories"])) { (visit.t("Categories of the seller")) }
                 }
                 div data-live #feed { (part(&visit, &feed, |feed| facts(&visit, &named, feed))) }
-                div data-live #doing { (part(&visit, &feed, |feed| doing(&visit, &named, feed))) }
+                div data-live #doing { (part(&visit, &feed, |feed| feed_actions(&visit, &named, feed))) }
                 h2 { (visit.t("Loads")) }
                 div data-live #loads { (part(&visit, &loads, |loads| table_of(&visit, &named, &loads.loads))) }
-                (pager(&visit, &format!("{}#loads", named.page()), &[], &asked.page, next))
+                (pager(&visit, &format!("{}#loads", named.page()), &[], &params.page, next))
             })
         }
     };
-    visit.page(Place::Feeds, &title, body)
+    visit.page(Section::Feeds, &title, body)
 }
 
-fn facts(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+fn facts(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
     html! {
         @if let Some(load) = feed.last_load.as_option() {
@@ -74,9 +66,9 @@ fn facts(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
                 dt { (visit.t("State")) } dd { (state(tone, visit.t(text))) }
                 @if !feed.title.is_empty() { dt { (visit.t("Title")) } dd { (feed.title) } }
                 (source(visit, feed))
-                dt { (visit.t("Offers that are not in the file any more")) } dd { (visit.t(missing(feed))) }
+                dt { (visit.t("Offers that are no longer in the file")) } dd { (visit.t(missing(feed))) }
                 @if let Some(guard) = feed.guard.as_option() {
-                    dt { (visit.t("Somebody has to confirm")) }
+                    dt { (visit.t("Confirmation needed")) }
                     dd { (visit.f("when more than {0} % of more than {1} offers would be removed", &[&(guard.share * 100.0).round(), &guard.least])) }
                 }
                 @if let Some(given) = feed.defaults.as_option() { (defaults(visit, given)) }
@@ -86,7 +78,7 @@ fn facts(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
     }
 }
 
-/// Where it comes from, and how the last attempt went.
+/// The source of the feed and the outcome of the last fetch.
 fn source(visit: &Visit, feed: &Feed) -> Markup {
     html! {
         @if let Some(parsed) = feed.parsed.as_option() {
@@ -94,8 +86,8 @@ fn source(visit: &Visit, feed: &Feed) -> Markup {
         }
         @if let Some(link) = feed.link.as_option() {
             dt { (visit.t("Link")) } dd { (link.url) }
-            @if !link.user.is_empty() { dt { (visit.t("User at the link")) } dd { (link.user) } }
-            dt { (visit.t("Fetched every")) }
+            @if !link.user.is_empty() { dt { (visit.t("User name")) } dd { (link.user) } }
+            dt { (visit.t("Fetch interval")) }
             dd { (link.period.as_option().map_or_else(|| visit.t("four hours").to_owned(), |period| duration(visit, Some(period)))) }
             dt { (visit.t("Next fetch")) }
             dd { @if feed.paused { (visit.t("not while it is paused")) } @else { (ago(visit, feed.next_fetch_time.as_option())) } }
@@ -111,19 +103,19 @@ fn fetched(visit: &Visit, fetch: &Fetch) -> Markup {
     let (tone, text) = match fetch.outcome.as_known() {
         Some(Outcome::OUTCOME_NEW) => (Tone::Good, w("a new file")),
         Some(Outcome::OUTCOME_UNCHANGED) => (Tone::Good, w("the same file as before")),
-        Some(Outcome::OUTCOME_FAILED_FOR_NOW) => (Tone::Bad, w("failed, tried again soon")),
-        Some(Outcome::OUTCOME_FAILED) => (Tone::Bad, w("failed, tried again at its usual time")),
+        Some(Outcome::OUTCOME_FAILED_FOR_NOW) => (Tone::Bad, w("failed, retried soon")),
+        Some(Outcome::OUTCOME_FAILED) => (Tone::Bad, w("failed, next try at the usual time")),
         Some(Outcome::OUTCOME_UNSPECIFIED) | None => (Tone::Plain, w("not known")),
     };
     html! {
         (ago(visit, fetch.time.as_option())) " " (state(tone, visit.t(text)))
         @if fetch.bytes > 0 { " " span.quiet { (bytes(fetch.bytes)) } }
-        (said(visit, fetch))
+        (fetch_error(visit, fetch))
         @if fetch.attempts > 1 { br; span.quiet { (visit.f("attempts in a row: {0}", &[&fetch.attempts])) } }
     }
 }
 
-/// What offers have that do not say so themselves.
+/// Defaults for offers that do not set these fields.
 fn defaults(visit: &Visit, given: &Defaults) -> Markup {
     let contacts = given.contacts.as_option();
     let place = given.place.as_option();
@@ -142,12 +134,12 @@ fn defaults(visit: &Visit, given: &Defaults) -> Markup {
     .collect();
     html! {
         @if !parts.is_empty() {
-            dt { (visit.t("If an offer does not say so itself")) } dd { (parts.join(" · ")) }
+            dt { (visit.t("Defaults of offers")) } dd { (parts.join(" · ")) }
         }
     }
 }
 
-fn under_way(visit: &Visit, named: &Named, load: &Load) -> Markup {
+fn under_way(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
     html! {
         div.card {
             div.line {
@@ -159,15 +151,15 @@ fn under_way(visit: &Visit, named: &Named, load: &Load) -> Markup {
     }
 }
 
-/// What can be done with it, for those who may.
-fn doing(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
+/// The actions that the caller may take.
+fn feed_actions(visit: &Visit, named: &FeedRef, feed: &Feed) -> Markup {
     if feed.deleting {
-        return html! { p.notice { (visit.t("The feed is being deleted: first its offers are dealt with, then it goes.")) } };
+        return html! { p.notice { (visit.t("The feed is being deleted: its offers first, then the feed.")) } };
     }
     if !may_change(visit, &named.seller) {
         return html! {
             @if visit.may(Action::ReadAny) && !visit.may(Action::WriteForSeller) {
-                p.hint { (visit.t("Only its seller, services and admins change a feed.")) }
+                p.hint { (visit.t("Only its seller, services and admins may change a feed.")) }
             }
         };
     }
@@ -177,39 +169,33 @@ fn doing(visit: &Visit, named: &Named, feed: &Feed) -> Markup {
     }
 }
 
-fn table_of(visit: &Visit, named: &Named, loads: &[Load]) -> Markup {
-    if loads.is_empty() {
-        return empty(visit.t("No file came yet: upload one, or wait for the link to be fetched."));
-    }
-    let head = html! {
-        th scope="col" { (visit.t("Load")) }
-        th scope="col" { (visit.t("State")) }
-        th scope="col" { (visit.t("When")) }
-        th scope="col" { (visit.t("File")) }
-        th.n scope="col" { (visit.t("In the file")) }
-        th.n scope="col" { (visit.t("New")) }
-        th.n scope="col" { (visit.t("Changed")) }
-        th.n scope="col" { (visit.t("Rejected")) }
-        th.n scope="col" { (visit.t("Removed")) }
-    };
-    table(visit.t("Loads"), &head, &html! { @for load in loads { (row(visit, named, load)) } })
+fn table_of(visit: &Visit, named: &FeedRef, loads: &[Load]) -> Markup {
+    let columns = columns![
+        text "Load", text "State", text "When", text "File", number "In the file", number "New",
+        number "Changed", number "Rejected", number "Removed",
+    ];
+    table(
+        visit,
+        visit.t("Loads"),
+        &columns,
+        visit.t("No files yet: upload one, or wait for the next fetch."),
+        loads.iter().map(|load| row(visit, named, load)),
+    )
 }
 
-fn row(visit: &Visit, named: &Named, load: &Load) -> Markup {
+fn row(visit: &Visit, named: &FeedRef, load: &Load) -> Markup {
     let page = named.under(&["loads", &load.number.to_string()]);
     let counts = load.counts.as_option().cloned().unwrap_or_default();
     html! {
-        tr {
-            th scope="row" { a href=(page) { (load.number) } }
-            td { (load_state(visit, load)) @if is_under_way(load) { br; (progress(visit, load)) } }
-            td { (ago(visit, load.create_time.as_option())) }
-            td { (visit.t(origin(load))) br; span.quiet { (load.format) " " (bytes(load.bytes)) } }
-            td.n { a href=(named.offers()) { (number(counts.offers)) } }
-            // Which offers were new or changed at a load is not kept.
-            td.n { (number(counts.created)) }
-            td.n { (number(counts.changed)) }
-            td.n { a href={ (page) "?severity=error#problems" } { (number(counts.rejected)) } }
-            td.n { (number(counts.removed)) }
-        }
+        th scope="row" { a href=(page) { (load.number) } }
+        td { (load_state(visit, load)) @if is_under_way(load) { br; (progress(visit, load)) } }
+        td { (ago(visit, load.create_time.as_option())) }
+        td { (visit.t(origin(load))) br; span.quiet { (load.format) " " (bytes(load.bytes)) } }
+        td.n { a href=(named.offers()) { (number(counts.offers)) } }
+        // A load does not record which offers were new or changed.
+        td.n { (number(counts.created)) }
+        td.n { (number(counts.changed)) }
+        td.n { a href={ (page) "?severity=error#problems" } { (number(counts.rejected)) } }
+        td.n { (number(counts.removed)) }
     }
 }

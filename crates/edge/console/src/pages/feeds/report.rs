@@ -1,4 +1,4 @@
-//! What was wrong with the offers of a load: by code, one by one, and as a file.
+//! The problems of a load: by code, as a list, and as a file.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -13,35 +13,31 @@ use wire::torg::feeds::v1::{
     SummarizeProblemsResponse,
 };
 
-use super::Named;
-use super::load::Of;
+use super::FeedRef;
+use super::load::LoadRef;
 use crate::address::Path;
-use crate::layout::Place;
+use crate::layout::Section;
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::services::methods::{LIST_FEED_PROBLEMS, SUMMARIZE_PROBLEMS};
-use crate::services::{Failure, Kind, said};
-use crate::view::{Tone, cut, empty, long, number, pager, part, path, piece, query, state, table};
+use crate::services::{Failure, Kind, failure_of};
+use crate::view::{Tone, columns, cut, empty, long, number, pager, part, path, piece, query, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 100;
-/// Codes that mean that a seller's own category was not recognised.
+/// Codes of a category that was not recognised.
 const CATEGORY_CODES: [&str; 2] = ["unknown_category", "unknown_category_id"];
 
-/// Which problems are to be listed; none are if nothing is said.
+/// A filter; without one no list is shown.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
+#[serde(default)]
+pub(super) struct Params {
     code: String,
-    #[serde(default)]
     severity: String,
-    /// The external id of an offer.
-    #[serde(default)]
+    /// External id of an offer.
     offer: String,
-    #[serde(default)]
     page: String,
 }
 
-impl Asked {
+impl Params {
     fn severity(&self) -> Severity {
         match &*self.severity {
             "error" => Severity::SEVERITY_ERROR,
@@ -55,36 +51,34 @@ impl Asked {
     }
 }
 
-/// What the services told.
 pub(super) struct Report {
     summary: Result<SummarizeProblemsResponse, Failure>,
     listed: Option<Result<ListProblemsResponse, Failure>>,
 }
 
-/// Asks what was wrong in a load.
-pub(super) async fn fetched(visit: &Visit, feed: &Named, load: u64, asked: &Asked) -> Report {
+pub(super) async fn fetched(visit: &Visit, feed: &FeedRef, load: u64, params: &Params) -> Report {
     let language = visit.language().code().to_owned();
     let summary = SummarizeProblemsRequest {
         seller: feed.seller.clone(),
         namespace: feed.namespace.clone(),
         number: load,
         language: language.clone(),
-        ..SummarizeProblemsRequest::default()
+        ..Default::default()
     };
     let listed = ListProblemsRequest {
         seller: feed.seller.clone(),
         namespace: feed.namespace.clone(),
         number: load,
-        codes: Some(asked.code.clone()).filter(|code| !code.is_empty()).into_iter().collect(),
-        severity: asked.severity().into(),
-        external_id: asked.offer.clone(),
+        codes: Some(params.code.clone()).filter(|code| !code.is_empty()).into_iter().collect(),
+        severity: params.severity().into(),
+        external_id: params.offer.clone(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
+        page_token: params.page.clone(),
         language,
-        ..ListProblemsRequest::default()
+        ..Default::default()
     };
-    let (summary, listed) = tokio::join!(visit.call(SUMMARIZE_PROBLEMS, &summary), async {
-        if asked.is_any() { Some(visit.call(LIST_FEED_PROBLEMS, &listed).await) } else { None }
+    let (summary, listed) = tokio::join!(visit.call(&summary), async {
+        if params.is_any() { Some(visit.call(&listed).await) } else { None }
     });
     Report { summary, listed }
 }
@@ -94,20 +88,20 @@ impl Report {
         self.summary.is_err() && self.listed.as_ref().is_none_or(Result::is_err)
     }
 
-    pub(super) fn show(&self, visit: &Visit, feed: &Named, page: &str, asked: &Asked) -> Markup {
+    pub(super) fn show(&self, visit: &Visit, feed: &FeedRef, page: &str, params: &Params) -> Markup {
         html! {
-            h2 { (visit.t("What was wrong")) }
+            h2 { (visit.t("Problems found")) }
             div data-live #report {
                 (part(visit, &self.summary, |summary| codes(visit, feed, page, &summary.codes)))
             }
-            @if let Some(listed) = &self.listed { div data-live #listed { (list(visit, page, asked, listed)) } }
+            @if let Some(listed) = &self.listed { div data-live #listed { (list(visit, page, params, listed)) } }
         }
     }
 }
 
-fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Markup {
+fn codes(visit: &Visit, feed: &FeedRef, page: &str, codes: &[CodeSummary]) -> Markup {
     if codes.is_empty() {
-        return empty(visit.t("Nothing was wrong, as far as the load has come."));
+        return empty(visit.t("No problems so far."));
     }
     html! {
         p.line {
@@ -120,8 +114,8 @@ fn codes(visit: &Visit, feed: &Named, page: &str, codes: &[CodeSummary]) -> Mark
     }
 }
 
-/// What is known of a code; examples are unfolded at the first.
-fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: bool) -> Markup {
+/// One code with its examples, which are unfolded for the first code.
+fn one_code(visit: &Visit, feed: &FeedRef, page: &str, code: &CodeSummary, first: bool) -> Markup {
     let bad = code.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let all = format!("{page}{}#problems", query(&[("code", &code.code)]));
     html! {
@@ -129,12 +123,12 @@ fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: 
             div.line {
                 strong { a href=(all) { (number(code.count)) " × " (code.code) } }
                 (severity(visit, bad))
-                @if is_web(&code.link) { a href=(code.link) rel="noreferrer" { (visit.t("more about it")) } }
+                @if is_web(&code.link) { a href=(code.link) rel="noreferrer" { (visit.t("details")) } }
             }
             p { (code.meaning) }
             @if !code.remedy.is_empty() { p { (visit.t("What to do")) ": " (code.remedy) } }
             @if CATEGORY_CODES.contains(&&*code.code) {
-                p { a href=(feed.under(&["categories"])) { (visit.t("Say which categories they are")) } }
+                p { a href=(feed.under(&["categories"])) { (visit.t("Map these categories")) } }
             }
             @if !code.examples.is_empty() {
                 details id={ "examples-" (code.code) } open[first] {
@@ -146,37 +140,31 @@ fn one_code(visit: &Visit, feed: &Named, page: &str, code: &CodeSummary, first: 
     }
 }
 
-fn list(visit: &Visit, page: &str, asked: &Asked, listed: &Result<ListProblemsResponse, Failure>) -> Markup {
-    let chosen = [("code", &*asked.code), ("severity", &*asked.severity), ("offer", &*asked.offer)];
+fn list(
+    visit: &Visit,
+    page: &str,
+    params: &Params,
+    listed: &Result<ListProblemsResponse, Failure>,
+) -> Markup {
+    let chosen = [("code", &*params.code), ("severity", &*params.severity), ("offer", &*params.offer)];
     let next = listed.as_ref().map(|listed| &*listed.next_page_token).unwrap_or_default();
     let names: Vec<&str> = chosen.iter().map(|(_, value)| *value).filter(|value| !value.is_empty()).collect();
     html! {
         h2 #problems { (visit.f("All problems: {0}", &[&names.join(", ")])) }
         p { a href=(page) { (visit.t("Close this list")) } }
-        (part(visit, listed, |listed| html! {
-            @if listed.problems.is_empty() { (empty(visit.t("There are no problems of this kind in the load."))) }
-            @else { (rows(visit, page, "listed", &listed.problems)) }
-        }))
-        (pager(visit, &format!("{page}#problems"), &chosen, &asked.page, next))
+        (part(visit, listed, |listed| rows(visit, page, "listed", &listed.problems)))
+        (pager(visit, &format!("{page}#problems"), &chosen, &params.page, next))
     }
 }
 
 fn rows(visit: &Visit, page: &str, which: &str, problems: &[OfferProblem]) -> Markup {
-    let head = html! {
-        th scope="col" { (visit.t("Offer")) }
-        th scope="col" { (visit.t("What is wrong")) }
-        th scope="col" { (visit.t("Field")) }
-        th scope="col" { (visit.t("Value")) }
-        th.n scope="col" { (visit.t("Line")) }
-        th.n scope="col" { (visit.t("Column")) }
-    };
-    table(
-        visit.t("What was wrong"),
-        &head,
-        &html! {
-            @for (place, found) in problems.iter().enumerate() { (row(visit, page, &format!("{which}-{place}"), found)) }
-        },
-    )
+    let columns = columns![
+        text "Offer", text "Problems", text "Field", text "Value", number "Line", number "Column",
+    ];
+    let none = visit.t("There are no problems of this kind in the load.");
+    let rows = problems.iter().enumerate();
+    let rows = rows.map(|(place, found)| row(visit, page, &format!("{which}-{place}"), found));
+    table(visit, visit.t("Problems found"), &columns, none, rows)
 }
 
 fn row(visit: &Visit, page: &str, id: &str, found: &OfferProblem) -> Markup {
@@ -184,20 +172,18 @@ fn row(visit: &Visit, page: &str, id: &str, found: &OfferProblem) -> Markup {
     let bad = problem.severity.as_known() == Some(Severity::SEVERITY_ERROR);
     let place = |at: u32| if at == 0 { "–".to_owned() } else { at.to_string() };
     html! {
-        tr {
-            td.wide {
-                @if found.offer.is_empty() { (cut(&found.title)) }
-                @else { a href=(path(&["offers", &found.offer])) { @if found.title.is_empty() { (found.offer) } @else { (cut(&found.title)) } } }
-                @if !found.external_id.is_empty() {
-                    br; a.quiet href={ (page) (query(&[("offer", &found.external_id)])) "#problems" } { (cut(&found.external_id)) }
-                }
+        td.wide {
+            @if found.offer.is_empty() { (cut(&found.title)) }
+            @else { a href=(path(&["offers", &found.offer])) { @if found.title.is_empty() { (found.offer) } @else { (cut(&found.title)) } } }
+            @if !found.external_id.is_empty() {
+                br; a.quiet href={ (page) (query(&[("offer", &found.external_id)])) "#problems" } { (cut(&found.external_id)) }
             }
-            td.wide { (severity(visit, bad)) " " (problem.message) @if !problem.remedy.is_empty() { br; span.quiet { (problem.remedy) } } }
-            td { (cut(&problem.field)) }
-            td.wide.code { (long(id, &problem.value)) }
-            td.n { (place(problem.line)) }
-            td.n { (place(problem.column)) }
         }
+        td.wide { (severity(visit, bad)) " " (problem.message) @if !problem.remedy.is_empty() { br; span.quiet { (problem.remedy) } } }
+        td { (cut(&problem.field)) }
+        td.wide.code { (long(id, &problem.value)) }
+        td.n { (place(problem.line)) }
+        td.n { (place(problem.column)) }
     }
 }
 
@@ -205,21 +191,21 @@ fn severity(visit: &Visit, bad: bool) -> Markup {
     if bad { state(Tone::Bad, visit.t("error")) } else { state(Tone::Warn, visit.t("warning")) }
 }
 
-/// Whether a link leads to a page, and runs nothing.
+/// Whether a link is safe to follow: a web page, no script.
 fn is_web(link: &str) -> bool {
     ["https://", "http://", "/"].iter().any(|begin| link.starts_with(begin))
 }
 
-pub(super) async fn xlsx(visit: Visit, Path(of): Path<Of>) -> Response {
+pub(super) async fn xlsx(visit: Visit, Path(of): Path<LoadRef>) -> Response {
     file(&visit, &of, "problems.xlsx").await
 }
 
-pub(super) async fn csv(visit: Visit, Path(of): Path<Of>) -> Response {
+pub(super) async fn csv(visit: Visit, Path(of): Path<LoadRef>) -> Response {
     file(&visit, &of, "problems.csv").await
 }
 
-/// The report as a file, as it comes.
-async fn file(visit: &Visit, of: &Of, name: &str) -> Response {
+/// Streams the report as a file.
+async fn file(visit: &Visit, of: &LoadRef, name: &str) -> Response {
     let [seller, namespace, number] = [&of.seller, &of.namespace, &of.number].map(|text| piece(text));
     let language = visit.language().code();
     let path = format!("/feeds/{seller}/{namespace}/loads/{number}/{name}?language={language}");
@@ -231,9 +217,9 @@ async fn file(visit: &Visit, of: &Of, name: &str) -> Response {
             }
             let status = answer.status();
             let body = axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await;
-            said(status, &body.unwrap_or_default())
+            failure_of(status, &body.unwrap_or_default())
         }
         Err(error) => Failure::new(Kind::Broken, error.to_string()),
     };
-    visit.page(Place::Feeds, name, Err(failure))
+    visit.page(Section::Feeds, name, Err(failure))
 }

@@ -1,7 +1,7 @@
-//! A file that is handed in by a form.
+//! File uploads by a form.
 //!
-//! The file goes on to the feed as it comes, piece by piece: nothing but a piece of it is held. The token of the form stands before the file and is looked at
-//! before a byte of the file goes anywhere.
+//! The file is streamed to the feed service chunk by chunk. The CSRF token precedes the file and is
+//! checked before the first byte of the file is sent on.
 
 use std::io;
 use std::sync::Arc;
@@ -21,20 +21,19 @@ use multer::{Constraints, Field, Multipart, SizeLimit, parse_boundary};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::Named;
+use super::FeedRef;
 use crate::address::Path;
 use crate::form::{TOKEN_FIELD, is_own};
 use crate::limits::{
     ANSWER_BYTES_MAX, TOKEN_BYTES_MAX, UPLOAD_BEGIN_TIME_MAX, UPLOAD_END_TIME_MAX, UPLOAD_FIELDS_BYTES_MAX,
 };
-use crate::services::{Failure, Kind, said};
+use crate::services::{Failure, Kind, failure_of};
 use crate::view::{piece, token};
 use crate::visit::Visit;
 
 const FILE_FIELD: &str = "file";
 
-/// A form to choose a file, or to drop one on.
-pub(super) fn form(visit: &Visit, named: &Named) -> Markup {
+pub(super) fn form(visit: &Visit, named: &FeedRef) -> Markup {
     html! {
         form.drop method="post" action=(named.under(&["upload"])) enctype="multipart/form-data" data-drop {
             (token(visit))
@@ -44,24 +43,25 @@ pub(super) fn form(visit: &Visit, named: &Named) -> Markup {
             button.main { (visit.t("Upload")) }
             p data-say="going" role="status" hidden { span {} br; progress aria-label=(visit.t("Upload")) {} }
             p.notice.bad data-say="many" role="alert" hidden { (visit.t("One file at a time: nothing was uploaded.")) }
-            p.notice.bad data-say="broken" role="alert" hidden { (visit.t("The file did not arrive whole. Try it again.")) }
+            p.notice.bad data-say="broken" role="alert" hidden { (visit.t("The file did not arrive completely. Try again.")) }
             p.notice.bad data-say="refused" role="alert" hidden {}
         }
     }
 }
 
-/// How far a form was read.
+/// The part of the form that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Before the file: only small fields.
+    /// Small fields before the file.
     Fields = 0,
-    /// The file goes on to the feed.
+    /// The file is streamed to the feed service chunk by chunk. The CSRF token precedes the file
+    /// and is checked before the first byte of the file is sent on.
     File = 1,
-    /// Nobody wants the rest.
+    /// The rest is discarded.
     Rest = 2,
 }
 
-/// Where a form is, known to whoever reads it and to what brings its pieces.
+/// The current stage, shared by the parser and the stream of chunks.
 #[derive(Clone, Default)]
 struct Progress(Arc<AtomicU8>);
 
@@ -75,19 +75,19 @@ impl Progress {
     }
 }
 
-/// What is left of the answer to an upload: which load it became.
+/// The answer to an upload.
 #[derive(Deserialize)]
 struct Taken {
     number: String,
 }
 
-pub(super) async fn take(visit: Visit, Path(named): Path<Named>, request: Request) -> Response {
+pub(super) async fn take(visit: Visit, Path(named): Path<FeedRef>, request: Request) -> Response {
     if !is_own(request.headers()) {
         return visit.forged();
     }
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let Ok(boundary) = parse_boundary(kind) else {
-        return visit.refused(&Failure::new(Kind::Refused, visit.t("This is no form.")));
+        return visit.refused(&Failure::new(Kind::Refused, visit.t("This is not a form.")));
     };
     let progress = Progress::default();
     let limits = SizeLimit::new().for_field(TOKEN_FIELD, TOKEN_BYTES_MAX);
@@ -96,29 +96,31 @@ pub(super) async fn take(visit: Visit, Path(named): Path<Named>, request: Reques
     let file = match timeout(UPLOAD_BEGIN_TIME_MAX, file_of(&visit, &mut form)).await {
         Ok(Ok(file)) => file,
         Ok(Err(refused)) => return *refused,
-        Err(_) => return visit.refused(&Failure::new(Kind::Refused, visit.t("The form came too slowly."))),
+        Err(_) => {
+            return visit.refused(&Failure::new(Kind::Refused, visit.t("The form was sent too slowly.")));
+        }
     };
     progress.set(Stage::File);
     let outcome = hand_in(&visit, &named, file).await;
     if outcome.is_err() {
-        // A browser hears an answer only when it has sent everything.
+        // A browser reads the answer only after it has sent everything.
         progress.set(Stage::Rest);
-        // Whatever is wrong with the rest, the answer is known already.
+        // Errors in the rest do not change the outcome.
         let _ = timeout(UPLOAD_END_TIME_MAX, form.next_field()).await;
     }
     match outcome {
         Ok(number) => {
-            let told = visit.f("The file was taken: it is load {0}.", &[&number]);
-            visit.done(&named.under(&["loads", &number]), Ok(told))
+            let message = visit.f("The file was accepted as load {0}.", &[&number]);
+            visit.done(&named.under(&["loads", &number]), Ok(message))
         }
         Err(failure) => visit.done(&named.page(), Err(failure)),
     }
 }
 
-/// The file of a form, behind the token of the session.
+/// The file of a form, after the CSRF token was checked.
 async fn file_of(visit: &Visit, form: &mut Multipart<'static>) -> Result<Field<'static>, Box<Response>> {
     let refuse = |text: &'static str| Box::new(visit.refused(&Failure::new(Kind::Refused, visit.t(text))));
-    let broken = |_| refuse("The form is too large, or broke off.");
+    let broken = |_| refuse("The form is too large or incomplete.");
     let mut made = false;
     while let Some(field) = form.next_field().await.map_err(broken)? {
         match field.name() {
@@ -131,8 +133,8 @@ async fn file_of(visit: &Visit, form: &mut Multipart<'static>) -> Result<Field<'
     Err(if made { refuse("There is no file in the form.") } else { Box::new(visit.forged()) })
 }
 
-/// Sends the file on; the number of the load that it became.
-async fn hand_in(visit: &Visit, named: &Named, file: Field<'static>) -> Result<String, Failure> {
+/// Streams the file to the service; returns the number of the load.
+async fn hand_in(visit: &Visit, named: &FeedRef, file: Field<'static>) -> Result<String, Failure> {
     let path = format!("/feeds/{}/{}/upload", piece(&named.seller), piece(&named.namespace));
     let request = Request::post(path)
         .header(CONTENT_TYPE, "application/octet-stream")
@@ -143,7 +145,7 @@ async fn hand_in(visit: &Visit, named: &Named, file: Field<'static>) -> Result<S
     let body = axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await;
     let body = body.map_err(|error| Failure::new(Kind::Broken, format!("an answer broke off: {error}")))?;
     if status != StatusCode::ACCEPTED {
-        return Err(said(status, &body));
+        return Err(failure_of(status, &body));
     }
     let taken: Taken = serde_json::from_slice(&body).map_err(|error| {
         Failure::new(Kind::Broken, format!("the answer to an upload cannot be read: {error}"))
@@ -151,8 +153,9 @@ async fn hand_in(visit: &Visit, named: &Named, file: Field<'static>) -> Result<S
     Ok(taken.number)
 }
 
-/// The pieces of a body with a pause behind each. Whoever parses forms takes pieces for as long as there are any; with the pauses it takes one, and what it
-/// holds stays small. Before the file there may be little; behind what is wanted, pieces are thrown away.
+/// The chunks of a body with a pause after each. The parser takes chunks as long as there are any;
+/// with the pauses it takes one, and its buffer stays small. Before the file the size is limited;
+/// after a refusal chunks are discarded.
 fn one_by_one(
     mut pieces: BodyDataStream,
     progress: Progress,

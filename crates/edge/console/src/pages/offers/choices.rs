@@ -1,12 +1,13 @@
-//! Which moves to another status are offered to whom. The services have the table that counts; a test holds this one against it.
+//! The status changes offered to each kind of caller. The services have the authoritative table; a
+//! test compares the two.
 
 use access::{Action, Role};
 use wire::torg::offers::v1::{Offer, Status};
 
+use crate::language::w;
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// As whom somebody moves an offer.
+/// The role in which a caller moves an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Seller,
@@ -17,7 +18,7 @@ pub(super) enum By {
 
 use By::{Admin, Moderator, Seller, Service};
 
-/// From, to, and who may.
+/// From, to, who may.
 pub(super) const MOVES: &[(Status, Status, &[By])] = &[
     (Status::STATUS_ACTIVE, Status::STATUS_EXPIRED, &[Service, Admin]),
     (Status::STATUS_ACTIVE, Status::STATUS_SOLD, &[Seller, Service, Admin]),
@@ -42,7 +43,7 @@ pub(super) const MOVES: &[(Status, Status, &[By])] = &[
     (Status::STATUS_BANNED, Status::STATUS_ARCHIVED, &[Admin]),
 ];
 
-/// As whom the person moves this offer; nobody, if they may not.
+/// The caller's role for this offer; `None` if they may not move it.
 pub(super) fn by(visit: &Visit, offer: &Offer) -> Option<By> {
     if visit.is_unchecked() {
         return None;
@@ -57,7 +58,6 @@ pub(super) fn by(visit: &Visit, offer: &Offer) -> Option<By> {
     }
 }
 
-/// Where somebody may move an offer from a status.
 pub(super) fn choices(from: Status, by: By) -> impl Iterator<Item = Status> {
     MOVES
         .iter()
@@ -65,28 +65,25 @@ pub(super) fn choices(from: Status, by: By) -> impl Iterator<Item = Status> {
         .map(|(_, to, _)| *to)
 }
 
-/// What a move is called.
 pub(super) fn name(from: Status, to: Status) -> &'static str {
     match (from, to) {
         (Status::STATUS_BANNED, Status::STATUS_ACTIVE) => w("Lift the ban"),
         (Status::STATUS_BANNED, Status::STATUS_EXPIRED) => w("Lift the ban: expired"),
         (Status::STATUS_BANNED, Status::STATUS_SOLD) => w("Lift the ban: sold"),
-        (_, Status::STATUS_ACTIVE) => w("Publish it again"),
-        (_, Status::STATUS_EXPIRED) => w("Let it expire"),
-        (_, Status::STATUS_BANNED) => w("Ban it"),
-        (_, Status::STATUS_SOLD) => w("It is sold"),
-        (_, Status::STATUS_REMOVED) => w("Remove it"),
-        (_, Status::STATUS_ARCHIVED) => w("Archive it"),
+        (_, Status::STATUS_ACTIVE) => w("Publish again"),
+        (_, Status::STATUS_EXPIRED) => w("Expire"),
+        (_, Status::STATUS_BANNED) => w("Ban"),
+        (_, Status::STATUS_SOLD) => w("Mark as sold"),
+        (_, Status::STATUS_REMOVED) => w("Remove"),
+        (_, Status::STATUS_ARCHIVED) => w("Archive"),
         (_, Status::STATUS_UNSPECIFIED) => w("not known"),
     }
 }
 
-/// A status in the field of a form.
 pub(super) fn key(status: Status) -> &'static str {
     super::names::status_name(status)
 }
 
-/// The status that a field means.
 pub(super) fn from_key(text: &str) -> Option<Status> {
     let all = [
         Status::STATUS_ACTIVE,

@@ -1,4 +1,4 @@
-//! All fields of an offer.
+//! The fields of an offer.
 
 use access::Action;
 use maud::{Markup, html};
@@ -6,16 +6,16 @@ use wire::torg::catalog::v1::{Attribute, GetCategoryResponse};
 use wire::torg::offers::v1::{Contacts, Offer, Place, PredictedPrice, predicted_price};
 
 use super::{money, names, photos, price, source, status};
+use crate::language::w;
 use crate::services::Failure;
 use crate::view::{ago_of_offers, moment, path, query};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// What the catalogue says of its category, or why it cannot be asked.
+/// The category in the catalogue, or why it cannot be read.
 type Category = Result<GetCategoryResponse, Failure>;
 
-/// How it stands: the status with its reason, times, where it comes from.
-pub(super) fn standing(visit: &Visit, offer: &Offer, category: &Category) -> Markup {
+/// Status with its reason, times, source.
+pub(super) fn summary(visit: &Visit, offer: &Offer, category: &Category) -> Markup {
     let seller = path(&["sellers", &offer.seller]);
     let reason = offer.status_reason.as_option();
     html! {
@@ -44,14 +44,14 @@ pub(super) fn standing(visit: &Visit, offer: &Offer, category: &Category) -> Mar
                     dt { (visit.t("Expires")) } dd { (ago_of_offers(visit, offer.expire_time.as_option())) }
                 }
                 @if offer.expire_warning_time.is_set() {
-                    dt { (visit.t("The seller was warned of it")) } dd { (ago_of_offers(visit, offer.expire_warning_time.as_option())) }
+                    dt { (visit.t("Expiry warning sent")) } dd { (ago_of_offers(visit, offer.expire_warning_time.as_option())) }
                 }
                 @if visit.caller().may(Action::SeeInternals) {
                     dt { (visit.t("Version")) } dd { a href="#history" { (offer.version) } }
                     dt { (visit.t("Catalogue")) } dd { (offer.catalogue_version) }
                 }
                 @if !offer.obstacles.is_empty() {
-                    dt { (visit.t("What keeps it from the newest catalogue")) }
+                    dt { (visit.t("What blocks the newest catalogue")) }
                     dd { @for obstacle in &offer.obstacles { div { code { (obstacle.field) } ": " (obstacle.text) } } }
                 }
             }
@@ -64,7 +64,6 @@ fn category_name<'a>(category: &'a Category, id: &'a str) -> &'a str {
     named.map(|named| &*named.path).filter(|path| !path.is_empty()).unwrap_or(id)
 }
 
-/// What is offered: everything that its seller says.
 pub(super) fn content(visit: &Visit, offer: &Offer, category: &Category) -> Markup {
     let condition = names::condition_name(offer.condition.as_known().unwrap_or_default());
     html! {
@@ -74,20 +73,20 @@ pub(super) fn content(visit: &Visit, offer: &Offer, category: &Category) -> Mark
                 @if !offer.description.is_empty() { dt { (visit.t("Description")) } dd { (offer.description) } }
                 @if let Some(condition) = condition { dt { (visit.t("Condition")) } dd { (visit.t(condition)) } }
                 @for (id, values) in &offer.attributes { (attribute(category, id, &values.values)) }
-                @if let Some(place) = offer.place.as_option() { dt { (visit.t("Place")) } dd { (where_it_is(place)) } }
+                @if let Some(place) = offer.place.as_option() { dt { (visit.t("Place")) } dd { (location(place)) } }
                 @if let Some(contacts) = offer.contacts.as_option() {
-                    dt { (visit.t("Contacts")) } dd { (reach(visit, contacts)) }
+                    dt { (visit.t("Contacts")) } dd { (contact_list(visit, contacts)) }
                 }
-                @if let Some(film) = offer.video.as_option() { dt { (visit.t("Video")) } dd { (photos::film(visit, film)) } }
+                @if let Some(film) = offer.video.as_option() { dt { (visit.t("Video")) } dd { (photos::video_facts(visit, film)) } }
                 @if let Some(usual) = offer.predicted_price.as_option() {
-                    dt { (visit.t("Such offers cost")) } dd { (usual_price(visit, usual)) }
+                    dt { (visit.t("Typical price")) } dd { (usual_price(visit, usual)) }
                 }
             }
         }
     }
 }
 
-/// An attribute by the names of the catalogue, as far as it knows them.
+/// An attribute with the names of the catalogue, as far as they are known.
 fn attribute(category: &Category, id: &str, values: &[String]) -> Markup {
     let known =
         category.as_ref().ok().and_then(|answer| answer.attributes.iter().find(|known| known.id == id));
@@ -98,12 +97,11 @@ fn attribute(category: &Category, id: &str, values: &[String]) -> Markup {
     let text: Vec<String> = values.iter().map(named).collect();
     let unit = known.map(|known: &Attribute| &*known.unit).unwrap_or_default();
     html! {
-        dt { @if let Some(known) = known { (known.name) } @else { code { (id) } } }
-        dd { (text.join(", ")) @if !unit.is_empty() { " " (unit) } }
+        dt { @if let Some(known) = known { (known.name) } @else { code { (id) } } } dd { (text.join(", ")) @if !unit.is_empty() { " " (unit) } }
     }
 }
 
-fn where_it_is(place: &Place) -> Markup {
+fn location(place: &Place) -> Markup {
     html! {
         (place.address)
         @if !place.place_id.is_empty() { @if !place.address.is_empty() { br; } code { (place.place_id) } }
@@ -113,7 +111,7 @@ fn where_it_is(place: &Place) -> Markup {
     }
 }
 
-fn reach(visit: &Visit, contacts: &Contacts) -> Markup {
+fn contact_list(visit: &Visit, contacts: &Contacts) -> Markup {
     html! {
         @if !contacts.name.is_empty() { div { (contacts.name) } }
         @for phone in &contacts.phones { div { (phone) } }
@@ -127,9 +125,9 @@ fn usual_price(visit: &Visit, usual: &PredictedPrice) -> Markup {
     let amount = |given: Option<&wire::torg::offers::v1::Money>| given.map(money).unwrap_or_default();
     let confidence = match usual.confidence.as_known().unwrap_or_default() {
         Confidence::CONFIDENCE_UNSPECIFIED => None,
-        Confidence::CONFIDENCE_LOW => Some(w("hardly sure")),
-        Confidence::CONFIDENCE_MEDIUM => Some(w("fairly sure")),
-        Confidence::CONFIDENCE_HIGH => Some(w("quite sure")),
+        Confidence::CONFIDENCE_LOW => Some(w("low confidence")),
+        Confidence::CONFIDENCE_MEDIUM => Some(w("medium confidence")),
+        Confidence::CONFIDENCE_HIGH => Some(w("high confidence")),
     };
     html! {
         (amount(usual.median.as_option()))

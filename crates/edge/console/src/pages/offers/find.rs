@@ -1,4 +1,4 @@
-//! Finding an offer by whatever is known of it: its id in any written form, its seller, its id in a feed of the seller.
+//! Search for an offer by its id, its seller, or its id in a feed.
 
 mod search;
 
@@ -11,24 +11,23 @@ use wire::torg::offers::v1::Offer;
 use super::{price, source, status};
 use crate::address::Query;
 use crate::answer::see;
-use crate::layout::Place;
-use crate::view::{empty, number, path, table};
+use crate::layout::Section;
+use crate::view::{columns, empty, number, path, table};
 use crate::visit::Visit;
 use search::{Found, find};
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
+#[serde(default)]
+pub(super) struct Params {
     q: String,
-    /// In whose feeds an id is looked for.
-    #[serde(default)]
+    /// The seller in whose feeds an id is searched.
     seller: String,
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let (text, seller) = (asked.q.trim(), asked.seller.trim());
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let (text, seller) = (params.q.trim(), params.seller.trim());
     if let (true, Some(own)) = (text.is_empty(), visit.own_seller()) {
-        // What is a seller's own is in their cabinet.
+        // Sellers find their offers in their cabinet.
         return see(&path(&["sellers", own]));
     }
     let found = if text.is_empty() { None } else { Some(find(&visit, text, seller).await) };
@@ -39,10 +38,10 @@ pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
         (form(&visit, text, seller))
         @if let Some(found) = &found { div data-live #found { (results(&visit, text, found)) } }
     };
-    visit.page(Place::Offers, visit.t("Offers"), Ok(body))
+    visit.page(Section::Offers, visit.t("Offers"), Ok(body))
 }
 
-/// Where to go at once: the text means one offer, and nothing else.
+/// The page to redirect to if the text matches exactly one offer and nothing else.
 fn only_place(found: &Found) -> Option<String> {
     match (&*found.offers, &found.seller, &found.stage) {
         ([offer], None, None) => Some(path(&["offers", &offer.id])),
@@ -59,16 +58,13 @@ fn form(visit: &Visit, text: &str, seller: &str) -> Markup {
                 input #q type="search" name="q" value=(text) maxlength="300" size="34" required;
             }
             @if visit.caller().may(Action::ReadAny) {
-                label for="seller" {
-                    (visit.t("Seller, for an id in a feed"))
-                    input #seller name="seller" value=(seller) maxlength="200";
-                }
+                label for="seller" { (visit.t("Seller, for an id in a feed")) input #seller name="seller" value=(seller) maxlength="200"; }
             }
             button.main { (visit.t("Find")) }
         }
         @if visit.caller().may(Action::ReadAny) {
             p.hint { (visit.t("An id may be written in groups: 4829-1750-3316-8090. An id in a feed needs its seller; it can also be written seller/id, or seller/feed/id.")) }
-            p { a href=(path(&["sellers"])) { (visit.t("Or begin with a seller")) } }
+            p { a href=(path(&["sellers"])) { (visit.t("Or start with a seller")) } }
         }
     }
 }
@@ -78,14 +74,14 @@ fn results(visit: &Visit, text: &str, found: &Found) -> Markup {
     html! {
         @for failure in &found.failures { p.notice.bad role="alert" { (failure.text) } }
         @if nothing && found.failures.is_empty() {
-            (empty(&visit.f("Nothing is known by {0}: no offer, no seller with offers, no stage.", &[&format!("“{text}”")])))
+            (empty(&visit.f("Nothing found for {0}: no offer, no seller with offers, no stage.", &[&format!("“{text}”")])))
         }
         @if !nothing {
-            h2 { (visit.t("It may be")) }
+            h2 { (visit.t("Possible matches")) }
             ul {
                 @if let Some((seller, offers)) = &found.seller {
                     li {
-                        a href=(path(&["sellers", seller])) { (visit.f("The cabinet of seller {0}", &[seller])) }
+                        a href=(path(&["sellers", seller])) { (visit.f("Cabinet of seller {0}", &[seller])) }
                         ", " (visit.f("offers: {0}", &[&number(*offers)]))
                     }
                 }
@@ -99,28 +95,18 @@ fn results(visit: &Visit, text: &str, found: &Found) -> Markup {
 }
 
 fn offers(visit: &Visit, offers: &[Offer]) -> Markup {
-    let head = html! {
-        th scope="col" { (visit.t("Offer")) }
-        th scope="col" { (visit.t("Title")) }
-        th scope="col" { (visit.t("Status")) }
-        th scope="col" { (visit.t("Price")) }
-        th scope="col" { (visit.t("Seller")) }
-        th scope="col" { (visit.t("Source")) }
-    };
-    table(
-        visit.t("Offers"),
-        &head,
-        &html! {
-            @for offer in offers {
-                tr {
-                    th scope="row" { a href=(path(&["offers", &offer.id])) { (offer.id) } }
-                    td.wide { (offer.title) }
-                    td { (status(visit, offer)) }
-                    td { (price(visit, offer.price.as_option())) }
-                    td { a href=(path(&["sellers", &offer.seller])) { (offer.seller) } }
-                    td { (source(visit, offer)) }
-                }
-            }
-        },
-    )
+    let columns = columns![
+        text "Offer", text "Title", text "Status", text "Price", text "Seller", text "Source",
+    ];
+    let rows = offers.iter().map(|offer| {
+        html! {
+            th scope="row" { a href=(path(&["offers", &offer.id])) { (offer.id) } }
+            td.wide { (offer.title) }
+            td { (status(visit, offer)) }
+            td { (price(visit, offer.price.as_option())) }
+            td { a href=(path(&["sellers", &offer.seller])) { (offer.seller) } }
+            td { (source(visit, offer)) }
+        }
+    });
+    table(visit, visit.t("Offers"), &columns, "", rows)
 }

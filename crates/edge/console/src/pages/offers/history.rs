@@ -1,4 +1,4 @@
-//! Every change of an offer, the newest first: what was there, what is there now, who did it.
+//! The changes of an offer, newest first.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::visit::Visit;
 
 pub(super) fn show(visit: &Visit, history: &GetHistoryResponse, offer: &Offer, page: &str) -> Markup {
     if history.entries.is_empty() {
-        return empty(visit.t("No change is remembered: it is older than the history goes."));
+        return empty(visit.t("No changes are kept: they are older than the history."));
     }
     html! {
         ol.timeline { @for entry in &history.entries { (one(visit, entry, &offer.seller)) } }
@@ -49,7 +49,7 @@ fn difference(visit: &Visit, id: &str, field: &FieldChange) -> Markup {
     }
 }
 
-/// In what two long values differ.
+/// The difference of two long values.
 fn parts(excerpt: &Excerpt) -> Markup {
     let Excerpt { before, after, .. } = excerpt;
     html! {
@@ -59,7 +59,7 @@ fn parts(excerpt: &Excerpt) -> Markup {
     }
 }
 
-/// A value before and after, each as JSON. By its `id` it is told from everything else on the page.
+/// A JSON value before and after. `id` is unique on the page.
 pub(in crate::pages) fn change(id: &str, before: Option<&str>, after: Option<&str>) -> Markup {
     html! {
         @if let Some(before) = before { del.old { (long(&format!("{id}-before"), &readable(before))) } }
@@ -69,13 +69,14 @@ pub(in crate::pages) fn change(id: &str, before: Option<&str>, after: Option<&st
     }
 }
 
-/// A value of JSON for people: a text without its quotes, texts one after the other, money as it is written; everything else as it is.
+/// A JSON value for people: text without quotes, lists joined, money formatted; other values as
+/// they are.
 fn readable(json: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(json) else { return json.to_owned() };
     let fixed = value.get("fixed").unwrap_or(&value);
     let sum = fixed.get("micros").and_then(Value::as_str).and_then(|micros| micros.parse().ok());
     if let (Some(micros), Some(currency)) = (sum, fixed.get("currency").and_then(Value::as_str)) {
-        return money(&Money { micros, currency: currency.to_owned(), ..Money::default() });
+        return money(&Money { micros, currency: currency.to_owned(), ..Default::default() });
     }
     match value {
         Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! Money, as people write it.
+//! Formatting and parsing of money.
 
 use wire::torg::offers::v1::__buffa::oneof::price::Kind;
 use wire::torg::offers::v1::{Money, Price};
@@ -6,7 +6,6 @@ use wire::torg::offers::v1::{Money, Price};
 use crate::view::number;
 use crate::visit::Visit;
 
-/// Millionths of a currency in one of it.
 const MICROS: u64 = 1_000_000;
 
 /// `1 250.50 EUR`; a whole amount without its fraction.
@@ -16,13 +15,13 @@ pub(in crate::pages) fn money(money: &Money) -> String {
     format!("{sign}{}{} {}", number(size / MICROS), fraction(size % MICROS), money.currency)
 }
 
-/// The amount alone, as a field of a form has it: `1250.5`.
+/// The amount without its currency, for a form: `1250.5`.
 pub(super) fn plain(money: &Money) -> String {
     let size = money.micros.unsigned_abs();
     format!("{}{}", size / MICROS, fraction(size % MICROS))
 }
 
-/// Behind the point, two digits at least; nothing if it is whole.
+/// The fraction with at least two digits; empty for whole amounts.
 fn fraction(micros: u64) -> String {
     if micros == 0 {
         return String::new();
@@ -31,7 +30,8 @@ fn fraction(micros: u64) -> String {
     format!(".{}{}", &digits[..2], digits[2..].trim_end_matches('0'))
 }
 
-/// Millionths of an amount as people write it, with a point or a comma; nothing if it is none, or may be two: `1,250` is a thousand to some.
+/// Parses an amount with a point or a comma into millionths. `None` if it is invalid or ambiguous:
+/// `1,250` may be a thousand.
 pub(super) fn micros_of(text: &str) -> Option<i64> {
     let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
     let (whole, rest) = text.split_once(['.', ',']).unwrap_or((&text, ""));
@@ -45,7 +45,6 @@ pub(super) fn micros_of(text: &str) -> Option<i64> {
     whole.checked_mul(MICROS.cast_signed())?.checked_add(rest)
 }
 
-/// What something costs.
 pub(in crate::pages) fn price(visit: &Visit, price: Option<&Price>) -> String {
     let Some(kind) = price.and_then(|price| price.kind.as_ref()) else {
         return visit.t("no price").to_owned();
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     fn of(micros: i64) -> Money {
-        Money { micros, currency: "EUR".into(), ..Money::default() }
+        Money { micros, currency: "EUR".into(), ..Default::default() }
     }
 
     #[test]

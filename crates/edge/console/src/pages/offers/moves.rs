@@ -1,21 +1,19 @@
-//! Moving an offer to another status.
+//! Status changes of an offer.
 
 use axum::response::Response;
 use maud::{Markup, html};
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as PriceKind;
-use wire::torg::offers::v1::{Money, MoveOfferRequest, Offer, Status};
+use wire::torg::offers::v1::{Money, MoveOfferRequest, MoveOfferResponse, Offer, Status};
 
 use super::choices::{By, by, choices, from_key, key, name};
 use super::money::{micros_of, plain};
 use super::names::status_name;
 use crate::address::Path;
 use crate::form::Form;
-use crate::services::methods::MOVE_OFFER;
 use crate::services::{Failure, Kind};
 use crate::view::{path, reason, token};
 use crate::visit::Visit;
 
-/// A form for every move that the person may make.
 pub(super) fn show(visit: &Visit, offer: &Offer) -> Markup {
     let from = offer.status.as_known().unwrap_or_default();
     let Some(by) = by(visit, offer) else { return html! {} };
@@ -41,7 +39,7 @@ fn one(visit: &Visit, offer: &Offer, by: By, from: Status, to: Status) -> Markup
             form.fields method="post" action=(path(&["offers", &offer.id, "move"])) {
                 (token(visit))
                 input type="hidden" name="to" value=(key);
-                // A seller need not say why.
+                // Sellers need no reason.
                 @if by != By::Seller {
                     (reason(visit, &format!("reason-{key}")))
                     label for={ "code-" (key) } {
@@ -56,7 +54,7 @@ fn one(visit: &Visit, offer: &Offer, by: By, from: Status, to: Status) -> Markup
     }
 }
 
-/// What was paid, as far as the price does not say it.
+/// The amount paid, with the price as its default.
 fn paid(visit: &Visit, offer: &Offer) -> Markup {
     let fixed = match offer.price.as_option().and_then(|price| price.kind.as_ref()) {
         Some(PriceKind::Fixed(money)) => Some(&**money),
@@ -64,10 +62,7 @@ fn paid(visit: &Visit, offer: &Offer) -> Markup {
     };
     html! {
         div.line {
-            label for="paid" {
-                (visit.t("Paid"))
-                input #paid name="paid" inputmode="decimal" value=(fixed.map(plain).unwrap_or_default());
-            }
+            label for="paid" { (visit.t("Paid")) input #paid name="paid" inputmode="decimal" value=(fixed.map(plain).unwrap_or_default()); }
             label for="currency" {
                 (visit.t("Currency"))
                 input #currency name="currency" maxlength="3" size="4" pattern="[A-Za-z]{3}"
@@ -78,28 +73,23 @@ fn paid(visit: &Visit, offer: &Offer) -> Markup {
 }
 
 pub(super) async fn act(visit: Visit, Path(id): Path<String>, form: Form) -> Response {
-    let outcome = match request(&visit, &id, &form) {
-        Ok(request) => visit.act(MOVE_OFFER, &request).await,
-        Err(failure) => Err(failure),
-    };
-    let outcome = outcome.map(|answer| {
+    let say = |answer: MoveOfferResponse| {
         let now = answer.offer.as_option().and_then(|offer| offer.status.as_known()).unwrap_or_default();
         visit.f("The offer is now: {0}", &[&visit.t(status_name(now))])
-    });
-    visit.done(&path(&["offers", &id]), outcome)
+    };
+    visit.submit(&path(&["offers", &id]), request(&visit, &id, &form), say).await
 }
 
-/// What a form asks for.
 fn request(visit: &Visit, id: &str, form: &Form) -> Result<MoveOfferRequest, Failure> {
     let refuse = |text: &'static str| Failure::new(Kind::Refused, visit.t(text));
-    let to = from_key(form.text("to")).ok_or_else(|| refuse("The form does not say what to do."))?;
+    let to = from_key(form.text("to")).ok_or_else(|| refuse("The form names no action."))?;
     let amount = form.text("paid");
     let paid = match (to, amount) {
         (Status::STATUS_SOLD, "") => None,
         (Status::STATUS_SOLD, amount) => {
-            let micros = micros_of(amount).ok_or_else(|| refuse("What was paid is no amount of money."))?;
+            let micros = micros_of(amount).ok_or_else(|| refuse("The paid amount is not valid."))?;
             let currency = form.text("currency").to_uppercase();
-            Some(Money { micros, currency, ..Money::default() })
+            Some(Money { micros, currency, ..Default::default() })
         }
         _ => None,
     };
@@ -109,6 +99,6 @@ fn request(visit: &Visit, id: &str, form: &Form) -> Result<MoveOfferRequest, Fai
         reason_code: form.text("code").to_owned(),
         reason_text: form.text("reason").to_owned(),
         paid: paid.into(),
-        ..MoveOfferRequest::default()
+        ..Default::default()
     })
 }

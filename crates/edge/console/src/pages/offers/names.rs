@@ -1,15 +1,14 @@
-//! What statuses, conditions, sources and authors are called.
+//! Names of statuses, conditions, sources and authors.
 
 use access::Action;
 use maud::{Markup, html};
 use wire::torg::offers::v1::__buffa::oneof::source::Kind as SourceKind;
 use wire::torg::offers::v1::{Author, Condition, Offer, Status, author};
 
+use crate::language::w;
 use crate::view::{Tone, path, state};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// The name of a status.
 pub(super) fn status_name(status: Status) -> &'static str {
     match status {
         Status::STATUS_UNSPECIFIED => w("not known"),
@@ -22,7 +21,6 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// The status of an offer, in its colour.
 pub(in crate::pages) fn status(visit: &Visit, offer: &Offer) -> Markup {
     let status = offer.status.as_known().unwrap_or_default();
     let tone = match status {
@@ -45,23 +43,24 @@ pub(super) fn condition_name(condition: Condition) -> Option<&'static str> {
     }
 }
 
-/// Where an offer comes from, with a link to its feed.
+/// The source of an offer, with a link to its feed.
 pub(in crate::pages) fn source(visit: &Visit, offer: &Offer) -> Markup {
     match offer.source.as_option().and_then(|source| source.kind.as_ref()) {
         Some(SourceKind::Feed(feed)) => html! {
             (visit.t("feed")) " " a href=(path(&["feeds", &offer.seller, &feed.namespace])) { (feed.namespace) }
             ", " code { (feed.external_id) }
         },
-        Some(SourceKind::Manual(_)) | None => html! { (visit.t("typed in")) },
+        Some(SourceKind::Manual(_)) | None => html! { (visit.t("added by hand")) },
     }
 }
 
-/// Who made a change to an offer of this seller: the role, and who, as far as the person may know it. Leads to the stage or the load.
+/// The author of a change: the role, and the name if the visitor may know it, with a link to the
+/// stage or the load.
 pub(super) fn author(visit: &Visit, author: Option<&Author>, seller: &str) -> Markup {
     use author::Kind;
-    let Some(author) = author else { return html! { (visit.t("nobody knows who")) } };
+    let Some(author) = author else { return html! { (visit.t("author unknown")) } };
     let kind = match author.kind.as_known().unwrap_or_default() {
-        Kind::KIND_UNSPECIFIED => w("nobody knows who"),
+        Kind::KIND_UNSPECIFIED => w("author unknown"),
         Kind::KIND_SELLER => w("seller"),
         Kind::KIND_STAGE => w("stage"),
         Kind::KIND_FEED => w("feed"),
@@ -75,7 +74,7 @@ pub(super) fn author(visit: &Visit, author: Option<&Author>, seller: &str) -> Ma
         Some(Kind::KIND_STAGE) if visit.caller().may(Action::SeeProcess) => {
             Some(path(&["stages", &author.name]))
         }
-        // A feed's name has no blank.
+        // Feed names contain no space.
         Some(Kind::KIND_FEED) => author
             .name
             .split_once(' ')

@@ -1,18 +1,18 @@
-//! The photos and the video of an offer.
+//! Photos and video of an offer.
 
 use maud::{Markup, html};
 use wire::torg::offers::v1::{Photo, Problem, Video, video};
 
+use crate::language::w;
 use crate::view::{Tone, ago_of_offers, cut, state};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// Where Torg serves photos: only from there is one shown, since pages load nothing from elsewhere.
+/// Only photos served by Torg are shown: pages load nothing from elsewhere.
 const PHOTOS: &str = "/photos/";
-/// The long side of a thumbnail is at least so many pixels, if there is such a size.
+/// The preferred minimum for the long side of a thumbnail, in pixels.
 const THUMB_SIDE_MIN: u32 = 200;
 
-/// A link to another site, which does not learn where it was followed; the text alone if it is no address of the web.
+/// A link to another site without a referrer; plain text if it is not a web address.
 pub(super) fn outward(url: &str) -> Markup {
     let web = url.starts_with("https://") || url.starts_with("http://");
     html! {
@@ -45,24 +45,23 @@ fn one(visit: &Visit, photo: &Photo, number: usize, shown_as: Option<usize>) -> 
             figcaption {
                 (name)
                 @if photo.width > 0 { ", " (photo.width) "×" (photo.height) }
-                @if let Some(place) = shown_as { ", " (visit.f("shown as number {0}", &[&(place + 1)])) }
-                @if let Some(problem) = photo.problem.as_option() { br; (trouble(visit, problem)) }
+                @if let Some(place) = shown_as { ", " (visit.f("position {0}", &[&(place + 1)])) }
+                @if let Some(problem) = photo.problem.as_option() { br; (fetch_problem(visit, problem)) }
                 @if !photo.source_url.is_empty() { br; span.quiet { (outward(&photo.source_url)) } }
             }
         }
     }
 }
 
-/// What went wrong with something that had to be fetched.
-fn trouble(visit: &Visit, problem: &Problem) -> Markup {
+fn fetch_problem(visit: &Visit, problem: &Problem) -> Markup {
     html! {
         (state(if problem.passing { Tone::Warn } else { Tone::Bad }, &problem.code)) " "
         span { (cut(&problem.text)) } " " span.quiet { (ago_of_offers(visit, problem.time.as_option())) }
-        @if problem.passing { " " span.quiet { (visit.t("It is tried again by itself.")) } }
+        @if problem.passing { " " span.quiet { (visit.t("It is retried by itself.")) } }
     }
 }
 
-/// Sizes that are served here, the smallest first.
+/// Sizes served by Torg, the smallest first.
 fn served(photo: &Photo) -> Vec<(u32, &str)> {
     let mut sizes: Vec<(u32, &str)> = photo
         .sizes
@@ -84,23 +83,23 @@ fn largest(photo: &Photo) -> Option<&str> {
     served(photo).last().map(|(_, place)| *place)
 }
 
-pub(super) fn film(visit: &Visit, film: &Video) -> Markup {
+pub(super) fn video_facts(visit: &Visit, film: &Video) -> Markup {
     use video::State;
     let availability = film.availability.as_option();
     let known = availability.and_then(|known| known.state.as_known()).unwrap_or_default();
     let (tone, text) = match known {
-        State::STATE_AVAILABLE => (Tone::Good, w("can be seen")),
-        State::STATE_UNAVAILABLE => (Tone::Bad, w("cannot be seen")),
-        State::STATE_UNKNOWN_HOST => (Tone::Warn, w("a site that Torg does not ask")),
-        State::STATE_UNSPECIFIED => (Tone::Plain, w("nobody has looked yet")),
+        State::STATE_AVAILABLE => (Tone::Good, w("available")),
+        State::STATE_UNAVAILABLE => (Tone::Bad, w("unavailable")),
+        State::STATE_UNKNOWN_HOST => (Tone::Warn, w("site not supported")),
+        State::STATE_UNSPECIFIED => (Tone::Plain, w("not checked yet")),
     };
     html! {
         (outward(&film.url)) " " (state(tone, visit.t(text)))
         @if let Some(known) = availability {
             @if !known.title.is_empty() { br; (cut(&known.title)) }
-            @if let Some(problem) = known.problem.as_option() { br; (trouble(visit, problem)) }
+            @if let Some(problem) = known.problem.as_option() { br; (fetch_problem(visit, problem)) }
             @if let Some(time) = known.check_time.as_option() {
-                br; span.quiet { (visit.t("Looked at")) " " (ago_of_offers(visit, Some(time))) }
+                br; span.quiet { (visit.t("Checked")) " " (ago_of_offers(visit, Some(time))) }
             }
         }
     }

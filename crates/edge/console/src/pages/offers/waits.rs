@@ -1,22 +1,20 @@
-//! What an offer waits for with a stage, since when and why, in the language of the person.
+//! What an offer waits for in a stage, since when, and why.
 
 use maud::{Markup, html};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::explain_offer_response::stage_standing::{LastVisit, Waits, Why};
 
+use crate::language::w;
 use crate::view::{Tone, ago_of_offers, cut, path, state};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// Whether the visit is parked.
 pub(super) fn is_parked(stage: &StageStanding) -> bool {
     stage.waits == Waits::WAITS_PARKED
 }
 
-/// What it waits for, then since when and why.
 pub(super) fn show(visit: &Visit, stage: &StageStanding) -> Markup {
     let Some(text) = waits(stage) else {
-        // Torg says something that this console does not know yet.
+        // A state that this console does not know yet.
         return html! { span lang="en" { (cut(&stage.standing)) } };
     };
     html! {
@@ -27,7 +25,7 @@ pub(super) fn show(visit: &Visit, stage: &StageStanding) -> Markup {
         @if stage.since.is_set() {
             br;
             span.quiet {
-                (visit.t("in the queue, it came there")) " " (ago_of_offers(visit, stage.since.as_option()))
+                (visit.t("entered the queue")) " " (ago_of_offers(visit, stage.since.as_option()))
                 @if let Some(why) = why(stage) { ", " (visit.t(why)) }
             }
         }
@@ -37,17 +35,17 @@ pub(super) fn show(visit: &Visit, stage: &StageStanding) -> Markup {
 fn waits(stage: &StageStanding) -> Option<&'static str> {
     Some(match stage.waits.as_known().unwrap_or_default() {
         Waits::WAITS_UNSPECIFIED => return None,
-        Waits::WAITS_NOT_INTERESTED => w("does not want to see it"),
-        Waits::WAITS_UNTIL => w("waits for its time"),
-        Waits::WAITS_VISITING => w("is visiting it right now"),
-        Waits::WAITS_DUE => w("due, its turn is next"),
-        Waits::WAITS_BUSY if stage.visitor.is_empty() => w("due, but another stage is visiting it right now"),
-        Waits::WAITS_BUSY => w("due, but it is being visited right now by"),
-        Waits::WAITS_CALLS => w("due, but as many calls are under way as may be"),
-        Waits::WAITS_RATE => w("due, but the rate is used up; it goes on"),
+        Waits::WAITS_NOT_INTERESTED => w("not interested"),
+        Waits::WAITS_UNTIL => w("scheduled"),
+        Waits::WAITS_VISITING => w("visiting it now"),
+        Waits::WAITS_DUE => w("due, next in the queue"),
+        Waits::WAITS_BUSY if stage.visitor.is_empty() => w("due, but another stage is visiting it now"),
+        Waits::WAITS_BUSY => w("due, but visited now by"),
+        Waits::WAITS_CALLS => w("due, but the limit of concurrent calls is reached"),
+        Waits::WAITS_RATE => w("due, but rate-limited; it continues"),
         Waits::WAITS_PAUSED => w("due, but the stage is paused"),
-        Waits::WAITS_DOWN => w("due, but the stage does not answer; it is tried"),
-        Waits::WAITS_NO_OWNER => w("due, but nobody serves its shard at the moment"),
+        Waits::WAITS_DOWN => w("due, but the stage does not answer; next try"),
+        Waits::WAITS_NO_OWNER => w("due, but no process serves its shard"),
         Waits::WAITS_PARKED => w("until it is released or changes"),
     })
 }
@@ -59,17 +57,17 @@ fn why(stage: &StageStanding) -> Option<&'static str> {
         Why::WHY_TIMER => w("because the stage asked for it"),
         Why::WHY_UNSURE => w("because the stage could not say whether it wants it"),
         Why::WHY_RECRAWL => w("because of the re-crawl"),
-        Why::WHY_RETRY => w("because the attempt before failed"),
+        Why::WHY_RETRY => w("because the previous attempt failed"),
         Why::WHY_REQUEST => w("because somebody asked for it"),
     })
 }
 
-/// When it was visited last, and what came of it.
+/// The last visit and its outcome.
 pub(super) fn last(visit: &Visit, last: Option<&LastVisit>) -> Markup {
     let Some(last) = last else { return html! { (visit.t("never visited")) } };
     let came = match last.changed {
         Some(true) => w("changed it"),
-        Some(false) => w("left it as it was"),
+        Some(false) => w("left it unchanged"),
         None => w("failed"),
     };
     html! {

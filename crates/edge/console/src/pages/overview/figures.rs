@@ -1,4 +1,4 @@
-//! The figures of the overview: cards with small plots, and a line for every stage.
+//! Figures of the overview: cards with small plots, and a row by stage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,13 @@ use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 
 use crate::limits::DEPTH_COUNTED_MAX;
 use crate::pages::stages::waiting;
-use crate::view::{Tone, amount, empty, figure, length, path, plot, rate, state, table};
+use crate::view::{Tone, amount, columns, empty, figure, length, linked, path, plot, rate, state, table};
 use crate::visit::Visit;
 
-/// Codes of calls that failed by a fault of Torg's.
+/// Error codes that are Torg's fault.
 const OURS: [&str; 6] =
     ["internal", "unavailable", "deadline_exceeded", "unknown", "data_loss", "resource_exhausted"];
 
-/// All figures by name.
 pub(super) struct Figures(BTreeMap<String, Vec<Figure>>);
 
 impl Figures {
@@ -27,7 +26,7 @@ impl Figures {
         Self(by_name)
     }
 
-    /// Figures of a name, those with these labels.
+    /// The figures with this name and these labels.
     fn named<'a>(&'a self, name: &str, labels: &'a [(&str, &str)]) -> impl Iterator<Item = &'a Figure> {
         let all = self.0.get(name).map(Vec::as_slice).unwrap_or_default();
         all.iter().filter(move |figure| {
@@ -35,22 +34,21 @@ impl Figures {
         })
     }
 
-    /// The sum of figures, now and over time; not known if there is none.
+    /// The sum, now and over time; NaN if there are no figures.
     fn sum(&self, name: &str, labels: &[(&str, &str)]) -> (f64, Vec<f64>) {
         together(self.named(name, labels), |a, b| a + b)
     }
 
-    /// The highest of figures, now and over time.
+    /// The maximum, now and over time.
     fn most(&self, name: &str, labels: &[(&str, &str)]) -> (f64, Vec<f64>) {
         together(self.named(name, labels), f64::max)
     }
 
-    /// The figure for everything together, which has no label; those of its parts are told beside it.
+    /// The total, which has no labels, without its parts.
     fn whole(&self, name: &str) -> (f64, Vec<f64>) {
         together(self.named(name, &[]).filter(|figure| figure.labels.is_empty()), |a, b| a + b)
     }
 
-    /// Calls that failed by a fault of Torg's, not of whoever called.
     fn failures(&self) -> (f64, Vec<f64>) {
         let bad = |figure: &&Figure| figure.labels.get("code").is_some_and(|code| OURS.contains(&&**code));
         let (now, past) = together(self.named("rpc_outcomes_per_s", &[]).filter(bad), |a, b| a + b);
@@ -58,13 +56,13 @@ impl Figures {
         if past.is_empty() { (0.0, past) } else { (now, past) }
     }
 
-    /// What waits for all stages in a lane: more than the sum where one of them was not counted to its end.
+    /// Visits that wait in a lane: a lower bound if one stage reached the counting limit.
     fn waiting(&self, lane: &str, sum: f64) -> String {
         let (most, _) = self.most("stage_depth", &[("lane", lane)]);
         at_least(sum, most >= DEPTH_COUNTED_MAX)
     }
 
-    /// Loads that are not over: those that wait for somebody to confirm them, or the others.
+    /// Unfinished loads: those that wait for confirmation, or the others.
     fn loads(&self, waiting: bool) -> (f64, Vec<f64>) {
         let is_so =
             |figure: &&Figure| figure.labels.get("state").is_some_and(|state| state == "waiting") == waiting;
@@ -76,22 +74,22 @@ impl Figures {
             return empty(visit.t("No figures yet: the first ones come seconds after the start."));
         }
         let long = |value: f64| length(visit, value);
-        // Others are told how many messages there are, and not which.
+        // Others see the number of messages, without a link.
         let topics = visit.may(Action::UseTopics).then_some("/console/topics");
         html! {
-            h2 { (visit.t("How it fares")) }
+            h2 { (visit.t("Figures")) }
             div.cards {
-                (card(visit.t("Calls"), self.whole("rpc_calls_per_s"), rate, visit.t("in a second"), Some("/console/calls")))
-                (card(visit.t("Failed calls"), self.failures(), rate, visit.t("in a second"), Some("/console/calls")))
+                (card(visit.t("Calls"), self.whole("rpc_calls_per_s"), rate, visit.t("per second"), Some("/console/calls")))
+                (card(visit.t("Failed calls"), self.failures(), rate, visit.t("per second"), Some("/console/calls")))
                 (card(visit.t("Slowest calls (p95)"), self.most("rpc_duration_p95_seconds", &[]), long, "", Some("/console/calls")))
-                (card(visit.t("Visits of stages"), self.sum("stage_visits_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages")))
-                (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("in a second"), Some("/console/stages?by=failures")))
-                (card(visit.t("Fresh work that waits"), self.sum("stage_depth", &[("lane", "fresh")]), |waiting| self.waiting("fresh", waiting), visit.t("offers"), Some("/console/stages")))
-                (card(visit.t("Lag of the export"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
-                (card(visit.t("Messages before Torg's own readers"), self.sum("topic_lag_messages", &[]), amount, "", topics))
-                (card(visit.t("Loads of feeds under way"), self.loads(false), amount, "", Some("/console/feeds?state=going")))
-                (card(visit.t("Loads that wait for somebody"), self.loads(true), amount, "", Some("/console/feeds?state=waiting")))
-                (card(visit.t("Tasks that run"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks?standing=running")))
+                (card(visit.t("Stage visits"), self.sum("stage_visits_per_s", &[]), rate, visit.t("per second"), Some("/console/stages")))
+                (card(visit.t("Failed visits"), self.sum("stage_failures_per_s", &[]), rate, visit.t("per second"), Some("/console/stages?by=failures")))
+                (card(visit.t("Fresh visits waiting"), self.sum("stage_depth", &[("lane", "fresh")]), |waiting| self.waiting("fresh", waiting), visit.t("offers"), Some("/console/stages")))
+                (card(visit.t("Export lag"), self.most("export_lag_seconds", &[]), long, "", Some("/console/cluster")))
+                (card(visit.t("Unread messages of Torg's own consumers"), self.sum("topic_lag_messages", &[]), amount, "", topics))
+                (card(visit.t("Feed loads in progress"), self.loads(false), amount, "", Some("/console/feeds?state=going")))
+                (card(visit.t("Loads to confirm"), self.loads(true), amount, "", Some("/console/feeds?state=waiting")))
+                (card(visit.t("Running tasks"), self.sum("tasks_running", &[]), amount, "", Some("/console/tasks?standing=running")))
             }
             h2 { (visit.t("Stages")) }
             (self.stages(visit))
@@ -103,21 +101,19 @@ impl Figures {
             .named("stage_visits_per_s", &[])
             .filter_map(|figure| figure.labels.get("stage").map(String::as_str))
             .collect();
-        if names.is_empty() {
-            return empty(visit.t("No process serves stages at the moment, or it has just begun."));
-        }
-        let head = html! {
-            th scope="col" { (visit.t("Stage")) }
-            th scope="col" { (visit.t("State")) }
-            th.n scope="col" { (visit.t("Fresh")) }
-            th.n scope="col" { (visit.t("Timers")) }
-            th.n scope="col" { (visit.t("Background")) }
-            th.n scope="col" { (visit.t("Parked")) }
-            th.n scope="col" { (visit.t("Visits in a second")) }
-            th.n scope="col" { (visit.t("Failures in a second")) }
-            th scope="col" { (visit.t("Visits over time")) }
-        };
-        table(visit.t("Stages"), &head, &html! { @for stage in names { (self.stage(visit, stage)) } })
+        let columns = columns![
+            text "Stage", text "State", number "Fresh", number "Timers", number "Background",
+            number "Parked", number "Visits per second", number "Failures per second",
+            text "Visits over time",
+        ];
+        let none = visit.t("No process serves stages, or it has just started.");
+        table(
+            visit,
+            visit.t("Stages"),
+            &columns,
+            none,
+            names.into_iter().map(|stage| self.stage(visit, stage)),
+        )
     }
 
     fn stage(&self, visit: &Visit, stage: &str) -> Markup {
@@ -126,27 +122,25 @@ impl Figures {
         let (visits, past) = self.sum("stage_visits_per_s", &[("stage", stage)]);
         let place = path(&["stages", stage]);
         html! {
-            tr {
-                th scope="row" { a href=(place) { (stage) } }
-                td {
-                    @if of("stage_down") > 0.0 { (state(Tone::Bad, visit.t("does not answer"))) }
-                    @else if of("stage_paused") > 0.0 { (state(Tone::Warn, visit.t("paused"))) }
-                    @else if visits.is_nan() { (state(Tone::Plain, visit.t("not known"))) }
-                    @else { (state(Tone::Good, visit.t("works"))) }
-                }
-                td.n { a href=(waiting(stage, "fresh")) { (depth("fresh")) } }
-                td.n { a href=(waiting(stage, "timers")) { (depth("timer")) } }
-                td.n { a href=(waiting(stage, "background")) { (depth("background")) } }
-                td.n { a href={ (place) "#parked" } { (counted(of("stage_parked"))) } }
-                td.n { a href={ (place) "#plots" } { (rate(visits)) } }
-                td.n { a href={ (place) "#failed" } { (rate(of("stage_failures_per_s"))) } }
-                td { (plot(stage, &past)) }
+            th scope="row" { a href=(place) { (stage) } }
+            td {
+                @if of("stage_down") > 0.0 { (state(Tone::Bad, visit.t("does not answer"))) }
+                @else if of("stage_paused") > 0.0 { (state(Tone::Warn, visit.t("paused"))) }
+                @else if visits.is_nan() { (state(Tone::Plain, visit.t("not known"))) }
+                @else { (state(Tone::Good, visit.t("works"))) }
             }
+            td.n { a href=(waiting(stage, "fresh")) { (depth("fresh")) } }
+            td.n { a href=(waiting(stage, "timers")) { (depth("timer")) } }
+            td.n { a href=(waiting(stage, "background")) { (depth("background")) } }
+            td.n { a href={ (place) "#parked" } { (counted(of("stage_parked"))) } }
+            td.n { a href={ (place) "#plots" } { (rate(visits)) } }
+            td.n { a href={ (place) "#failed" } { (rate(of("stage_failures_per_s"))) } }
+            td { (plot(stage, &past)) }
         }
     }
 }
 
-/// What waits for a stage in a lane, which is counted only so far.
+/// A count, with `+` if it reached the counting limit.
 pub(in crate::pages) fn counted(waiting: f64) -> String {
     at_least(waiting, waiting >= DEPTH_COUNTED_MAX)
 }
@@ -156,7 +150,6 @@ fn at_least(count: f64, is_more: bool) -> String {
     format!("{}{more}", amount(count))
 }
 
-/// A figure with its name, how it was, and where it leads.
 fn card(
     label: &str,
     (now, past): (f64, Vec<f64>),
@@ -164,12 +157,11 @@ fn card(
     unit: &str,
     place: Option<&str>,
 ) -> Markup {
-    let text = say(now);
-    let number = html! { @if let Some(place) = place { a href=(place) { (text) } } @else { (text) } };
-    figure(label, &number, unit, &past)
+    let number = html! { (linked(&say(now), place)) @if !unit.is_empty() { " " span.unit { (unit) } } };
+    figure(label, &number, &plot(label, &past))
 }
 
-/// Figures joined, point by point; what one of them does not know counts for nothing.
+/// Combines figures point by point; unknown points are skipped.
 pub(in crate::pages) fn together<'a>(
     figures: impl Iterator<Item = &'a Figure>,
     join: fn(f64, f64) -> f64,
@@ -181,7 +173,7 @@ pub(in crate::pages) fn together<'a>(
     };
     figures.fold((f64::NAN, Vec::new()), |(now, past), figure| {
         let length = past.len().max(figure.past.len());
-        // The last points are of the same moment, however many there are before.
+        // The last points belong to the same moment, whatever the lengths.
         let at = |points: &[f64], place: usize| {
             (place + points.len()).checked_sub(length).map_or(f64::NAN, |place| points[place])
         };

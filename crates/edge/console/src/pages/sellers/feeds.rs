@@ -1,25 +1,24 @@
-//! The feeds of a seller, each with how it stands.
+//! The feeds of a seller with their states.
 
 use maud::{Markup, html};
 use wire::torg::feeds::v1::Feed;
 
-use crate::pages::feeds::{of_feed, said};
-use crate::view::{Tone, ago, cut, empty, number, path, query, state, table};
+use crate::pages::feeds::{fetch_error, of_feed};
+use crate::view::{Tone, ago, columns, cut, number, path, query, state, table};
 use crate::visit::Visit;
 
 pub(super) fn show(visit: &Visit, feeds: &[Feed], seller: &str) -> Markup {
-    if feeds.is_empty() {
-        return empty(visit.t("This seller has no feeds."));
-    }
-    let head = html! {
-        th scope="col" { (visit.t("Feed")) }
-        th scope="col" { (visit.t("State")) }
-        th scope="col" { (visit.t("Last load")) }
-        th.n scope="col" { (visit.t("In the file")) }
-        th.n scope="col" { (visit.t("Rejected")) }
-        th scope="col" { (visit.t("Next fetch")) }
-    };
-    table(visit.t("Feeds"), &head, &html! { @for feed in feeds { (row(visit, feed, seller)) } })
+    let columns = columns![
+        text "Feed", text "State", text "Last load", number "In the file", number "Rejected",
+        text "Next fetch",
+    ];
+    table(
+        visit,
+        visit.t("Feeds"),
+        &columns,
+        visit.t("This seller has no feeds."),
+        feeds.iter().map(|feed| row(visit, feed, seller)),
+    )
 }
 
 fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
@@ -35,25 +34,23 @@ fn row(visit: &Visit, feed: &Feed, seller: &str) -> Markup {
         html! { td.n { @if let Some(offers) = offers { a href=(place) { (number(offers)) } } @else { "–" } } }
     };
     html! {
-        tr {
-            th scope="row" {
-                a href=(place) { (feed.namespace) }
-                @if !feed.title.is_empty() { br; span.quiet { (cut(&feed.title)) } }
-            }
-            td.wide { (standing(visit, feed)) }
-            td { @if let Some(load) = load { (ago(visit, load.create_time.as_option())) } @else { (visit.t("none yet")) } }
-            (count(counts.map(|counts| counts.offers), &offers))
-            (count(counts.map(|counts| counts.rejected), errors.as_deref().unwrap_or(&place)))
-            td { (ago(visit, feed.next_fetch_time.as_option())) }
+        th scope="row" {
+            a href=(place) { (feed.namespace) }
+            @if !feed.title.is_empty() { br; span.quiet { (cut(&feed.title)) } }
         }
+        td.wide { (status(visit, feed)) }
+        td { @if let Some(load) = load { (ago(visit, load.create_time.as_option())) } @else { (visit.t("none yet")) } }
+        (count(counts.map(|counts| counts.offers), &offers))
+        (count(counts.map(|counts| counts.rejected), errors.as_deref().unwrap_or(&place)))
+        td { (ago(visit, feed.next_fetch_time.as_option())) }
     }
 }
 
-/// How it stands, and what was said of its last fetch if that failed.
-fn standing(visit: &Visit, feed: &Feed) -> Markup {
+/// The state, with the error of the last fetch.
+fn status(visit: &Visit, feed: &Feed) -> Markup {
     let (tone, text) = of_feed(feed);
     html! {
         (state(tone, visit.t(text)))
-        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (said(visit, fetch)) }
+        @if let (Tone::Bad, Some(fetch)) = (tone, feed.last_fetch.as_option()) { (fetch_error(visit, fetch)) }
     }
 }

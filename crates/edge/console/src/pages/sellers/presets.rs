@@ -1,10 +1,10 @@
-//! The ready lists of a cabinet.
+//! The preset lists of a cabinet.
 
 use wire::torg::offers::v1::Preset;
 
-use crate::words_mark::w;
+use crate::language::w;
 
-/// Each with its name in an address, and what it is called.
+/// Preset, name in addresses, text.
 pub(super) const PRESETS: [(Preset, &str, &str); 7] = [
     (Preset::PRESET_ALL, "", w("All but removed and archived")),
     (Preset::PRESET_ACTIVE, "active", w("Active")),
@@ -15,7 +15,7 @@ pub(super) const PRESETS: [(Preset, &str, &str); 7] = [
     (Preset::PRESET_ARCHIVED, "archived", w("Archived")),
 ];
 
-/// The list of this name; all, if there is none.
+/// Unknown names mean all.
 pub(super) fn of_name(name: &str) -> Preset {
     PRESETS.iter().find(|(_, known, _)| *known == name).map_or(Preset::PRESET_ALL, |(preset, ..)| *preset)
 }

@@ -1,76 +1,63 @@
-//! All stages at a glance.
+//! The list of stages.
 
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
 use wire::torg::stages::v1::Stage;
 
-use super::{standing, waiting};
-use crate::view::{empty, number, path, query, rate, table};
+use super::{status, waiting};
+use crate::view::{columns, number, path, query, rate, table, tabs};
 use crate::visit::Visit;
 
-/// What the order is called in addresses in which those come first that fail most.
+/// The sort order by failures, in addresses.
 const BY_FAILURES: &str = "failures";
 
-/// The orders in which stages can be listed.
 pub(super) fn orders(visit: &Visit, by: &str) -> Markup {
     let all = path(&["stages"]);
-    html! {
-        ul.tabs {
-            li { a href=(all) aria-current=[(by != BY_FAILURES).then_some("true")] { (visit.t("By name")) } }
-            li {
-                a href={ (all) (query(&[("by", BY_FAILURES)])) } aria-current=[(by == BY_FAILURES).then_some("true")] {
-                    (visit.t("Those that fail most"))
-                }
-            }
-        }
-    }
+    let by_failures = all.clone() + &query(&[("by", BY_FAILURES)]);
+    tabs([
+        (all, visit.t("By name").to_owned(), by != BY_FAILURES),
+        (by_failures, visit.t("By failures").to_owned(), by == BY_FAILURES),
+    ])
 }
 
 pub(super) fn table_of(visit: &Visit, stages: &[Stage], by: &str) -> Markup {
-    if stages.is_empty() {
-        return empty(visit.t("There are no stages."));
-    }
     let mut stages: Vec<&Stage> = stages.iter().collect();
     if by == BY_FAILURES {
-        stages.sort_by_key(|stage| Reverse(standing::failures(stage)));
+        stages.sort_by_key(|stage| Reverse(status::failures(stage)));
     }
-    let head = html! {
-        th scope="col" { (visit.t("Stage")) }
-        th scope="col" { (visit.t("State")) }
-        th.n scope="col" { (visit.t("Fresh")) }
-        th.n scope="col" { (visit.t("Timers")) }
-        th.n scope="col" { (visit.t("Background")) }
-        th.n scope="col" { (visit.t("Parked")) }
-        th scope="col" { (visit.t("Oldest due")) }
-        th.n scope="col" { (visit.t("Visits in a second")) }
-        th.n scope="col" { (visit.t("Failures")) }
-        th scope="col" { (visit.t("Kind")) }
-    };
-    table(visit.t("Stages"), &head, &html! { @for stage in &stages { (row(visit, stage)) } })
+    let columns = columns![
+        text "Stage", text "State", number "Fresh", number "Timers", number "Background",
+        number "Parked", text "Oldest due", number "Visits per second", number "Failures", text "Kind",
+    ];
+    table(
+        visit,
+        visit.t("Stages"),
+        &columns,
+        visit.t("There are no stages."),
+        stages.iter().map(|stage| row(visit, stage)),
+    )
 }
 
 fn row(visit: &Visit, stage: &Stage) -> Markup {
     let place = path(&["stages", &stage.id]);
     let depth = stage.depth.as_option().cloned().unwrap_or_default();
     let waits = |lane: &str, offers: u64| {
-        html! { td.n { a href=(waiting::place(&stage.id, lane)) { (standing::count(visit, &depth, offers)) } } }
+        html! { td.n { a href=(waiting::place(&stage.id, lane)) { (status::count(visit, &depth, offers)) } } }
     };
     html! {
-        tr {
-            th scope="row" { a href=(place) { (stage.id) } }
-            td.wide.less { (standing::show(visit, stage)) }
-            (waits("fresh", depth.fresh))
-            (waits("timers", depth.timers))
-            (waits("background", depth.background))
-            td.n { a href={ (place) "#parked" } { (standing::count(visit, &depth, depth.parked)) } }
-            td { (standing::due(visit, depth.first_visit.as_option())) }
-            td.n { a href={ (place) "#processes" } { (rate(standing::visits_per_s(stage))) } }
-            td.n { a href={ (place) "#failed" } { (number(standing::failures(stage))) } }
-            td {
-                (visit.t(standing::kind(stage)))
-                @if !stage.version.is_empty() { br; span.quiet { (stage.version) } }
-            }
+        th scope="row" { a href=(place) { (stage.id) } }
+        td.wide.less { (status::show(visit, stage)) }
+        (waits("fresh", depth.fresh))
+        (waits("timers", depth.timers))
+        (waits("background", depth.background))
+        td.n { a href={ (place) "#parked" } { (status::count(visit, &depth, depth.parked)) } }
+        td { (status::due(visit, depth.first_visit.as_option())) }
+        td.n { a href={ (place) "#processes" } { (rate(status::visits_per_s(stage))) } }
+        td.n { a href={ (place) "#failed" } { (number(status::failures(stage))) } }
+        td {
+            (visit.t(status::kind(stage)))
+            @if !stage.version.is_empty() { br; span.quiet { (stage.version) } }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One stage.
+//! The page of one stage.
 
 use access::Action;
 use maud::{Markup, html};
@@ -8,13 +8,12 @@ use wire::torg::stages::v1::GetStageRequest;
 use super::{forms, parts, plots, shadow};
 use crate::pages::actions;
 use crate::services::Failure;
-use crate::services::methods::{GET_FIGURES, GET_STAGE, LIST_ACTIONS};
-use crate::view::{empty, part, path, query, table};
+use crate::view::{part, path, query};
 use crate::visit::Visit;
 
 /// Recorded actions that are shown.
 const ACTIONS_SHOWN: u32 = 10;
-/// How the names of methods begin that do something to stages.
+/// The prefix of methods that act on stages.
 const METHODS: &str = "torg.stages.";
 
 pub(super) async fn show(visit: &Visit, id: &str, parked: u32) -> Result<Markup, Failure> {
@@ -22,43 +21,39 @@ pub(super) async fn show(visit: &Visit, id: &str, parked: u32) -> Result<Markup,
         id: id.to_owned(),
         may_be_old: true,
         parked_max: parked.min(parts::PARKED_SHOWN_MAX),
-        ..GetStageRequest::default()
+        ..Default::default()
     };
     let figures = GetFiguresRequest {
         prefix: plots::PREFIX.to_owned(),
         points_max: plots::POINTS,
         labels: [(plots::STAGE_LABEL.to_owned(), id.to_owned())].into(),
-        ..GetFiguresRequest::default()
+        ..Default::default()
     };
     let done = ListActionsRequest {
         about: id.to_owned(),
-        // Something else may have the same name.
+        // Another object may have the same name.
         method_prefix: METHODS.to_owned(),
         page_size: ACTIONS_SHOWN,
-        ..ListActionsRequest::default()
+        ..Default::default()
     };
-    let (answer, figures, done) = tokio::join!(
-        visit.call(GET_STAGE, &stage),
-        visit.call(GET_FIGURES, &figures),
-        visit.call(LIST_ACTIONS, &done),
-    );
+    let (answer, figures, done) = tokio::join!(visit.call(&stage), visit.call(&figures), visit.call(&done),);
     let answer = answer?;
     let stage = answer.stage.as_option().cloned().unwrap_or_default();
     Ok(html! {
         div data-live #about { (parts::about(visit, &stage)) }
         @if visit.may(Action::Administer) { div data-live #forms { (forms::show(visit, &stage)) } }
-        h2 { (visit.t("What waits")) }
+        h2 { (visit.t("Waiting")) }
         div data-live #depth { (parts::depth(visit, &stage)) }
         p { a href={ (path(&["stages"])) "#re-crawl" } { (visit.t("Re-crawl of all offers")) } }
         h2 { (visit.t("Over time")) }
         div data-live #plots { (part(visit, &figures, |figures| plots::show(visit, figures, id))) }
-        h2 { (visit.t("In every process")) }
+        h2 { (visit.t("By process")) }
         div data-live #processes { (parts::processes(visit, &stage)) }
         @if !stage.endpoints.is_empty() {
             h2 { (visit.t("Endpoints")) }
             div data-live #endpoints { (parts::endpoints(visit, &stage.endpoints)) }
         }
-        h2 { (visit.t("Visits that failed last")) }
+        h2 { (visit.t("Last failed visits")) }
         div data-live #failed { (parts::failed(visit, &answer.failed)) }
         h2 { (visit.t("Parked visits")) }
         div data-live #parked { (parts::parked(visit, &stage, &answer.parked)) }
@@ -72,12 +67,11 @@ pub(super) async fn show(visit: &Visit, id: &str, parked: u32) -> Result<Markup,
 }
 
 fn recorded(visit: &Visit, done: &ListActionsResponse, id: &str) -> Markup {
-    if done.actions.is_empty() {
-        return empty(visit.t("Nobody did anything to this stage yet."));
-    }
-    let rows = html! { @for action in &done.actions { (actions::row(visit, action)) } };
+    let none = visit.t("No actions on this stage yet.");
     html! {
-        (table(visit.t("Recorded actions"), &actions::head(visit), &rows))
-        p { a href={ (path(&["actions"])) (query(&[("about", id)])) } { (visit.t("All of them")) } }
+        (actions::recorded(visit, visit.t("Recorded actions"), none, &done.actions))
+        @if !done.actions.is_empty() {
+            p { a href={ (path(&["actions"])) (query(&[("about", id)])) } { (visit.t("Show all")) } }
+        }
     }
 }

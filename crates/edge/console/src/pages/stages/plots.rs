@@ -1,16 +1,15 @@
-//! How a stage fared over the last time.
+//! Plots of a stage's figures.
 
 use maud::{Markup, html};
 use wire::torg::admin::v1::{Figure, GetFiguresResponse};
 
+use crate::language::w;
 use crate::pages::overview::{counted, together};
-use crate::view::{empty, length, rate, tall_plot};
+use crate::view::{empty, figure, length, rate, tall_plot};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// What the names of all figures of stages begin with.
+/// The prefix of all stage figures.
 pub(super) const PREFIX: &str = "stage_";
-/// Points of a plot.
 pub(super) const POINTS: u32 = 180;
 const VISITS: &str = "stage_visits_per_s";
 const FAILURES: &str = "stage_failures_per_s";
@@ -28,7 +27,7 @@ pub(super) fn show(visit: &Visit, answer: &GetFiguresResponse, stage: &str) -> M
         let figures = answer.figures.iter().filter(|figure| is_of(figure, name, stage, lane));
         Some(together(figures, |a, b| a + b)).filter(|(_, past)| !past.is_empty())
     };
-    let rates = [(VISITS, visit.t("Visits in a second")), (FAILURES, visit.t("Failures in a second"))];
+    let rates = [(VISITS, visit.t("Visits per second")), (FAILURES, visit.t("Failures per second"))];
     let say_rate = |value: f64| rate(value);
     let say_time = |value: f64| length(visit, value);
     let say_depth = |value: f64| counted(value);
@@ -57,11 +56,7 @@ pub(super) fn show(visit: &Visit, answer: &GetFiguresResponse, stage: &str) -> M
     html! {
         div.cards.wide {
             @for (text, (now, past), say) in &known {
-                div.card.figure {
-                    div.label { (text) }
-                    div.number { (say(*now)) }
-                    (tall_plot(text, past))
-                }
+                (figure(text, &html! { (say(*now)) }, &tall_plot(text, past)))
             }
         }
     }

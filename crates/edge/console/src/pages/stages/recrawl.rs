@@ -1,4 +1,4 @@
-//! The re-crawl of all offers: how far it is, and what starts and stops it.
+//! The re-crawl of all offers: progress and controls.
 
 use access::Action;
 use axum::response::Response;
@@ -8,18 +8,16 @@ use wire::torg::stages::v1::{
 };
 
 use crate::form::Form;
-use crate::services::methods::{CANCEL_RECRAWL, PAUSE_RECRAWL, RESUME_RECRAWL, START_RECRAWL};
+use crate::language::w;
 use crate::services::{Failure, Kind};
 use crate::view::{Tone, ago_of_offers, empty, number, path, state, token};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// Where its forms go.
 const PLACE: &str = "recrawl";
-/// The form that the buttons beside what changes by itself belong to.
+/// The form of the buttons inside the refreshed part.
 const FORM: &str = "recrawl-form";
 
-/// The form of the buttons, which stands outside of what changes by itself.
+/// The form of the buttons, outside the part that is refreshed.
 pub(super) fn form(visit: &Visit) -> Markup {
     html! {
         @if visit.may(Action::Administer) {
@@ -32,7 +30,7 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
     let offered = visit.may(Action::Administer);
     let Some(recrawl) = recrawl else {
         return html! {
-            (empty(visit.t("There never was a re-crawl.")))
+            (empty(visit.t("No re-crawl yet.")))
             @if offered { (speeds(visit, "start", visit.t("Start a re-crawl"))) }
         };
     };
@@ -40,7 +38,7 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
     html! {
         div.card {
             p.line {
-                (standing(visit, recrawl))
+                (status(visit, recrawl))
                 span { (visit.t("Started")) " " (ago_of_offers(visit, recrawl.start_time.as_option())) }
                 span { (speed(visit, recrawl.per_second)) }
             }
@@ -57,43 +55,43 @@ pub(super) fn show(visit: &Visit, recrawl: Option<&Recrawl>) -> Markup {
                         button #recrawl-pause form=(FORM) name="do" value="pause" { (visit.t("Pause")) }
                     }
                     button.danger #recrawl-cancel form=(FORM) name="do" value="cancel"
-                        data-confirm=(visit.t("Give up the re-crawl? It begins anew next time.")) { (visit.t("Give up")) }
+                        data-confirm=(visit.t("Cancel the re-crawl? The next one starts from the beginning.")) { (visit.t("Cancel")) }
                 }
             }
-            @if offered && going && recrawl.paused { (speeds(visit, "resume", visit.t("Go on"))) }
+            @if offered && going && recrawl.paused { (speeds(visit, "resume", visit.t("Continue"))) }
             @if offered && !going { (speeds(visit, "start", visit.t("Start a re-crawl"))) }
         }
     }
 }
 
-fn standing(visit: &Visit, recrawl: &Recrawl) -> Markup {
+fn status(visit: &Visit, recrawl: &Recrawl) -> Markup {
     if recrawl.cancelled {
-        state(Tone::Plain, visit.t("given up"))
+        state(Tone::Plain, visit.t("cancelled"))
     } else if recrawl.done {
         state(Tone::Good, visit.t("done"))
     } else if recrawl.paused {
         state(Tone::Warn, visit.t("paused"))
     } else {
-        state(Tone::Good, visit.t("goes on"))
+        state(Tone::Good, visit.t("in progress"))
     }
 }
 
 fn speed(visit: &Visit, per_second: u32) -> String {
     match per_second {
-        0 => visit.t("as fast as there is time").to_owned(),
-        most => visit.f("at most {0} offers in a second", &[&number(most.into())]),
+        0 => visit.t("no speed limit").to_owned(),
+        most => visit.f("at most {0} offers per second", &[&number(most.into())]),
     }
 }
 
-/// A form that begins something with a speed.
+/// A form with a speed limit.
 fn speeds(visit: &Visit, act: &str, text: &str) -> Markup {
     html! {
         details id={ "recrawl-" (act) } {
             summary { (text) }
-            form.inline method="post" action=(path(&[PLACE])) data-confirm=[(act == "start").then(|| visit.t("Ask all stages about every offer again?"))] {
+            form.inline method="post" action=(path(&[PLACE])) data-confirm=[(act == "start").then(|| visit.t("Visit every offer again with all stages?"))] {
                 (token(visit))
                 label for="per_second" {
-                    (visit.t("Offers in a second; empty: as many as there is time for"))
+                    (visit.t("Offers per second; empty: no limit"))
                     input #per_second name="per_second" type="number" min="1" max="1000000";
                 }
                 button.main name="do" value=(act) { (text) }
@@ -108,28 +106,27 @@ pub(super) async fn act(visit: Visit, form: Form) -> Response {
 }
 
 async fn done(visit: &Visit, form: &Form) -> Result<String, Failure> {
-    let per_second =
-        form.number("per_second", w("Offers in a second; empty: as many as there is time for"))?;
+    let per_second = form.number("per_second", w("Offers per second; empty: no limit"))?;
     let text = match form.text("do") {
         "start" => {
-            let request = StartRecrawlRequest { per_second, ..StartRecrawlRequest::default() };
-            visit.act(START_RECRAWL, &request).await?;
-            visit.t("The re-crawl begins.")
+            let request = StartRecrawlRequest { per_second, ..Default::default() };
+            visit.act(&request).await?;
+            visit.t("The re-crawl has started.")
         }
         "pause" => {
-            visit.act(PAUSE_RECRAWL, &PauseRecrawlRequest::default()).await?;
+            visit.act(&PauseRecrawlRequest::default()).await?;
             visit.t("The re-crawl is paused.")
         }
         "resume" => {
-            let request = ResumeRecrawlRequest { per_second, ..ResumeRecrawlRequest::default() };
-            visit.act(RESUME_RECRAWL, &request).await?;
-            visit.t("The re-crawl goes on.")
+            let request = ResumeRecrawlRequest { per_second, ..Default::default() };
+            visit.act(&request).await?;
+            visit.t("The re-crawl continues.")
         }
         "cancel" => {
-            visit.act(CANCEL_RECRAWL, &CancelRecrawlRequest::default()).await?;
-            visit.t("The re-crawl is given up.")
+            visit.act(&CancelRecrawlRequest::default()).await?;
+            visit.t("The re-crawl is cancelled.")
         }
-        _ => return Err(Failure::new(Kind::Refused, visit.t("The form does not say what to do."))),
+        _ => return Err(Failure::new(Kind::Refused, visit.t("The form names no action."))),
     };
     Ok(text.to_owned())
 }

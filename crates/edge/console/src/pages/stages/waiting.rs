@@ -1,4 +1,4 @@
-//! Which offers wait for a stage, those whose time comes first.
+//! The queue of a stage, by due time.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -6,20 +6,18 @@ use serde::Deserialize;
 use wire::torg::stages::v1::waiting::Lane;
 use wire::torg::stages::v1::{Depth, GetStageRequest, Waiting};
 
-use super::standing;
+use super::status;
 use crate::address::{Path, Query};
-use crate::layout::Place;
+use crate::language::w;
+use crate::layout::Section;
 use crate::services::Failure;
-use crate::services::methods::GET_STAGE;
-use crate::view::{ago_of_offers, empty, path, query, table};
+use crate::view::{ago_of_offers, columns, path, query, table, tabs};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// Offers of a lane that are shown.
+/// Offers of a lane shown by default.
 const SHOWN: u32 = 50;
-/// The same, if somebody wants to see more.
+/// Offers of a lane shown on request.
 const SHOWN_MAX: u32 = 500;
-/// Lanes as addresses name them.
 const LANES: [(&str, Lane, &str); 3] = [
     ("fresh", Lane::LANE_FRESH, w("Fresh")),
     ("timers", Lane::LANE_TIMERS, w("Timers")),
@@ -28,9 +26,9 @@ const LANES: [(&str, Lane, &str); 3] = [
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Params {
     lane: String,
-    /// As many as can be shown.
+    /// Show as many as allowed.
     all: bool,
 }
 
@@ -39,41 +37,36 @@ pub(in crate::pages) fn place(stage: &str, lane: &str) -> String {
     path(&["stages", stage, "waiting"]) + &query(&[("lane", lane)])
 }
 
-pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &id, &asked).await;
-    visit.page(Place::Stages, &visit.f("What waits for stage {0}", &[&id]), body)
+pub(super) async fn show(visit: Visit, Path(id): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &id, &params).await;
+    visit.page(Section::Stages, &visit.f("Queue of stage {0}", &[&id]), body)
 }
 
-async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure> {
-    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == asked.lane).unwrap_or(LANES[0]);
-    let most = if asked.all { SHOWN_MAX } else { SHOWN };
+async fn body(visit: &Visit, id: &str, params: &Params) -> Result<Markup, Failure> {
+    let (name, lane, _) = LANES.into_iter().find(|(name, ..)| *name == params.lane).unwrap_or(LANES[0]);
+    let most = if params.all { SHOWN_MAX } else { SHOWN };
     let request = GetStageRequest {
         id: id.to_owned(),
         may_be_old: true,
         waiting_max: most,
         waiting_lane: lane.into(),
-        ..GetStageRequest::default()
+        ..Default::default()
     };
-    let answer = visit.call(GET_STAGE, &request).await?;
+    let answer = visit.call(&request).await?;
     let depth = answer.stage.depth.as_option().cloned().unwrap_or_default();
     Ok(html! {
         p { a href=(path(&["stages", id])) { (visit.f("Stage {0}", &[&id])) } }
         div data-live #lanes {
-            ul.tabs {
-                @for (known, lane, text) in LANES {
-                    li {
-                        a href=(place(id, known)) aria-current=[(known == name).then_some("page")] {
-                            (visit.t(text)) " " (standing::count(visit, &depth, of_lane(&depth, lane)))
-                        }
-                    }
-                }
-            }
+            (tabs(LANES.map(|(known, lane, text)| {
+                let count = status::count(visit, &depth, of_lane(&depth, lane));
+                (place(id, known), format!("{} {count}", visit.t(text)), known == name)
+            })))
         }
         div data-live #waiting {
             @if is_cut(&depth, lane, answer.waiting.len()) {
                 p.hint {
-                    (visit.f("Those whose time comes first: {0}. There are more.", &[&most]))
-                    @if !asked.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
+                    (visit.f("Showing the first {0}. There are more.", &[&most]))
+                    @if !params.all { " " a href={ (place(id, name)) "&all=true" } { (visit.f("Show up to {0}", &[&SHOWN_MAX])) } }
                 }
             }
             (rows(visit, &answer.waiting))
@@ -81,10 +74,10 @@ async fn body(visit: &Visit, id: &str, asked: &Asked) -> Result<Markup, Failure>
     })
 }
 
-/// Whether more offers wait than are shown. The count may be some seconds old: as many as were asked for, and counted, are all of them.
+/// Whether more offers wait than are shown. The count may be some seconds old.
 fn is_cut(depth: &Depth, lane: Lane, shown: usize) -> bool {
     shown >= SHOWN as usize
-        && (of_lane(depth, lane) > shown as u64 || standing::is_more(depth, of_lane(depth, lane)))
+        && (of_lane(depth, lane) > shown as u64 || status::is_more(depth, of_lane(depth, lane)))
 }
 
 fn of_lane(depth: &Depth, lane: Lane) -> u64 {
@@ -96,20 +89,12 @@ fn of_lane(depth: &Depth, lane: Lane) -> u64 {
 }
 
 fn rows(visit: &Visit, waiting: &[Waiting]) -> Markup {
-    if waiting.is_empty() {
-        return empty(visit.t("Nothing waits in this lane."));
-    }
-    let head = html! {
-        th scope="col" { (visit.t("Offer")) }
-        th scope="col" { (visit.t("Due")) }
-    };
-    let rows = html! {
-        @for visited in waiting {
-            tr {
-                th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
-                td { (ago_of_offers(visit, visited.visit.as_option())) }
-            }
+    let columns = columns![text "Offer", text "Due"];
+    let rows = waiting.iter().map(|visited| {
+        html! {
+            th scope="row" { a href=(path(&["offers", &visited.id])) { (visited.id) } }
+            td { (ago_of_offers(visit, visited.visit.as_option())) }
         }
-    };
-    table(visit.t("What waits"), &head, &rows)
+    });
+    table(visit, visit.t("Waiting"), &columns, visit.t("This lane is empty."), rows)
 }

@@ -1,4 +1,4 @@
-//! What somebody does with a task, each with a reason.
+//! Actions on a task; each needs a reason.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -10,19 +10,15 @@ use wire::torg::tasks::v1::{
 };
 
 use super::super::values::{read, text_of};
-use super::standing::state_of;
+use super::status::state_of;
 use crate::address::Path;
 use crate::form::Form;
-use crate::services::methods::{
-    CANCEL_BACKFILL, CANCEL_TASK, DELETE_REMEMBERED, KILL_RUN, PAUSE_TASK, RESUME_BACKFILL, RESUME_TASK,
-    RUN_TASK, SET_REMEMBERED, START_BACKFILL,
-};
+use crate::language::w;
 use crate::services::{Failure, Kind};
 use crate::view::{empty, number, path, reason, token};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// The forms that fit how a task stands.
+/// The forms that fit the state of the task.
 pub(super) fn forms(visit: &Visit, task: &TaskSummary) -> Markup {
     let nothing = TaskState::default();
     let state = state_of(task).unwrap_or(&nothing);
@@ -32,21 +28,21 @@ pub(super) fn forms(visit: &Visit, task: &TaskSummary) -> Markup {
     let form =
         |act, title, danger, inner: &Markup| one(visit, &task.name, act, visit.t(title), danger, inner);
     html! {
-        h2 { (visit.t("What to do with it")) }
+        h2 { (visit.t("What you can do")) }
         div.acts {
             @if !task.gone {
-                (form("run", w("Run now"), false, &record(visit, "run-record", w("Remember its success as that of a regular run"))))
+                (form("run", w("Run now"), false, &record(visit, "run-record", w("Count its success as a regular run"))))
                 @if task.paused { (form("resume", w("Resume"), false, &none)) }
                 @else { (form("pause", w("Pause"), false, &none)) }
             }
-            @if queued { (form("cancel", w("Take it out of the queue"), false, &none)) }
+            @if queued { (form("cancel", w("Remove from the queue"), false, &none)) }
             @if running { (form("kill", w("Kill the run"), true, &none)) }
             @if !task.gone {
-                (form("remember", w("Change what is remembered"), true, &remembering(visit, task)))
-                (form("forget", w("Forget what is remembered"), true, &remembered(visit, state)))
+                (form("remember", w("Change a remembered value"), true, &remembering(visit, task)))
+                (form("forget", w("Forget remembered values"), true, &remembered(visit, state)))
             }
             @if let Some(backfill) = state.backfill.as_option() {
-                @if backfill.stopped.is_some() { (form("resume-backfill", w("Go on with the backfill"), false, &none)) }
+                @if backfill.stopped.is_some() { (form("resume-backfill", w("Resume the backfill"), false, &none)) }
                 (form("cancel-backfill", w("Cancel the backfill"), true, &none))
             } @else if !task.gone {
                 (form("backfill", w("Backfill: run it for the past"), false, &backfill(visit)))
@@ -55,7 +51,6 @@ pub(super) fn forms(visit: &Visit, task: &TaskSummary) -> Markup {
     }
 }
 
-/// One form, folded.
 fn one(visit: &Visit, task: &str, act: &str, title: &str, danger: bool, inner: &Markup) -> Markup {
     html! {
         details.card id={ "act-" (act) } {
@@ -77,9 +72,9 @@ fn record(visit: &Visit, id: &str, text: &'static str) -> Markup {
 
 fn remembering(visit: &Visit, task: &TaskSummary) -> Markup {
     html! {
-        p.hint { (visit.t("The task goes on as if its last run had seen this value: set back, it fires again for what has come since.")) }
+        p.hint { (visit.t("The task continues as if its last run had seen this value. With a lower value it fires again for what is newer.")) }
         label for="remember-parameter" {
-            (visit.t("Which value"))
+            (visit.t("Value"))
             select #remember-parameter name="parameter" { @for name in &task.reads { option { (name) } } }
         }
         label for="remember-value" {
@@ -91,10 +86,10 @@ fn remembering(visit: &Visit, task: &TaskSummary) -> Markup {
 
 fn remembered(visit: &Visit, state: &TaskState) -> Markup {
     html! {
-        @if state.remembered.is_empty() { (empty(visit.t("Nothing is remembered: it fires as at its first run."))) }
-        p.hint { (visit.t("The task fires as at its first run of what it forgets.")) }
+        @if state.remembered.is_empty() { (empty(visit.t("Nothing is remembered: it fires as on its first run."))) }
+        p.hint { (visit.t("For forgotten values the task fires as on its first run.")) }
         label for="forget-parameter" {
-            (visit.t("Which value"))
+            (visit.t("Value"))
             select #forget-parameter name="parameter" {
                 @for (name, value) in &state.remembered { option value=(name) { (name) " = " (text_of(Some(value))) } }
                 option value="*" { (visit.t("all of them")) }
@@ -105,19 +100,16 @@ fn remembered(visit: &Visit, state: &TaskState) -> Markup {
 
 fn backfill(visit: &Visit) -> Markup {
     html! {
-        p.hint { (visit.t("Chunks of the past are run one after the other, before regular firings, by the calendar of the task.")) }
-        label for="backfill-from" { (visit.t("From the day")) input #backfill-from name="from" type="date" required; }
-        label for="backfill-to" { (visit.t("Up to, and without, the day")) input #backfill-to name="to" type="date" required; }
+        p.hint { (visit.t("Past chunks run one after another, before regular runs, by the calendar of the task.")) }
+        label for="backfill-from" { (visit.t("From day")) input #backfill-from name="from" type="date" required; }
+        label for="backfill-to" { (visit.t("To day (exclusive)")) input #backfill-to name="to" type="date" required; }
         label for="backfill-scale" {
-            (visit.t("In chunks of: hour, day, week, month, year, or minutes such as 15m; left out: as in its trigger"))
+            (visit.t("Size of a chunk: hour, day, week, month, year, or minutes such as 15m; empty: as in the trigger"))
             input #backfill-scale name="scale" list="scales" maxlength="20";
         }
         datalist #scales { @for scale in ["hour", "day", "week", "month", "year", "15m"] { option value=(scale) {} } }
-        label for="backfill-limit" {
-            (visit.t("At most so many chunks; left out: all"))
-            input #backfill-limit name="limit" type="number" min="1";
-        }
-        (record(visit, "backfill-record", w("A chunk that succeeds moves forward what is remembered")))
+        label for="backfill-limit" { (visit.t("Limit of chunks; empty: all")) input #backfill-limit name="limit" type="number" min="1"; }
+        (record(visit, "backfill-record", w("A successful chunk advances the remembered value")))
     }
 }
 
@@ -127,54 +119,47 @@ pub(super) async fn take(visit: Visit, Path((task, act)): Path<(String, String)>
 }
 
 /// Calls a method whose request is the task and a reason.
-macro_rules! plain {
-    ($visit:ident, $method:ident, $request:ident, $task:ident, $reason:ident, $told:expr) => {{
-        let request = $request { task: $task, reason: $reason, ..$request::default() };
-        $visit.act($method, &request).await.map(|_| $visit.t($told).to_owned())
+macro_rules! call {
+    ($visit:ident, $request:ident { $task:ident, $reason:ident }, $message:literal) => {{
+        let request = $request { $task, $reason, ..Default::default() };
+        $visit.act(&request).await.map(|_| $visit.t($message).to_owned())
     }};
 }
 
 async fn done(visit: &Visit, task: &str, act: &str, form: &Form) -> Result<String, Failure> {
-    let (task, reason) = (task.to_owned(), form.reason()?);
+    let task = task.to_owned();
+    let reason = form.reason()?;
     match act {
         "run" => {
             let record = form.is_on("record");
-            let request = RunTaskRequest { task, record, reason, ..RunTaskRequest::default() };
-            visit.act(RUN_TASK, &request).await?;
-            Ok(visit.t("It runs as soon as there is a place for it.").to_owned())
+            let request = RunTaskRequest { task, record, reason, ..Default::default() };
+            visit.act(&request).await?;
+            Ok(visit.t("It runs as soon as a slot is free.").to_owned())
         }
-        "pause" => plain!(visit, PAUSE_TASK, PauseTaskRequest, task, reason, w("The task is paused.")),
-        "resume" => plain!(visit, RESUME_TASK, ResumeTaskRequest, task, reason, w("The task goes on.")),
-        "cancel" => plain!(
-            visit,
-            CANCEL_TASK,
-            CancelTaskRequest,
-            task,
-            reason,
-            w("It was taken out of the queue, and rests until one of its values changes.")
-        ),
+        "pause" => call!(visit, PauseTaskRequest { task, reason }, "The task is paused."),
+        "resume" => call!(visit, ResumeTaskRequest { task, reason }, "The task is resumed."),
+        "cancel" => {
+            call!(
+                visit,
+                CancelTaskRequest { task, reason },
+                "Removed from the queue: the task rests until one of its values changes."
+            )
+        }
         "kill" => {
-            let request = KillRunRequest { task, reason, ..KillRunRequest::default() };
-            let run = visit.act(KILL_RUN, &request).await?.run;
-            Ok(visit.f("Run {0} was asked to end.", &[&run]))
+            let request = KillRunRequest { task, reason, ..Default::default() };
+            let run = visit.act(&request).await?.run;
+            Ok(visit.f("Run {0} was asked to stop.", &[&run]))
         }
         "remember" => remember(visit, task, form).await,
         "forget" => forget(visit, task, form).await,
         "backfill" => start(visit, task, form).await,
         "resume-backfill" => {
-            plain!(visit, RESUME_BACKFILL, ResumeBackfillRequest, task, reason, w("The backfill goes on."))
+            call!(visit, ResumeBackfillRequest { task, reason }, "The backfill is resumed.")
         }
         "cancel-backfill" => {
-            plain!(
-                visit,
-                CANCEL_BACKFILL,
-                CancelBackfillRequest,
-                task,
-                reason,
-                w("The backfill was cancelled.")
-            )
+            call!(visit, CancelBackfillRequest { task, reason }, "The backfill was cancelled.")
         }
-        _ => Err(Failure::new(Kind::NotFound, visit.t("Nothing of this kind can be done with a task."))),
+        _ => Err(Failure::new(Kind::NotFound, visit.t("There is no such action on a task."))),
     }
 }
 
@@ -182,20 +167,20 @@ async fn remember(visit: &Visit, task: String, form: &Form) -> Result<String, Fa
     let parameter = form.text("parameter").to_owned();
     let value = Some(read(visit, form.text("value"))?).into();
     let reason = form.reason()?;
-    let request = SetRememberedRequest { task, parameter, value, reason, ..SetRememberedRequest::default() };
-    visit.act(SET_REMEMBERED, &request).await?;
+    let request = SetRememberedRequest { task, parameter, value, reason, ..Default::default() };
+    visit.act(&request).await?;
     Ok(visit.t("It was changed.").to_owned())
 }
 
 async fn forget(visit: &Visit, task: String, form: &Form) -> Result<String, Failure> {
     let parameter = match form.text("parameter") {
         "*" => String::new(),
-        "" => return Err(Failure::new(Kind::Refused, visit.t("Say which value is to be forgotten."))),
+        "" => return Err(Failure::new(Kind::Refused, visit.t("Choose the value to forget."))),
         named => named.to_owned(),
     };
     let reason = form.reason()?;
-    let request = DeleteRememberedRequest { task, parameter, reason, ..DeleteRememberedRequest::default() };
-    visit.act(DELETE_REMEMBERED, &request).await?;
+    let request = DeleteRememberedRequest { task, parameter, reason, ..Default::default() };
+    visit.act(&request).await?;
     Ok(visit.t("It was forgotten.").to_owned())
 }
 
@@ -206,11 +191,14 @@ async fn start(visit: &Visit, task: String, form: &Form) -> Result<String, Failu
         from_day: own("from"),
         to_day: own("to"),
         scale: own("scale"),
-        limit: form.number("limit", w("At most so many chunks; left out: all"))?,
+        limit: form.number("limit", w("Limit of chunks; empty: all"))?,
         record: form.is_on("record"),
         reason: form.reason()?,
-        ..StartBackfillRequest::default()
+        ..Default::default()
     };
-    let answer = visit.act(START_BACKFILL, &request).await?;
-    Ok(visit.f("The backfill began: {0} chunks, each: {1}.", &[&number(answer.chunks.into()), &answer.scale]))
+    let answer = visit.act(&request).await?;
+    Ok(visit.f(
+        "The backfill has started: {0} chunks, each: {1}.",
+        &[&number(answer.chunks.into()), &answer.scale],
+    ))
 }

@@ -1,4 +1,4 @@
-//! Why a run is made, in words.
+//! The cause of a run in words.
 
 use maud::{Markup, html};
 use wire::torg::tasks::v1::{Cause, cause};
@@ -12,7 +12,7 @@ pub(super) fn why(visit: &Visit, cause: Option<&Cause>) -> Markup {
         Some(cause::Kind::Manual(manual)) => {
             let signed = manual.signed.as_option().cloned().unwrap_or_default();
             html! {
-                (visit.f("asked for by {0}", &[&signed.by]))
+                (visit.f("requested by {0}", &[&signed.by]))
                 @if !signed.reason.is_empty() { br; span.quiet { (signed.reason) } }
             }
         }

@@ -1,19 +1,18 @@
-//! Why a task fires, or why not: its trigger as a tree.
+//! The explanation of a trigger as a tree.
 
 use maud::{Markup, html};
 use wire::torg::tasks::v1::explain_task_response::{LeafExplained, Regression};
 use wire::torg::tasks::v1::{ExplainTaskResponse, SeenValue};
 
 use super::super::values::shown as value;
+use crate::language::w;
 use crate::view::{Tone, empty, path, state};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// A part of a trigger.
 #[derive(Debug)]
 enum Branch<'a> {
     Leaf(&'a LeafExplained),
-    /// All of them have to hold, or any of them.
+    /// `true`: all of them; `false`: any of them.
     Group(bool, Vec<Branch<'a>>),
 }
 
@@ -27,7 +26,7 @@ impl Branch<'_> {
     }
 }
 
-/// One step of the path of a leaf: `all[1]`.
+/// A step in the path of a leaf: `all[1]`.
 fn step(text: &str) -> Option<(bool, usize)> {
     let (kind, place) = text.strip_suffix(']')?.split_once('[')?;
     let is_all = match kind {
@@ -38,7 +37,7 @@ fn step(text: &str) -> Option<(bool, usize)> {
     Some((is_all, place.parse().ok()?))
 }
 
-/// The tree of some leaves by the rest of their paths; leaves whose paths are not understood stand in it as they come.
+/// Builds the tree from the paths of the leaves. Leaves with unknown paths are listed in order.
 fn tree<'a>(leaves: &[(&'a str, &'a LeafExplained)]) -> Option<Branch<'a>> {
     let (first, leaf) = leaves.first()?;
     let steps = |path: &'a str| {
@@ -62,7 +61,6 @@ fn tree<'a>(leaves: &[(&'a str, &'a LeafExplained)]) -> Option<Branch<'a>> {
     Some(Branch::Group(is_all, members.iter().filter_map(|(_, inner)| tree(inner)).collect()))
 }
 
-/// Everything that is told of why a task fires or not.
 pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
     let leaves: Vec<(&str, &LeafExplained)> = it.leaves.iter().map(|leaf| (&*leaf.path, leaf)).collect();
     html! {
@@ -73,27 +71,27 @@ pub(super) fn show(visit: &Visit, it: &ExplainTaskResponse) -> Markup {
         }
         @if !it.blocked.is_empty() {
             div.notice {
-                strong { (visit.t("It is queued, and not started because")) }
+                strong { (visit.t("Queued, not started because")) }
                 ul lang="en" { @for why in &it.blocked { li { (why) } } }
             }
         }
         @if !it.regressions.is_empty() { (regressions(visit, &it.regressions)) }
         @match tree(&leaves) {
-            Some(branch) => { ul.tree { (drawn(visit, &branch)) } },
-            None => { (empty(visit.t("Nothing is told of its trigger: its definition is gone."))) }
+            Some(branch) => { ul.tree { (branch_item(visit, &branch)) } },
+            None => { (empty(visit.t("Its trigger is unknown: its definition was removed."))) }
         }
-        details #told { summary { (visit.t("The same as text")) } pre lang="en" { (it.text) } }
+        details #message { summary { (visit.t("As text")) } pre lang="en" { (it.text) } }
     }
 }
 
-fn drawn(visit: &Visit, branch: &Branch<'_>) -> Markup {
+fn branch_item(visit: &Visit, branch: &Branch<'_>) -> Markup {
     match branch {
         Branch::Leaf(leaf) => html! { li { (one(visit, leaf)) } },
         Branch::Group(is_all, members) => html! {
             li {
                 (holds(visit, branch.holds())) " "
                 strong { @if *is_all { (visit.t("All of these:")) } @else { (visit.t("At least one of these:")) } }
-                ul { @for member in members { (drawn(visit, member)) } }
+                ul { @for member in members { (branch_item(visit, member)) } }
             }
         },
     }
@@ -127,17 +125,17 @@ fn fact(visit: &Visit, label: &'static str, seen: Option<&SeenValue>) -> Markup 
     html! { @if seen.is_some() { dt { (visit.t(label)) } dd { (value(visit, seen)) } } }
 }
 
-/// What was moved back, with the commands that mend it.
+/// Values that were moved back, with commands that fix it.
 fn regressions(visit: &Visit, regressions: &[Regression]) -> Markup {
     html! {
         div.notice.bad role="alert" {
-            strong { (visit.t("A value was moved back below what is remembered")) }
+            strong { (visit.t("A value was moved back below the remembered one")) }
             ul {
                 @for one in regressions {
                     li {
                         a href=(path(&["values", &one.parameter])) lang="en" { (one.text) }
                         @if !one.commands.is_empty() {
-                            br; (visit.t("One of these mends it:"))
+                            br; (visit.t("One of these fixes it:"))
                             ul { @for command in &one.commands { li { code { (command) } } } }
                         }
                     }
@@ -155,11 +153,11 @@ mod tests {
         LeafExplained { path: path.into(), leaf: path.into(), holds, ..LeafExplained::default() }
     }
 
-    fn told(branch: &Branch<'_>) -> String {
+    fn message(branch: &Branch<'_>) -> String {
         match branch {
             Branch::Leaf(leaf) => leaf.path.clone(),
             Branch::Group(is_all, members) => {
-                let inner: Vec<String> = members.iter().map(told).collect();
+                let inner: Vec<String> = members.iter().map(message).collect();
                 format!("{}({})", if *is_all { "all" } else { "any" }, inner.join(" "))
             }
         }
@@ -168,7 +166,7 @@ mod tests {
     fn of(leaves: &[LeafExplained]) -> (String, bool) {
         let leaves: Vec<_> = leaves.iter().map(|leaf| (&*leaf.path, leaf)).collect();
         let tree = tree(&leaves).unwrap();
-        (told(&tree), tree.holds())
+        (message(&tree), tree.holds())
     }
 
     #[test]

@@ -1,38 +1,36 @@
-//! The graph of values and tasks, and where its nodes stand: values lead to the tasks that read them, tasks to the values that they set.
+//! The graph of values and tasks and its layered layout: values lead to the tasks that read them,
+//! tasks to the values that they set.
 //!
-//! A node stands in the layer behind the longest way that leads to it. Ways that come back to where they began are followed only once, so that a circle of tasks has a
-//! picture too. Within a layer nodes stand near those that they are joined to.
+//! The layer of a node is the length of the longest path to it. Edges that close a cycle are
+//! ignored for this. Within a layer, nodes are placed near their neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wire::torg::tasks::v1::TaskSummary;
 
-use super::standing::tone_of;
+use super::status::tone_of;
 use crate::limits::GRAPH_NODES_MAX;
 use crate::view::Tone;
 
-/// How often the order within layers is made better.
+/// Sweeps that improve the order within layers.
 const SWEEPS: usize = 6;
 
-/// A value or a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::pages) struct Node {
     pub(super) name: String,
-    /// How the task stands; nothing for a value.
+    /// The tone of a task; `None` for a value.
     pub(super) task: Option<Tone>,
 }
 
-/// Values, tasks, and what leads where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::pages) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<(usize, usize)>,
-    /// Tasks that were left out because there would be too many nodes.
+    /// Tasks omitted because of the node limit.
     pub(super) left_out: usize,
 }
 
 impl Graph {
-    /// The graph of these tasks and their values.
     fn of(tasks: &[&TaskSummary], left_out: usize) -> Self {
         let mut graph = Self { left_out, ..Self::default() };
         let mut values: BTreeMap<&str, usize> = BTreeMap::new();
@@ -54,7 +52,8 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// The graph around the tasks that are wanted: with those that share values with them, if that is not too much; or they alone; or the first of them.
+    /// The wanted tasks and those that share values with them, if they fit; else the wanted tasks
+    /// alone; else the first of them.
     pub(in crate::pages) fn around(tasks: &[TaskSummary], wanted: impl Fn(&TaskSummary) -> bool) -> Self {
         let chosen: Vec<&TaskSummary> = tasks.iter().filter(|task| wanted(task)).collect();
         let values: BTreeSet<&String> = chosen.iter().flat_map(|task| values_of(task)).collect();
@@ -65,19 +64,17 @@ impl Graph {
         if size(&near) <= GRAPH_NODES_MAX {
             return Self::of(&near, 0);
         }
-        let fitting = fitting(&chosen);
+        let fitting = count_fitting(&chosen);
         Self::of(&chosen[..fitting], near.len() - fitting)
     }
 
-    /// The graph of the tasks that read or set a value.
     pub(in crate::pages) fn of_value(tasks: &[TaskSummary], name: &str) -> Self {
         let joined: Vec<&TaskSummary> =
             tasks.iter().filter(|task| values_of(task).any(|known| known == name)).collect();
-        let fitting = fitting(&joined);
+        let fitting = count_fitting(&joined);
         Self::of(&joined[..fitting], joined.len() - fitting)
     }
 
-    /// Where the nodes stand: the layer of each, and its place in it.
     pub(super) fn layout(&self) -> Layout {
         let (order, back) = self.ordered();
         let mut layer = vec![0; self.nodes.len()];
@@ -92,7 +89,7 @@ impl Graph {
             layers[at].push(node);
         }
         for sweep in 0..SWEEPS {
-            self.settle(&mut layers, sweep % 2 == 0);
+            self.order_layers(&mut layers, sweep % 2 == 0);
         }
         Layout { layers, back }
     }
@@ -102,12 +99,12 @@ impl Graph {
         self.edges[begin..].iter().take_while(move |edge| edge.0 == node)
     }
 
-    /// The nodes so that all edges lead forward, but for those that lead back.
+    /// A topological order, and the edges that lead back.
     fn ordered(&self) -> (Vec<usize>, BTreeSet<(usize, usize)>) {
         let (mut done, mut back) = (Vec::new(), BTreeSet::new());
         let mut state = vec![Seen::Never; self.nodes.len()];
         for begin in 0..self.nodes.len() {
-            // A way that is followed: each node on it with its next edge.
+            // The current path: nodes with their remaining edges.
             let mut way = Vec::new();
             if state[begin] == Seen::Never {
                 state[begin] = Seen::OnTheWay;
@@ -136,8 +133,8 @@ impl Graph {
         (done, back)
     }
 
-    /// Puts the nodes of each layer near those that they are joined to in the layers before it, or behind.
-    fn settle(&self, layers: &mut [Vec<usize>], forward: bool) {
+    /// Orders each layer by the mean position of the neighbours in the layers before it, or behind.
+    fn order_layers(&self, layers: &mut [Vec<usize>], forward: bool) {
         let mut place = vec![0.0; self.nodes.len()];
         let mut joined = vec![Vec::new(); self.nodes.len()];
         for &(from, to) in &self.edges {
@@ -147,17 +144,17 @@ impl Graph {
         for step in 0..count {
             let layer = &mut layers[if forward { step } else { count - 1 - step }];
             let middle = (layer.len().max(1) - 1) as f64 / 2.0;
-            let wish = |node: usize, at: usize| {
+            let position = |node: usize, at: usize| {
                 let all = &joined[node];
                 if all.is_empty() {
                     return at as f64 - middle;
                 }
                 all.iter().map(|&other| place[other]).sum::<f64>() / all.len() as f64
             };
-            let mut wishes: Vec<(f64, usize)> =
-                layer.iter().enumerate().map(|(at, &node)| (wish(node, at), node)).collect();
-            wishes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            *layer = wishes.into_iter().map(|(_, node)| node).collect();
+            let mut positions: Vec<(f64, usize)> =
+                layer.iter().enumerate().map(|(at, &node)| (position(node, at), node)).collect();
+            positions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            *layer = positions.into_iter().map(|(_, node)| node).collect();
             for (at, &node) in layer.iter().enumerate() {
                 place[node] = at as f64 - middle;
             }
@@ -172,12 +169,10 @@ enum Seen {
     Done,
 }
 
-/// Where nodes stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The nodes of each layer, from the left; in each from the top.
+    /// Nodes by layer, from left to right and top to bottom.
     pub(super) layers: Vec<Vec<usize>>,
-    /// Edges that lead back.
     pub(super) back: BTreeSet<(usize, usize)>,
 }
 
@@ -185,8 +180,8 @@ fn values_of(task: &TaskSummary) -> impl Iterator<Item = &String> {
     task.reads.iter().chain(&task.sets)
 }
 
-/// How many of the first tasks can be drawn with their values.
-fn fitting(tasks: &[&TaskSummary]) -> usize {
+/// How many of the tasks fit into the node limit with their values.
+fn count_fitting(tasks: &[&TaskSummary]) -> usize {
     let (mut nodes, mut seen) = (0, BTreeSet::new());
     for (place, task) in tasks.iter().enumerate() {
         nodes += 1 + values_of(task).filter(|name| seen.insert(*name)).count();

@@ -1,33 +1,30 @@
-//! What a run says.
+//! The log of a run.
 
 use wire::torg::tasks::v1::ReadLogRequest;
 
 use crate::limits::{LOG_PIECES_MAX, LOG_TAIL_BYTES};
 use crate::services::Failure;
-use crate::services::methods::READ_LOG;
 use crate::visit::Visit;
 
-/// Behind all that any run says: asked for from there, a log tells how long it is.
+/// Beyond the end of any log: reading here returns the length of the log.
 const BEHIND_ALL: u64 = i64::MAX.unsigned_abs();
 
-/// A piece of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     pub(super) text: String,
-    /// Where it begins in all that was said.
+    /// Offset of the text in the log.
     pub(super) begins: u64,
-    /// Where to go on.
+    /// Offset of the next piece.
     pub(super) next: u64,
-    /// Bytes that were left out within it, because the run said too much.
+    /// Bytes omitted because the output is too large.
     pub(super) left_out: u64,
-    /// Nothing more will come.
+    /// The run has ended and nothing follows.
     pub(super) complete: bool,
 }
 
-/// A piece from this place on.
 pub(super) async fn from(visit: &Visit, task: &str, run: u64, offset: u64) -> Result<Log, Failure> {
-    let request = ReadLogRequest { task: task.to_owned(), run, offset, ..ReadLogRequest::default() };
-    let piece = visit.call(READ_LOG, &request).await?;
+    let request = ReadLogRequest { task: task.to_owned(), run, offset, ..Default::default() };
+    let piece = visit.call(&request).await?;
     Ok(Log {
         text: plain(&piece.text),
         begins: piece.offset,
@@ -37,13 +34,12 @@ pub(super) async fn from(visit: &Visit, task: &str, run: u64, offset: u64) -> Re
     })
 }
 
-/// The end of a log.
 pub(super) async fn tail(visit: &Visit, task: &str, run: u64) -> Result<Log, Failure> {
     let total = from(visit, task, run, BEHIND_ALL).await?.next;
     let begins = total.saturating_sub(LOG_TAIL_BYTES);
     let mut tail = from(visit, task, run, begins).await?;
     if tail.begins > 0 {
-        // From the first whole line on.
+        // Start with a whole line.
         let cut = tail.text.find('\n').map_or(0, |end| end + 1);
         tail.text.drain(..cut);
     }
@@ -62,7 +58,7 @@ pub(super) async fn tail(visit: &Visit, task: &str, run: u64) -> Result<Log, Fai
     Ok(tail)
 }
 
-/// The text without what colours it on a terminal.
+/// The text without terminal escape sequences.
 fn plain(bytes: &[u8]) -> String {
     let said = String::from_utf8_lossy(bytes);
     let mut text = String::with_capacity(said.len());
@@ -70,7 +66,7 @@ fn plain(bytes: &[u8]) -> String {
     while let Some(letter) = letters.next() {
         if letter == '\u{1b}' {
             if letters.next_if_eq(&'[').is_some() {
-                // Digits and the like, then the letter that says what to do.
+                // Parameters, then the final byte.
                 while letters.next_if(|letter| !('@'..='~').contains(letter) && *letter != '\n').is_some() {}
                 letters.next_if(|letter| ('@'..='~').contains(letter));
             }

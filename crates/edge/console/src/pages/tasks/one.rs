@@ -1,4 +1,4 @@
-//! One task: how it stands and why, what happened to it, and what can be done with it.
+//! One task: state, explanation, runs, events, actions.
 
 use access::Action;
 use axum::response::Response;
@@ -10,11 +10,10 @@ use wire::torg::tasks::v1::{
 
 use super::super::actions;
 use super::all::{All, all};
-use super::standing::{shown, state_of};
+use super::status::{shown, state_of};
 use super::{Graph, act, explain, past, picture};
 use crate::address::{Path, Query};
-use crate::layout::Place;
-use crate::services::methods::{EXPLAIN_TASK, LIST_RUNS, LIST_TASK_EVENTS, LIST_TASKS};
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
 use crate::view::{ago, length, part, path, query};
 use crate::visit::Visit;
@@ -23,48 +22,41 @@ const EVENTS_SHOWN: u32 = 30;
 const RUNS_SHOWN: u32 = 20;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    /// Only events before this version.
-    #[serde(default)]
+#[serde(default)]
+pub(super) struct Params {
     events: u64,
-    /// Only runs before this number.
-    #[serde(default)]
     runs: u64,
 }
 
-pub(super) async fn show(visit: Visit, Path(task): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &task, &asked).await;
-    visit.page(Place::Tasks, &visit.f("Task {0}", &[&task]), body)
+pub(super) async fn show(visit: Visit, Path(task): Path<String>, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &task, &params).await;
+    visit.page(Section::Tasks, &visit.f("Task {0}", &[&task]), body)
 }
 
-/// How the task stands. Its name comes first among those that begin so.
+/// The task is the first one with its name as the prefix.
 async fn summary(visit: &Visit, task: &str) -> Result<TaskSummary, Failure> {
-    let request = ListTasksRequest { prefix: task.to_owned(), page_size: 1, ..ListTasksRequest::default() };
-    let first = visit.call(LIST_TASKS, &request).await?.tasks.into_iter().next();
-    let missing = || Failure::new(Kind::NotFound, visit.t("There is no task of this name."));
+    let request = ListTasksRequest { prefix: task.to_owned(), page_size: 1, ..Default::default() };
+    let first = visit.call(&request).await?.tasks.into_iter().next();
+    let missing = || Failure::new(Kind::NotFound, visit.t("There is no task with this name."));
     first.filter(|first| first.name == task).ok_or_else(missing)
 }
 
-async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failure> {
+async fn body(visit: &Visit, task: &str, params: &Params) -> Result<Markup, Failure> {
     let own = || task.to_owned();
-    let explained = ExplainTaskRequest { task: own(), ..ExplainTaskRequest::default() };
+    let explained = ExplainTaskRequest { task: own(), ..Default::default() };
     let events = ListEventsRequest {
         task: own(),
         page_size: EVENTS_SHOWN,
-        before: asked.events,
-        ..ListEventsRequest::default()
+        before: params.events,
+        ..Default::default()
     };
-    let runs = ListRunsRequest {
-        task: own(),
-        page_size: RUNS_SHOWN,
-        before: asked.runs,
-        ..ListRunsRequest::default()
-    };
+    let runs =
+        ListRunsRequest { task: own(), page_size: RUNS_SHOWN, before: params.runs, ..Default::default() };
     let (summary, explained, events, runs, every) = tokio::join!(
         summary(visit, task),
-        visit.call(EXPLAIN_TASK, &explained),
-        visit.call(LIST_TASK_EVENTS, &events),
-        visit.call(LIST_RUNS, &runs),
+        visit.call(&explained),
+        visit.call(&events),
+        visit.call(&runs),
         all(visit, ""),
     );
     match &summary {
@@ -82,16 +74,16 @@ async fn body(visit: &Visit, task: &str, asked: &Asked) -> Result<Markup, Failur
         p { a href="/console/tasks" { (visit.t("All tasks")) } }
         div data-live #task { (part(visit, &summary, |task| facts(visit, task))) }
         @if visit.may(Action::Administer) { div data-live #acts { (part(visit, &summary, |task| act::forms(visit, task))) } }
-        h2 { (visit.t("Why it fires, or why not")) }
+        h2 { (visit.t("Why it fires or not")) }
         div data-live #why { (part(visit, &explained, |it| explain::show(visit, it))) }
-        h2 { (visit.t("Around it")) }
+        h2 { (visit.t("Related tasks and values")) }
         div #graph data-live[every.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &every, |every| around(visit, every, task))) }
         h2 #runs { (visit.t("Runs")) }
         div data-live #past-runs { (part(visit, &runs, |runs| past::runs(visit, &runs.runs))) }
-        (further(visit, task, "runs", asked.runs, older_run))
-        h2 #events { (visit.t("What happened")) }
+        (further(visit, task, "runs", params.runs, older_run))
+        h2 #events { (visit.t("Events")) }
         div data-live #past-events { (part(visit, &events, |events| past::events(visit, task, &events.events))) }
-        (further(visit, task, "events", asked.events, older_event))
+        (further(visit, task, "events", params.events, older_event))
         (actions::link(visit, task))
     })
 }
@@ -100,7 +92,7 @@ fn around(visit: &Visit, every: &All, task: &str) -> Markup {
     picture(visit, &Graph::around(&every.tasks, |known| known.name == task))
 }
 
-/// Leads to what was before.
+/// Links to older entries.
 fn further(visit: &Visit, task: &str, what: &str, here: u64, older: Option<u64>) -> Markup {
     let to = |before: u64| {
         let before = if before == 0 { String::new() } else { before.to_string() };
@@ -109,8 +101,8 @@ fn further(visit: &Visit, task: &str, what: &str, here: u64, older: Option<u64>)
     html! {
         @if here > 0 || older.is_some() {
             nav.pages aria-label=(visit.t("Pages of the list")) {
-                @if here > 0 { a.button href=(to(0)) { (visit.t("To the beginning")) } }
-                @if let Some(older) = older { a.button href=(to(older)) { (visit.t("Further")) } }
+                @if here > 0 { a.button href=(to(0)) { (visit.t("First page")) } }
+                @if let Some(older) = older { a.button href=(to(older)) { (visit.t("Next")) } }
             }
         }
     }
@@ -126,16 +118,15 @@ fn facts(visit: &Visit, task: &TaskSummary) -> Markup {
         div.card {
             dl.facts {
                 dt { (visit.t("State")) } dd { (shown(visit, task)) }
-                @if !task.about.is_empty() { dt { (visit.t("What it is for")) } dd { (task.about) } }
+                @if !task.about.is_empty() { dt { (visit.t("Purpose")) } dd { (task.about) } }
                 dt { (visit.t("Fires when")) }
-                dd { @if task.trigger.is_empty() { (visit.t("never: its definition is gone")) } @else { span lang="en" { (task.trigger) } } }
-                @if !task.timezone.is_empty() { dt { (visit.t("Counts in days of")) } dd { (task.timezone) } }
+                dd { @if task.trigger.is_empty() { (visit.t("never: its definition was removed")) } @else { span lang="en" { (task.trigger) } } }
+                @if !task.timezone.is_empty() { dt { (visit.t("Time zone")) } dd { (task.timezone) } }
                 @if !task.reads.is_empty() { dt { (visit.t("Reads")) } dd { (values(&task.reads)) } }
                 @if !task.sets.is_empty() { dt { (visit.t("Sets")) } dd { (values(&task.sets)) } }
                 @if !task.owner.is_empty() { dt { (visit.t("Owner")) } dd { (task.owner) } }
                 @if !task.labels.is_empty() {
-                    dt { (visit.t("Labels")) }
-                    dd { @for (name, label) in &task.labels { code { (name) "=" (label) } " " } }
+                    dt { (visit.t("Labels")) } dd { @for (name, label) in &task.labels { code { (name) "=" (label) } " " } }
                 }
                 dt { (visit.t("Priority")) } dd { (task.priority) @if !task.pool.is_empty() { ", " (visit.t("Pool")) " " (task.pool) } }
                 dt { (visit.t("Last success")) } dd { (ago(visit, state.last_success_time.as_option())) }
@@ -165,7 +156,6 @@ fn facts(visit: &Visit, task: &TaskSummary) -> Markup {
     }
 }
 
-/// How long a run may take.
 pub(super) fn timeout(visit: &Visit, ms: u64) -> String {
     if ms == 0 { "–".to_owned() } else { length(visit, ms as f64 / 1000.0) }
 }

@@ -1,4 +1,4 @@
-//! What happened to a task: events and runs.
+//! Runs and events of a task.
 
 use maud::{Markup, html};
 use wire::torg::tasks::v1::task_run::Outcome;
@@ -6,23 +6,22 @@ use wire::torg::tasks::v1::{TaskEvent, TaskRun};
 
 use super::super::values::text_of;
 use super::cause::why;
-use crate::view::{Tone, ago, empty, length, long, moment, path, state, table, time_of};
+use crate::language::w;
+use crate::view::{Tone, ago, columns, empty, length, long, moment, path, state, table, time_of};
 use crate::visit::Visit;
-use crate::words_mark::w;
 
-/// The word for how a run ended.
 pub(super) fn outcome(visit: &Visit, run: &TaskRun) -> Markup {
     let (tone, text) = match run.outcome.as_known().unwrap_or_default() {
         Outcome::OUTCOME_UNSPECIFIED if run.end_time.is_set() => (Tone::Plain, w("not known")),
-        Outcome::OUTCOME_UNSPECIFIED => (Tone::Good, w("under way")),
+        Outcome::OUTCOME_UNSPECIFIED => (Tone::Good, w("in progress")),
         Outcome::OUTCOME_SUCCEEDED => (Tone::Good, w("succeeded")),
         Outcome::OUTCOME_FAILED => (Tone::Bad, w("failed")),
-        Outcome::OUTCOME_LOST => (Tone::Bad, w("lost: it died without a word")),
+        Outcome::OUTCOME_LOST => (Tone::Bad, w("lost: it ended without an answer")),
     };
     state(tone, visit.t(text))
 }
 
-/// How long a run took, or has taken so far.
+/// The duration so far, or of the whole run.
 pub(super) fn took(visit: &Visit, run: &TaskRun) -> String {
     let Some(start) = run.start_time.as_option().map(time_of) else { return "–".to_owned() };
     let end = run.end_time.as_option().map_or_else(|| visit.now(), time_of);
@@ -30,39 +29,30 @@ pub(super) fn took(visit: &Visit, run: &TaskRun) -> String {
 }
 
 pub(super) fn runs(visit: &Visit, runs: &[TaskRun]) -> Markup {
-    if runs.is_empty() {
-        return empty(visit.t("No run is kept: it has not run yet, or that was long ago."));
-    }
-    let head = html! {
-        th.n scope="col" { (visit.t("Run")) }
-        th scope="col" { (visit.t("Began")) }
-        th.n scope="col" { (visit.t("Took")) }
-        th scope="col" { (visit.t("Outcome")) }
-        th.n scope="col" { (visit.t("Attempt")) }
-        th scope="col" { (visit.t("Why")) }
-        th scope="col" { (visit.t("What it came to")) }
-    };
+    let columns = columns![
+        number "Run", text "Start", number "Duration", text "Outcome", number "Attempt", text "Why",
+        text "Result",
+    ];
+    let rows = runs.iter().map(|run| html! {
+        th.n scope="row" { a href=(path(&["tasks", &run.task, "runs", &run.number.to_string()])) { (run.number) } }
+        td { (ago(visit, run.start_time.as_option())) }
+        td.n { (took(visit, run)) }
+        td { (outcome(visit, run)) }
+        td.n { (run.attempt) }
+        td { (why(visit, run.cause.as_option())) }
+        td.wide { (run_result(visit, run)) }
+    });
     table(
+        visit,
         visit.t("Runs"),
-        &head,
-        &html! {
-            @for run in runs {
-                tr {
-                    th.n scope="row" { a href=(path(&["tasks", &run.task, "runs", &run.number.to_string()])) { (run.number) } }
-                    td { (ago(visit, run.start_time.as_option())) }
-                    td.n { (took(visit, run)) }
-                    td { (outcome(visit, run)) }
-                    td.n { (run.attempt) }
-                    td { (why(visit, run.cause.as_option())) }
-                    td.wide { (came_to(visit, run)) }
-                }
-            }
-        },
+        &columns,
+        visit.t("No runs: none yet, or they are too old to be kept."),
+        rows,
     )
 }
 
-/// What a run said of its failure, and what it set.
-pub(super) fn came_to(visit: &Visit, run: &TaskRun) -> Markup {
+/// The error of a run and the values it set.
+pub(super) fn run_result(visit: &Visit, run: &TaskRun) -> Markup {
     html! {
         @if !run.error.is_empty() { div.bad-text { (long(&format!("error-{}", run.number), &run.error)) } }
         @for (name, value) in &run.wrote {
@@ -76,7 +66,7 @@ pub(super) fn came_to(visit: &Visit, run: &TaskRun) -> Markup {
 
 pub(super) fn events(visit: &Visit, task: &str, events: &[TaskEvent]) -> Markup {
     if events.is_empty() {
-        return empty(visit.t("Nothing happened to it yet."));
+        return empty(visit.t("No events yet."));
     }
     html! {
         ol.timeline {
@@ -89,7 +79,7 @@ pub(super) fn events(visit: &Visit, task: &str, events: &[TaskEvent]) -> Markup 
                         " " a href=(path(&["tasks", task, "runs", &event.run.to_string()])) { (visit.f("run {0}", &[&event.run])) }
                     }
                     @if !event.reason.is_empty() { br; (visit.t("Reason")) ": " (event.reason) }
-                    @for alert in &event.alerts { br; span.bad-text { (visit.t("somebody was told")) ": " (alert.text) } }
+                    @for alert in &event.alerts { br; span.bad-text { (visit.t("alert sent")) ": " (alert.text) } }
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The graph as a picture: every node leads to its page.
+//! The graph as SVG; every node links to its page.
 
 use maud::{Markup, html};
 
@@ -6,17 +6,16 @@ use super::graph::{Graph, Node};
 use crate::view::{empty, number, path};
 use crate::visit::Visit;
 
-/// Five layers of this width stand side by side on a desk.
+/// Five layers fit side by side on a desktop screen.
 const WIDTH: usize = 172;
 const HEIGHT: usize = 30;
-/// Between layers, and between nodes of a layer.
+/// Gaps between layers and between the nodes of a layer.
 const GAP: usize = 40;
 const ROW_GAP: usize = 12;
 const EDGE: usize = 8;
-/// Letters of a name that fit a node.
+/// Characters of a name that fit into a node.
 const LETTERS: usize = 23;
 
-/// The picture, or why there is none.
 pub(in crate::pages) fn picture(visit: &Visit, graph: &Graph) -> Markup {
     if graph.nodes.is_empty() {
         return empty(visit.t("There is nothing to draw: no task is shown."));
@@ -35,7 +34,7 @@ pub(in crate::pages) fn picture(visit: &Visit, graph: &Graph) -> Markup {
     html! {
         @if graph.left_out > 0 {
             p.hint {
-                (visit.f("Not drawn, because there would be too much to see: {0} tasks. Choose fewer by name or state.", &[&number(graph.left_out as u64)]))
+                (visit.f("Not drawn: {0} tasks. Narrow the selection by name or state.", &[&number(graph.left_out as u64)]))
             }
         }
         div.graph role="region" tabindex="0" aria-label=(visit.t("Graph of values and tasks")) {
@@ -43,14 +42,14 @@ pub(in crate::pages) fn picture(visit: &Visit, graph: &Graph) -> Markup {
                 @for edge in &graph.edges {
                     path.edge.back[layout.back.contains(edge)] d=(curve(places[edge.0], places[edge.1])) {}
                 }
-                @for (node, &place) in graph.nodes.iter().zip(&places) { (drawn(visit, node, place)) }
+                @for (node, &place) in graph.nodes.iter().zip(&places) { (node_link(visit, node, place)) }
             }
         }
-        p.hint { (visit.t("Values lead to the tasks that read them, tasks to the values that they set. Rounded: tasks, coloured by how they stand; framed: values.")) }
+        p.hint { (visit.t("Arrows lead from values to the tasks that read them, and from tasks to the values that they set. Rounded boxes are tasks, coloured by state; framed boxes are values.")) }
     }
 }
 
-fn drawn(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
+fn node_link(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
     let (class, page, kind, round) = match node.task {
         Some(tone) => (format!("node task {}", tone.class()), "tasks", visit.t("Task"), 14),
         None => ("node value".to_owned(), "values", visit.t("Value"), 2),
@@ -64,7 +63,7 @@ fn drawn(visit: &Visit, node: &Node, (x, y): (usize, usize)) -> Markup {
     }
 }
 
-/// The end of a long name says more than its beginning.
+/// The end of a long name is more specific than its start.
 fn short(name: &str) -> String {
     let letters = name.chars().count();
     if letters <= LETTERS {
@@ -73,7 +72,7 @@ fn short(name: &str) -> String {
     ['…'].into_iter().chain(name.chars().skip(letters + 1 - LETTERS)).collect()
 }
 
-/// From the right side of a node to the left side of another.
+/// A curve from the right side of a node to the left side of another.
 fn curve(from: (usize, usize), to: (usize, usize)) -> String {
     let (x1, y1) = (from.0 + WIDTH, from.1 + HEIGHT / 2);
     let (x2, y2) = (to.0, to.1 + HEIGHT / 2);

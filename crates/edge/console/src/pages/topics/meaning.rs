@@ -1,4 +1,4 @@
-//! What messages of Torg's own topics say.
+//! Decoding of messages in Torg's own topics.
 
 use buffa::Message;
 use serde::Serialize;
@@ -9,7 +9,8 @@ use wire::torg::tasks::v1::Task;
 
 use crate::limits::MESSAGE_CHARS_MAX;
 
-/// A message as JSON for people, cut if it is long; `None` if the topic has another name than Torg gives it, or the message says something else.
+/// A message as JSON, truncated if it is long; `None` if it cannot be decoded or the topic is
+/// unknown.
 pub(super) fn meaning(topic: &str, payload: &[u8]) -> Option<String> {
     let text = if payload.starts_with(b"{") {
         let value: Value = serde_json::from_slice(payload).ok()?;
@@ -27,7 +28,7 @@ pub(super) fn meaning(topic: &str, payload: &[u8]) -> Option<String> {
     Some(text::shortened(&text, MESSAGE_CHARS_MAX))
 }
 
-/// The empty message is the end of whatever has its key.
+/// An empty message is a tombstone.
 fn json<M: Message + Serialize>(payload: &[u8]) -> Option<String> {
     let message = M::decode_from_slice(payload).ok().filter(|_| !payload.is_empty())?;
     serde_json::to_string_pretty(&message).ok()
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn an_offer_in_its_topic_can_be_read_and_nothing_is_guessed_elsewhere() {
-        let offer = Offer { title: "Диван <b>".into(), ..Offer::default() }.encode_to_vec();
+        let offer = Offer { title: "Диван <b>".into(), ..Default::default() }.encode_to_vec();
         let shown = meaning("offers", &offer).unwrap();
         assert!(shown.contains("\"title\": \"Диван <b>\""), "{shown}");
         assert_eq!(meaning("somebody.elses", &offer), None);
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_long_message_is_cut() {
-        let offer = Offer { description: "я".repeat(2 * MESSAGE_CHARS_MAX), ..Offer::default() };
+        let offer = Offer { description: "я".repeat(2 * MESSAGE_CHARS_MAX), ..Default::default() };
         let shown = meaning("offers", &offer.encode_to_vec()).unwrap();
         assert_eq!(shown.chars().count(), MESSAGE_CHARS_MAX + 1);
     }

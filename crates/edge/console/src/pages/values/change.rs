@@ -1,4 +1,4 @@
-//! Values are set and deleted.
+//! Setting and deleting values.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -9,11 +9,10 @@ use super::value::read;
 use crate::address::Path;
 use crate::form::Form;
 use crate::services::Failure;
-use crate::services::methods::SET_VALUES;
 use crate::view::{path, reason, token};
 use crate::visit::Visit;
 
-/// A form to set a value; of any name, if none is given.
+/// A form to set a value; it asks for the name if none is given.
 pub(super) fn form(visit: &Visit, name: &str) -> Markup {
     html! {
         details #set {
@@ -22,10 +21,7 @@ pub(super) fn form(visit: &Visit, name: &str) -> Markup {
                 (token(visit))
                 input type="hidden" name="from" value=(name);
                 @if name.is_empty() {
-                    label for="parameter" {
-                        (visit.t("Name, such as sales.loaded_to"))
-                        input #parameter name="parameter" required maxlength="300";
-                    }
+                    label for="parameter" { (visit.t("Name, such as sales.loaded_to")) input #parameter name="parameter" required maxlength="300"; }
                 } @else { input type="hidden" name="parameter" value=(name); }
                 label for="given" {
                     (visit.t("Value: a time such as 2026-03-25T08:05:00Z, the word now, or a whole number"))
@@ -33,11 +29,11 @@ pub(super) fn form(visit: &Visit, name: &str) -> Markup {
                 }
                 label.box for="back" {
                     input #back type="checkbox" name="may_move_back"; " "
-                    (visit.t("It may become less than it is: tasks that have seen more do not fire until it is passed again"))
+                    (visit.t("Allow a value below the current one: tasks that saw a higher value do not fire until it is exceeded"))
                 }
                 label.box for="same" {
                     input #same type="checkbox" name="even_if_same"; " "
-                    (visit.t("It counts as a change even if it is this value already"))
+                    (visit.t("Count as a change even if the value is the same"))
                 }
                 (reason(visit, "set-reason"))
                 div { button.main { (visit.t("Set")) } }
@@ -46,7 +42,6 @@ pub(super) fn form(visit: &Visit, name: &str) -> Markup {
     }
 }
 
-/// A form to delete a value.
 pub(super) fn deletion(visit: &Visit, name: &str) -> Markup {
     html! {
         details #delete {
@@ -64,7 +59,7 @@ pub(super) fn deletion(visit: &Visit, name: &str) -> Markup {
 
 pub(super) async fn set(visit: Visit, form: Form) -> Response {
     let name = form.text("parameter");
-    // Back to the page of the form, where what was typed is still there.
+    // The page of the form keeps the input.
     let back = match form.text("from") {
         "" => "/console/values".to_owned(),
         from => path(&["values", from]),
@@ -78,29 +73,29 @@ pub(super) async fn set(visit: Visit, form: Form) -> Response {
         value: Some(value).into(),
         may_move_back: form.is_on("may_move_back"),
         even_if_same: form.is_on("even_if_same"),
-        ..CtlChange::default()
+        ..Default::default()
     };
     match changed(&visit, change, &form).await {
-        Ok(told) => visit.done(&path(&["values", name]), Ok(told)),
+        Ok(message) => visit.done(&path(&["values", name]), Ok(message)),
         Err(failure) => visit.done(&back, Err(failure)),
     }
 }
 
 pub(super) async fn delete(visit: Visit, Path(name): Path<String>, form: Form) -> Response {
     let back = path(&["values", &name]);
-    let change = CtlChange { parameter: name, delete: true, ..CtlChange::default() };
+    let change = CtlChange { parameter: name, delete: true, ..Default::default() };
     let outcome = changed(&visit, change, &form).await;
     visit.done(&back, outcome)
 }
 
 async fn changed(visit: &Visit, change: CtlChange, form: &Form) -> Result<String, Failure> {
     let reason = form.reason()?;
-    let request = SetValuesRequest { changes: vec![change], reason, ..SetValuesRequest::default() };
-    let done: CtlDone = visit.act(SET_VALUES, &request).await?.done.into_iter().next().unwrap_or_default();
+    let request = SetValuesRequest { changes: vec![change], reason, ..Default::default() };
+    let done: CtlDone = visit.act(&request).await?.done.into_iter().next().unwrap_or_default();
     let (before, after) = (text_of(done.before.as_option()), text_of(done.after.as_option()));
     Ok(match (done.changed, done.after.is_set()) {
         (true, _) => visit.f("{0}: {1} → {2}", &[&done.parameter, &before, &after]),
         (false, true) => visit.f("{0} is {1} already: nothing changed.", &[&done.parameter, &after]),
-        (false, false) => visit.f("{0} has no value already.", &[&done.parameter]),
+        (false, false) => visit.f("{0} has no value: nothing changed.", &[&done.parameter]),
     })
 }

@@ -1,4 +1,4 @@
-//! Values by how their names begin.
+//! The list of values by prefix.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -7,90 +7,72 @@ use wire::torg::tasks::v1::{CtlCurrent, ListValuesRequest};
 
 use super::{change, may_set, shown};
 use crate::address::Query;
-use crate::layout::Place;
+use crate::language::w;
+use crate::layout::Section;
 use crate::services::Failure;
-use crate::services::methods::LIST_VALUES;
-use crate::view::{ago, empty, pager, path, table};
+use crate::view::{ago, columns, pager, path, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 100;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
+#[serde(default)]
+pub(super) struct Params {
     prefix: String,
-    #[serde(default)]
     page: String,
 }
 
-pub(super) async fn show(visit: Visit, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &asked).await;
-    visit.page(Place::Values, visit.t("Values"), body)
+pub(super) async fn show(visit: Visit, Query(params): Query<Params>) -> Response {
+    let body = body(&visit, &params).await;
+    visit.page(Section::Values, visit.t("Values"), body)
 }
 
-async fn body(visit: &Visit, asked: &Asked) -> Result<Markup, Failure> {
-    let prefix = asked.prefix.trim();
+async fn body(visit: &Visit, params: &Params) -> Result<Markup, Failure> {
+    let prefix = params.prefix.trim();
     let request = ListValuesRequest {
         prefix: prefix.to_owned(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
-        ..ListValuesRequest::default()
+        page_token: params.page.clone(),
+        ..Default::default()
     };
-    let answer = visit.call(LIST_VALUES, &request).await;
-    // What is wrong with the beginning of a name is told beside the box.
+    let answer = visit.call(&request).await;
+    // An invalid prefix is reported next to its field.
     let (values, wrong) = match answer {
         Ok(answer) => (Some(answer), None),
         Err(failure) if failure.kind == crate::services::Kind::Refused => (None, Some(failure)),
         Err(failure) => return Err(failure),
     };
     Ok(html! {
-        p { (visit.t("Up to which moment data is there, how many rows there are: tasks wait on these, and move them.")) }
+        p { (visit.t("How far data is loaded, how many rows there are: tasks wait for these values and move them.")) }
         form.inline method="get" action="/console/values" {
-            label for="prefix" {
-                (visit.t("The name begins with"))
-                input #prefix name="prefix" value=(prefix) maxlength="200" placeholder="sales.";
-            }
+            label for="prefix" { (visit.t("Name prefix")) input #prefix name="prefix" value=(prefix) maxlength="200" placeholder="sales."; }
             button { (visit.t("Show")) }
         }
         @if let Some(failure) = &wrong { p.notice.bad role="alert" { (failure.text) } }
         @if let Some(values) = &values {
             div data-live #values { (rows(visit, prefix, &values.values)) }
-            (pager(visit, "/console/values", &[("prefix", prefix)], &asked.page, &values.next_page_token))
+            (pager(visit, "/console/values", &[("prefix", prefix)], &params.page, &values.next_page_token))
         }
         @if may_set(visit) { (change::form(visit, "")) }
     })
 }
 
 fn rows(visit: &Visit, prefix: &str, values: &[CtlCurrent]) -> Markup {
-    if values.is_empty() && prefix.is_empty() {
-        return empty(
-            visit.t("There are no values yet: programs that load data set them, or torg ctl set NAME=VALUE."),
-        );
-    }
-    if values.is_empty() {
-        return empty(visit.t("No value has a name that begins so."));
-    }
-    let head = html! {
-        th scope="col" { (visit.t("Value")) }
-        th scope="col" { (visit.t("Now")) }
-        th.n scope="col" { (visit.t("Version")) }
-        th scope="col" { (visit.t("Changed")) }
-        th scope="col" { (visit.t("Who")) }
+    let none = if prefix.is_empty() {
+        w("No values yet: programs that load data set them, or torg ctl set NAME=VALUE.")
+    } else {
+        w("No value has a name with this prefix.")
     };
-    table(
-        visit.t("Values"),
-        &head,
-        &html! {
-            @for value in values {
-                @let page = path(&["values", &value.parameter]);
-                tr {
-                    th scope="row" { a href=(page) { (value.parameter) } }
-                    td.held { (shown(visit, value.value.as_option())) }
-                    td.n { a href={ (page) "#history" } { (value.version) } }
-                    td { (ago(visit, value.change_time.as_option())) }
-                    td { (value.author) }
-                }
-            }
-        },
-    )
+    let columns = columns![text "Value", text "Now", number "Version", text "Changed", text "Who"];
+    let rows = values.iter().map(|value| {
+        html! {
+            @let page = path(&["values", &value.parameter]);
+            th scope="row" { a href=(page) { (value.parameter) } }
+            td.held { (shown(visit, value.value.as_option())) }
+            td.n { a href={ (page) "#history" } { (value.version) } }
+            td { (ago(visit, value.change_time.as_option())) }
+            td { (value.author) }
+        }
+    });
+    table(visit, visit.t("Values"), &columns, visit.t(none), rows)
 }

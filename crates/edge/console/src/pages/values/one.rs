@@ -1,53 +1,41 @@
-//! One value: what it is, how it came to be, and which tasks have to do with it.
+//! One value: current state, history, related tasks.
 
 use axum::response::Response;
 use maud::{Markup, html};
-use serde::Deserialize;
 use wire::torg::tasks::v1::{CtlCurrent, CtlPast, GetValuesRequest, ListHistoryRequest, TaskSummary};
 
 use super::super::actions;
 use super::super::tasks::{All, Graph, all, picture};
 use super::value::difference;
 use super::{change, may_set, shown, text_of};
-use crate::address::{Path, Query};
-use crate::layout::Place;
-use crate::services::methods::{GET_VALUES, LIST_VALUE_HISTORY};
+use crate::address::{Page, Path, Query};
+use crate::layout::Section;
 use crate::services::{Failure, Kind};
-use crate::view::{Tone, ago, empty, moment, pager, part, path, state, table};
+use crate::view::{Tone, ago, columns, empty, moment, pager, part, path, state, table};
 use crate::visit::Visit;
 
 const SHOWN: u32 = 50;
 
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    #[serde(default)]
-    page: String,
+pub(super) async fn show(visit: Visit, Path(name): Path<String>, Query(params): Query<Page>) -> Response {
+    let body = body(&visit, &name, &params).await;
+    visit.page(Section::Values, &visit.f("Value {0}", &[&name]), body)
 }
 
-pub(super) async fn show(visit: Visit, Path(name): Path<String>, Query(asked): Query<Asked>) -> Response {
-    let body = body(&visit, &name, &asked).await;
-    visit.page(Place::Values, &visit.f("Value {0}", &[&name]), body)
-}
-
-async fn body(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failure> {
-    let current = GetValuesRequest { parameters: vec![name.to_owned()], ..GetValuesRequest::default() };
+async fn body(visit: &Visit, name: &str, params: &Page) -> Result<Markup, Failure> {
+    let current = GetValuesRequest { parameters: vec![name.to_owned()], ..Default::default() };
     let history = ListHistoryRequest {
         parameter: name.to_owned(),
         page_size: SHOWN,
-        page_token: asked.page.clone(),
-        ..ListHistoryRequest::default()
+        page_token: params.page.clone(),
+        ..Default::default()
     };
-    let (current, history, tasks) = tokio::join!(
-        visit.call(GET_VALUES, &current),
-        visit.call(LIST_VALUE_HISTORY, &history),
-        all(visit, ""),
-    );
+    let (current, history, tasks) = tokio::join!(visit.call(&current), visit.call(&history), all(visit, ""),);
     let current = current.map(|answer| answer.values.into_iter().next().unwrap_or_default());
     match &current {
         Err(failure) if history.is_err() || failure.kind != Kind::Unavailable => return Err(failure.clone()),
         _ => {}
     }
-    // Its name in the shortest form, as tasks have it.
+    // The canonical name, as tasks use it.
     let name = current
         .as_ref()
         .ok()
@@ -63,11 +51,11 @@ async fn body(visit: &Visit, name: &str, asked: &Asked) -> Result<Markup, Failur
             (change::form(visit, name))
             (part(visit, &current, |current| html! { @if current.value.is_set() { (change::deletion(visit, name)) } }))
         }
-        h2 { (visit.t("Tasks that have to do with it")) }
-        div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| joined(visit, name, &all.tasks, all.complete))) }
+        h2 { (visit.t("Related tasks")) }
+        div #tasks data-live[tasks.as_ref().ok().is_none_or(All::are_followed)] { (part(visit, &tasks, |all| related_tasks(visit, name, &all.tasks, all.complete))) }
         h2 #history { (visit.t("Changes")) }
         div data-live #changes { (part(visit, &history, |history| changes(visit, &history.changes))) }
-        (pager(visit, &format!("{page}#history"), &[], &asked.page, next))
+        (pager(visit, &format!("{page}#history"), &[], &params.page, next))
         (actions::link(visit, name))
     })
 }
@@ -89,8 +77,8 @@ fn facts(visit: &Visit, current: &CtlCurrent) -> Markup {
     }
 }
 
-/// The tasks that read it, those that set it, and a picture of both.
-fn joined(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> Markup {
+/// Readers, setters and their graph.
+fn related_tasks(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> Markup {
     let has = |names: &[String]| names.iter().any(|known| known == name);
     let links = |of: &dyn Fn(&TaskSummary) -> bool| {
         html! { @for task in tasks.iter().filter(|task| of(task)) { a href=(path(&["tasks", &task.name])) { (task.name) } " " } }
@@ -100,7 +88,7 @@ fn joined(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> M
         return empty(if complete {
             visit.t("No task reads it or sets it.")
         } else {
-            visit.t("None of the tasks that were looked at reads it or sets it; there are more of them.")
+            visit.t("None of the tasks checked reads or sets it; not all were checked.")
         });
     }
     html! {
@@ -113,35 +101,31 @@ fn joined(visit: &Visit, name: &str, tasks: &[TaskSummary], complete: bool) -> M
 }
 
 fn changes(visit: &Visit, changes: &[CtlPast]) -> Markup {
-    if changes.is_empty() {
-        return empty(visit.t("It was never changed, or that was long ago."));
-    }
-    let head = html! {
-        th.n scope="col" { (visit.t("Version")) }
-        th scope="col" { (visit.t("When")) }
-        th scope="col" { (visit.t("Who")) }
-        th scope="col" { (visit.t("Before")) }
-        th scope="col" { (visit.t("After")) }
-        th scope="col" { (visit.t("Difference")) }
-        th scope="col" { (visit.t("Reason")) }
-    };
-    table(visit.t("Changes"), &head, &html! { @for change in changes { (row(visit, change)) } })
+    let columns = columns![
+        number "Version", text "When", text "Who", text "Before", text "After", text "Difference",
+        text "Reason",
+    ];
+    table(
+        visit,
+        visit.t("Changes"),
+        &columns,
+        visit.t("No changes, or they are too old to be kept."),
+        changes.iter().map(|change| row(visit, change)),
+    )
 }
 
 fn row(visit: &Visit, change: &CtlPast) -> Markup {
     let (before, after) = (change.before.as_option(), change.after.as_option());
     html! {
-        tr {
-            td.n { (change.version) }
-            td { (ago(visit, change.change_time.as_option())) }
-            td { (change.author) }
-            td.code { @if before.is_some() { span.old { (text_of(before)) } } @else { "–" } }
-            td.code { @if after.is_some() { span.new { (text_of(after)) } } @else { (state(Tone::Warn, visit.t("deleted"))) } }
-            td {
-                (difference(visit, before, after))
-                @if change.moved_back { " " (state(Tone::Bad, visit.t("moved back"))) }
-            }
-            td.wide { (change.reason) }
+        td.n { (change.version) }
+        td { (ago(visit, change.change_time.as_option())) }
+        td { (change.author) }
+        td.code { @if before.is_some() { span.old { (text_of(before)) } } @else { "–" } }
+        td.code { @if after.is_some() { span.new { (text_of(after)) } } @else { (state(Tone::Warn, visit.t("deleted"))) } }
+        td {
+            (difference(visit, before, after))
+            @if change.moved_back { " " (state(Tone::Bad, visit.t("moved back"))) }
         }
+        td.wide { (change.reason) }
     }
 }

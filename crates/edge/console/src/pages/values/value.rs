@@ -1,4 +1,4 @@
-//! A value: a moment or a whole number, as people write and read it.
+//! Formatting and parsing of values: a time or a whole number.
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use clock::Time;
@@ -10,7 +10,7 @@ use crate::services::{Failure, Kind};
 use crate::view::{ago, length, number};
 use crate::visit::Visit;
 
-/// A value as it can be typed in again; a dash if there is none.
+/// A value in a form that can be entered again; a dash if there is none.
 pub(in crate::pages) fn text_of(value: Option<&SeenValue>) -> String {
     match value.and_then(|value| value.kind.as_ref()) {
         None => "–".to_owned(),
@@ -22,7 +22,7 @@ pub(in crate::pages) fn text_of(value: Option<&SeenValue>) -> String {
     }
 }
 
-/// A value, and how long ago it is if it is a moment.
+/// A value, with its age if it is a time.
 pub(in crate::pages) fn shown(visit: &Visit, value: Option<&SeenValue>) -> Markup {
     html! {
         span.code { (text_of(value)) }
@@ -32,7 +32,7 @@ pub(in crate::pages) fn shown(visit: &Visit, value: Option<&SeenValue>) -> Marku
     }
 }
 
-/// By how much a value became another; nothing if they cannot be compared.
+/// The difference of two values; empty if their kinds differ.
 pub(super) fn difference(visit: &Visit, before: Option<&SeenValue>, after: Option<&SeenValue>) -> String {
     use seen_value::Kind;
     let (before, after) =
@@ -51,11 +51,11 @@ pub(super) fn difference(visit: &Visit, before: Option<&SeenValue>, after: Optio
     }
 }
 
-/// Reads a value: a whole number, `now`, or a time.
+/// Parses a whole number, `now`, or a time.
 pub(in crate::pages) fn read(visit: &Visit, text: &str) -> Result<SeenValue, Failure> {
     parsed(text, visit.now()).ok_or_else(|| {
         let text = visit.f(
-            "“{0}” is no value: a time such as 2026-03-25T08:05:00Z, the word now, or a whole number is expected.",
+            "“{0}” is not a value: expected a time such as 2026-03-25T08:05:00Z, the word now, or a whole number.",
             &[&text],
         );
         Failure::new(Kind::Refused, text)

@@ -63,7 +63,7 @@ impl Outcome {
             "not_found" => M,
             "permission_denied" => F,
             "unauthenticated" => S,
-            "invalid_argument" if tells("has to be given") => W,
+            "invalid_argument" if tells("is required") => W,
             _ => Outcome::Other,
         }
     }

@@ -1,4 +1,4 @@
-//! What a text may be: every service is asked that may know it.
+//! The lookup of a text by every service that may know it.
 
 use access::Action;
 use futures::future::try_join_all;
@@ -7,38 +7,37 @@ use wire::torg::offers::v1::list_offers_request::Filter;
 use wire::torg::offers::v1::{GetCountsRequest, GetOfferRequest, ListOffersRequest, Offer, Preset};
 use wire::torg::stages::v1::GetStageRequest;
 
-use crate::services::methods::{GET_COUNTS, GET_OFFER, GET_STAGE, LIST_FEEDS, LIST_OFFERS};
 use crate::services::{Failure, Kind};
 use crate::visit::Visit;
 
-/// Feeds of one seller in which an id is looked for: as many as a seller can have.
+/// Feeds of one seller in which an id is searched: the most that a seller can have.
 const FEEDS_ASKED_MAX: u32 = 100;
-/// How many of them are asked for at the same time: others want to be answered too.
+/// Concurrent calls for them.
 const FEEDS_AT_ONCE_MAX: usize = 4;
-/// Digits of the id of an offer.
+/// Digits of an offer's id.
 const ID_DIGITS: usize = 16;
 
-/// What a text may be.
+/// The matches of a text.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) offers: Vec<Offer>,
-    /// A seller of this name, and how many offers they have.
+    /// A seller with this name, with the number of offers.
     pub(super) seller: Option<(String, u64)>,
     pub(super) stage: Option<String>,
-    /// What was asked for and could not be answered, or is wrong with the text.
+    /// Calls that failed, and errors in the text.
     pub(super) failures: Vec<Failure>,
 }
 
-/// What a text may be; only an id in a feed, if a seller is named.
+/// With a seller given, only ids in feeds are searched.
 pub(super) async fn find(visit: &Visit, text: &str, seller: &str) -> Found {
     let mut found = Found::default();
     if let (Some(id), true) = (id_in(text), seller.is_empty()) {
-        match visit.call(GET_OFFER, &GetOfferRequest { id, ..GetOfferRequest::default() }).await {
+        match visit.call(&GetOfferRequest { id, ..Default::default() }).await {
             Ok(answer) => {
                 found.offers.extend(answer.offer.into_option());
                 return found;
             }
-            // It may be anything else, too.
+            // It may still match something else.
             Err(failure) if failure.kind == Kind::NotFound => {}
             Err(failure) => found.failures.push(failure),
         }
@@ -54,9 +53,9 @@ pub(super) async fn find(visit: &Visit, text: &str, seller: &str) -> Found {
     found
 }
 
-/// What was found, or nothing. That a text is no name of this kind is no failure; that nobody answered is one, told once.
-fn answered<T: Default>(asked: Result<T, Failure>, failures: &mut Vec<Failure>) -> T {
-    asked.unwrap_or_else(|failure| {
+/// The default if the text is not a name of this kind; other failures are collected once.
+fn answered<T: Default>(params: Result<T, Failure>, failures: &mut Vec<Failure>) -> T {
+    params.unwrap_or_else(|failure| {
         if !matches!(failure.kind, Kind::NotFound | Kind::Refused) && !failures.contains(&failure) {
             failures.push(failure);
         }
@@ -64,7 +63,7 @@ fn answered<T: Default>(asked: Result<T, Failure>, failures: &mut Vec<Failure>) 
     })
 }
 
-/// The digits of an id, if the text is one, however people write it: with spaces, dashes, dots, `#` or `№`.
+/// The digits of an id with any separators: spaces, dashes, dots, `#`, `№`.
 fn id_in(text: &str) -> Option<String> {
     let is_between = |letter: char| letter.is_whitespace() || "-–—.#№".contains(letter);
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -72,9 +71,9 @@ fn id_in(text: &str) -> Option<String> {
     (plain && digits.len() == ID_DIGITS).then_some(digits)
 }
 
-/// Whose feeds, which of them if it is said, and the id there.
+/// The possible readings of a text: seller, feed if given, external id.
 fn in_which<'a>(text: &'a str, seller: &'a str) -> Vec<(&'a str, Option<&'a str>, &'a str)> {
-    // Whoever names the seller apart may write the name once more with the id.
+    // The text may repeat the seller.
     let (seller, texts) = match text.split_once('/') {
         Some((first, rest)) if seller.is_empty() => (first, [None, Some(rest)]),
         None if seller.is_empty() => return Vec::new(),
@@ -91,7 +90,6 @@ fn in_which<'a>(text: &'a str, seller: &'a str) -> Vec<(&'a str, Option<&'a str>
         .collect()
 }
 
-/// Offers that have this id in a feed.
 async fn in_feeds(visit: &Visit, text: &str, seller: &str) -> Result<Vec<Offer>, Failure> {
     let seller = visit.own_seller().filter(|_| !visit.caller().may(Action::ReadAny)).unwrap_or(seller);
     let mut offers: Vec<Offer> = Vec::new();
@@ -111,12 +109,9 @@ async fn in_feeds(visit: &Visit, text: &str, seller: &str) -> Result<Vec<Offer>,
 }
 
 async fn feeds_of(visit: &Visit, seller: &str) -> Result<Vec<Feed>, Failure> {
-    let request = ListFeedsRequest {
-        seller: seller.to_owned(),
-        page_size: FEEDS_ASKED_MAX,
-        ..ListFeedsRequest::default()
-    };
-    Ok(visit.call(LIST_FEEDS, &request).await?.feeds)
+    let request =
+        ListFeedsRequest { seller: seller.to_owned(), page_size: FEEDS_ASKED_MAX, ..Default::default() };
+    Ok(visit.call(&request).await?.feeds)
 }
 
 async fn with_id(
@@ -126,24 +121,22 @@ async fn with_id(
     external: &str,
 ) -> Result<Vec<Offer>, Failure> {
     let filter =
-        Filter { source: namespace.to_owned(), external_id: external.to_owned(), ..Filter::default() };
-    let request = ListOffersRequest {
-        seller: seller.to_owned(),
-        filter: Some(filter).into(),
-        ..ListOffersRequest::default()
-    };
-    Ok(visit.call(LIST_OFFERS, &request).await?.offers)
+        Filter { source: namespace.to_owned(), external_id: external.to_owned(), ..Default::default() };
+    let request =
+        ListOffersRequest { seller: seller.to_owned(), filter: Some(filter).into(), ..Default::default() };
+    Ok(visit.call(&request).await?.offers)
 }
 
-/// A seller of this name who has offers or feeds, with how many offers. A first feed may have been rejected whole.
+/// A seller with offers or feeds, and the number of offers. All offers of a first feed may have
+/// been rejected.
 async fn seller_of(visit: &Visit, text: &str, within: &str) -> Result<Option<(String, u64)>, Failure> {
     if !within.is_empty() || !visit.caller().may(Action::ReadAny) {
         return Ok(None);
     }
-    let request = GetCountsRequest { seller: text.to_owned(), ..GetCountsRequest::default() };
-    let (counts, feeds) = tokio::join!(visit.call(GET_COUNTS, &request), feeds_of(visit, text));
+    let request = GetCountsRequest { seller: text.to_owned(), ..Default::default() };
+    let (counts, feeds) = tokio::join!(visit.call(&request), feeds_of(visit, text));
     let counts = counts?.counts;
-    // Every offer that is not removed stands in one of these two lists.
+    // Every offer that is not removed is in one of these two lists.
     let whole =
         |preset: Preset| counts.iter().find(|count| count.preset == preset).map_or(0, |count| count.offers);
     let offers = (whole(Preset::PRESET_ALL) + whole(Preset::PRESET_ARCHIVED)).max(0).unsigned_abs();
@@ -155,8 +148,8 @@ async fn stage_of(visit: &Visit, text: &str, within: &str) -> Result<Option<Stri
     if !within.is_empty() || !visit.caller().may(Action::SeeProcess) {
         return Ok(None);
     }
-    let request = GetStageRequest { id: text.to_owned(), may_be_old: true, ..GetStageRequest::default() };
-    visit.call(GET_STAGE, &request).await.map(|_| Some(text.to_owned()))
+    let request = GetStageRequest { id: text.to_owned(), may_be_old: true, ..Default::default() };
+    visit.call(&request).await.map(|_| Some(text.to_owned()))
 }
 
 #[cfg(test)]
