@@ -1,7 +1,7 @@
 //! `torg.offers.v1.CabinetService`: what sellers see of their own offers.
 
 use access::{Action, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{RequestContext, Response, ServiceResult};
 use offers::cabinet::{Filter, PriceFilter};
 use offers::presets;
 use wire::torg::offers::v1::list_offers_request::Filter as WireFilter;
@@ -22,38 +22,37 @@ use buffa::Message as _;
 /// The service.
 pub(crate) struct CabinetRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::CabinetService for CabinetRpc {
     async fn list_offers(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::ListOffersRequest>,
+        request: proto::ListOffersRequest,
     ) -> ServiceResult<proto::ListOffersResponse> {
-        Response::ok(self.list(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.list(of_request(&context)?, request).await?)
     }
 
     async fn get_counts(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCountsRequest>,
+        request: proto::GetCountsRequest,
     ) -> ServiceResult<proto::GetCountsResponse> {
-        Response::ok(self.counts(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.counts(of_request(&context)?, request).await?)
     }
 
     async fn get_counters(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCountersRequest>,
+        request: proto::GetCountersRequest,
     ) -> ServiceResult<proto::GetCountersResponse> {
-        Response::ok(self.counters(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.counters(of_request(&context)?, request).await?)
     }
 
     async fn repair_counts(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::RepairCountsRequest>,
+        request: proto::RepairCountsRequest,
     ) -> ServiceResult<proto::RepairCountsResponse> {
-        Response::ok(self.repair(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.repair(of_request(&context)?, request).await?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use access::{Action, Caller};
 use catalog::{Bounds, Catalogue, Category, Kind, Use};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceResult};
 use wire::torg::catalog::v1::{self as proto, attribute, find_categories_response, limits};
 
 use crate::caller::of_request;
@@ -16,22 +16,21 @@ const POINTS_MAX: f64 = 1000.0;
 /// The service.
 pub(crate) struct CatalogueRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::CatalogueService for CatalogueRpc {
     async fn find_categories(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::FindCategoriesRequest>,
+        request: proto::FindCategoriesRequest,
     ) -> ServiceResult<proto::FindCategoriesResponse> {
-        Response::ok(self.find(of_request(&context)?, &request.to_owned_message())?)
+        Response::ok(self.find(of_request(&context)?, &request)?)
     }
 
     async fn get_category(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetCategoryRequest>,
+        request: proto::GetCategoryRequest,
     ) -> ServiceResult<proto::GetCategoryResponse> {
-        Response::ok(self.get(of_request(&context)?, &request.to_owned_message())?)
+        Response::ok(self.get(of_request(&context)?, &request)?)
     }
 }
 

@@ -5,7 +5,7 @@ mod shown;
 mod watch;
 
 use access::{Action, Caller, Role};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult, ServiceStream};
+use connectrpc::{RequestContext, Response, ServiceResult, ServiceStream};
 use ctl::limits::{AUTHOR_CHARS_MAX, CHANGES_MAX};
 use ctl::{Change, Ctl, Expected, canonical};
 use triggers::Parameter;
@@ -183,45 +183,44 @@ impl CtlCalls {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::CtlService for CtlCalls {
     async fn get_values(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetValuesRequest>,
+        request: proto::GetValuesRequest,
     ) -> ServiceResult<proto::GetValuesResponse> {
-        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.get(of_request(&context)?, request).await?)
     }
 
     async fn list_values(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::ListValuesRequest>,
+        request: proto::ListValuesRequest,
     ) -> ServiceResult<proto::ListValuesResponse> {
-        Response::ok(self.list(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.list(of_request(&context)?, request).await?)
     }
 
     async fn set_values(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::SetValuesRequest>,
+        request: proto::SetValuesRequest,
     ) -> ServiceResult<proto::SetValuesResponse> {
-        Response::ok(self.set(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.set(of_request(&context)?, request).await?)
     }
 
     async fn list_history(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::ListHistoryRequest>,
+        request: proto::ListHistoryRequest,
     ) -> ServiceResult<proto::ListHistoryResponse> {
-        Response::ok(self.history(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.history(of_request(&context)?, request).await?)
     }
 
     async fn watch_values(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::WatchValuesRequest>,
+        request: proto::WatchValuesRequest,
     ) -> ServiceResult<ServiceStream<proto::WatchValuesResponse>> {
-        Response::stream_ok(self.watch(of_request(&context)?, request.to_owned_message()).await?)
+        Response::stream_ok(self.watch(of_request(&context)?, request).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! `torg.offers.v1.DraftService`: incomplete offers.
 
 use access::{AnonymousId, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{RequestContext, Response, ServiceResult};
 use offers::Error;
 use offers::drafts::Owner;
 use offers::status::Mover;
@@ -17,38 +17,37 @@ use crate::offers::checks;
 /// The service.
 pub(crate) struct DraftsRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::DraftService for DraftsRpc {
     async fn open_draft(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::OpenDraftRequest>,
+        request: proto::OpenDraftRequest,
     ) -> ServiceResult<proto::OpenDraftResponse> {
-        Response::ok(Box::pin(self.open(of_request(&context)?, request.to_owned_message())).await?)
+        Response::ok(Box::pin(self.open(of_request(&context)?, request)).await?)
     }
 
     async fn update_draft(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::UpdateDraftRequest>,
+        request: proto::UpdateDraftRequest,
     ) -> ServiceResult<proto::UpdateDraftResponse> {
-        Response::ok(self.update(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.update(of_request(&context)?, request).await?)
     }
 
     async fn publish_draft(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::PublishDraftRequest>,
+        request: proto::PublishDraftRequest,
     ) -> ServiceResult<proto::PublishDraftResponse> {
-        Response::ok(self.publish(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.publish(of_request(&context)?, request).await?)
     }
 
     async fn delete_draft(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::DeleteDraftRequest>,
+        request: proto::DeleteDraftRequest,
     ) -> ServiceResult<proto::DeleteDraftResponse> {
-        Response::ok(self.delete(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.delete(of_request(&context)?, request).await?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `torg.offers.v1.ModerationService`: opinions about offers.
 
 use access::{Action, Caller, Owner};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceResult};
 use offers::Unfit;
 use wire::torg::offers::v1::{self as proto, Opinion};
 
@@ -15,22 +15,21 @@ use crate::offers::checks;
 /// The service.
 pub(crate) struct ModerationRpc(pub(crate) Market);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::ModerationService for ModerationRpc {
     async fn give_opinion(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GiveOpinionRequest>,
+        request: proto::GiveOpinionRequest,
     ) -> ServiceResult<proto::GiveOpinionResponse> {
-        Response::ok(self.give(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.give(of_request(&context)?, request).await?)
     }
 
     async fn get_moderation(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetModerationRequest>,
+        request: proto::GetModerationRequest,
     ) -> ServiceResult<proto::GetModerationResponse> {
-        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.get(of_request(&context)?, request).await?)
     }
 }
 

@@ -7,7 +7,7 @@ mod states;
 use std::time::Duration;
 
 use access::{Action, Caller};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceResult};
 use remote_stages::{RegistryError, Workshop};
 use watcher::limits::DEPTH_COUNTED_MAX;
 use watcher::{Lane, OtherLimits};
@@ -271,14 +271,13 @@ impl From<RegistryError> for Refusal {
 /// One method of the service: takes the caller and the request apart.
 macro_rules! methods {
     ($($method:ident: $request:ident => $response:ident, $call:ident;)*) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
         impl proto::StageAdminService for StagesRpc {
             $(async fn $method(
                 &self,
                 context: RequestContext,
-                request: ServiceRequest<'_, proto::$request>,
+                request: proto::$request,
             ) -> ServiceResult<proto::$response> {
-                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
+                Response::ok(Box::pin(self.$call(of_request(&context)?, request)).await?)
             })*
         }
     };

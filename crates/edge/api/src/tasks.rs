@@ -7,7 +7,7 @@ mod look;
 mod shown;
 
 use access::{Action, Caller};
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{RequestContext, Response, ServiceResult};
 use planner::board::Signed;
 use planner::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 use tasks::Scheduler;
@@ -53,14 +53,13 @@ impl TaskCalls {
 /// Takes the caller and the request apart.
 macro_rules! methods {
     ($($method:ident: $request:ident => $response:ident, $call:ident;)*) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
         impl proto::TaskService for TaskCalls {
             $(async fn $method(
                 &self,
                 context: RequestContext,
-                request: ServiceRequest<'_, proto::$request>,
+                request: proto::$request,
             ) -> ServiceResult<proto::$response> {
-                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
+                Response::ok(Box::pin(self.$call(of_request(&context)?, request)).await?)
             })*
         }
     };

@@ -40,7 +40,7 @@ pub mod template;
 pub mod testing;
 mod token;
 
-pub use ::wire::torg::{offers::v1 as offers, stages::v1 as wire};
+pub use ::wire_stages::torg::{offers::v1 as offers, stages::v1 as wire};
 pub use answer::{Answer, Failure, Wish};
 pub use async_trait::async_trait;
 pub use error::Error;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use connectrpc::client::{CallOptions, ClientConfig, SharedHttp2Connection};
+use connectrpc::client::ClientConfig;
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
 use tokio::time::Instant;
@@ -43,7 +43,7 @@ pub struct Silence {
 }
 
 /// What calls a plug-in.
-pub(crate) type Client = StageServiceClient<SharedHttp2Connection>;
+pub(crate) type Client = StageServiceClient;
 
 /// One address.
 pub(crate) struct Endpoint {
@@ -106,10 +106,9 @@ impl Endpoint {
     /// under way, for these say more.
     pub(crate) async fn ping(&self, stage: &str, patience: Duration) -> Result<(), Silence> {
         let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
-        let options = CallOptions::default().with_timeout(patience);
         let was_busy = self.under_way() > 0;
-        let asked = self.client.describe_with_options(request, options);
-        let answer = tokio::time::timeout(patience, asked).await;
+        let client = self.client.with_timeout(patience);
+        let answer = tokio::time::timeout(patience, client.describe(request)).await;
         let late = || ConnectError::new(ErrorCode::DeadlineExceeded, format!("no answer in {patience:?}"));
         let error = match answer {
             Ok(answer) => answer.err().map(|error| self.explained(error)),
@@ -152,10 +151,8 @@ impl Endpoint {
     /// What the stage says of itself.
     pub(crate) async fn describe(&self, stage: &str) -> Result<DescribeResponse, ConnectError> {
         let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
-        let options = CallOptions::default().with_timeout(DESCRIBE_TIMEOUT);
-        let describe = async move |client: Arc<Client>| {
-            Ok(client.describe_with_options(request, options).await?.into_owned())
-        };
+        let describe =
+            async move |client: Arc<Client>| client.with_timeout(DESCRIBE_TIMEOUT).describe(request).await;
         self.call(describe).await
     }
 

@@ -1,6 +1,6 @@
 //! The calls as a service.
 
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{RequestContext, Response, ServiceResult};
 use wire::torg::feeds::v1 as proto;
 
 use super::FeedCalls;
@@ -11,21 +11,19 @@ use crate::caller::of_request;
 macro_rules! methods {
     ({$($method:ident: $request:ident => $response:ident, $call:ident;)*}
      {$($speaking:ident: $asked:ident => $told:ident, $tell:ident, $named:expr;)*}) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
         impl proto::FeedService for FeedCalls {
             $(async fn $method(
                 &self,
                 context: RequestContext,
-                request: ServiceRequest<'_, proto::$request>,
+                request: proto::$request,
             ) -> ServiceResult<proto::$response> {
-                Response::ok(Box::pin(self.$call(of_request(&context)?, request.to_owned_message())).await?)
+                Response::ok(Box::pin(self.$call(of_request(&context)?, request)).await?)
             })*
             $(async fn $speaking(
                 &self,
                 context: RequestContext,
-                request: ServiceRequest<'_, proto::$asked>,
+                request: proto::$asked,
             ) -> ServiceResult<proto::$told> {
-                let request = request.to_owned_message();
                 let named: fn(&proto::$asked) -> &str = $named;
                 let language = language_of(named(&request), context.headers())?;
                 Response::ok(Box::pin(self.$tell(of_request(&context)?, request, language)).await?)

@@ -1,7 +1,7 @@
 //! `torg.stages.v1.StateService`: private states of stages, for services beside them.
 
 use access::{Action, Caller};
-use connectrpc::{ErrorCode, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ErrorCode, RequestContext, Response, ServiceResult};
 use remote_stages::{Workshop, state_of, state_to};
 use store::Batch;
 use wire::torg::stages::v1 as proto;
@@ -14,22 +14,21 @@ use crate::offers::checks;
 /// The service.
 pub(crate) struct StatesRpc(pub(crate) Workshop);
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::StateService for StatesRpc {
     async fn get_state(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetStateRequest>,
+        request: proto::GetStateRequest,
     ) -> ServiceResult<proto::GetStateResponse> {
-        Response::ok(self.get(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.get(of_request(&context)?, request).await?)
     }
 
     async fn set_state(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::SetStateRequest>,
+        request: proto::SetStateRequest,
     ) -> ServiceResult<proto::SetStateResponse> {
-        Response::ok(self.set(of_request(&context)?, request.to_owned_message()).await?)
+        Response::ok(self.set(of_request(&context)?, request).await?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use buffa::EnumValue;
 use buffa_types::google::protobuf::{Duration as WireDuration, Timestamp as WireTimestamp};
-use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
+use connectrpc::client::{ClientConfig, Http2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
 use hyper_util::rt::TokioIo;
@@ -20,7 +20,7 @@ use crate::spec::Grpc;
 use crate::tls;
 use crate::value::{Value, Values, wrong_name};
 
-type Client = proto::TaskRunnerServiceClient<SharedHttp2Connection>;
+type Client = proto::TaskRunnerServiceClient;
 
 const HTTPS_PORT: u16 = 443;
 
@@ -39,7 +39,7 @@ async fn carry_out(call: &Call, grpc: &Grpc) -> Result<Values, String> {
     if !progress.accepted {
         let request = request(call, grpc);
         let answer = ask(call, "StartRun", || client.start_run(request.clone())).await?;
-        let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
+        let status = answer.status.as_option().cloned().unwrap_or_default();
         if let Some(sets) = judge(call, "StartRun", status, &mut said)? {
             return Ok(sets);
         }
@@ -50,7 +50,7 @@ async fn carry_out(call: &Call, grpc: &Grpc) -> Result<Values, String> {
         sleep(grpc.every).await;
         let request = proto::GetRunRequest { run: call.run.to_string(), ..Default::default() };
         let answer = ask(call, "GetRun", || client.get_run(request.clone())).await?;
-        let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
+        let status = answer.status.as_option().cloned().unwrap_or_default();
         if let Some(sets) = judge(call, "GetRun", status, &mut said)? {
             return Ok(sets);
         }
