@@ -76,7 +76,7 @@ impl<'a> MessageView<'a> for RawView<'a> {
 impl ViewReborrow for RawView<'static> {
     type Reborrowed<'b> = RawView<'b>;
 
-    fn reborrow<'b>(this: &'b Self) -> &'b RawView<'b> {
+    fn reborrow(this: &Self) -> &RawView<'_> {
         this
     }
 }
