@@ -24,8 +24,6 @@ pub const STAGE_FILES: &[&str] =
 pub struct Output<'a> {
     /// Proto files that become Rust code.
     pub files: &'a [&'a str],
-    /// Files of `files` whose messages have no JSON form: rows and other stored values.
-    pub without_json: &'a [&'a str],
     /// A crate that this one re-exports, and the proto files that are compiled there.
     pub base: Option<(&'a str, &'a [&'a str])>,
 }
@@ -37,35 +35,27 @@ impl Output<'_> {
         let sources = [self.files, base_files].concat();
         let decode = buffa_codegen::tooling_decode_options().map_err(anyhow::Error::msg)?;
         let set: FileDescriptorSet = decode.decode_from_slice(&descriptors(&sources)?)?;
-        let has_json = |file: &str| !self.without_json.contains(&file);
-        let mut generated = Vec::new();
-        for json in [true, false] {
-            let files: Vec<String> =
-                self.files.iter().filter(|file| has_json(file) == json).map(ToString::to_string).collect();
-            if !files.is_empty() {
-                let config = self.config(json, &set.file);
-                generated.extend(buffa_codegen::generate(&set.file, &files, &config)?);
-            }
-        }
+        let files: Vec<String> = self.files.iter().map(ToString::to_string).collect();
+        let generated = buffa_codegen::generate(&set.file, &files, &self.config(&set.file))?;
         let mut packages: BTreeMap<String, Package> = BTreeMap::new();
         for file in generated {
             packages.entry(file.package.clone()).or_default().add(&file);
         }
         for file in &set.file {
-            let package = packages.entry(package_of(file).to_owned()).or_default();
+            let package = || package_of(file).to_owned();
             if self.files.contains(&file.name.as_deref().unwrap_or_default()) {
-                package.messages.push_str(&services::generate(file)?);
+                packages.entry(package()).or_default().messages.push_str(&services::generate(file)?);
             } else if self.is_in_base(file) {
-                package.base.insert(self.base_path(file));
+                packages.entry(package()).or_default().base.insert(self.base_path(file));
             }
         }
         std::fs::write(out_dir()?.join("wire.rs"), tree(&packages))?;
         Ok(())
     }
 
-    fn config(&self, json: bool, files: &[FileDescriptorProto]) -> CodeGenConfig {
+    fn config(&self, files: &[FileDescriptorProto]) -> CodeGenConfig {
         let mut config = CodeGenConfig::default();
-        config.generate_json = json;
+        config.generate_json = true;
         config.generate_views = false;
         config.emit_register_fn = false;
         // Maps in order: stored bytes must not depend on chance.
