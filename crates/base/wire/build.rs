@@ -1,21 +1,15 @@
-//! Compiles `proto/` to Rust, without `protoc`.
+//! Compiles `proto/` to Rust, except what `wire-stages` has.
 
-use std::path::{Path, PathBuf};
+use wire_gen::{Output, STAGE_FILES, write_descriptors};
 
-use buffa_codegen::{CodeGenConfig, MapRepr};
-use prost::Message as _;
-
-/// Files that become Rust code.
+/// Files that become Rust code here.
 const FILES: &[&str] = &[
-    "torg/offers/v1/offer.proto",
     "torg/offers/v1/offers.proto",
     "torg/offers/v1/drafts.proto",
     "torg/offers/v1/cabinet.proto",
     "torg/offers/v1/moderation.proto",
     "torg/offers/v1/rows.proto",
     "torg/catalog/v1/catalog.proto",
-    "torg/stages/v1/stage.proto",
-    "torg/stages/v1/state.proto",
     "torg/stages/v1/admin.proto",
     "torg/stages/v1/rows.proto",
     "torg/feeds/v1/problem.proto",
@@ -37,28 +31,28 @@ const FILES: &[&str] = &[
     "google/rpc/error_details.proto",
 ];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Asked when it runs: a build cache may be shared by several checkouts.
-    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../../proto");
-    println!("cargo:rerun-if-changed={}", root.display());
-    let descriptors = PathBuf::from(std::env::var("OUT_DIR")?).join("descriptors.bin");
-    write(&descriptors, protox::compile(FILES, [&root])?.encode_to_vec())?;
-    // Maps in order: what is stored must not depend on chance.
-    let mut messages = CodeGenConfig::default();
-    messages.generate_json = true;
-    messages.map_fields.push((".".to_owned(), MapRepr::BTreeMap));
-    connectrpc_build::Config::new()
-        .buffa_config(messages)
-        .descriptor_set(&descriptors)
-        .files(FILES)
-        .include_file("_connectrpc.rs")
-        .compile()?;
-    Ok(())
-}
+/// Files with the services that a Torg process serves, and with the details of errors.
+const SERVED: &[&str] = &[
+    "torg/access/v1/keys.proto",
+    "torg/admin/v1/admin.proto",
+    "torg/admin/v1/observe.proto",
+    "torg/topics/v1/topics.proto",
+    "grpc/health/v1/health.proto",
+    "google/rpc/error_details.proto",
+    "torg/offers/v1/offers.proto",
+    "torg/offers/v1/drafts.proto",
+    "torg/offers/v1/cabinet.proto",
+    "torg/offers/v1/moderation.proto",
+    "torg/catalog/v1/catalog.proto",
+    "torg/stages/v1/admin.proto",
+    "torg/stages/v1/state.proto",
+    "torg/feeds/v1/service.proto",
+    "torg/tasks/v1/ctl_service.proto",
+    "torg/tasks/v1/tasks.proto",
+];
 
-/// Writes a file that looks as old as time: the generator asks cargo to watch it, and a file that is younger than the run of this script would have everything
-/// built again every time.
-fn write(path: &Path, bytes: Vec<u8>) -> std::io::Result<()> {
-    std::fs::write(path, bytes)?;
-    std::fs::File::options().write(true).open(path)?.set_modified(std::time::UNIX_EPOCH)
+fn main() -> anyhow::Result<()> {
+    Output { files: FILES, base: Some(("wire_stages", STAGE_FILES)), ..Default::default() }.generate()?;
+    write_descriptors("all.bin", &[STAGE_FILES, FILES].concat())?;
+    write_descriptors("served.bin", SERVED)
 }

@@ -5,7 +5,7 @@ mod watch;
 pub(super) mod words;
 
 use clap::{Args, Subcommand};
-use connectrpc::client::{ClientConfig, SharedHttp2Connection};
+use connectrpc::client::ClientConfig;
 use serde::Serialize;
 use wire::torg::tasks::v1::{self as proto, CtlServiceClient, ctl_change};
 
@@ -113,7 +113,7 @@ pub(crate) struct Why {
     reason: String,
 }
 
-type Client = CtlServiceClient<SharedHttp2Connection>;
+type Client = CtlServiceClient;
 
 /// Runs the command.
 pub(crate) async fn run(command: CtlCommand, config: &Config) -> anyhow::Result<()> {
@@ -144,7 +144,7 @@ pub(crate) async fn run(command: CtlCommand, config: &Config) -> anyhow::Result<
 async fn get(names: Vec<Name>, asked: &Asked, config: &Config) -> anyhow::Result<()> {
     let parameters = names.into_iter().map(|name| name.0).collect();
     let request = proto::GetValuesRequest { parameters, ..Default::default() };
-    let answer = answered(asked.client(config).await?.get_values(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.get_values(request).await)?;
     let there: Vec<_> = answer.values.iter().filter(|value| value.value.is_set()).cloned().collect();
     asked.say(&answer, || words::values(&there))?;
     let missing = answer.values.iter().filter(|value| !value.value.is_set());
@@ -162,7 +162,7 @@ async fn list(prefix: String, asked: &Asked, config: &Config) -> anyhow::Result<
     let mut request =
         proto::ListValuesRequest { prefix: prefix.clone(), page_size: PAGE, ..Default::default() };
     loop {
-        let page = answered(client.list_values(request.clone()).await)?.into_owned();
+        let page = answered(client.list_values(request.clone()).await)?;
         all.values.extend(page.values);
         if page.next_page_token.is_empty() {
             break;
@@ -191,7 +191,7 @@ async fn change_all(
         change.expected = Some(expected);
     }
     let request = proto::SetValuesRequest { changes, reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.set_values(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.set_values(request).await)?;
     asked.say(&answer, || answer.done.iter().map(words::done).collect())
 }
 
@@ -201,7 +201,7 @@ async fn history(name: Name, limit: u32, asked: &Asked, config: &Config) -> anyh
     let mut request = proto::ListHistoryRequest { parameter: name.0.clone(), ..Default::default() };
     while all.changes.len() < limit as usize {
         request.page_size = (limit - all.changes.len() as u32).min(PAGE);
-        let page = answered(client.list_history(request.clone()).await)?.into_owned();
+        let page = answered(client.list_history(request.clone()).await)?;
         all.changes.extend(page.changes);
         if page.next_page_token.is_empty() {
             break;

@@ -34,7 +34,7 @@ pub(crate) async fn run(command: ExplainCommand, config: &Config) -> anyhow::Res
     let remote = place.connect_or_own(config).await?;
     let client = OfferServiceClient::new(remote.connection, remote.config);
     let request = ExplainOfferRequest { id, ..ExplainOfferRequest::default() };
-    let answer = client.explain_offer(request).await.map_err(|error| said(&error))?.into_owned();
+    let answer = client.explain_offer(request).await.map_err(|error| said(&error))?;
     let words = in_words(&answer)?;
     say(json, &answer, || vec![words])
 }

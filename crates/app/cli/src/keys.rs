@@ -10,7 +10,6 @@ use access::{ApiKey, ApiKeys, Clock, NewKey, Role, Time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use connectrpc::ErrorCode;
-use connectrpc::client::SharedHttp2Connection;
 use serde_json::json;
 use store::Store;
 
@@ -124,7 +123,7 @@ fn show_once(id: &str, lines: &str) -> anyhow::Result<()> {
 /// The way to the keys.
 enum Keys {
     Own(Store, ApiKeys),
-    Server(Box<proto::KeyServiceClient<SharedHttp2Connection>>),
+    Server(Box<proto::KeyServiceClient>),
 }
 
 impl Keys {
@@ -164,7 +163,7 @@ impl Keys {
                     lifetime_s: new.lifetime.map_or(0, |lifetime| lifetime.as_secs()),
                     ..Default::default()
                 };
-                let answer = client.create_key(request).await.map_err(|error| said(&error))?.into_owned();
+                let answer = client.create_key(request).await.map_err(|error| said(&error))?;
                 let key = answer.key.into_option().map(key_from_wire);
                 Ok((key.map(|key| key.id).unwrap_or_default(), answer.text))
             }
@@ -180,7 +179,7 @@ impl Keys {
             },
             Keys::Server(client) => {
                 let answer = client.list_keys(proto::ListKeysRequest::default()).await;
-                let answer = answer.map_err(|error| said(&error))?.into_owned();
+                let answer = answer.map_err(|error| said(&error))?;
                 Ok(answer.keys.into_iter().map(key_from_wire).collect())
             }
         }
@@ -202,7 +201,7 @@ impl Keys {
                     }
                     _ => said(&error),
                 });
-                let answer = answer?.into_owned();
+                let answer = answer?;
                 let key = answer.key.into_option().map(key_from_wire);
                 key.ok_or_else(|| anyhow::anyhow!("the server answers without the key"))
             }

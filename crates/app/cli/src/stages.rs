@@ -6,7 +6,6 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use connectrpc::ConnectError;
-use connectrpc::client::SharedHttp2Connection;
 use serde::Serialize;
 use wire::torg::stages::v1::{self as proto, StageAdminServiceClient};
 
@@ -190,7 +189,7 @@ pub(crate) struct Registration {
     check: bool,
 }
 
-type Client = StageAdminServiceClient<SharedHttp2Connection>;
+type Client = StageAdminServiceClient;
 
 /// Runs the command.
 pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Result<()> {
@@ -198,35 +197,34 @@ pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Resu
         StagesCommand::New(new) => stages_new::run(&new),
         StagesCommand::List { asked } => {
             let client = asked.client(config).await?;
-            let answer =
-                answered(client.list_stages(proto::ListStagesRequest::default()).await)?.into_owned();
+            let answer = answered(client.list_stages(proto::ListStagesRequest::default()).await)?;
             asked.say(&answer, || words::list(&answer.stages))
         }
         StagesCommand::Show { id, asked } => {
             let request = proto::GetStageRequest { id, ..Default::default() };
-            let answer = answered(asked.client(config).await?.get_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.get_stage(request).await)?;
             asked.say(&answer, || words::stage(&answer))
         }
         StagesCommand::Register { stage, asked } => {
             let validate_only = stage.check;
             let stage = Some(stage.stage()?).into();
             let request = proto::RegisterStageRequest { stage, validate_only, ..Default::default() };
-            let answer = answered(asked.client(config).await?.register_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.register_stage(request).await)?;
             asked.say(&answer, || words::registered(&answer, validate_only))
         }
         StagesCommand::Remove { id, asked } => {
             let request = proto::RemoveStageRequest { id: id.clone(), ..Default::default() };
-            let answer = answered(asked.client(config).await?.remove_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.remove_stage(request).await)?;
             asked.say(&answer, || vec![format!("stage {id} is removed; what waits for it stays")])
         }
         StagesCommand::Pause { id, reason, asked } => {
             let request = proto::PauseStageRequest { id: id.clone(), reason, ..Default::default() };
-            let answer = answered(asked.client(config).await?.pause_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.pause_stage(request).await)?;
             asked.say(&answer, || vec![format!("stage {id} is paused")])
         }
         StagesCommand::Resume { id, asked } => {
             let request = proto::ResumeStageRequest { id: id.clone(), ..Default::default() };
-            let answer = answered(asked.client(config).await?.resume_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.resume_stage(request).await)?;
             asked.say(&answer, || vec![format!("stage {id} goes on")])
         }
         StagesCommand::Limits { id, rate, calls_max, batch_max, asked } => {
@@ -237,25 +235,25 @@ pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Resu
                 batch_max,
                 ..Default::default()
             };
-            let answer = answered(asked.client(config).await?.set_stage_limits(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.set_stage_limits(request).await)?;
             asked.say(&answer, || vec![format!("stage {id}: {}", words::limits(answer.limits.as_option()))])
         }
         StagesCommand::Release { id, offer, asked } => {
             let offer = offer.unwrap_or_default();
             let request = proto::ReleaseStageRequest { id, offer, ..Default::default() };
-            let answer = answered(asked.client(config).await?.release_stage(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.release_stage(request).await)?;
             asked.say(&answer, || vec![format!("{} released", answer.released)])
         }
         StagesCommand::DryRun { id, sample, offer, category, endpoint, asked } => {
             let (offers, endpoints) = (offer, endpoint);
             let request =
                 proto::DryRunRequest { id, sample, offers, category, endpoints, ..Default::default() };
-            let answer = answered(asked.client(config).await?.dry_run(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.dry_run(request).await)?;
             asked.say(&answer, || words::rehearsal(&answer))
         }
         StagesCommand::Promote { id, asked } => {
             let request = proto::PromoteShadowRequest { id: id.clone(), ..Default::default() };
-            let answer = answered(asked.client(config).await?.promote_shadow(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.promote_shadow(request).await)?;
             asked.say(&answer, || vec![format!("the shadow of stage {id} is the stage now")])
         }
         StagesCommand::Recrawl { command } => recrawl(command, config).await,
@@ -286,7 +284,7 @@ async fn recrawl(command: RecrawlCommand, config: &Config) -> anyhow::Result<()>
             answered(client.cancel_recrawl(proto::CancelRecrawlRequest::default()).await)?;
         }
     }
-    let answer = answered(client.get_recrawl(proto::GetRecrawlRequest::default()).await)?.into_owned();
+    let answer = answered(client.get_recrawl(proto::GetRecrawlRequest::default()).await)?;
     asked.say(&answer, || vec![words::recrawl(answer.recrawl.as_option())])
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use connectrpc::client::SharedHttp2Connection;
 use connectrpc::{ConnectError, ErrorCode};
 use topics::{Delivered, Description, Message, Page, PartitionInfo, Retention, TopicSpec};
 
@@ -13,7 +12,7 @@ use wire::torg::topics::v1 as proto;
 
 /// A process that serves topics.
 pub(super) struct TopicServer {
-    client: proto::TopicServiceClient<SharedHttp2Connection>,
+    client: proto::TopicServiceClient,
 }
 
 impl TopicServer {
@@ -28,7 +27,7 @@ impl TopicServer {
     /// The same for who makes something of the error.
     pub(super) async fn list(&self) -> Result<Vec<Description>, ConnectError> {
         let answer = self.client.list_topics(proto::ListTopicsRequest::default()).await?;
-        Ok(answer.into_owned().topics.into_iter().map(description).collect())
+        Ok(answer.topics.into_iter().map(description).collect())
     }
 
     pub(super) async fn create(&self, spec: TopicSpec) -> anyhow::Result<()> {
@@ -66,7 +65,7 @@ impl TopicServer {
             wait_ms: wait.as_millis() as u32,
             ..Default::default()
         };
-        let answer = self.client.read_messages(request).await.map_err(|error| told(&error))?.into_owned();
+        let answer = self.client.read_messages(request).await.map_err(|error| told(&error))?;
         let delivered = |message: proto::Message| Delivered {
             offset: message.offset,
             message: message_from_wire(message, 0),

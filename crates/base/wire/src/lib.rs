@@ -1,10 +1,20 @@
 //! The public contract of Torg: messages and services, generated from `proto/`.
 //!
-//! Values that are stored are messages of the contract too, so that fields which a later version adds are kept by an earlier one.
+//! Stored values are messages of the contract too, so that an earlier version keeps the fields that
+//! a later one adds. What outside stages need is compiled in `wire-stages` and re-exported here.
 
-#![allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(unreachable_pub, dead_code, unused_imports, clippy::all, clippy::pedantic, reason = "generated")]
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/wire.rs"));
+}
 
-connectrpc::include_generated!();
+pub use generated::{google, torg};
+#[doc(inline)]
+pub use wire_stages::rpc;
 
-/// Every `.proto` file of the contract, for reflection and for checks of JSON.
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+/// The descriptors of all proto files.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/all.bin"));
+
+/// The descriptors of the services that a Torg process serves, for reflection and for checks of
+/// JSON.
+pub const SERVED_DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/served.bin"));

@@ -19,10 +19,10 @@ macro_rules! methods {
         async fn $method(
             &self,
             context: connectrpc::RequestContext,
-            request: connectrpc::ServiceRequest<'_, proto::$request>,
+            request: proto::$request,
         ) -> connectrpc::ServiceResult<proto::$response> {
             let caller = $crate::caller::of_request(&context)?;
-            let answer = Box::pin(self.$call(caller, request.to_owned_message())).await?;
+            let answer = Box::pin(self.$call(caller, request)).await?;
             connectrpc::Response::ok(answer)
         }
         $crate::service::methods! { $($rest)* }
@@ -31,10 +31,10 @@ macro_rules! methods {
         async fn $method(
             &self,
             context: connectrpc::RequestContext,
-            request: connectrpc::ServiceRequest<'_, proto::$request>,
+            request: proto::$request,
         ) -> connectrpc::ServiceResult<connectrpc::ServiceStream<proto::$response>> {
             let caller = $crate::caller::of_request(&context)?;
-            connectrpc::Response::stream_ok(self.$call(caller, request.to_owned_message()).await?)
+            connectrpc::Response::stream_ok(self.$call(caller, request).await?)
         }
         $crate::service::methods! { $($rest)* }
     };
@@ -42,9 +42,8 @@ macro_rules! methods {
         async fn $method(
             &self,
             context: connectrpc::RequestContext,
-            request: connectrpc::ServiceRequest<'_, proto::$request>,
+            request: proto::$request,
         ) -> connectrpc::ServiceResult<proto::$response> {
-            let request = request.to_owned_message();
             let named: fn(&proto::$request) -> &str = $named;
             let language = $crate::feeds::language_of(named(&request), context.headers())?;
             let caller = $crate::caller::of_request(&context)?;

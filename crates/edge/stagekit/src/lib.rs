@@ -41,7 +41,7 @@ pub mod template;
 pub mod testing;
 mod token;
 
-pub use ::wire::torg::{offers::v1 as offers, stages::v1 as wire};
+pub use ::wire_stages::torg::{offers::v1 as offers, stages::v1 as wire};
 pub use answer::{Answer, Failure, Schedule};
 pub use async_trait::async_trait;
 pub use error::Error;

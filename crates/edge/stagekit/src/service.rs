@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, ServiceResult};
 use futures::FutureExt as _;
 use futures::future::join_all;
 
@@ -49,22 +49,20 @@ impl Stages {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl StageService for Stages {
     async fn describe(
         &self,
         _context: RequestContext,
-        request: ServiceRequest<'_, DescribeRequest>,
+        request: DescribeRequest,
     ) -> ServiceResult<DescribeResponse> {
-        Response::ok(self.get(request.stage)?.describe().into_wire())
+        Response::ok(self.get(&request.stage)?.describe().into_wire())
     }
 
     async fn should_process(
         &self,
         _context: RequestContext,
-        request: ServiceRequest<'_, ShouldProcessRequest>,
+        request: ShouldProcessRequest,
     ) -> ServiceResult<ShouldProcessResponse> {
-        let request = request.to_owned_message();
         let stage = self.get(&request.stage)?;
         let subjects = subjects(request.subjects, &request.now)?;
         let wishes = join_all(subjects.iter().map(|subject| schedule(stage, subject))).await;
@@ -74,9 +72,8 @@ impl StageService for Stages {
     async fn process(
         &self,
         _context: RequestContext,
-        request: ServiceRequest<'_, ProcessRequest>,
+        request: ProcessRequest,
     ) -> ServiceResult<ProcessResponse> {
-        let request = request.to_owned_message();
         let stage = self.get(&request.stage)?;
         let subjects = subjects(request.subjects, &request.now)?;
         let answers = join_all(subjects.iter().map(|subject| answer(stage, subject))).await;
@@ -86,9 +83,8 @@ impl StageService for Stages {
     async fn on_saved(
         &self,
         _context: RequestContext,
-        request: ServiceRequest<'_, OnSavedRequest>,
+        request: OnSavedRequest,
     ) -> ServiceResult<OnSavedResponse> {
-        let request = request.to_owned_message();
         let stage = self.get(&request.stage)?;
         let mut failures = Vec::new();
         // Sequentially: the versions of an offer are ordered.

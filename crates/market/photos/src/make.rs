@@ -1,7 +1,8 @@
 //! Makes the sizes of a photo; synchronous.
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use fetch::Kind;
 use image::metadata::Orientation;
 use image::{DynamicImage, RgbImage};
@@ -154,12 +155,15 @@ fn turned(width: u32, height: u32, orientation: Orientation) -> (u32, u32) {
 
 fn shrink(resizer: &mut Resizer, from: &RgbImage, width: u32, height: u32) -> Result<RgbImage, Refusal> {
     let failed = |error: &dyn std::fmt::Display| Refusal::Damaged(error.to_string());
-    let source = ImageRef::new(from.width(), from.height(), from.as_raw(), PixelType::U8x3)
+    // Typed, so that one pixel format is compiled and not thirteen.
+    let source = TypedImageRef::<U8x3>::from_buffer(from.width(), from.height(), from.as_raw())
         .map_err(|error| failed(&error))?;
-    let mut result = Image::new(width, height, PixelType::U8x3);
+    let mut result = RgbImage::new(width, height);
+    let mut target =
+        TypedImage::<U8x3>::from_buffer(width, height, &mut result).map_err(|error| failed(&error))?;
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3));
-    resizer.resize(&source, &mut result, &options).map_err(|error| failed(&error))?;
-    RgbImage::from_raw(width, height, result.into_vec()).ok_or_else(|| failed(&"pixels are missing"))
+    resizer.resize_typed(&source, &mut target, &options).map_err(|error| failed(&error))?;
+    Ok(result)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use connectrpc::client::{CallOptions, ClientConfig, SharedHttp2Connection};
+use connectrpc::client::ClientConfig;
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
 use parking_lot::Mutex;
@@ -38,7 +38,7 @@ pub struct PingError {
     pub is_busy: bool,
 }
 
-pub(crate) type Client = StageServiceClient<SharedHttp2Connection>;
+pub(crate) type Client = StageServiceClient;
 
 pub(crate) struct Endpoint {
     address: String,
@@ -178,8 +178,7 @@ impl Endpoint {
 
 async fn describe(client: &Client, stage: &str, timeout: Duration) -> Result<DescribeResponse, ConnectError> {
     let request = DescribeRequest { stage: stage.to_owned(), ..DescribeRequest::default() };
-    let options = CallOptions::default().with_timeout(timeout);
-    Ok(client.describe_with_options(request, options).await?.into_owned())
+    client.with_timeout(timeout).describe(request).await
 }
 
 /// Counts a call in flight until it is dropped.

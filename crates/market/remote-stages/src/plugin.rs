@@ -153,7 +153,7 @@ pub(crate) async fn process(
             subjects: subjects.iter().map(requests::subject).collect(),
             ..proto::ProcessRequest::default()
         };
-        async move { Ok(client.process(request).await?.into_owned().answers) }
+        async move { Ok(client.process(request).await?.answers) }
     });
     let answers = answered.await?;
     Ok(reader.answers(subjects, answers))
@@ -223,7 +223,7 @@ impl Plugin {
                 subjects: subjects.iter().map(requests::subject).collect(),
                 ..proto::ShouldProcessRequest::default()
             };
-            async move { Ok(client.should_process(request).await?.into_owned().wishes) }
+            async move { Ok(client.should_process(request).await?.wishes) }
         });
         match asked.await {
             Ok(wishes) => self.reader.wishes(subjects, wishes),
@@ -238,7 +238,7 @@ impl Plugin {
                 saved: saved.iter().map(saved_message).collect(),
                 ..proto::OnSavedRequest::default()
             };
-            async move { Ok(client.on_saved(request).await?.into_owned().failures) }
+            async move { Ok(client.on_saved(request).await?.failures) }
         });
         match notified.await {
             Ok(failures) => saved.iter().map(|saved| outcome(saved, &failures)).collect(),

@@ -14,7 +14,6 @@ pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> any
     let client = asked.patient_client(config).await?;
     let mut stream = answered(client.watch_values(request).await)?;
     while let Some(told) = answered(stream.message().await)? {
-        let told: proto::WatchValuesResponse = told.to_owned_message();
         let is_read = if asked.json {
             print_on(&[serde_json::to_string(&told)?])?
         } else {

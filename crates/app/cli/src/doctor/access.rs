@@ -83,7 +83,7 @@ async fn own_keys(store: &Store) -> Option<Vec<ApiKey>> {
 async fn asked_keys(process: &Process) -> Option<Vec<ApiKey>> {
     let Remote { connection, config } = process.calls();
     let client = KeyServiceClient::new(connection, config);
-    let answer = client.list_keys(ListKeysRequest::default()).await.ok()?.into_owned();
+    let answer = client.list_keys(ListKeysRequest::default()).await.ok()?;
     Some(answer.keys.into_iter().map(key_from_wire).collect())
 }
 

@@ -339,7 +339,7 @@ impl Process {
         let Remote { connection, config } = self.calls();
         let client = AdminServiceClient::new(connection, config);
         match client.get_info(GetInfoRequest::default()).await {
-            Ok(answer) => judge_version(&answer.into_owned().version),
+            Ok(answer) => judge_version(&answer.version),
             Err(error) => {
                 let error = said(&error);
                 Finding {
@@ -355,7 +355,7 @@ impl Process {
         let Remote { connection, config } = self.calls();
         let client = ObserveServiceClient::new(connection, config);
         match client.list_problems(ListProblemsRequest::default()).await {
-            Ok(answer) => Some(judge_problems(&answer.into_owned())),
+            Ok(answer) => Some(judge_problems(&answer)),
             Err(error) if is_not_served(error.code) => None,
             Err(error) if closed.keeps(&error, &TOLD_BY_PROCESS.map(|(area, _)| area)) => Some(Vec::new()),
             Err(error) => Some(vec![Finding::failed(Area::Process, &said(&error), "look at its log")]),

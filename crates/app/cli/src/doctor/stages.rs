@@ -96,7 +96,7 @@ pub(super) async fn at_work(process: &Process, now_ms: i64, closed: &mut Closed)
     let client = StageAdminServiceClient::new(connection, config);
     match client.list_stages(ListStagesRequest::default()).await {
         Ok(answer) => {
-            let stages = answer.into_owned().stages;
+            let stages = answer.stages;
             let found: Vec<Finding> = stages.iter().flat_map(|stage| judge(stage, now_ms)).collect();
             if found.is_empty() {
                 vec![Finding::ok(Area::Stages, format!("all stages are well ({})", stages.len()))]

@@ -53,7 +53,7 @@ pub(super) async fn at_work(process: &Process, closed: &mut Closed) -> Vec<Findi
     let standing = standing.map(Into::into).into();
     let request = ListTasksRequest { standing, page_size: TASKS_PAGE, ..ListTasksRequest::default() };
     match client.list_tasks(request).await {
-        Ok(answer) => answer.into_owned().tasks.iter().map(judge).collect(),
+        Ok(answer) => answer.tasks.iter().map(judge).collect(),
         Err(error) if is_not_served(error.code) || closed.keeps(&error, &[Area::Tasks]) => Vec::new(),
         Err(error) => vec![Finding::failed(Area::Tasks, &said(&error), "look at the log of the process")],
     }

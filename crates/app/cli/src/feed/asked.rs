@@ -1,7 +1,6 @@
 //! Whom to ask about which feed, and how to print the answer.
 
 use clap::Args;
-use connectrpc::client::SharedHttp2Connection;
 use connectrpc::{ConnectError, ErrorCode};
 use serde::Serialize;
 use wire::torg::feeds::v1::FeedServiceClient;
@@ -12,7 +11,7 @@ use terminal::errors::advised;
 use terminal::say;
 use text::shell::quoted;
 
-pub(super) type Client = FeedServiceClient<SharedHttp2Connection>;
+pub(super) type Client = FeedServiceClient;
 
 /// Whom to ask, and how to print the answer.
 #[derive(Debug, Args)]

@@ -71,7 +71,7 @@ pub(super) async fn run(errors: &Errors, config: &Config) -> anyhow::Result<()> 
         number: errors.load,
         ..Default::default()
     };
-    let load = answered(client.get_load(request).await)?.into_owned().load.into_option().unwrap_or_default();
+    let load = answered(client.get_load(request).await)?.load.into_option().unwrap_or_default();
     let files = [(&errors.xlsx, "problems.xlsx"), (&errors.csv, "problems.csv")];
     if let Some((file, name)) = files.iter().find_map(|(file, name)| Some((file.as_ref()?, *name))) {
         let feed = FeedPath { seller: &load.seller, namespace: &load.namespace };
@@ -98,7 +98,7 @@ impl Errors {
             language: self.language.clone(),
             ..Default::default()
         };
-        Ok(answered(client.summarize_problems(request).await)?.into_owned())
+        Ok(answered(client.summarize_problems(request).await)?)
     }
 
     /// As many problems as are wanted, and whether there are more.
@@ -118,7 +118,7 @@ impl Errors {
                 language: self.language.clone(),
                 ..Default::default()
             };
-            let answer = answered(client.list_problems(request).await)?.into_owned();
+            let answer = answered(client.list_problems(request).await)?;
             problems.extend(answer.problems);
             page_token = answer.next_page_token;
             if page_token.is_empty() {

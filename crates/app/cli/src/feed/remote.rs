@@ -31,7 +31,7 @@ pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result
                 offers: Missing::from(offers).into(),
                 ..Default::default()
             };
-            let answer = answered(feed.asked.client(config).await?.delete_feed(request).await)?.into_owned();
+            let answer = answered(feed.asked.client(config).await?.delete_feed(request).await)?;
             feed.asked.say(&answer, || vec![format!("feed {} is being deleted", feed.namespace)])
         }
         FeedCommand::Fetch { feed } => {
@@ -40,7 +40,7 @@ pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result
                 namespace: feed.namespace.clone(),
                 ..Default::default()
             };
-            let answer = answered(feed.asked.client(config).await?.fetch_now(request).await)?.into_owned();
+            let answer = answered(feed.asked.client(config).await?.fetch_now(request).await)?;
             let look = feed.follow(config).line("show");
             let said = format!("feed {} is fetched as soon as possible: {look}", feed.namespace);
             feed.asked.say(&answer, || vec![said])
@@ -63,7 +63,7 @@ pub(super) async fn get(client: &Client, feed: &AskedOfFeed) -> anyhow::Result<F
         namespace: feed.namespace.clone(),
         ..Default::default()
     };
-    Ok(answered(client.get_feed(request).await)?.into_owned().feed.into_option().unwrap_or_default())
+    Ok(answered(client.get_feed(request).await)?.feed.into_option().unwrap_or_default())
 }
 
 async fn add(settings: &FeedSettings, feed: &AskedOfFeed, config: &Config) -> anyhow::Result<()> {
@@ -71,7 +71,7 @@ async fn add(settings: &FeedSettings, feed: &AskedOfFeed, config: &Config) -> an
         Feed { seller: feed.asked.seller.clone(), namespace: feed.namespace.clone(), ..Feed::default() };
     let (given, _) = settings.applied_to(named);
     let request = proto::CreateFeedRequest { feed: Some(given).into(), ..Default::default() };
-    let answer = answered(feed.asked.client(config).await?.create_feed(request).await)?.into_owned();
+    let answer = answered(feed.asked.client(config).await?.create_feed(request).await)?;
     let made = answer.feed.into_option().unwrap_or_default();
     feed.asked.say(&made, || words::feed(&made, &feed.follow(config)))
 }
@@ -82,7 +82,7 @@ async fn list(asked: &Asked, config: &Config) -> anyhow::Result<()> {
     loop {
         let seller = asked.seller.clone();
         let request = proto::ListFeedsRequest { seller, page_size: PAGE, page_token, ..Default::default() };
-        let answer = answered(client.list_feeds(request).await)?.into_owned();
+        let answer = answered(client.list_feeds(request).await)?;
         feeds.extend(answer.feeds);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
@@ -123,7 +123,7 @@ async fn update(client: &Client, given: Feed, mask: FieldMask, version: u64) -> 
         version,
         ..Default::default()
     };
-    let answer = answered(client.update_feed(request).await)?.into_owned();
+    let answer = answered(client.update_feed(request).await)?;
     Ok(answer.feed.into_option().unwrap_or_default())
 }
 
@@ -138,7 +138,7 @@ async fn history(feed: &AskedOfFeed, limit: usize, config: &Config) -> anyhow::R
             page_token,
             ..Default::default()
         };
-        let answer = answered(client.list_loads(request).await)?.into_owned();
+        let answer = answered(client.list_loads(request).await)?;
         loads.extend(answer.loads);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
@@ -157,9 +157,9 @@ async fn confirm(feed: &AskedOfFeed, number: u64, config: &Config) -> anyhow::Re
         number,
         ..Default::default()
     };
-    let load = answered(client.get_load(request).await)?.into_owned().load.into_option().unwrap_or_default();
+    let load = answered(client.get_load(request).await)?.load.into_option().unwrap_or_default();
     let request = proto::ConfirmLoadRequest { seller, namespace, number: load.number, ..Default::default() };
-    let answer = answered(client.confirm_load(request).await)?.into_owned();
+    let answer = answered(client.confirm_load(request).await)?;
     let load = answer.load.into_option().unwrap_or_default();
     feed.asked.say(&load, || words::load(&load, &feed.follow(config)))
 }
@@ -171,7 +171,7 @@ async fn mappings(asked: &Asked, config: &Config) -> anyhow::Result<()> {
         let seller = asked.seller.clone();
         let request =
             proto::ListMappingsRequest { seller, page_size: PAGE, page_token, ..Default::default() };
-        let answer = answered(client.list_mappings(request).await)?.into_owned();
+        let answer = answered(client.list_mappings(request).await)?;
         mappings.extend(answer.mappings);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
@@ -189,7 +189,7 @@ async fn map(own: &str, category: Option<String>, asked: &Asked, config: &Config
         category: category.clone().unwrap_or_default(),
         ..Default::default()
     };
-    let answer = answered(asked.client(config).await?.set_mapping(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.set_mapping(request).await)?;
     asked.say(&answer, || {
         vec![match category {
             Some(category) => format!("{own} is {category} from the next load on"),

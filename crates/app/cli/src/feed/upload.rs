@@ -62,7 +62,7 @@ pub(super) async fn run(upload: &Upload, config: &Config) -> anyhow::Result<()> 
 async fn look(client: &Client, seller: &str, namespace: &str, number: u64) -> anyhow::Result<Load> {
     let (seller, namespace) = (seller.to_owned(), namespace.to_owned());
     let request = GetLoadRequest { seller, namespace, number, ..Default::default() };
-    Ok(answered(client.get_load(request).await)?.into_owned().load.into_option().unwrap_or_default())
+    Ok(answered(client.get_load(request).await)?.load.into_option().unwrap_or_default())
 }
 
 fn verdict(load: &Load, follow: &Follow) -> anyhow::Result<()> {

@@ -100,35 +100,35 @@ pub(super) async fn run(record: bool, wish: Wish, config: &Config) -> anyhow::Re
     let Wish { task, why, asked } = wish;
     let request =
         proto::RunTaskRequest { task: task.clone(), record, reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.run_task(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.run_task(request).await)?;
     asked.say(&answer, || vec![format!("{task} runs as soon as there is a place: torg tasks explain {task}")])
 }
 
 pub(super) async fn pause(wish: Wish, config: &Config) -> anyhow::Result<()> {
     let Wish { task, why, asked } = wish;
     let request = proto::PauseTaskRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.pause_task(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.pause_task(request).await)?;
     asked.say(&answer, || vec![format!("{task} is paused")])
 }
 
 pub(super) async fn resume(wish: Wish, config: &Config) -> anyhow::Result<()> {
     let Wish { task, why, asked } = wish;
     let request = proto::ResumeTaskRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.resume_task(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.resume_task(request).await)?;
     asked.say(&answer, || vec![format!("{task} goes on")])
 }
 
 pub(super) async fn cancel(wish: Wish, config: &Config) -> anyhow::Result<()> {
     let Wish { task, why, asked } = wish;
     let request = proto::CancelTaskRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.cancel_task(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.cancel_task(request).await)?;
     asked.say(&answer, || vec![format!("{task} is out of the queue")])
 }
 
 pub(super) async fn kill(wish: Wish, config: &Config) -> anyhow::Result<()> {
     let Wish { task, why, asked } = wish;
     let request = proto::KillRunRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.kill_run(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.kill_run(request).await)?;
     asked.say(&answer, || vec![format!("run {} of {task} is being killed: it counts as failed", answer.run)])
 }
 
@@ -136,7 +136,7 @@ pub(super) async fn backfill_resume(wish: Wish, config: &Config) -> anyhow::Resu
     let Wish { task, why, asked } = wish;
     let request =
         proto::ResumeBackfillRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.resume_backfill(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.resume_backfill(request).await)?;
     asked.say(&answer, || vec![format!("the backfill of {task} goes on")])
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn backfill_cancel(wish: Wish, config: &Config) -> anyhow::Resu
     let Wish { task, why, asked } = wish;
     let request =
         proto::CancelBackfillRequest { task: task.clone(), reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.cancel_backfill(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.cancel_backfill(request).await)?;
     asked.say(&answer, || vec![format!("the backfill of {task} is given up")])
 }
 
@@ -167,7 +167,7 @@ pub(super) async fn backfill(backfill: Backfill, config: &Config) -> anyhow::Res
         Border::Day(day) => request.to_day = day.to_string(),
         Border::Moment(moment) => request.to = Some(ctl::messages::time(moment)).into(),
     }
-    let answer = answered(asked.client(config).await?.start_backfill(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.start_backfill(request).await)?;
     asked.say(&answer, || {
         let start = answer.first.as_option().and_then(|first| first.start.as_option());
         let end = answer.last.as_option().and_then(|last| last.end.as_option());
@@ -198,7 +198,7 @@ pub(super) async fn state(command: StateCommand, config: &Config) -> anyhow::Res
                 reason: why.reason,
                 ..Default::default()
             };
-            let answer = answered(asked.client(config).await?.set_remembered(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.set_remembered(request).await)?;
             asked.say(&answer, || vec![format!("{task} remembers {shown} of {}", parameter.0)])
         }
         StateCommand::Delete { task, parameter, why, asked } => {
@@ -210,7 +210,7 @@ pub(super) async fn state(command: StateCommand, config: &Config) -> anyhow::Res
                 reason: why.reason,
                 ..Default::default()
             };
-            let answer = answered(asked.client(config).await?.delete_remembered(request).await)?.into_owned();
+            let answer = answered(asked.client(config).await?.delete_remembered(request).await)?;
             asked.say(&answer, || vec![format!("{task} does not remember {of} any more")])
         }
     }

@@ -26,7 +26,7 @@ pub(crate) struct Apply {
 pub(super) async fn run(apply: Apply, config: &Config) -> anyhow::Result<()> {
     let Apply { paths, why, asked } = apply;
     let request = proto::ApplyTasksRequest { files: read(&paths)?, reason: why.reason, ..Default::default() };
-    let answer = answered(asked.client(config).await?.apply_tasks(request).await)?.into_owned();
+    let answer = answered(asked.client(config).await?.apply_tasks(request).await)?;
     asked.say(&answer, || words::applied(&answer))
 }
 
@@ -34,13 +34,13 @@ pub(super) async fn run(apply: Apply, config: &Config) -> anyhow::Result<()> {
 pub(super) async fn plan(compare: Compare, config: &Config) -> anyhow::Result<()> {
     let files = read(std::slice::from_ref(&compare.old))?;
     let request = proto::ApplyTasksRequest { files, dry_run: true, ..Default::default() };
-    let answer = answered(compare.asked.client(config).await?.apply_tasks(request).await)?.into_owned();
+    let answer = answered(compare.asked.client(config).await?.apply_tasks(request).await)?;
     compare.asked.say(&answer, || words::planned(&answer))
 }
 
 pub(super) async fn files(asked: &Asked, config: &Config) -> anyhow::Result<()> {
     let client = asked.client(config).await?;
-    let answer = answered(client.get_task_files(proto::GetTaskFilesRequest::default()).await)?.into_owned();
+    let answer = answered(client.get_task_files(proto::GetTaskFilesRequest::default()).await)?;
     asked.say(&answer, || words::files(&answer))
 }
 

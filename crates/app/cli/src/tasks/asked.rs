@@ -2,7 +2,6 @@
 
 use clap::Args;
 use connectrpc::ConnectError;
-use connectrpc::client::SharedHttp2Connection;
 use serde::Serialize;
 use wire::torg::tasks::v1::TaskServiceClient;
 
@@ -21,7 +20,7 @@ pub(crate) struct Asked {
     place: Place,
 }
 
-pub(super) type Client = TaskServiceClient<SharedHttp2Connection>;
+pub(super) type Client = TaskServiceClient;
 
 impl Asked {
     pub(super) async fn client(&self, config: &Config) -> anyhow::Result<Client> {

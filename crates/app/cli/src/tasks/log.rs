@@ -33,7 +33,7 @@ pub(super) async fn run(log: Log, config: &Config) -> anyhow::Result<()> {
     let run = log.run.unwrap_or_default();
     let mut request = proto::ReadLogRequest { task: log.task, run, ..Default::default() };
     loop {
-        let piece = answered(client.read_log(request.clone()).await)?.into_owned();
+        let piece = answered(client.read_log(request.clone()).await)?;
         let more = !piece.text.is_empty();
         if (more || log.asked.json) && !print_on(&piece, log.asked.json)? {
             return Ok(());

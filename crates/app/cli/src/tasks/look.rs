@@ -35,7 +35,7 @@ pub(super) async fn list(listing: Listing, config: &Config) -> anyhow::Result<()
     let mut request =
         proto::ListTasksRequest { prefix, standing, page_size: TASKS_PAGE, ..Default::default() };
     loop {
-        let page = answered(client.list_tasks(request.clone()).await)?.into_owned();
+        let page = answered(client.list_tasks(request.clone()).await)?;
         all.tasks.extend(page.tasks);
         if page.next_page_token.is_empty() {
             break;
@@ -60,12 +60,12 @@ pub(super) async fn explained(
     config: &Config,
 ) -> anyhow::Result<proto::ExplainTaskResponse> {
     let request = proto::ExplainTaskRequest { task, ..Default::default() };
-    Ok(answered(asked.client(config).await?.explain_task(request).await)?.into_owned())
+    Ok(answered(asked.client(config).await?.explain_task(request).await)?)
 }
 
 pub(super) async fn queue(asked: &Asked, config: &Config) -> anyhow::Result<()> {
     let client = asked.client(config).await?;
-    let answer = answered(client.get_queue(proto::GetQueueRequest::default()).await)?.into_owned();
+    let answer = answered(client.get_queue(proto::GetQueueRequest::default()).await)?;
     asked.say(&answer, || words::queue(&answer))
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn history(task: String, limit: u32, asked: &Asked, config: &Co
     let mut request = proto::ListEventsRequest { task: task.clone(), ..Default::default() };
     while all.events.len() < limit as usize {
         request.page_size = (limit - all.events.len() as u32).min(PAST_PAGE);
-        let page = answered(client.list_events(request.clone()).await)?.into_owned();
+        let page = answered(client.list_events(request.clone()).await)?;
         let Some(last) = page.events.last() else { break };
         request.before = last.version;
         all.events.extend(page.events);
@@ -92,7 +92,7 @@ pub(super) async fn runs(task: String, limit: u32, asked: &Asked, config: &Confi
     let mut request = proto::ListRunsRequest { task: task.clone(), ..Default::default() };
     while all.runs.len() < limit as usize {
         request.page_size = (limit - all.runs.len() as u32).min(PAST_PAGE);
-        let page = answered(client.list_runs(request.clone()).await)?.into_owned();
+        let page = answered(client.list_runs(request.clone()).await)?;
         let Some(last) = page.runs.last() else { break };
         request.before = last.number;
         all.runs.extend(page.runs);

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use connectrpc::client::SharedHttp2Connection;
 use wire::torg::offers::v1::list_offers_request::Filter;
 use wire::torg::offers::v1::{CabinetServiceClient, GetCountsRequest, ListOffersRequest, Preset};
 
@@ -14,7 +13,7 @@ use super::server::Server;
 use crate::data::Numbers;
 use crate::measure::{Measure, all_beside};
 
-type Client = CabinetServiceClient<SharedHttp2Connection>;
+type Client = CabinetServiceClient;
 
 /// Sellers who look at their cabinets at the same time.
 const LOOKERS: usize = 4;
@@ -160,14 +159,14 @@ async fn list(client: &Client, seller: &str, filter: Filter, token: &str) -> any
         page_token: token.to_owned(),
         ..ListOffersRequest::default()
     };
-    let answer = client.list_offers(request).await?.into_owned();
+    let answer = client.list_offers(request).await?;
     anyhow::ensure!(!is_whole || answer.offers.len() == PAGE as usize, "a page is not full");
     Ok(answer.next_page_token)
 }
 
 async fn count(client: &Client, seller: &str) -> anyhow::Result<()> {
     let request = GetCountsRequest { seller: seller.to_owned(), ..GetCountsRequest::default() };
-    let answer = client.get_counts(request).await?.into_owned();
+    let answer = client.get_counts(request).await?;
     anyhow::ensure!(answer.counts.iter().any(|count| count.offers >= 100), "offers are not counted");
     Ok(())
 }

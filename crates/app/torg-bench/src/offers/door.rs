@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use buffa_types::google::protobuf::FieldMask;
-use connectrpc::client::SharedHttp2Connection;
 use offers::masks::UpdateMask;
 use offers::status::Mover;
 use offers::{Call, Move, OfferId, Offers};
@@ -19,7 +18,7 @@ use super::book::Write;
 #[derive(Clone)]
 pub(super) enum Door {
     /// Through the port of a server.
-    Rpc(Arc<OfferServiceClient<SharedHttp2Connection>>),
+    Rpc(Arc<OfferServiceClient>),
     /// In this process.
     Store(Offers),
 }
@@ -39,7 +38,7 @@ impl Door {
             Door::Rpc(client) => {
                 let request = GetOfferRequest { id: id.to_string(), ..GetOfferRequest::default() };
                 let answer = client.get_offer(request).await.context("a read failed")?;
-                answer.into_owned().offer.into_option().context("an answer has no offer")?
+                answer.offer.into_option().context("an answer has no offer")?
             }
             Door::Store(offers) => offers.get(id).await?,
         };
@@ -48,7 +47,7 @@ impl Door {
     }
 }
 
-async fn call(client: &OfferServiceClient<SharedHttp2Connection>, write: Write) -> anyhow::Result<()> {
+async fn call(client: &OfferServiceClient, write: Write) -> anyhow::Result<()> {
     let answer = match write {
         Write::Update { offer, fields, .. } => {
             let request = UpdateOfferRequest {
@@ -56,16 +55,16 @@ async fn call(client: &OfferServiceClient<SharedHttp2Connection>, write: Write) 
                 update_mask: Some(mask(fields)).into(),
                 ..UpdateOfferRequest::default()
             };
-            client.update_offer(request).await.context("a change failed")?.into_owned().offer
+            client.update_offer(request).await.context("a change failed")?.offer
         }
         Write::Create { offer, .. } => {
             let request = CreateOfferRequest { offer: (*offer).into(), ..CreateOfferRequest::default() };
-            client.create_offer(request).await.context("an offer was not published")?.into_owned().offer
+            client.create_offer(request).await.context("an offer was not published")?.offer
         }
         Write::Move { id, to, .. } => {
             let request =
                 MoveOfferRequest { id: id.to_string(), to: to.into(), ..MoveOfferRequest::default() };
-            client.move_offer(request).await.context("a move failed")?.into_owned().offer
+            client.move_offer(request).await.context("a move failed")?.offer
         }
     };
     anyhow::ensure!(answer.as_option().is_some_and(|offer| offer.version > 0), "an answer has no offer");

@@ -60,7 +60,7 @@ impl Server {
     }
 
     /// The cabinet, on each connection.
-    pub(super) fn cabinets(&self) -> Vec<CabinetServiceClient<SharedHttp2Connection>> {
+    pub(super) fn cabinets(&self) -> Vec<CabinetServiceClient> {
         let client = |connection: &SharedHttp2Connection| {
             CabinetServiceClient::new(connection.clone(), self.config.clone())
         };
@@ -71,7 +71,7 @@ impl Server {
     pub(super) async fn exported(&self) -> anyhow::Result<i64> {
         let connection = self.connections.first().context("there is no connection")?;
         let client = TopicServiceClient::new(connection.clone(), self.config.clone());
-        let topics = client.list_topics(ListTopicsRequest::default()).await?.into_owned().topics;
+        let topics = client.list_topics(ListTopicsRequest::default()).await?.topics;
         let topic = topics.into_iter().find(|topic| topic.name == self.topic).context("there is no topic")?;
         Ok(topic.partitions.iter().map(|partition| partition.end_offset).sum())
     }

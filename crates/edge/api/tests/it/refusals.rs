@@ -12,7 +12,7 @@ use bytes::Bytes;
 use connectrpc::client::{ClientConfig, HttpClient};
 use connectrpc::{
     ConnectError, ConnectRpcService, ErrorCode, ErrorDetail, Protocol, RequestContext, Response, Router,
-    ServiceRequest, ServiceResult,
+    ServiceResult,
 };
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -26,7 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use wire::google::rpc::{BadRequest, ErrorInfo, RetryInfo};
 use wire::torg::offers::v1::{
     GetModerationRequest, GetModerationResponse, GiveOpinionRequest, GiveOpinionResponse, ModerationService,
-    ModerationServiceClient, ModerationServiceExt as _, Status,
+    ModerationServiceClient, Status,
 };
 
 const PATH: &str = "/torg.offers.v1.ModerationService/GetModeration";
@@ -66,12 +66,11 @@ fn refusal(name: &str) -> Refusal {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl ModerationService for Refuses {
     async fn give_opinion(
         &self,
         _context: RequestContext,
-        _request: ServiceRequest<'_, GiveOpinionRequest>,
+        _request: GiveOpinionRequest,
     ) -> ServiceResult<GiveOpinionResponse> {
         Response::ok(GiveOpinionResponse::default())
     }
@@ -79,16 +78,16 @@ impl ModerationService for Refuses {
     async fn get_moderation(
         &self,
         _context: RequestContext,
-        request: ServiceRequest<'_, GetModerationRequest>,
+        request: GetModerationRequest,
     ) -> ServiceResult<GetModerationResponse> {
-        Err(refusal(&request.to_owned_message().id))?
+        Err(refusal(&request.id))?
     }
 }
 
 async fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let service = ConnectRpcService::new(Arc::new(Refuses).register(Router::new()));
+    let service = ConnectRpcService::new(Router::new().add_service(Arc::new(Refuses)));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let service = TowerToHyperService::new(service.clone());

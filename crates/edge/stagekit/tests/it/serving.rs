@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::wire::torg::offers::v1::Offer;
-use ::wire::torg::stages::v1::__buffa::oneof::answer::Change;
-use ::wire::torg::stages::v1::{ProcessRequest, StageServiceClient};
+use ::wire_stages::torg::offers::v1::Offer;
+use ::wire_stages::torg::stages::v1::__buffa::oneof::answer::Change;
+use ::wire_stages::torg::stages::v1::{ProcessRequest, StageServiceClient};
 use connectrpc::Protocol;
 use connectrpc::client::{ClientConfig, HttpClient};
 use stagekit::{Answer, Description, Error, Failure, Options, Server, Stage, Subject, wire};
@@ -48,7 +48,7 @@ fn options() -> Options {
     Options { address: "127.0.0.1:0".to_owned(), ..Options::default() }
 }
 
-fn client(server: &Server) -> StageServiceClient<HttpClient> {
+fn client(server: &Server) -> StageServiceClient {
     let uri = format!("http://{}", server.address()).parse().unwrap();
     let config = ClientConfig::new(uri).with_protocol(Protocol::Grpc);
     StageServiceClient::new(HttpClient::plaintext_http2_only(), config)
@@ -68,8 +68,7 @@ async fn panics_and_errors_of_one_offer_are_passing_failures_of_that_offer() {
     let server = Server::bind(vec![Arc::new(obedient("obedient"))], options()).await.unwrap();
     let client = client(&server);
     let running = tokio::spawn(server.run(std::future::pending()));
-    let answers =
-        client.process(request(&["good", "panic", "error", "long"])).await.unwrap().into_owned().answers;
+    let answers = client.process(request(&["good", "panic", "error", "long"])).await.unwrap().answers;
     let failures: Vec<(&str, Option<&str>)> = answers
         .iter()
         .map(|answer| match &answer.change {
@@ -109,7 +108,7 @@ async fn a_call_that_runs_ends_before_the_server_does() {
     }
     assert!(!running.is_finished());
     go_on.add_permits(1);
-    assert_eq!(calling.await.unwrap().unwrap().into_owned().answers.len(), 1);
+    assert_eq!(calling.await.unwrap().unwrap().answers.len(), 1);
     running.await.unwrap();
 }
 

@@ -14,7 +14,7 @@ use stagekit::{Answer, Description, Failure, Options, Server, Stage, Subject, Tl
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsConnector;
-use wire::torg::stages::v1::{DescribeRequest, StageServiceClient};
+use wire_stages::torg::stages::v1::{DescribeRequest, StageServiceClient};
 
 struct Nothing;
 
@@ -73,7 +73,7 @@ async fn describe(address: SocketAddr, config: rustls::ClientConfig) -> Result<S
     let connection = Http2Connection::connect_with_connector(dial, uri.clone()).await?.shared(1);
     let client = StageServiceClient::new(connection, ClientConfig::new(uri).with_protocol(Protocol::Grpc));
     let request = DescribeRequest { stage: "nothing".to_owned(), ..DescribeRequest::default() };
-    Ok(client.describe(request).await?.into_owned().stage)
+    Ok(client.describe(request).await?.stage)
 }
 
 #[tokio::test]

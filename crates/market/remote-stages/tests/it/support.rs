@@ -7,7 +7,7 @@ use std::time::Duration;
 use buffa::{Inline, MessageField};
 use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
-use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceResult};
 use offers::status::Mover;
 use offers::{Call, Offers, Parts, StoredOffer};
 use remote_stages::{StageRegistry, StageSpec, StageStore};
@@ -79,12 +79,11 @@ pub(crate) fn patch(offer: &Offer, fields: &[&str], values: Offer) -> proto::Ans
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::StageService for Script {
     async fn describe(
         &self,
         _: RequestContext,
-        _: ServiceRequest<'_, proto::DescribeRequest>,
+        _: proto::DescribeRequest,
     ) -> ServiceResult<proto::DescribeResponse> {
         Response::ok(self.description.clone())
     }
@@ -92,36 +91,36 @@ impl proto::StageService for Script {
     async fn should_process(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, proto::ShouldProcessRequest>,
+        request: proto::ShouldProcessRequest,
     ) -> ServiceResult<proto::ShouldProcessResponse> {
         let now = |subject: &proto::Subject| proto::Schedule {
             id: subject.offer.as_option().unwrap().id.clone(),
             kind: Some(proto::wish::Now::default().into()),
             ..Default::default()
         };
-        let wishes = request.to_owned_message().subjects.iter().map(now).collect();
+        let wishes = request.subjects.iter().map(now).collect();
         Response::ok(proto::ShouldProcessResponse { wishes, ..Default::default() })
     }
 
     async fn process(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, proto::ProcessRequest>,
+        request: proto::ProcessRequest,
     ) -> ServiceResult<proto::ProcessResponse> {
         *self.calls.lock().unwrap() += 1;
-        let answers = (self.answers)(&request.to_owned_message())?;
+        let answers = (self.answers)(&request)?;
         Response::ok(proto::ProcessResponse { answers, ..Default::default() })
     }
 
     async fn on_saved(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, proto::OnSavedRequest>,
+        request: proto::OnSavedRequest,
     ) -> ServiceResult<proto::OnSavedResponse> {
         let of = |saved: &proto::Saved| {
             saved.offer.as_option().map(|offer| (offer.id.clone(), offer.version)).unwrap()
         };
-        self.told.lock().unwrap().extend(request.to_owned_message().saved.iter().map(of));
+        self.told.lock().unwrap().extend(request.saved.iter().map(of));
         Response::ok(proto::OnSavedResponse::default())
     }
 }

@@ -2,7 +2,7 @@
 
 use buffa::EnumValue;
 use buffa_types::google::protobuf::{Duration as WireDuration, Timestamp as WireTimestamp};
-use connectrpc::client::{ClientConfig, Http2Connection, SharedHttp2Connection};
+use connectrpc::client::{ClientConfig, Http2Connection};
 use connectrpc::{ConnectError, ErrorCode, Protocol};
 use http::Uri;
 use hyper_util::rt::TokioIo;
@@ -16,7 +16,7 @@ use crate::tls;
 use crate::value::{Values, wrong_name};
 use triggers::Value;
 
-type Client = proto::TaskRunnerServiceClient<SharedHttp2Connection>;
+type Client = proto::TaskRunnerServiceClient;
 
 pub(super) async fn work(call: &Call, grpc: &Grpc) -> CallOutcome {
     match execute(call, grpc).await {
@@ -33,7 +33,7 @@ async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
     if !progress.accepted {
         let request = request(call, grpc);
         let answer = ask(call, "StartRun", || client.start_run(request.clone())).await?;
-        let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
+        let status = answer.status.as_option().cloned().unwrap_or_default();
         if let Some(sets) = outcome_of(call, "StartRun", status, &mut last)? {
             return Ok(sets);
         }
@@ -44,7 +44,7 @@ async fn execute(call: &Call, grpc: &Grpc) -> Result<Values, String> {
         sleep(grpc.every).await;
         let request = proto::GetRunRequest { run: call.run.to_string(), ..Default::default() };
         let answer = ask(call, "GetRun", || client.get_run(request.clone())).await?;
-        let status = answer.into_owned().status.as_option().cloned().unwrap_or_default();
+        let status = answer.status.as_option().cloned().unwrap_or_default();
         if let Some(sets) = outcome_of(call, "GetRun", status, &mut last)? {
             return Ok(sets);
         }

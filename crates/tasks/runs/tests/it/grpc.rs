@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceResult};
 use proto::run_status::State;
 use runs::{Action, Chunk, Grpc, Reason, Spec, Status};
 use tokio::task::JoinHandle;
@@ -42,14 +42,12 @@ impl Worker {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::TaskRunnerService for Worker {
     async fn start_run(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::StartRunRequest>,
+        request: proto::StartRunRequest,
     ) -> ServiceResult<proto::StartRunResponse> {
-        let request = request.to_owned_message();
         let key = context.headers().get("authorization").map_or("", |key| key.to_str().unwrap()).to_owned();
         let mut known = self.states.lock().unwrap();
         let status =
@@ -61,10 +59,10 @@ impl proto::TaskRunnerService for Worker {
     async fn get_run(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, proto::GetRunRequest>,
+        request: proto::GetRunRequest,
     ) -> ServiceResult<proto::GetRunResponse> {
         *self.asked.lock().unwrap() += 1;
-        let run = request.to_owned_message().run;
+        let run = request.run;
         match self.states.lock().unwrap().get(&run).cloned() {
             Some(status) => {
                 Response::ok(proto::GetRunResponse { status: Some(status).into(), ..Default::default() })
@@ -76,9 +74,9 @@ impl proto::TaskRunnerService for Worker {
     async fn cancel_run(
         &self,
         _: RequestContext,
-        request: ServiceRequest<'_, proto::CancelRunRequest>,
+        request: proto::CancelRunRequest,
     ) -> ServiceResult<proto::CancelRunResponse> {
-        self.cancelled.lock().unwrap().push(request.to_owned_message());
+        self.cancelled.lock().unwrap().push(request);
         Response::ok(proto::CancelRunResponse::default())
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use access::Action;
-use connectrpc::{RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{RequestContext, Response, ServiceResult};
 
 use super::callers::require;
 use wire::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
@@ -26,12 +26,11 @@ impl Admin {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl AdminService for Admin {
     async fn get_info(
         &self,
         context: RequestContext,
-        _request: ServiceRequest<'_, GetInfoRequest>,
+        _request: GetInfoRequest,
     ) -> ServiceResult<GetInfoResponse> {
         require(&context, Action::SeeProcess)?;
         Response::ok(GetInfoResponse {

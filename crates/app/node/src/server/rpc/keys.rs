@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use access::{Action, ApiKey, ApiKeys, NewKey, Role, Roles, Time};
 use buffa_types::google::protobuf::Timestamp;
-use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, ServiceResult};
 
 use super::callers::require;
 use wire::torg::access::v1 as proto;
@@ -19,15 +19,14 @@ impl KeysRpc {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::KeyService for KeysRpc {
     async fn create_key(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::CreateKeyRequest>,
+        request: proto::CreateKeyRequest,
     ) -> ServiceResult<proto::CreateKeyResponse> {
         require(&context, Action::Administer)?;
-        let new = new_key(request.to_owned_message())?;
+        let new = new_key(request)?;
         let (key, text) = self.keys.create(new).await.map_err(|error| rpc_error(&error))?;
         tracing::info!(id = key.id, name = key.name, roles = ?key.roles, "an API key was made");
         Response::ok(proto::CreateKeyResponse {
@@ -40,7 +39,7 @@ impl proto::KeyService for KeysRpc {
     async fn list_keys(
         &self,
         context: RequestContext,
-        _request: ServiceRequest<'_, proto::ListKeysRequest>,
+        _request: proto::ListKeysRequest,
     ) -> ServiceResult<proto::ListKeysResponse> {
         require(&context, Action::Administer)?;
         let keys = self.keys.list().await.map_err(|error| rpc_error(&error))?;
@@ -51,10 +50,9 @@ impl proto::KeyService for KeysRpc {
     async fn revoke_key(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::RevokeKeyRequest>,
+        request: proto::RevokeKeyRequest,
     ) -> ServiceResult<proto::RevokeKeyResponse> {
         require(&context, Action::Administer)?;
-        let request = request.to_owned_message();
         let key = self.keys.revoke(&request.id).await.map_err(|error| rpc_error(&error))?;
         tracing::info!(id = key.id, name = key.name, "an API key was revoked");
         Response::ok(proto::RevokeKeyResponse { key: wire_key(key).into(), ..Default::default() })

@@ -38,7 +38,7 @@ pub use keys::key_from_wire;
 pub use topics::{message_from_wire, message_to_wire};
 
 /// Every `.proto` file of this process, for reflection and for the check of JSON.
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub const DESCRIPTORS: &[u8] = wire::SERVED_DESCRIPTORS;
 
 /// What the services need.
 pub struct RpcParts {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use access::Action;
 use buffa_types::google::protobuf::Duration as WireDuration;
-use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, ServiceResult};
 use offers::time::from_time;
 use watcher::{Cluster, ProcessSeen};
 
@@ -31,15 +31,13 @@ impl ObserveRpc {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::ObserveService for ObserveRpc {
     async fn get_figures(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::GetFiguresRequest>,
+        request: proto::GetFiguresRequest,
     ) -> ServiceResult<proto::GetFiguresResponse> {
         require(&context, Action::SeeProcess)?;
-        let request = request.to_owned_message();
         let back = back(request.back.as_option())?;
         if request.points_max > POINTS_SHOWN_MAX {
             let text = format!("points_max: at most {POINTS_SHOWN_MAX}, not {}", request.points_max);
@@ -65,7 +63,7 @@ impl proto::ObserveService for ObserveRpc {
     async fn list_problems(
         &self,
         context: RequestContext,
-        _request: ServiceRequest<'_, proto::ListProblemsRequest>,
+        _request: proto::ListProblemsRequest,
     ) -> ServiceResult<proto::ListProblemsResponse> {
         require(&context, Action::SeeProcess)?;
         let (problems, looked) = self.observatory.problems();
@@ -80,7 +78,7 @@ impl proto::ObserveService for ObserveRpc {
     async fn get_cluster(
         &self,
         context: RequestContext,
-        _request: ServiceRequest<'_, proto::GetClusterRequest>,
+        _request: proto::GetClusterRequest,
     ) -> ServiceResult<proto::GetClusterResponse> {
         require(&context, Action::SeeProcess)?;
         let answered_by = self.observatory.process().to_owned();
@@ -94,10 +92,9 @@ impl proto::ObserveService for ObserveRpc {
     async fn list_actions(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::ListActionsRequest>,
+        request: proto::ListActionsRequest,
     ) -> ServiceResult<proto::ListActionsResponse> {
         require(&context, Action::SeeProcess)?;
-        let request = request.to_owned_message();
         if request.page_size > PAGE_MAX {
             let text = format!("page_size: at most {PAGE_MAX}, not {}", request.page_size);
             return Err(ConnectError::invalid_argument(text));

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::topics::{self, Description, Message, ReadLimit, Retention, TopicSpec, Topics};
 use access::Action;
-use connectrpc::{ConnectError, RequestContext, Response, ServiceRequest, ServiceResult};
+use connectrpc::{ConnectError, RequestContext, Response, ServiceResult};
 use offers::time::{from_time, is_possible};
 use watcher::Time;
 
@@ -28,15 +28,13 @@ impl TopicsRpc {
     }
 }
 
-#[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
 impl proto::TopicService for TopicsRpc {
     async fn create_topic(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::CreateTopicRequest>,
+        request: proto::CreateTopicRequest,
     ) -> ServiceResult<proto::CreateTopicResponse> {
         require(&context, Action::UseTopics)?;
-        let request = request.to_owned_message();
         let topic =
             request.topic.into_option().ok_or_else(|| ConnectError::invalid_argument("topic is missing"))?;
         let time = u64::try_from(topic.retention_ms)
@@ -57,7 +55,7 @@ impl proto::TopicService for TopicsRpc {
     async fn list_topics(
         &self,
         context: RequestContext,
-        _request: ServiceRequest<'_, proto::ListTopicsRequest>,
+        _request: proto::ListTopicsRequest,
     ) -> ServiceResult<proto::ListTopicsResponse> {
         require(&context, Action::UseTopics)?;
         let mut topics = Vec::new();
@@ -71,10 +69,9 @@ impl proto::TopicService for TopicsRpc {
     async fn append_messages(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::AppendMessagesRequest>,
+        request: proto::AppendMessagesRequest,
     ) -> ServiceResult<proto::AppendMessagesResponse> {
         require(&context, Action::UseTopics)?;
-        let request = request.to_owned_message();
         if request.topic == self.changes {
             let why = format!("the topic {:?} is written by Torg alone", self.changes);
             return Err(ConnectError::permission_denied(why));
@@ -101,10 +98,9 @@ impl proto::TopicService for TopicsRpc {
     async fn read_messages(
         &self,
         context: RequestContext,
-        request: ServiceRequest<'_, proto::ReadMessagesRequest>,
+        request: proto::ReadMessagesRequest,
     ) -> ServiceResult<proto::ReadMessagesResponse> {
         require(&context, Action::UseTopics)?;
-        let request = request.to_owned_message();
         let limit = if request.limit == 0 { READ_MESSAGES_DEFAULT } else { request.limit };
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let limit = ReadLimit::messages(limit as usize).waiting(wait);

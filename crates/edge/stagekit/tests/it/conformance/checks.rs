@@ -4,10 +4,10 @@ use buffa_types::google::protobuf::{Any, Duration, Struct, Timestamp, Value};
 use connectrpc::ErrorCode;
 use connectrpc::client::HttpClient;
 use connectrpc_health::{HealthClient, wire::HealthCheckRequest};
-use wire::torg::offers::v1::Offer;
-use wire::torg::stages::v1::__buffa::oneof::answer::Change;
-use wire::torg::stages::v1::__buffa::oneof::wish::Kind;
-use wire::torg::stages::v1::{
+use wire_stages::torg::offers::v1::Offer;
+use wire_stages::torg::stages::v1::__buffa::oneof::answer::Change;
+use wire_stages::torg::stages::v1::__buffa::oneof::wish::Kind;
+use wire_stages::torg::stages::v1::{
     Answer, DescribeRequest, OnSavedRequest, ProcessRequest, Saved, ShouldProcessRequest, Subject,
 };
 
@@ -49,7 +49,7 @@ fn times(state: Option<&Any>) -> Option<f64> {
 async fn process(process: &Process, client: &Client, now_s: i64, subjects: Vec<Subject>) -> Vec<Answer> {
     let stage = process.stage.to_owned();
     let request = ProcessRequest { stage, now: at(now_s).into(), subjects, ..ProcessRequest::default() };
-    let mut answers = client.process(request).await.unwrap().into_owned().answers;
+    let mut answers = client.process(request).await.unwrap().answers;
     answers.sort_by(|left, right| left.id.cmp(&right.id));
     answers
 }
@@ -64,7 +64,7 @@ fn failure(answer: &Answer) -> (&str, bool) {
 
 pub(crate) async fn describes_itself(it: Process) {
     let request = DescribeRequest { stage: it.stage.to_owned(), ..DescribeRequest::default() };
-    let described = it.torg().describe(request).await.unwrap().into_owned();
+    let described = it.torg().describe(request).await.unwrap();
     assert_eq!((described.stage.as_str(), described.version.as_str()), (it.stage, "0.1.0"));
     assert_eq!(described.interest.fields.paths, ["title"]);
     assert_eq!(described.sets.paths, ["title"]);
@@ -82,7 +82,7 @@ pub(crate) async fn wishes_to_visit_what_concerns_it(it: Process) {
         ],
         ..ShouldProcessRequest::default()
     };
-    let mut wishes = it.torg().should_process(request).await.unwrap().into_owned().wishes;
+    let mut wishes = it.torg().should_process(request).await.unwrap().wishes;
     wishes.sort_by(|left, right| left.id.cmp(&right.id));
     assert_eq!(wishes.iter().map(|wish| wish.id.as_str()).collect::<Vec<_>>(), ["1", "2", "3"]);
     assert!(matches!(wishes[0].kind, Some(Kind::No(_))));
@@ -147,7 +147,7 @@ pub(crate) async fn has_its_side_effect_once_a_change_is_saved(mut it: Process) 
         ],
         ..OnSavedRequest::default()
     };
-    let failures = it.torg().on_saved(request).await.unwrap().into_owned().failures;
+    let failures = it.torg().on_saved(request).await.unwrap().failures;
     let failed: Vec<(&str, u64)> =
         failures.iter().map(|failure| (failure.id.as_str(), failure.version)).collect();
     assert_eq!(failed, [("2", 9)]);
@@ -208,14 +208,14 @@ pub(crate) async fn refuses_a_message_over_the_limit_and_goes_on(it: Process) {
     let client = it.torg();
     let refused = client.process(long_request(it.stage, MESSAGE_BYTES_MAX)).await;
     Process::refuses(refused, ErrorCode::ResourceExhausted);
-    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap().into_owned();
+    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap();
     assert_eq!(served.answers.len(), 1);
 }
 
 pub(crate) async fn refuses_a_message_that_unpacks_to_more_than_the_limit(it: Process) {
     let config = it.config().with_default_header("authorization", format!("Bearer {TOKEN}"));
     let client = Client::new(HttpClient::plaintext_http2_only(), config.compress_requests("gzip"));
-    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap().into_owned();
+    let served = client.process(long_request(it.stage, MESSAGE_BYTES_MAX / 2)).await.unwrap();
     assert_eq!(served.answers.len(), 1);
     let refused = client.process(long_request(it.stage, 2 * MESSAGE_BYTES_MAX)).await;
     Process::refuses(refused, ErrorCode::ResourceExhausted);

@@ -8,12 +8,12 @@ use stagekit::template::{Language, write_out};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
-use wire::torg::stages::v1::StageServiceClient;
+use wire_stages::torg::stages::v1::StageServiceClient;
 
 pub(crate) const STAGE: &str = "my-stage";
 pub(crate) const TOKEN: &str = "a-secret";
 
-pub(crate) type Client = StageServiceClient<HttpClient>;
+pub(crate) type Client = StageServiceClient;
 
 /// A stage that listens; killed when it is dropped.
 pub(crate) struct Process {
