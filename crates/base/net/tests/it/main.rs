@@ -27,18 +27,18 @@ impl Authority {
 
     fn server(&self, clients: Option<&Authority>) -> ServerConfig {
         let (certificate, key) = self.issue();
-        let clients = clients.map(|clients| roots(Some(clients.0.pem().as_bytes())).unwrap());
+        let clients = clients.map(|clients| roots(clients.0.pem().as_bytes()).unwrap());
         let chain = certificates(certificate.as_bytes()).unwrap();
         net::server(chain, private_key(key.as_bytes()).unwrap(), clients).unwrap()
     }
 
     fn client(&self) -> ClientConfig {
-        net::client(roots(Some(self.0.pem().as_bytes())).unwrap()).with_no_client_auth()
+        net::client(roots(self.0.pem().as_bytes()).unwrap()).with_no_client_auth()
     }
 
     fn client_with_certificate(&self) -> ClientConfig {
         let (certificate, key) = self.issue();
-        let builder = net::client(roots(Some(self.0.pem().as_bytes())).unwrap());
+        let builder = net::client(roots(self.0.pem().as_bytes()).unwrap());
         let chain = certificates(certificate.as_bytes()).unwrap();
         builder.with_client_auth_cert(chain, private_key(key.as_bytes()).unwrap()).unwrap()
     }
