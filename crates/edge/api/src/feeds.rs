@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 use access::{Action, Caller};
 use buffa::{EnumValue, Enumeration as _};
+use feeds::FeedName;
 use feeds::Feeds;
 use feeds::limits::FEEDS_OF_A_SELLER_MAX;
-use feeds::FeedName;
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{self as proto, Feed, Missing};
 

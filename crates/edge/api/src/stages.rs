@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use access::{Action, Caller};
 use connectrpc::ErrorCode;
-use remote_stages::{StageStoreError, StageRegistry};
+use remote_stages::{StageRegistry, StageStoreError};
 use watcher::limits::DEPTH_COUNTED_MAX;
 use watcher::{Lane, LimitOverrides};
 use wire::torg::stages::v1 as proto;

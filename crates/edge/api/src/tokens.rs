@@ -6,9 +6,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use feeds::FeedName;
 use feeds::ProblemCursor;
 use offers::OfferId;
-use feeds::FeedName;
 use offers::cabinet::Cursor;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 

@@ -11,7 +11,7 @@ pub(crate) use text::Text;
 use crate::position::Position;
 use crate::{Code, Options, Problem};
 use flate2::bufread::GzDecoder;
-use guard::{QueueCounts, Guard};
+use guard::{Guard, QueueCounts};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ mod tree;
 
 pub(crate) use repair::{Repaired, repair};
 pub(crate) use root::root_name;
-pub(crate) use split::{Dialect, Versioned, Splitter};
+pub(crate) use split::{Dialect, Splitter, Versioned};
 pub(crate) use tree::{Attribute, Element, Tree};
 
 /// A name without its prefix.

@@ -3,7 +3,7 @@
 use buffa::Message as _;
 use bytes::Bytes;
 use store::{Batch, Key, Scan};
-use watcher::{Entity, ChangeContext, Fields, shard_of};
+use watcher::{ChangeContext, Entity, Fields, shard_of};
 use wire::torg::feeds::v1::load::State;
 use wire::torg::feeds::v1::{Feed, FeedKeeping, Load, LoadKeeping, QueuedLoad};
 

@@ -10,7 +10,7 @@ use offers::{BulkChanges, time};
 use store::{Batch, Read as _, Scan, Store};
 use topics::Topics;
 use unify::Unifier;
-use watcher::{Fields, Versioned, Time, Watcher, shard_of};
+use watcher::{Fields, Time, Versioned, Watcher, shard_of};
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::{Deleting, Feed, Guard, Load, Missing, QueuedLoad};
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use store::{Batch, Key, Scan};
-use watcher::{Entity, ChangeContext, Fields, shard_of};
+use watcher::{ChangeContext, Entity, Fields, shard_of};
 use wire::torg::offers::v1::{Author, Internal, Offer, Status};
 
 use crate::id::OfferId;

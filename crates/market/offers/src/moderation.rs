@@ -13,7 +13,7 @@ use buffa::Message as _;
 use store::{Batch, Read};
 use tokio::sync::watch;
 use topics::{Delivered, Message, Position, ReadLimit};
-use watcher::{Fields, Versioned, Time};
+use watcher::{Fields, Time, Versioned};
 use wire::torg::offers::v1::{Author, Moderation, Opinion, Status, author, opinion};
 
 use crate::entity::StoredOffer;

@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use store::{Batch, Key, Outcome, Read, Row, Store, Table};
 use topics::Topics;
-use watcher::{Fields, Versioned, Time, Watcher, shard_of};
+use watcher::{Fields, Time, Versioned, Watcher, shard_of};
 use wire::torg::offers::v1::{Offer, Source, Status, source};
 
 use crate::call::{Call, Ticket, is_of_call};

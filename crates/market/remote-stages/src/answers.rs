@@ -15,7 +15,7 @@ use offers::fields::{self, BY_SELLERS};
 use offers::status::Mover;
 use offers::validation::violations;
 use offers::{Move, StoredOffer, time};
-use watcher::{Answer, Change, Fields, NewState, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Change, Fields, NewState, Schedule, StageError, Subject, Time};
 use wire::torg::offers::v1::{Author, Offer, Status, author};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::__buffa::oneof::{answer, wish};

@@ -9,7 +9,7 @@ use catalog::Catalogue;
 use connectrpc::ConnectError;
 use futures::future::join_all;
 use offers::StoredOffer;
-use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Schedule};
+use watcher::{Answer, Fields, Interest, Saved, Schedule, Stage, StageError, Subject};
 use wire::torg::stages::v1 as proto;
 
 use crate::answers::{Reader, read_failure, wrong_interest};
@@ -191,7 +191,10 @@ impl Stage<StoredOffer> for Plugin {
         join_all(portions.iter().map(|subjects| self.visit(subjects))).await.concat()
     }
 
-    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Schedule, StageError>> {
+    async fn should_process_many(
+        &self,
+        subjects: &[Subject<StoredOffer>],
+    ) -> Vec<Result<Schedule, StageError>> {
         let portions = requests::portions(subjects, bytes_of);
         join_all(portions.iter().map(|subjects| self.ask(subjects))).await.concat()
     }

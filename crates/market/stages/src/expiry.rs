@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use offers::status::Mover;
 use offers::{Move, StoredOffer, time};
-use watcher::{Answer, Fields, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Fields, Interest, Saved, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Author, Status, author};
 
 use crate::events::{EventKind, Events, OfferEvent};

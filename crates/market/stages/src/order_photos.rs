@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use offers::StoredOffer;
 use photos::{PhotoOrder, Photos};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Photo, Status};
 
 use crate::patch::patch;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt, stream};
 use offers::{StoredOffer, time};
 use photos::{PhotoError, Photos, UrlError};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Photo, Problem, Status};
 
 use crate::limits::{PHOTOS_AT_ONCE, PHOTOS_BASE};

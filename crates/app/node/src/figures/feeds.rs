@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use feeds::{Feeds, LastLoad, SurveyPage, Surveyed};
 use feeds::FeedName;
+use feeds::{Feeds, LastLoad, SurveyPage, Surveyed};
 use store::Key;
 use tokio::time::Instant;
 use wire::torg::feeds::v1::load::State;

@@ -48,8 +48,11 @@ impl Pings {
             };
             let known = before.get(&id);
             let since = known.map_or(now, |before| before.outage.since);
-            let times =
-                if silence.is_unreachable { SILENT_AFTER } else { known.map_or(0, |before| before.times) + 1 };
+            let times = if silence.is_unreachable {
+                SILENT_AFTER
+            } else {
+                known.map_or(0, |before| before.times) + 1
+            };
             let outage = Outage { since, error: silence.error };
             self.silent.insert(id, Silent { outage, times, visits });
         }

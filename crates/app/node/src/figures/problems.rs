@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ::feeds::Surveyed;
 use clock::Time;
-use jiff::Timestamp;
 use feeds::FeedName;
+use jiff::Timestamp;
 use tasks::Unhealthy;
 use watcher::{Cluster, Depth, Outage, Pause};
 use wire::torg::feeds::v1::load::State;

@@ -25,7 +25,13 @@ struct Last {
 impl Spans {
     /// The visits since it was looked at last. If there were none, those before them are told for as long as `hold`: they may be told less often than
     /// they are looked at.
-    pub(super) fn lately(&mut self, key: String, counted: Latencies, now: Instant, hold: Duration) -> Latencies {
+    pub(super) fn lately(
+        &mut self,
+        key: String,
+        counted: Latencies,
+        now: Instant,
+        hold: Duration,
+    ) -> Latencies {
         let Some(last) = self.last.get_mut(&key) else {
             // When those were made that were counted before the first look is not known.
             self.last.insert(key, Last { counted, time: now, seen: now, lately: Latencies::default() });

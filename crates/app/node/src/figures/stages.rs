@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clock::Time;
-use watcher::{Control, Lane, Outage, StageStatus, Latencies};
+use watcher::{Control, Lane, Latencies, Outage, StageStatus};
 
 use super::limits::BEAT_HOLD;
 use super::looks::{Looks, Queue};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use offers::StoredOffer;
-use watcher::{Answer, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Interest, Saved, Schedule, Stage, StageError, Subject, Time};
 
 use super::base::number_of;
 use crate::observe::{Log, Times};
@@ -59,7 +59,10 @@ impl Stage<StoredOffer> for Noted {
         self.stage.on_saved_many(saved).await
     }
 
-    async fn should_process_many(&self, subjects: &[Subject<StoredOffer>]) -> Vec<Result<Schedule, StageError>> {
+    async fn should_process_many(
+        &self,
+        subjects: &[Subject<StoredOffer>],
+    ) -> Vec<Result<Schedule, StageError>> {
         self.stage.should_process_many(subjects).await
     }
 

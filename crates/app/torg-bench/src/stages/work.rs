@@ -8,7 +8,7 @@ use bytes::Bytes;
 use offers::StoredOffer;
 use serde::Serialize;
 use stagekit::{Description, Failure};
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Schedule};
+use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject};
 use wire::torg::offers::v1::{Offer, Price, price};
 
 /// It is asked, and looks, and does nothing.
@@ -143,7 +143,8 @@ impl stagekit::Stage for OutsideStateful {
 pub(super) fn served() -> Vec<Arc<dyn stagekit::Stage>> {
     let quick = std::iter::once(NOOP.to_owned()).chain((0..OTHERS).map(other));
     let mut stages: Vec<Arc<dyn stagekit::Stage>> = vec![Arc::new(OutsideStateful)];
-    stages.extend(quick.map(|id| Arc::new(StageSpec { id, late: Duration::ZERO }) as Arc<dyn stagekit::Stage>));
+    stages
+        .extend(quick.map(|id| Arc::new(StageSpec { id, late: Duration::ZERO }) as Arc<dyn stagekit::Stage>));
     stages.push(Arc::new(StageSpec { id: SLOW.to_owned(), late: SLOW_BY }));
     stages
 }

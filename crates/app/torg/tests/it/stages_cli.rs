@@ -204,8 +204,7 @@ fn a_shadow_is_compared_promoted_and_removed() {
 #[test]
 fn wrong_inputs_are_refused_with_what_to_do() {
     let server = Server::start(&[]);
-    let unknown =
-        "error: there is no stage \"nobody\": list stages with `torg stages list`\n".to_owned();
+    let unknown = "error: there is no stage \"nobody\": list stages with `torg stages list`\n".to_owned();
     for arguments in [
         &["stages", "show", "nobody"][..],
         &["stages", "pause", "nobody", "--reason", "x"],
@@ -224,10 +223,7 @@ fn wrong_inputs_are_refused_with_what_to_do() {
     for (arguments, why) in [
         (&["--endpoint", "127.0.0.1:7070"][..], "endpoints[0]: \"127.0.0.1:7070\" is no address: give http"),
         (&["--endpoint", "http://127.0.0.1:1"], "stage \"spam\": it does not answer: "),
-        (
-            &["--endpoint", "http://h:1", "--may-change", "seller"],
-            "may_change: only Torg sets `seller`",
-        ),
+        (&["--endpoint", "http://h:1", "--may-change", "seller"], "may_change: only Torg sets `seller`"),
         (&["--endpoint", "http://h:1", "--may-change", "titel"], "may_change: a stage cannot set `titel`"),
         (&["--endpoint", "http://h:1", "--interest", "titel"], "interest: `titel` is no field of offers"),
         (&["--endpoint", "http://h:1", "--rate=-3"], "limits: "),

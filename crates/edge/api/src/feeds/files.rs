@@ -3,8 +3,8 @@
 use access::Caller;
 use bytes::Bytes;
 use feedfile::Language;
-use feeds::{Feeds, ProblemFilter, ProblemCursor, Spool};
 use feeds::FeedName;
+use feeds::{Feeds, ProblemCursor, ProblemFilter, Spool};
 use wire::torg::feeds::v1::OfferProblem;
 use wire::torg::feeds::v1::load::Origin;
 use wire::torg::feeds::v1::problem::Severity;

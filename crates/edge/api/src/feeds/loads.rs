@@ -2,8 +2,8 @@
 
 use access::Caller;
 use feedfile::{Code, Language};
-use feeds::{CodeCount, ProblemFilter, ProblemCursor};
 use feeds::FeedName;
+use feeds::{CodeCount, ProblemCursor, ProblemFilter};
 use wire::torg::feeds::v1::problem::Severity;
 use wire::torg::feeds::v1::summarize_problems_response::CodeSummary;
 use wire::torg::feeds::v1::{self as proto, Feed, Load, OfferProblem};

@@ -2,7 +2,7 @@
 
 use access::{Action, Caller, Owner};
 use offers::time::from_time;
-use watcher::{Blocked, LastVisit, VisitStatus, Time, Waits, VisitReason};
+use watcher::{Blocked, LastVisit, Time, VisitReason, VisitStatus, Waits};
 use wire::torg::offers::v1::explain_offer_response::StageStanding;
 use wire::torg::offers::v1::explain_offer_response::stage_standing as shown;
 use wire::torg::offers::v1::{ExplainOfferRequest, ExplainOfferResponse};

@@ -6,7 +6,7 @@ use access::{Action, Caller};
 use connectrpc::ErrorCode;
 use offers::{OfferId, StoredOffer};
 use remote_stages::StageSpec;
-use watcher::{Versioned, Rehearsed, Stage};
+use watcher::{Rehearsed, Stage, Versioned};
 use wire::torg::stages::v1 as proto;
 
 use super::StagesRpc;

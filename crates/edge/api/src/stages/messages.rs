@@ -6,7 +6,8 @@ use offers::fields::{self, Difference};
 use offers::time::from_time;
 use remote_stages::{EndpointStatus, Origin, RemoteStage, ShadowExample, ShadowReport, StageRegistry};
 use watcher::{
-    Upcoming, Depth, FailedVisit, Lane, LimitOverrides, Parked, Recrawl, StageLimits, StageReport, StageStatus,
+    Depth, FailedVisit, Lane, LimitOverrides, Parked, Recrawl, StageLimits, StageReport, StageStatus,
+    Upcoming,
 };
 use wire::torg::offers::v1::Offer;
 use wire::torg::stages::v1 as proto;

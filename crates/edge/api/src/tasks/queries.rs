@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use access::{Action, Caller};
-use planner::{Planner, Phase};
+use planner::{Phase, Planner};
 use tasks::{Definitions, Filter, Listed, cause_message};
 use wire::torg::tasks::v1::{self as proto, list_tasks_request::Standing};
 

@@ -164,7 +164,11 @@ impl<'d> Splitter<'d> {
         let parent = self.open.last().map_or("", |parent| local(parent));
         match Tree::parse(&repaired.text) {
             Ok(tree) => {
-                (self.dialect.read_header)(sink, &Versioned { parent, source: &repaired.text, at }, tree.root());
+                (self.dialect.read_header)(
+                    sink,
+                    &Versioned { parent, source: &repaired.text, at },
+                    tree.root(),
+                );
             }
             Err(error) => {
                 let problem = text.problem(Code::WrongHeader, repaired.original(error.offset), error.message);

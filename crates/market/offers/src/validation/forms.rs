@@ -2,8 +2,8 @@
 
 use super::texts::bytes;
 use super::{
-    EMAIL_BYTES_MAX, EMAIL_LOCAL_BYTES_MAX, Versioned, PHONE_CHARS_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN,
-    URL_BYTES_MAX, codes,
+    EMAIL_BYTES_MAX, EMAIL_LOCAL_BYTES_MAX, PHONE_CHARS_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN,
+    URL_BYTES_MAX, Versioned, codes,
 };
 
 /// `http://` or `https://`, with a host and without a password.

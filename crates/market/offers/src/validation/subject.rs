@@ -4,7 +4,7 @@ use catalog::{Catalogue, Category, Date, Decimal, Field, Kind, Price, PriceKind,
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as WireKind;
 use wire::torg::offers::v1::{Condition, Money, Offer};
 
-use super::{Versioned, LANGUAGE, codes};
+use super::{LANGUAGE, Versioned, codes};
 
 /// Decimal places of an amount in millionths.
 const MICROS_SCALE: u8 = 6;

@@ -130,7 +130,10 @@ impl Lineage {
         }
         let Some(start) = found.checked_sub(self.first()).map(|start| start as usize) else {
             let field = catalog::Field::Category;
-            return ChangeContext::Stuck(vec![Obstacle { field, hindrance: Hindrance::WrongVersion { found } }]);
+            return ChangeContext::Stuck(vec![Obstacle {
+                field,
+                hindrance: Hindrance::WrongVersion { found },
+            }]);
         };
         let before = item::read(offer, &self.catalogues[start]);
         let mut now = before.clone();

@@ -8,7 +8,7 @@ use catalog::{MigrationReport, Outcome};
 use offers::StoredOffer;
 use parking_lot::Mutex;
 use store::{Read, Store};
-use watcher::{Answer, Entity, Fields, Interest, Saved, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Entity, Fields, Interest, Saved, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Offer, Status};
 
 use crate::patch::patch;

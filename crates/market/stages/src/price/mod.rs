@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use offers::StoredOffer;
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::predicted_price::Confidence;
 use wire::torg::offers::v1::{Money, Offer, PredictedPrice, Status};
 

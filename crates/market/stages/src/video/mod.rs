@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use fetch::Client;
 use offers::{StoredOffer, time};
 use url::Url;
-use watcher::{Answer, Fields, Interest, Stage, StageError, Subject, Time, Schedule};
+use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject, Time};
 use wire::torg::offers::v1::{Problem, Status, Video, video};
 
 use crate::limits::{VIDEO_CHECK_AGAIN, VIDEO_CHECK_MISSING};

@@ -110,12 +110,7 @@ fn what_is_wrong_with_an_upload_or_a_report_is_said() {
     case(upload(&server, "/feeds/ann/none/upload", b"x"), 404, "not_found", "FEED_NOT_FOUND");
     case(upload(&server, "/feeds/ann/a%20b/upload", b"x"), 400, "invalid_argument", "WRONG_NAMESPACE");
     case(upload(&server, "/feeds/ann/a%2Fb/upload", b"x"), 400, "invalid_argument", "WRONG_NAMESPACE");
-    case(
-        upload(&server, "/feeds/ann/default/upload", b""),
-        400,
-        "invalid_argument",
-        "the file is empty",
-    );
+    case(upload(&server, "/feeds/ann/default/upload", b""), 400, "invalid_argument", "the file is empty");
     let large = vec![b'x'; (1 << 20) + 1];
     case(
         upload(&server, "/feeds/ann/default/upload", &large),

@@ -6,7 +6,7 @@ use access::{Caller, Proof, Role, Roles};
 use api::Market;
 use catalog::Catalogue;
 use offers::{Config, Dependencies, Offers, OpinionTopics, StoredOffer};
-use remote_stages::{StageStore, StageRegistry};
+use remote_stages::{StageRegistry, StageStore};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::sync::watch;
 use topics::{TopicSpec, Topics};

@@ -232,8 +232,15 @@ const SELDOM: [&str; 8] = [
 ];
 
 /// What services say to those whose roles do not suffice, and to those for whom something is not there.
-const REFUSALS: [&str; 7] =
-    ["may not", "do not allow this", "not by moderation", "no such", "There is no", "there is no", "Not found"];
+const REFUSALS: [&str; 7] = [
+    "may not",
+    "do not allow this",
+    "not by moderation",
+    "no such",
+    "There is no",
+    "there is no",
+    "Not found",
+];
 
 #[test]
 fn no_action_is_left_out() {

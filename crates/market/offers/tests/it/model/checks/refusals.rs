@@ -8,7 +8,7 @@ use crate::model::journal::{Answer, Asked, Called};
 use crate::model::rules::{Who, may_move};
 
 use super::effects::Effects;
-use super::moves::{VisitStatus, Standings};
+use super::moves::{Standings, VisitStatus};
 
 pub(crate) fn check(evidence: &Evidence, effects: &Effects, standings: &Standings) {
     for call in &evidence.notes.calls {
