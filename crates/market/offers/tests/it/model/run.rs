@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use buffa::Message as _;
+use offers::StoredOffer;
 use store::{Batch, Faults, Read, TableDef};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
-use wire::torg::offers::v1::{Offer, Status};
+use watcher::Entity;
+use wire::torg::offers::v1::Status;
 
 use crate::model::checks;
 use crate::model::client::Client;
@@ -140,10 +141,9 @@ async fn unrest(market: &Market) -> Option<String> {
         return Some(format!("opinions are behind: {lag:?}"));
     }
     for row in rows(market, "offers").await {
-        let offer = Offer::decode_from_slice(&row.value).unwrap();
-        if matches!(status(&offer), Status::STATUS_ACTIVE | Status::STATUS_REMOVED | Status::STATUS_ARCHIVED)
-        {
-            return Some(format!("{} is {:?}", offer.id, offer.status));
+        let stored = StoredOffer::decode(&row.value).unwrap();
+        if !matches!(stored.status(), Status::Expired | Status::Sold | Status::Banned) {
+            return Some(format!("{} is {:?}", stored.id, stored.status()));
         }
     }
     if let Some(row) = rows(market, "watcher_outbox").await.first() {
