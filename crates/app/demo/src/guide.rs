@@ -1,6 +1,5 @@
 //! What is printed when the demo is ready: where to look, and what to try. Every command works as it is printed, and everything fits on one screen.
 
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 

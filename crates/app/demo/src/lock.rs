@@ -126,11 +126,11 @@ mod tests {
         let pid = std::process::id();
         let told = refused(place.path());
         assert!(told.contains(&format!("runs already (process {pid})")), "{told}");
-        hold.tell("http://localhost:8080/console/").unwrap();
+        lock.tell("http://localhost:8080/console/").unwrap();
         let told = refused(place.path());
         assert!(told.contains("runs already, at http://localhost:8080/console/ (process"), "{told}");
         assert!(told.contains(&format!("kill {pid}")) && told.contains("--data"), "{told}");
-        drop(hold);
+        drop(lock);
         Lock::take(place.path()).unwrap();
     }
 

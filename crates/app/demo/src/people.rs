@@ -65,7 +65,7 @@ impl People {
     /// Somebody publishes something new.
     pub(super) async fn publish(&self, dice: &mut Dice) -> offers::Result<()> {
         let seller = Seller::somebody(dice);
-        let offer = offer::of(dice, seller, &self.inner.site);
+        let offer = offer::of(dice, seller, self.inner.site);
         self.inner.offers.create(&by_seller(seller), &offer).await.map(|_| ())
     }
 

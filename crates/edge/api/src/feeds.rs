@@ -144,7 +144,7 @@ impl FeedCalls {
     ) -> Result<proto::ListFeedsResponse, Refusal> {
         let about = About::method("ListFeeds by states").and("states", format!("{states:?}"));
         let mut last: Option<FeedName> = tokens::page(&about, page_token)?;
-        let mut place = last.as_ref().map(|name| self.feeds.place(name));
+        let mut place = last.as_ref().map(|name| self.feeds.survey_cursor(name));
         let (mut found, mut more) = (Vec::new(), true);
         for _ in 0..FEED_SURVEYS_MAX {
             let page = self.feeds.survey(place).await?;

@@ -2,7 +2,7 @@
 
 use access::{Action, Caller, Owner};
 use connectrpc::ErrorCode;
-use offers::Unfit;
+use offers::OpinionError;
 use wire::torg::offers::v1::{self as proto, Opinion};
 
 use crate::caller::{Intent, is_own};

@@ -35,7 +35,7 @@ impl StagesRpc {
         request: proto::ListStagesRequest,
     ) -> Result<proto::ListStagesResponse, Refusal> {
         require(caller, Action::SeeProcess)?;
-        let outside = self.0.outside();
+        let outside = self.0.remote();
         let mut ids: Vec<String> =
             self.0.built_in().map(str::to_owned).chain(outside.keys().cloned()).collect();
         ids.sort();
@@ -93,7 +93,7 @@ impl StagesRpc {
         for lane in Lane::ALL.into_iter().filter(|_| limit > 0) {
             let shown = messages::lane(lane);
             if [shown, WireLane::LANE_UNSPECIFIED].contains(&wanted) {
-                let ahead = self.0.offers().watcher().ahead(id, lane, limit).await?;
+                let ahead = self.0.offers().watcher().upcoming(id, lane, limit).await?;
                 waiting.extend(ahead.into_iter().map(|ahead| messages::waiting(shown, ahead)));
             }
         }
@@ -220,7 +220,7 @@ impl StagesRpc {
         };
         let released = released?;
         // The caller will look at the counts next.
-        self.0.forget_count(id);
+        self.0.invalidate_count(id);
         Ok(proto::ReleaseStageResponse { released, ..Default::default() })
     }
 
@@ -242,8 +242,8 @@ impl From<StageStoreError> for Refusal {
         let text = error.to_string();
         match error {
             StageStoreError::Store(error) => error.into(),
-            StageStoreError::Wrong(wrong) => {
-                let fault = |wrong: remote_stages::Wrong| {
+            StageStoreError::Invalid(wrong) => {
+                let fault = |wrong: remote_stages::SpecError| {
                     FieldFault::new(format!("stage.{}", wrong.field), "WRONG_STAGE", wrong.text)
                 };
                 Self::wrong("WRONG_STAGE", wrong.into_iter().map(fault).collect())

@@ -7,8 +7,8 @@ mod messages;
 mod queries;
 
 use access::Caller;
+use ctl::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 use planner::Signed;
-use planner::limits::{AUTHOR_CHARS_MAX, REASON_CHARS_MAX};
 use tasks::Tasks;
 use tasks::limits::TASK_NAME_BYTES_MAX;
 use wire::torg::tasks::v1 as proto;

@@ -107,7 +107,7 @@ impl PagePosition for ProblemCursor {
     }
 }
 
-impl PagePosition for Place {
+impl PagePosition for Cursor {
     fn to_bytes(&self) -> Vec<u8> {
         [&self.created_ms.to_be_bytes()[..], self.id.to_string().as_bytes()].concat()
     }

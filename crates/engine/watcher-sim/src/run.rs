@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Once};
+
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use store::{Memory, Schema};

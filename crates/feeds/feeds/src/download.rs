@@ -51,7 +51,7 @@ impl Download {
             request = request.auth(BasicAuth { user: link.user.clone(), password: link.password.clone() });
         }
         let mut download = match self.client.send(&request).await {
-            Ok(Fetched::Versioned(download)) => download,
+            Ok(Fetched::Found(download)) => download,
             Ok(Fetched::NotModified) => return Ok(FetchResult::NotModified),
             Err(error) => return Ok(FetchResult::Failed(error)),
         };

@@ -121,7 +121,7 @@ impl Nominatim {
         tokio::time::sleep_until(self.reserve_slot().await?).await;
         match self.client.send(&Request::get(url)).await.map_err(fetch_error)? {
             Fetched::NotModified => Err(unreadable("not modified")),
-            Fetched::Versioned(mut download) => {
+            Fetched::Found(mut download) => {
                 let mut bytes = Vec::new();
                 while let Some(piece) = download.body.chunk().await.map_err(fetch_error)? {
                     bytes.extend_from_slice(&piece);

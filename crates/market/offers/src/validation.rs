@@ -73,9 +73,9 @@ pub mod codes {
 
 /// The violations so far: each field and code once, at most [`VIOLATIONS_MAX`].
 #[derive(Default)]
-struct Versioned(Vec<Violation>);
+struct Violations(Vec<Violation>);
 
-impl Versioned {
+impl Violations {
     fn add(&mut self, field: impl Into<String>, code: &'static str, text: impl Into<String>) {
         let field = field.into();
         if !self.has(&field, code) && self.0.len() < VIOLATIONS_MAX {
@@ -98,7 +98,7 @@ impl Versioned {
 /// the source.
 #[must_use]
 pub fn violations(catalogue: &Catalogue, offer: &Offer) -> Vec<Violation> {
-    let mut found = Versioned::default();
+    let mut found = Violations::default();
     let bytes = offer.encoded_len() as usize;
     if bytes > OFFER_BYTES_MAX {
         // The other checks are not made: their cost depends on the size.
@@ -118,7 +118,7 @@ pub fn violations(catalogue: &Catalogue, offer: &Offer) -> Vec<Violation> {
     found.0
 }
 
-fn check_names(offer: &Offer, found: &mut Versioned) {
+fn check_names(offer: &Offer, found: &mut Violations) {
     texts::name(&offer.seller, "seller", SELLER_BYTES_MAX, found);
     if let Some((namespace, external)) = feed_of(offer) {
         texts::name(namespace, "source.feed.namespace", NAMESPACE_BYTES_MAX, found);
@@ -126,7 +126,7 @@ fn check_names(offer: &Offer, found: &mut Versioned) {
     }
 }
 
-fn check_attributes(offer: &Offer, found: &mut Versioned) {
+fn check_attributes(offer: &Offer, found: &mut Violations) {
     found.count("attributes", offer.attributes.len(), ATTRIBUTES_MAX);
     for (name, values) in offer.attributes.iter().take(ATTRIBUTES_MAX) {
         if name.is_empty() || name.len() > ATTRIBUTE_NAME_BYTES_MAX || name.chars().any(char::is_control) {
@@ -148,7 +148,7 @@ fn check_attributes(offer: &Offer, found: &mut Versioned) {
     }
 }
 
-fn check_media(offer: &Offer, found: &mut Versioned) {
+fn check_media(offer: &Offer, found: &mut Violations) {
     found.count("photos", offer.photos.len(), PHOTOS_MAX);
     for (number, photo) in offer.photos.iter().enumerate().take(PHOTOS_MAX) {
         forms::url(&photo.source_url, &format!("photos[{number}].source_url"), found);
@@ -158,7 +158,7 @@ fn check_media(offer: &Offer, found: &mut Versioned) {
     }
 }
 
-fn check_place(offer: &Offer, found: &mut Versioned) {
+fn check_place(offer: &Offer, found: &mut Violations) {
     let Some(place) = offer.place.as_option() else { return };
     texts::check(&place.address, "place.address", Lines::Several, found);
     texts::chars(&place.address, "place.address", ADDRESS_CHARS_MAX, found);
@@ -177,7 +177,7 @@ fn check_place(offer: &Offer, found: &mut Versioned) {
     }
 }
 
-fn check_contacts(offer: &Offer, found: &mut Versioned) {
+fn check_contacts(offer: &Offer, found: &mut Violations) {
     let Some(contacts) = offer.contacts.as_option() else { return };
     texts::check(&contacts.name, "contacts.name", Lines::One, found);
     texts::chars(&contacts.name, "contacts.name", CONTACT_NAME_CHARS_MAX, found);

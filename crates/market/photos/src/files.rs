@@ -84,7 +84,7 @@ fn open_s3(
     use object_store::prefix::PrefixStore;
 
     // Keep a provider that the program installed before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    net::install_ring();
     let mut builder = AmazonS3Builder::new().with_url(place);
     for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("AWS_")) {
         if let Ok(key) = name.to_ascii_lowercase().parse() {

@@ -103,7 +103,7 @@ impl Reader {
         answers: Vec<proto::Answer>,
     ) -> Vec<Result<Answer<StoredOffer>, StageError>> {
         let answers = by_id(&self.stage, subjects, answers, |answer| &answer.id);
-        let read = |(subject, answer): (&Subject<StoredOffer>, Versioned<proto::Answer>)| {
+        let read = |(subject, answer): (&Subject<StoredOffer>, Matched<proto::Answer>)| {
             self.answer(subject, answer.get()?)
         };
         subjects.iter().zip(answers).map(read).collect()
@@ -112,7 +112,7 @@ impl Reader {
     pub(crate) fn wishes(
         &self,
         subjects: &[Subject<StoredOffer>],
-        wishes: Vec<proto::Schedule>,
+        wishes: Vec<proto::Wish>,
     ) -> Vec<Result<Schedule, StageError>> {
         let wishes = by_id(&self.stage, subjects, wishes, |wish| &wish.id);
         wishes.into_iter().map(|wish| read_wish(wish.get()?)).collect()
@@ -234,7 +234,7 @@ impl Reader {
             name: self.stage.to_string(),
             ..Author::default()
         };
-        let moved = Move::to(to).because(code, text).apply(offer, &author, Mover::Stage, now, self.exposure);
+        let moved = Move::to(to).because(code, text).apply(stored, &author, Mover::Stage, now, self.exposure);
         moved.map_err(|error| StageError::Lasting(format!("its status: {error}")))
     }
 
@@ -256,13 +256,13 @@ impl Reader {
     }
 }
 
-enum Versioned<T> {
+enum Matched<T> {
     Missing,
     Once(T),
     Twice,
 }
 
-impl<T> Versioned<T> {
+impl<T> Matched<T> {
     fn get(self) -> Result<T, StageError> {
         match self {
             Self::Once(item) => Ok(item),
@@ -278,10 +278,10 @@ fn by_id<T>(
     subjects: &[Subject<StoredOffer>],
     items: Vec<T>,
     id: impl Fn(&T) -> &str,
-) -> Vec<Versioned<T>> {
+) -> Vec<Matched<T>> {
     let positions: BTreeMap<&str, usize> =
         subjects.iter().enumerate().map(|(n, subject)| (&*subject.entity.offer.id, n)).collect();
-    let mut found: Vec<Versioned<T>> = subjects.iter().map(|_| Versioned::Missing).collect();
+    let mut found: Vec<Matched<T>> = subjects.iter().map(|_| Matched::Missing).collect();
     for item in items {
         let Some(position) = positions.get(id(&item)) else {
             let offer = shortened(id(&item));
@@ -289,12 +289,12 @@ fn by_id<T>(
             continue;
         };
         let found = &mut found[*position];
-        *found = if matches!(found, Versioned::Missing) { Versioned::Once(item) } else { Versioned::Twice };
+        *found = if matches!(found, Matched::Missing) { Matched::Once(item) } else { Matched::Twice };
     }
     found
 }
 
-fn read_wish(wish: proto::Schedule) -> Result<Schedule, StageError> {
+fn read_wish(wish: proto::Wish) -> Result<Schedule, StageError> {
     match wish.kind {
         Some(wish::Kind::No(_)) => Ok(Schedule::No),
         Some(wish::Kind::Now(_)) => Ok(Schedule::Now),

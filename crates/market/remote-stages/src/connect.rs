@@ -61,10 +61,10 @@ impl Dialer {
         let connection = match secured {
             None => builder.lazy_plaintext(address.clone()),
             Some(secured) => {
-                let trouble = trouble.clone();
+                let last_error = last_error.clone();
                 let dial = tower::service_fn(move |address: Uri| {
-                    let (secured, trouble) = (secured.clone(), trouble.clone());
-                    async move { secured.connect(&address, trouble).await.map(TokioIo::new) }
+                    let (secured, last_error) = (secured.clone(), last_error.clone());
+                    async move { secured.connect(&address, last_error).await.map(TokioIo::new) }
                 });
                 builder.lazy_with_connector(dial, address.clone())
             }
@@ -74,11 +74,11 @@ impl Dialer {
 }
 
 impl Secured {
-    async fn connect(self, address: &Uri, trouble: Trouble) -> std::io::Result<Watched> {
-        trouble.forget();
+    async fn connect(self, address: &Uri, last_error: LastError) -> std::io::Result<ReportingStream> {
+        last_error.forget();
         let stream = self.dialer.connect(address).await;
-        let stream = stream.inspect_err(|error| trouble.note_handshake(error))?;
-        Ok(Watched::new(stream, self.own, trouble))
+        let stream = stream.inspect_err(|error| last_error.note_handshake(error))?;
+        Ok(ReportingStream::new(stream, self.own, last_error))
     }
 }
 

@@ -109,7 +109,7 @@ fn expire(offer: &StoredOffer, now: Time) -> Result<Answer<StoredOffer>, StageEr
     let author = Author { kind: author::Kind::KIND_STAGE.into(), name, ..Author::default() };
     let expired = Move::to(Status::Expired).because("exposure_over", "it was shown long enough: renew it");
     // This stage activates nothing, so no exposure begins.
-    let moved = expired.apply(&mut offer.offer, &author, Mover::Stage, now, Duration::ZERO);
+    let moved = expired.apply(&mut offer, &author, Mover::Stage, now, Duration::ZERO);
     moved.map_err(|error| StageError::Lasting(error.to_string()))?;
     Ok(patch(MOVED, offer, now))
 }

@@ -24,7 +24,7 @@ mod take_photos;
 mod video;
 
 pub use events::{EventKind, Events, OfferEvent, TopicEvents};
-pub use evolution::{ChangeContext, Evolution, Lineage, LineageError};
+pub use evolution::{Evolution, Evolved, Lineage, LineageError};
 pub use expiry::Expiry;
 pub use order_photos::OrderPhotos;
 pub use price::{

@@ -6,7 +6,7 @@ use clock::Clock;
 use ctl::Ctl;
 use feeds::Feeds;
 use store::Store;
-use tasks::Scheduler;
+use tasks::Tasks;
 use topics::Topics;
 
 use crate::actions::Actions;
@@ -48,7 +48,7 @@ impl Node {
             market: serves_api.then_some(market),
             feeds: serves_api.then(|| feeds.clone()),
             ctl: serves_api.then_some(ctl),
-            tasks: tasks.filter(|_| serves_api).map(|scheduler| TaskCalls { scheduler }),
+            tasks: tasks.filter(|_| serves_api).map(|tasks| TaskCalls { tasks }),
         })?;
         // Set once: `open` runs once.
         let _ = self.slots.rpc.set(service);

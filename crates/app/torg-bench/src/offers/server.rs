@@ -32,7 +32,7 @@ impl Server {
     /// Starts it on the store of the run and connects to it.
     pub(super) async fn start(args: &OffersBench) -> anyhow::Result<Self> {
         // It runs where no torg.toml is; so the store's folder has to be named from the root.
-        let url = args.store_url();
+        let url = args.run.store_url(super::options::SCHEMA, &args.folder());
         let url = match url.strip_prefix("fjall:") {
             Some(folder) => format!("fjall:{}", std::path::absolute(folder)?.display()),
             None => url,

@@ -1,7 +1,7 @@
 //! Conversions of values.
 
 use ctl::messages::{time, value};
-use ctl::{Current, Done, Past};
+use ctl::{Changed, Current, HistoryEntry};
 use jiff::Timestamp;
 use triggers::{Parameter, Value};
 use wire::torg::tasks::v1::{self as proto, SeenValue, seen_value};
@@ -41,7 +41,7 @@ pub(super) fn current(parameter: &Parameter, current: Option<&Current>) -> proto
 }
 
 /// The state of a parameter after its last change.
-pub(super) fn left(parameter: &Parameter, last: Past) -> proto::CtlCurrent {
+pub(super) fn left(parameter: &Parameter, last: HistoryEntry) -> proto::CtlCurrent {
     proto::CtlCurrent {
         parameter: parameter.to_string(),
         value: last.after.map(value).into(),
@@ -52,8 +52,8 @@ pub(super) fn left(parameter: &Parameter, last: Past) -> proto::CtlCurrent {
     }
 }
 
-pub(super) fn done(done: Done) -> proto::CtlDone {
-    let Done { parameter, before, after, version, changed, moved_back } = done;
+pub(super) fn done(done: Changed) -> proto::CtlDone {
+    let Changed { parameter, before, after, version, changed, moved_back } = done;
     proto::CtlDone {
         parameter: parameter.to_string(),
         before: before.map(value).into(),
@@ -65,8 +65,8 @@ pub(super) fn done(done: Done) -> proto::CtlDone {
     }
 }
 
-pub(super) fn past(past: Past) -> proto::CtlPast {
-    let Past { version, author, at, before, after, moved_back, reason } = past;
+pub(super) fn past(past: HistoryEntry) -> proto::CtlPast {
+    let HistoryEntry { version, author, at, before, after, moved_back, reason } = past;
     proto::CtlPast {
         version,
         author,

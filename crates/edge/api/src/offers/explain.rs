@@ -44,7 +44,7 @@ impl OfferCalls {
     }
 }
 
-fn stage_standing(stage: &str, seen: &Standing) -> StageStanding {
+fn stage_standing(stage: &str, seen: &VisitStatus) -> StageStanding {
     let failed = seen.failed.as_ref();
     let (waits, until) = waits(&seen.waits);
     StageStanding {

@@ -55,12 +55,12 @@ fn whose<'a>(caller: &'a Caller, named: &'a str) -> Result<Option<&'a str>, Refu
     caller::whose(caller, "seller", named, Intent::Read).map(Some)
 }
 
-fn event(events: Told, place: &WatchPlace, names: &Names) -> WatchOffersResponse {
+fn event(events: WatchEvent, place: &WatchCursor, names: &Names) -> WatchOffersResponse {
     use watch_offers_response::{CaughtUp, Position};
     let event = match events {
-        Told::Current(offer) => names.offer(offer).into(),
-        Told::Change(change) => names.change(change).into(),
-        Told::CaughtUp => {
+        WatchEvent::Current(offer) => names.offer(offer).into(),
+        WatchEvent::Change(change) => names.change(change).into(),
+        WatchEvent::CaughtUp => {
             let position = |(partition, offset): (usize, &i64)| Position {
                 partition: partition as u32,
                 offset: *offset,
@@ -90,7 +90,7 @@ fn decode(token: &str) -> Result<WatchCursor, Refusal> {
     if checksum(place) != *given {
         return Err(damaged());
     }
-    let place = WatchPlace::decode_from_slice(place).map_err(|_| damaged())?;
+    let place = WatchCursor::decode_from_slice(place).map_err(|_| damaged())?;
     // A checksum is not a signature: invalid positions must have no effect.
     let is_offer = place.offer.is_empty() || place.offer.parse::<OfferId>().is_ok();
     let is_place = is_offer && place.shard < u32::MAX && place.offsets.iter().all(|offset| *offset >= 0);

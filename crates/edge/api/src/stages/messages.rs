@@ -14,7 +14,7 @@ use wire::torg::stages::v1 as proto;
 
 /// The description and state of a stage.
 pub(super) fn stage(registry: &StageRegistry, id: &str, report: &StageReport) -> proto::Stage {
-    let outside = registry.outside();
+    let outside = registry.remote();
     let mut stage = proto::Stage {
         id: id.to_owned(),
         kind: proto::stage::Kind::KIND_BUILT_IN.into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use store::{Batch, Faults, Faulty, Key, KeyValue, Memory, Schema, Store, StoreOptions};
 use watcher::{
-    Answer, Clock, Entity, Error, Fields, Interest, Lane, Schedule, Setup, Stage, Waits, Watcher, Why,
+    Answer, Clock, Entity, Error, Fields, Interest, Lane, Schedule, Setup, Stage, VisitReason, Waits, Watcher,
 };
 
 use crate::common::{Doing, Running, SECOND, START, Thing, config, memory};
@@ -57,7 +57,7 @@ async fn a_stage_that_is_new_gets_to_see_what_was_there_before_it() {
     let report = running.watcher.report("picky").await.unwrap();
     assert_eq!((report.depth[&Lane::Background].rows, report.depth[&Lane::Timer].rows), (200, 100));
     let standing = running.explain("e2").await.stages["picky"].clone();
-    assert_eq!(standing.why, Some(Why::Recrawl));
+    assert_eq!(standing.why, Some(VisitReason::Recrawl));
     running.watcher.resume_stage("picky").await.unwrap();
     running.pass(10 * SECOND).await;
     assert_eq!(picky.visits().len(), 200);

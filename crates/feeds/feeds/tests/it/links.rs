@@ -48,7 +48,7 @@ impl Site {
         let path = head.split(' ').nth(1).unwrap().to_owned();
         self.asked.lock().unwrap().push(head);
         let answer = self.answers.lock().unwrap().get(&path).cloned();
-        let missing = || "HTTP/1.1 404 Not Versioned\r\nContent-Length: 0\r\n\r\n".to_owned();
+        let missing = || "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned();
         // Whoever has seen enough hangs up.
         let _ = pipe.write_all(answer.unwrap_or_else(missing).as_bytes()).await;
     }
@@ -170,7 +170,7 @@ async fn what_may_pass_is_tried_again_soon_and_what_lasts_at_the_usual_time() {
     let (busy, again) = shop.fetched(2).await;
     assert_eq!((busy.attempts, again), (2, 2 * next), "the pauses grow");
 
-    shop.site.says("/feed", "404 Not Versioned", "");
+    shop.site.says("/feed", "404 Not Found", "");
     shop.pass(again);
     let (missing, next) = shop.fetched(3).await;
     assert_eq!((outcome(&missing), next), (Outcome::OUTCOME_FAILED, 4 * HOUR));
@@ -195,8 +195,8 @@ async fn addresses_that_are_not_public_are_refused_also_behind_a_redirect() {
         ("http://shop.example.com/inside", "private_address", 1),
         ("http://shop.example.com/metadata", "private_address", 1),
     ];
-    shop.site.says("/inside", "302 Versioned\r\nLocation: http://inside.example.com/feed", "");
-    shop.site.says("/metadata", "302 Versioned\r\nLocation: http://169.254.169.254/latest", "");
+    shop.site.says("/inside", "302 Found\r\nLocation: http://inside.example.com/feed", "");
+    shop.site.says("/metadata", "302 Found\r\nLocation: http://169.254.169.254/latest", "");
     for (url, code, requests) in cases {
         let before = shop.site.asked().len();
         shop.pass(Duration::from_secs(1));

@@ -3,11 +3,11 @@
 use super::texts::bytes;
 use super::{
     EMAIL_BYTES_MAX, EMAIL_LOCAL_BYTES_MAX, PHONE_CHARS_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN,
-    URL_BYTES_MAX, Versioned, codes,
+    URL_BYTES_MAX, Violations, codes,
 };
 
 /// `http://` or `https://`, with a host and without a password.
-pub(super) fn url(text: &str, field: &str, found: &mut Versioned) {
+pub(super) fn url(text: &str, field: &str, found: &mut Violations) {
     if text.is_empty() {
         found.add(field, codes::REQUIRED, "has to be given");
     } else if bytes(text, field, URL_BYTES_MAX, found) && !is_url(text) {
@@ -25,7 +25,7 @@ fn is_url(text: &str) -> bool {
 }
 
 /// `+` and digits with blanks, dashes, points and brackets between them.
-pub(super) fn phone(text: &str, field: &str, found: &mut Versioned) {
+pub(super) fn phone(text: &str, field: &str, found: &mut Violations) {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let parts = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.' | '(' | ')');
     let form = text
@@ -40,7 +40,7 @@ pub(super) fn phone(text: &str, field: &str, found: &mut Versioned) {
 }
 
 /// A local part, one `@`, and a domain with a point.
-pub(super) fn email(text: &str, field: &str, found: &mut Versioned) {
+pub(super) fn email(text: &str, field: &str, found: &mut Violations) {
     if bytes(text, field, EMAIL_BYTES_MAX, found) && !is_email(text) {
         found.add(field, codes::WRONG_EMAIL, "has to be an e-mail address such as name@example.com");
     }
@@ -102,7 +102,7 @@ mod tests {
             ("+49 30 call me", false),
             ("+4930123456\n", false),
         ] {
-            let mut found = Versioned::default();
+            let mut found = Violations::default();
             phone(text, "phone", &mut found);
             assert_eq!(found.0.is_empty(), good, "{text}");
         }

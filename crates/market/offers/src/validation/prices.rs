@@ -3,9 +3,9 @@
 use wire::torg::offers::v1::__buffa::oneof::price::Kind;
 use wire::torg::offers::v1::{Money, Offer, Price};
 
-use super::{Versioned, codes};
+use super::{Violations, codes};
 
-pub(super) fn check(offer: &Offer, found: &mut Versioned) {
+pub(super) fn check(offer: &Offer, found: &mut Violations) {
     let Some(price) = offer.price.as_option() else { return };
     if price.kind.is_none() {
         found.add("price", codes::REQUIRED, "has to be fixed, free, negotiable or a range");

@@ -4,14 +4,14 @@ use catalog::{Catalogue, Category, Date, Decimal, Field, Kind, Price, PriceKind,
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as WireKind;
 use wire::torg::offers::v1::{Condition, Money, Offer};
 
-use super::{LANGUAGE, Versioned, codes};
+use super::{LANGUAGE, Violations, codes};
 
 /// Decimal places of an amount in millionths.
 const MICROS_SCALE: u8 = 6;
 /// Bytes of a day such as `2024-05-01`.
 const DAY_BYTES: usize = 10;
 
-pub(super) fn check(catalogue: &Catalogue, offer: &Offer, found: &mut Versioned) {
+pub(super) fn check(catalogue: &Catalogue, offer: &Offer, found: &mut Violations) {
     if offer.condition.as_known().is_none() {
         found.add("condition", codes::UNKNOWN_VALUE, "there is no such condition");
     }

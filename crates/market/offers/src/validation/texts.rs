@@ -1,6 +1,6 @@
 //! Checks of the length and the characters of texts.
 
-use super::{Versioned, codes};
+use super::{Violations, codes};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
@@ -9,7 +9,7 @@ pub(super) enum Lines {
 }
 
 /// No control characters, except line breaks and tabs in texts of several lines.
-pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Versioned) {
+pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Violations) {
     let parts_lines = |c: char| lines == Lines::Several && matches!(c, '\n' | '\r' | '\t');
     if let Some(control) = text.chars().find(|c| c.is_control() && !parts_lines(*c)) {
         let text = format!("the control character U+{:04X} is not allowed", u32::from(control));
@@ -17,14 +17,14 @@ pub(super) fn check(text: &str, field: &str, lines: Lines, found: &mut Versioned
     }
 }
 
-pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Versioned) {
+pub(super) fn chars(text: &str, field: &str, most: usize, found: &mut Violations) {
     let given = text.chars().count();
     if given > most {
         found.add(field, codes::TOO_LONG, format!("at most {most} characters, there are {given}"));
     }
 }
 
-pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Versioned) -> bool {
+pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Violations) -> bool {
     if text.len() > most {
         found.add(field, codes::TOO_LONG, format!("at most {most} bytes, there are {}", text.len()));
     }
@@ -32,7 +32,7 @@ pub(super) fn bytes(text: &str, field: &str, most: usize, found: &mut Versioned)
 }
 
 /// A name that becomes part of a key: not empty, without control characters.
-pub(super) fn name(text: &str, field: &str, most: usize, found: &mut Versioned) {
+pub(super) fn name(text: &str, field: &str, most: usize, found: &mut Violations) {
     if text.is_empty() {
         found.add(field, codes::REQUIRED, "has to be given");
     }

@@ -9,7 +9,7 @@ use buffa_types::google::protobuf::FieldMask;
 use catalog::Catalogue;
 use connectrpc::{ConnectError, RequestContext, Response, Router, Server, ServiceResult};
 use offers::status::Mover;
-use offers::{Call, Offers, Parts, StoredOffer};
+use offers::{Call, Dependencies, Offers, StoredOffer};
 use remote_stages::{StageRegistry, StageSpec, StageStore};
 use store::{Memory, Schema, Store, StoreOptions};
 use tokio::task::JoinHandle;
@@ -93,7 +93,7 @@ impl proto::StageService for Script {
         _: RequestContext,
         request: proto::ShouldProcessRequest,
     ) -> ServiceResult<proto::ShouldProcessResponse> {
-        let now = |subject: &proto::Subject| proto::Schedule {
+        let now = |subject: &proto::Subject| proto::Wish {
             id: subject.offer.as_option().unwrap().id.clone(),
             kind: Some(proto::wish::Now::default().into()),
             ..Default::default()

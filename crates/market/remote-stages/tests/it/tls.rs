@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use catalog::Catalogue;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use remote_stages::{Outside, Plugin};
+use remote_stages::{Plugin, StageSpec};
 use wire::torg::stages::v1 as proto;
 use wire::torg::stages::v1::outside_stage::Tls;
 

@@ -43,7 +43,7 @@ pub struct Lineage {
 
 /// The result for an offer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ChangeContext {
+pub enum Evolved {
     /// The offer has the current version or an unknown later one.
     UpToDate,
     Moved(Box<Offer>),
@@ -123,17 +123,14 @@ impl Lineage {
     /// Moves an offer to the current version, completely or not at all. Removed values stay in the
     /// history only.
     #[must_use]
-    pub fn evolve(&self, offer: &Offer) -> ChangeContext {
+    pub fn evolve(&self, offer: &Offer) -> Evolved {
         let found = self.version_of(offer);
         if found >= self.version() {
-            return ChangeContext::UpToDate;
+            return Evolved::UpToDate;
         }
         let Some(start) = found.checked_sub(self.first()).map(|start| start as usize) else {
             let field = catalog::Field::Category;
-            return ChangeContext::Stuck(vec![Obstacle {
-                field,
-                hindrance: Hindrance::WrongVersion { found },
-            }]);
+            return Evolved::Stuck(vec![Obstacle { field, hindrance: Hindrance::WrongVersion { found } }]);
         };
         let before = item::read(offer, &self.catalogues[start]);
         let mut now = before.clone();
@@ -141,14 +138,14 @@ impl Lineage {
             match step.apply(&now, next) {
                 Outcome::Moved(item) => now = *item,
                 Outcome::UpToDate => {}
-                Outcome::Stuck(obstacles) => return ChangeContext::Stuck(obstacles),
+                Outcome::Stuck(obstacles) => return Evolved::Stuck(obstacles),
             }
         }
         let mut moved = offer.clone();
         item::write(&mut moved, &before, &now);
         moved.catalogue_version = self.version();
         moved.obstacles.clear();
-        ChangeContext::Moved(Box::new(moved))
+        Evolved::Moved(Box::new(moved))
     }
 
     /// Obstacles in the form of the offer, with texts for its seller.

@@ -13,7 +13,7 @@ use wire::torg::offers::v1::{Offer, Status};
 
 use crate::patch::patch;
 
-pub use lineage::{ChangeContext, Lineage, LineageError};
+pub use lineage::{Evolved, Lineage, LineageError};
 
 /// Fields set by a move.
 const MOVED: [&str; 4] = ["category", "attributes", "catalogue_version", "obstacles"];
@@ -65,8 +65,8 @@ impl Evolution {
     }
 
     /// Archived offers do not change.
-    fn wanted(&self, offer: &StoredOffer) -> ChangeContext {
-        if self.is_old(offer) { self.lineage.evolve(&offer.offer) } else { ChangeContext::UpToDate }
+    fn wanted(&self, offer: &StoredOffer) -> Evolved {
+        if self.is_old(offer) { self.lineage.evolve(&offer.offer) } else { Evolved::UpToDate }
     }
 
     fn is_old(&self, offer: &StoredOffer) -> bool {
@@ -96,9 +96,9 @@ impl Stage<StoredOffer> for Evolution {
     async fn process(&self, subject: &Subject<StoredOffer>) -> Result<Answer<StoredOffer>, StageError> {
         let (id, now) = (subject.entity.id, subject.now);
         Ok(match self.wanted(&subject.entity) {
-            ChangeContext::UpToDate => Answer::untouched(),
-            ChangeContext::Moved(offer) => patch(MOVED, StoredOffer { id, offer: *offer }, now),
-            ChangeContext::Stuck(obstacles) => {
+            Evolved::UpToDate => Answer::untouched(),
+            Evolved::Moved(offer) => patch(MOVED, StoredOffer::new(id, *offer), now),
+            Evolved::Stuck(obstacles) => {
                 let obstacles = self.lineage.kept(&obstacles);
                 if obstacles == subject.entity.offer.obstacles {
                     return Ok(Answer::untouched());
@@ -116,17 +116,17 @@ impl Stage<StoredOffer> for Evolution {
     async fn on_saved(&self, saved: &Saved<StoredOffer>) -> Result<(), StageError> {
         let mut report = self.report.lock();
         match self.wanted(&saved.entity) {
-            ChangeContext::UpToDate => report.moved += 1,
+            Evolved::UpToDate => report.moved += 1,
             stuck => note(&mut report, &saved.entity.offer, &stuck),
         }
         Ok(())
     }
 }
 
-fn note(report: &mut MigrationReport, offer: &Offer, evolved: &ChangeContext) {
+fn note(report: &mut MigrationReport, offer: &Offer, evolved: &Evolved) {
     match evolved {
-        ChangeContext::UpToDate => report.up_to_date += 1,
-        ChangeContext::Moved(_) => report.moved += 1,
-        ChangeContext::Stuck(obstacles) => report.note(&offer.id, &Outcome::Stuck(obstacles.clone())),
+        Evolved::UpToDate => report.up_to_date += 1,
+        Evolved::Moved(_) => report.moved += 1,
+        Evolved::Stuck(obstacles) => report.note(&offer.id, &Outcome::Stuck(obstacles.clone())),
     }
 }

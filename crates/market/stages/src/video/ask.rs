@@ -35,7 +35,7 @@ async fn ask_oembed(client: &Client, endpoint: &str, video: &Url) -> Result<Said
     question.query_pairs_mut().append_pair("url", video.as_str());
     let request = Request::get(question).limits(limits(client));
     let answer = match client.send(&request).await {
-        Ok(Fetched::Versioned(download)) => download.body.collect().await,
+        Ok(Fetched::Found(download)) => download.body.collect().await,
         Ok(Fetched::NotModified) => return Err("the host answers a question that was not asked".to_owned()),
         Err(error) => Err(error),
     };

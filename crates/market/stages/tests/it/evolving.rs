@@ -186,25 +186,18 @@ fn a_lineage_is_read_from_a_folder_with_the_past() {
     let present = catalogue_of(&third());
     let read = || Lineage::read(folder.path(), Arc::clone(&present));
     let old = Offer { catalogue_version: 1, ..used("161") };
-    assert!(
-        matches!(read().unwrap().evolve(&old), stages::ChangeContext::Stuck(_)),
-        "nothing leads from there"
-    );
+    assert!(matches!(read().unwrap().evolve(&old), stages::Evolved::Stuck(_)), "nothing leads from there");
     write("2/catalogue.toml", &second());
     assert!(read().unwrap_err().to_string().contains("2-3.toml"), "{}", read().unwrap_err());
     write("2-3.toml", SECOND_TO_THIRD);
     write("1/catalogue.toml", FIRST);
     write("1-2.toml", FIRST_TO_SECOND);
-    let stages::ChangeContext::Moved(moved) = read().unwrap().evolve(&old) else { panic!("it is moved") };
+    let stages::Evolved::Moved(moved) = read().unwrap().evolve(&old) else { panic!("it is moved") };
     assert_eq!((&*moved.category, moved.catalogue_version), ("cycles", 3));
     let unknown = Offer { catalogue_version: 0, ..old.clone() };
-    assert_eq!(
-        read().unwrap().evolve(&unknown),
-        stages::ChangeContext::Moved(moved),
-        "it is as old as can be"
-    );
+    assert_eq!(read().unwrap().evolve(&unknown), stages::Evolved::Moved(moved), "it is as old as can be");
     let fresh = Offer { catalogue_version: 3, ..old };
-    assert_eq!(read().unwrap().evolve(&fresh), stages::ChangeContext::Already);
+    assert_eq!(read().unwrap().evolve(&fresh), stages::Evolved::UpToDate);
     write("1-2.toml", &FIRST_TO_SECOND.replace("[[attribute]]\nfrom = \"code\"\nremove = true\n", ""));
     assert!(read().unwrap_err().to_string().contains("`code` is gone"), "{}", read().unwrap_err());
 }

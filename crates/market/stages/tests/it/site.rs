@@ -75,8 +75,7 @@ impl Site {
             inside.asked.push(asked);
             page
         };
-        let answer =
-            page.unwrap_or_else(|| b"HTTP/1.1 404 Not Versioned\r\nContent-Length: 0\r\n\r\n".to_vec());
+        let answer = page.unwrap_or_else(|| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
         // Whoever has seen enough hangs up.
         let _ = pipe.write_all(&answer).await;
     }

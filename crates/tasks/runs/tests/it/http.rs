@@ -8,7 +8,7 @@ use runs::{Action, Callback, Done, Error, Http, Poll, PollResult, Reason, Spec, 
 use triggers::Value;
 
 use crate::common::{Place, eventually, id, open};
-use crate::server::Answer::{At, Body, Silence, Status};
+use crate::server::Answer::{self, At, Body, Silence};
 use crate::server::Service;
 
 fn call(http: Http) -> Spec {
@@ -30,7 +30,7 @@ fn field() -> PollResult {
 #[tokio::test]
 async fn an_answer_tells_the_end_and_the_request_says_which_run_it_is() {
     let place = Place::new();
-    let service = Service::start(|_, _| Status(204)).await;
+    let service = Service::start(|_, _| Answer::Status(204)).await;
     let headers = [("authorization".to_owned(), "Bearer s3cret".into())].into();
     let values = [("sales.rows".to_owned(), Value::Number(5))].into();
     let spec = Spec { values, ..call(Http { headers, ..Http::post(service.url("/run?key=s3cret")) }) };
@@ -56,7 +56,7 @@ async fn a_refusal_fails_the_run_with_what_the_service_said() {
     for (code, said) in
         [(400, "400 Bad Request: answer 400"), (500, "500 Internal"), (302, "redirects are not followed")]
     {
-        let service = Service::start(move |_, _| Status(code)).await;
+        let service = Service::start(move |_, _| Answer::Status(code)).await;
         let end = place.execute(&format!("r{code}"), &call(Http::post(service.url("/run")))).await;
         assert_eq!(end.reason, Reason::Failed);
         assert!(end.detail.contains(said), "{end}");
@@ -67,7 +67,7 @@ async fn a_refusal_fails_the_run_with_what_the_service_said() {
 #[tokio::test]
 async fn errors_that_may_pass_are_tried_again_with_the_same_key() {
     let place = Place::new();
-    let service = Service::start(|before, _| Status([503, 429, 200][before])).await;
+    let service = Service::start(|before, _| Answer::Status([503, 429, 200][before])).await;
     let own_body = Http { body: Some("as it is".into()), ..Http::post(service.url("/run")) };
     let end = place.execute("r1", &call(own_body)).await;
     assert_eq!(end.reason, Reason::Done);
@@ -95,8 +95,8 @@ async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
     let place = Place::new();
     let service = Service::start(|before, asked| match asked.path.as_str() {
         "/run" => At("jobs/7".to_owned()),
-        _ if before < 3 => Status(202),
-        _ => Status(200),
+        _ if before < 3 => Answer::Status(202),
+        _ => Answer::Status(200),
     })
     .await;
     let headers = [("x-key".to_owned(), "k".into())].into();
@@ -106,7 +106,7 @@ async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
     assert_eq!(asked.len(), 3);
     let is_right = |asked: &crate::server::Asked| asked.method == "GET" && asked.header("x-key") == "k";
     assert!(asked.iter().all(is_right));
-    let nowhere = Service::start(|_, _| Status(202)).await;
+    let nowhere = Service::start(|_, _| Answer::Status(202)).await;
     let http = Http { done: poll(None, PollResult::Status), ..Http::post(nowhere.url("/run")) };
     let end = place.execute("r2", &call(http)).await;
     assert!(end.detail.contains("give poll.url"), "{end}");
@@ -115,7 +115,7 @@ async fn a_service_is_asked_where_it_says_until_its_status_tells_the_end() {
 #[tokio::test]
 async fn secrets_of_the_first_request_do_not_go_to_another_host() {
     let place = Place::new();
-    let other = Service::start(|_, _| Status(200)).await;
+    let other = Service::start(|_, _| Answer::Status(200)).await;
     let place_of_job = other.url("/job");
     let service = Service::start(move |_, _| At(place_of_job.clone())).await;
     let headers = [("authorization".to_owned(), "Bearer s3cret".into())].into();
@@ -134,7 +134,7 @@ async fn a_field_of_the_answer_tells_the_end() {
         ("r4", "<html>", Reason::Failed, "no JSON"),
     ] {
         let service = Service::start(move |before, asked| match asked.path.as_str() {
-            "/run" => Status(200),
+            "/run" => Answer::Status(200),
             _ if before < 3 => Body(r#"{"job":{"state":"running"}}"#),
             _ => Body(last),
         })
@@ -151,7 +151,7 @@ async fn a_field_of_the_answer_tells_the_end() {
 #[tokio::test]
 async fn a_callback_tells_the_end_once_and_only_with_the_token_of_the_run() {
     let place = Place::new();
-    let service = Service::start(|_, _| Status(202)).await;
+    let service = Service::start(|_, _| Answer::Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let handle = place.runner.start(&id("r1"), &spec).await.unwrap();
     let asked = eventually("it was asked", async || service.asked().into_iter().next()).await;
@@ -186,7 +186,7 @@ async fn a_call_can_be_killed_and_is_not_under_way_then() {
     let status = place.runner.status(&id("r1")).await.unwrap();
     assert!(
         matches!(status, Status::Running { pid: Some(pid), .. } if pid == std::process::id()),
-        "{looked:?}"
+        "{status:?}"
     );
     assert!(matches!(place.runner.remove(&id("r1")).await, Err(Error::UnderWay(_))));
     assert!(handle.kill().await.unwrap());
@@ -197,7 +197,7 @@ async fn a_call_can_be_killed_and_is_not_under_way_then() {
 #[tokio::test]
 async fn a_request_without_an_answer_is_sent_again_with_the_same_key_by_another_process() {
     let place = Place::new();
-    let service = Service::start(|before, _| if before == 0 { Silence } else { Status(200) }).await;
+    let service = Service::start(|before, _| if before == 0 { Silence } else { Answer::Status(200) }).await;
     let spec = call(Http::post(service.url("/run")));
     let starter = place.starter("start", "r1", &spec);
     eventually("it was asked", async || service.asked().into_iter().next()).await;
@@ -217,8 +217,8 @@ async fn accepted_work_is_not_given_again_but_asked_about_by_another_process() {
     let told = Arc::clone(&is_done);
     let service = Service::start(move |_, asked| match asked.path.as_str() {
         "/run" => At("/jobs/7".to_owned()),
-        _ if told.load(Ordering::SeqCst) => Status(200),
-        _ => Status(202),
+        _ if told.load(Ordering::SeqCst) => Answer::Status(200),
+        _ => Answer::Status(202),
     })
     .await;
     let spec = call(Http { done: poll(None, PollResult::Status), ..Http::post(service.url("/run")) });
@@ -234,7 +234,7 @@ async fn accepted_work_is_not_given_again_but_asked_about_by_another_process() {
 #[tokio::test]
 async fn a_callback_is_heard_while_no_process_is_there() {
     let place = Place::new();
-    let service = Service::start(|_, _| Status(202)).await;
+    let service = Service::start(|_, _| Answer::Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let starter = place.starter("start", "r1", &spec);
     let progress = place.folder_of("r1").join("call.json");
@@ -250,7 +250,7 @@ async fn a_callback_is_heard_while_no_process_is_there() {
 #[tokio::test]
 async fn a_call_of_two_processes_at_once_is_carried_out_by_one() {
     let place = Place::new();
-    let service = Service::start(|_, _| Status(202)).await;
+    let service = Service::start(|_, _| Answer::Status(202)).await;
     let spec = call(Http { done: Done::Callback, ..Http::post(service.url("/run")) });
     let first = place.runner.start(&id("r1"), &spec).await.unwrap();
     let other = open(&place.runs());
@@ -267,7 +267,7 @@ async fn a_call_of_two_processes_at_once_is_carried_out_by_one() {
 #[tokio::test]
 async fn the_time_of_a_call_goes_on_while_no_process_is_there() {
     let place = Place::new();
-    let service = Service::start(|_, _| Status(202)).await;
+    let service = Service::start(|_, _| Answer::Status(202)).await;
     let done = Done::Callback;
     let spec =
         Spec { timeout: Duration::from_secs(3), ..call(Http { done, ..Http::post(service.url("/run")) }) };

@@ -97,7 +97,7 @@ async fn a_run_whose_supervisor_is_killed_has_died_and_nothing_of_it_is_left() {
     assert_eq!(end.reason, Reason::Died);
     assert_eq!(processes_of(&place.folder_of("r1")), Vec::<String>::new());
     let status = place.runner.status(&id("r1")).await.unwrap();
-    assert!(matches!(status, Status::Died { noticed, .. } if noticed == end.ended), "{looked:?}");
+    assert!(matches!(status, Status::Died { noticed, .. } if noticed == end.ended), "{status:?}");
     // It is not started again, whoever tries; it can be removed, and its log is there until then.
     let again = place.runner.start(&id("r1"), &shell("true")).await.unwrap();
     assert_eq!(again.wait().await.unwrap().reason, Reason::Died);

@@ -150,7 +150,7 @@ proptest! {
 
     #[test]
     fn no_damage_to_a_sound_file_makes_it_panic(at in 0..2_000_usize, length in 0..5_usize, put in "[-{}\\[\\]:,&*!|>'\"%@`\\t\\n $a-z0-9.]{0,4}") {
-        let page = common::examples().swap_remove(1);
+        let page = crate::common::examples().swap_remove(1);
         let characters: Vec<char> = page.chars().collect();
         let at = at % characters.len();
         let end = (at + length).min(characters.len());
@@ -158,7 +158,7 @@ proptest! {
         match TaskSet::read(vec![("a".to_owned(), text.clone())]) {
             // No task is lost without a word.
             Ok(set) => {
-                let tasks = common::to_json(&text)["tasks"].as_object().map_or(0, serde_json::Map::len);
+                let tasks = crate::common::to_json(&text)["tasks"].as_object().map_or(0, serde_json::Map::len);
                 prop_assert_eq!(set.len(), tasks);
             }
             Err(errors) => {

@@ -62,7 +62,7 @@ fn trigger() -> impl Strategy<Value = Trigger> {
 proptest! {
     #[test]
     fn every_trigger_is_read_back_as_it_was_written(trigger in trigger()) {
-        let mut task = common::when("{new_day: a.b}");
+        let mut task = crate::common::when("{new_day: a.b}");
         task.trigger = trigger;
         let file = serde_json::json!({ "tasks": { "t": task.definition() } }).to_string();
         let set = sound(&file);

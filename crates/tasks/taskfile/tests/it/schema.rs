@@ -24,7 +24,7 @@ fn every_example_of_the_page_passes() {
 #[test]
 fn what_the_reader_writes_passes() {
     for example in examples() {
-        for task in common::sound(&example).tasks() {
+        for task in crate::common::sound(&example).tasks() {
             let file = serde_json::json!({ "tasks": { task.name.as_str(): task.definition() } });
             assert!(validator().is_valid(&file), "{file:#}");
         }

@@ -167,7 +167,7 @@ fn a_secret_that_is_written_into_the_file_is_told_and_shown_nowhere() {
     assert!(shown[4].contains("Bearer ${TOKEN}"), "{}", shown[4]);
     // Nor when something else is wrong in its line.
     let wrong = text.replace("x-team: sales", "x-team: $sales");
-    let errors = common::read(&wrong).unwrap_err();
+    let errors = crate::common::read(&wrong).unwrap_err();
     assert!(
         !errors.to_string().contains("s3cr3t") && !errors.to_json().to_string().contains("s3cr3t"),
         "{errors}"

@@ -171,7 +171,7 @@ proptest! {
             for id in queues.next_scans(now, usize::MAX) {
                 let low = queues.low(id);
                 let mut rows = stored.get(&id.shard).into_iter().flatten().filter(|row| id.line == Line::Fresh && row.0 >= low).peekable();
-                let low = rows.scan_queue().map_or(now, |row| row.0);
+                let low = rows.peek().map_or(now, |row| row.0);
                 let mut due = Vec::new();
                 let later = loop {
                     match rows.next() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::Store;
-use watcher::{Answer, Blocked, Fields, Interest, Lane, Recrawl, Schedule, Waits, Watcher, Why};
+use watcher::{Answer, Blocked, Fields, Interest, Lane, Recrawl, Schedule, VisitReason, Waits, Watcher};
 
 use crate::common::{Doing, Thing, titled};
 use crate::engines::place::Place;
@@ -87,7 +87,7 @@ pub(crate) async fn a_stage_that_is_new_sees_what_was_there_before_it(place: Pla
     assert_eq!((report.depth[&Lane::Background].rows, report.depth[&Lane::Timer].rows), (30, 15));
     let paused = Waits::Blocked(Lane::Background, Blocked::Paused);
     running.eventually_waits("t2", "picky", |waits| *waits == paused).await;
-    assert_eq!(running.standing("t2", "picky").await.why, Some(Why::Recrawl));
+    assert_eq!(running.standing("t2", "picky").await.why, Some(VisitReason::Recrawl));
 
     running.watcher.resume_stage("picky").await.unwrap();
     for (n, id) in ids.iter().enumerate() {

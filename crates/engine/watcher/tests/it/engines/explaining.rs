@@ -1,8 +1,8 @@
-//! Why something waits: anybody may ask, in any process.
+//! VisitReason something waits: anybody may ask, in any process.
 
 use std::time::Duration;
 
-use watcher::{Answer, Blocked, Failed, Lane, LastVisit, StageError, Waits, Why, shard_of};
+use watcher::{Answer, Blocked, Failed, Lane, LastVisit, StageError, VisitReason, Waits, shard_of};
 
 use crate::common::{Doing, Thing, titled};
 use crate::engines::place::Place;
@@ -46,8 +46,11 @@ pub(crate) async fn another_process_explains_where_an_entity_stands_with_every_s
     let content = &explained.stages["content"];
     assert!(matches!(content.last, Some(LastVisit { version: 1, changed: Some(true), .. })), "{content}");
     let resting = &explained.stages["resting"];
-    assert_eq!((resting.why, &resting.last, resting.since.is_some()), (Some(Why::Change), &None, true));
-    assert_eq!(explained.stages["patient"].why, Some(Why::Timer));
+    assert_eq!(
+        (resting.why, &resting.last, resting.since.is_some()),
+        (Some(VisitReason::Change), &None, true)
+    );
+    assert_eq!(explained.stages["patient"].why, Some(VisitReason::Timer));
     assert_eq!(explained.stages["strict"].failed, Some(Failed { attempts: 1, error: "a bug".to_owned() }));
     let text = explained.to_string();
     assert!(text.contains("resting: due, but the stage is paused, since"), "{text}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use watcher::{Answer, Blocked, Clock, Config, Lane, StageLimits, Time, Waits, Why};
+use watcher::{Answer, Blocked, Clock, Config, Lane, StageLimits, Time, VisitReason, Waits};
 
 use crate::common::{Doing, Thing, titled};
 use crate::engines::orders::{HOURLY, is_held_by_rate, ticking};
@@ -41,7 +41,7 @@ async fn arm_yesterday(running: &Running) -> Time {
         running.save(&Thing::new(id, HOUR_MS)).await;
         eventually("it is armed", async || (running.state(id, "timed").await == "armed").then_some(())).await;
         let standing = running.standing(id, "timed").await;
-        assert_eq!((standing.why, standing.last.unwrap().changed), (Some(Why::Timer), Some(false)));
+        assert_eq!((standing.why, standing.last.unwrap().changed), (Some(VisitReason::Timer), Some(false)));
         let Waits::Until(time, Lane::Timer) = standing.waits else { panic!("{:?}", standing.waits) };
         first = [first, Some(time)].into_iter().flatten().min();
     }

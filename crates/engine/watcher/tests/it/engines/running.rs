@@ -8,7 +8,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use topics::Topics;
 use watcher::{
-    Clock, Config, Entity, Setup, Stage, StageLimits, StageReport, Standing, Time, Versioned, Waits, Watcher,
+    Clock, Config, Entity, Setup, Stage, StageLimits, StageReport, Time, Versioned, VisitStatus, Waits,
+    Watcher,
 };
 
 use crate::common::Thing;
@@ -156,7 +157,7 @@ impl Running<Thing> {
     }
 
     /// Where an entity stands with a stage.
-    pub(crate) async fn standing(&self, id: &str, stage: &str) -> Standing {
+    pub(crate) async fn standing(&self, id: &str, stage: &str) -> VisitStatus {
         standing(&self.watcher, id, stage).await
     }
 
@@ -168,6 +169,6 @@ impl Running<Thing> {
 }
 
 /// Where an entity stands with a stage, as this watcher says.
-pub(crate) async fn standing(watcher: &Watcher<Thing>, id: &str, stage: &str) -> Standing {
+pub(crate) async fn standing(watcher: &Watcher<Thing>, id: &str, stage: &str) -> VisitStatus {
     watcher.explain(&id.to_owned()).await.unwrap().stages.remove(stage).unwrap()
 }

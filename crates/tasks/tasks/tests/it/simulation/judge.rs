@@ -115,8 +115,8 @@ impl Commit<'_> {
 
     /// Only who has the lease may do this.
     fn is_owner(&mut self, what: &str) {
-        let leader = &self.inside.leader;
-        self.must(*leader == self.actor.name, || format!("{what} without the lease, which {owner:?} has"));
+        let leader = self.inside.leader.clone();
+        self.must(leader == self.actor.name, || format!("{what} without the lease, which {leader:?} has"));
     }
 
     fn remembers(&mut self, name: &str, after: &proto::Task, expected: &Seen) {
@@ -250,7 +250,7 @@ impl Commit<'_> {
             let explained = reported != Outcome::OUTCOME_SUCCEEDED && !error.is_empty();
             // Who tells that a run was lost need not say why.
             return self.must(explained || reported == Outcome::OUTCOME_LOST, || {
-                format!("{key:?} never was, and is told {told:?}")
+                format!("{key:?} never was, and is told {reported:?}")
             });
         };
         let is_true = match (&real.end, reported) {
@@ -266,7 +266,7 @@ impl Commit<'_> {
             Reason::Done => "done",
             _ => "not done",
         });
-        self.must(is_true, || format!("{key:?} is told to be {told:?}, and it is {end}"));
+        self.must(is_true, || format!("{key:?} is told to be {reported:?}, and it is {end}"));
     }
 
     /// The values of a success stand in its own commit, unless they stand there already or would move back.

@@ -85,7 +85,7 @@ impl Written {
                 self.values.insert(parameter(key), (version, value));
             }
             "watcher_leases" => {
-                self.leader = Some(read::<watcher::insight::Lease>(value).leader);
+                self.leader = Some(read::<watcher::insight::Lease>(value).owner);
             }
             "task_deployments" if columns(key)[0] == "0" => self.deployment = Some(read(value)),
             "task_files" => {
