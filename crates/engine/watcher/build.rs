@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Writes a file that looks as old as time: the generator asks cargo to watch it, and a file that is younger than the run of this script would have everything
-/// built again every time.
+/// Writes a file that looks as old as time: the generator asks cargo to watch it, and a file that
+/// is younger than the run of this script would have everything built again every time.
 fn write(path: &Path, bytes: Vec<u8>) -> std::io::Result<()> {
     std::fs::write(path, bytes)?;
     std::fs::File::options().write(true).open(path)?.set_modified(std::time::UNIX_EPOCH)

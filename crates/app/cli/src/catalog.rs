@@ -52,13 +52,15 @@ pub(crate) enum CatalogCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Reads all offers and says how many are of an earlier catalogue, how many of them can be moved to the present one, and what hinders the others. Changes nothing.
+    /// Reads all offers and says how many are of an earlier catalogue, how many of them can be
+    /// moved to the present one, and what hinders the others. Changes nothing.
     Survey {
         /// One object of JSON instead of lines.
         #[arg(long)]
         json: bool,
     },
-    /// Says how often the category of a labelled title is recognised, on the part that words were chosen by and on the part that was held out.
+    /// Says how often the category of a labelled title is recognised, on the part that words were
+    /// chosen by and on the part that was held out.
     Accuracy(accuracy::Measure),
 }
 

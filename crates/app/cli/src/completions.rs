@@ -11,7 +11,8 @@ use terminal::print;
 /// Where the manual goes.
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Writes a page for every command into this folder, which is made if it is not there; without it torg.1 goes to stdout.
+    /// Writes a page for every command into this folder, which is made if it is not there; without
+    /// it torg.1 goes to stdout.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

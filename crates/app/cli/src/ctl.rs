@@ -42,7 +42,8 @@ pub(crate) enum CtlCommand {
         /// A value is a time such as 2026-03-25T08:05:00Z, the word now, or a whole number.
         #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment)]
         values: Vec<Assignment>,
-        /// A value may become less than it is. Tasks that have seen more do not fire until it is passed again.
+        /// A value may become less than it is. Tasks that have seen more do not fire until it is
+        /// passed again.
         #[arg(long)]
         back: bool,
         #[command(flatten)]
@@ -77,7 +78,8 @@ pub(crate) enum CtlCommand {
     },
     /// Shows values, and then every change until Ctrl-C.
     Watch {
-        /// Names of parameters; or one beginning of names, without a dot, such as `sal` or `dwh/`. Without any, all values.
+        /// Names of parameters; or one beginning of names, without a dot, such as `sal` or `dwh/`.
+        /// Without any, all values.
         #[arg(value_name = "PREFIX|NAME")]
         about: Vec<String>,
         #[command(flatten)]

@@ -1,4 +1,5 @@
-//! `torg feed`: the check of a file without a server, and what sellers and support do with feeds, asked of a running process.
+//! `torg feed`: the check of a file without a server, and what sellers and support do with feeds,
+//! asked of a running process.
 
 mod asked;
 mod bar;
@@ -23,7 +24,8 @@ use node::config::Config;
 /// What can be done with feeds.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeedCommand {
-    /// Reads a file and says everything that a load would say of it: format, encoding, and what is wrong, where, and how to mend it. Asks nobody.
+    /// Reads a file and says everything that a load would say of it: format, encoding, and what is
+    /// wrong, where, and how to mend it. Asks nobody.
     Check(Check),
     /// Prints the schema (XSD) of Torg's own XML.
     Schema,

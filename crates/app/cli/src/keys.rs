@@ -1,8 +1,8 @@
 //! `torg keys add | list | revoke`.
 //!
-//! As with topics, the command opens the store itself where it can, which needs no token: whoever can read and write
-//! the store may do everything anyway. That is how the first key of a new store is made. Otherwise it asks the process
-//! that has the store open, with a token of the role admin.
+//! As with topics, the command opens the store itself where it can, which needs no token: whoever
+//! can read and write the store may do everything anyway. That is how the first key of a new store
+//! is made. Otherwise it asks the process that has the store open, with a token of the role admin.
 
 use std::time::Duration;
 
@@ -109,7 +109,8 @@ pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result
     }
 }
 
-/// Prints what has the key in it. A key that nobody has seen is of no use to anybody, and works all the same.
+/// Prints what has the key in it. A key that nobody has seen is of no use to anybody, and works all
+/// the same.
 fn show_once(id: &str, lines: &str) -> anyhow::Result<()> {
     let why = match print_on(&[lines]) {
         Ok(true) => return Ok(()),

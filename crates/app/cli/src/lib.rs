@@ -1,4 +1,5 @@
-//! The command line of `torg`: one module a command. [`main`] reads it, and the configuration, and runs the command.
+//! The command line of `torg`: one module a command. [`main`] reads it, and the configuration, and
+//! runs the command.
 
 mod catalog;
 mod completions;
@@ -62,7 +63,8 @@ enum Command {
     /// The outside stage of the demo.
     #[command(hide = true)]
     DemoStage(demo::StageFlags),
-    /// Looks at the store, topics, files, clocks, stages and all else that the configuration names, and says what is wrong.
+    /// Looks at the store, topics, files, clocks, stages and all else that the configuration names,
+    /// and says what is wrong.
     Doctor {
         #[command(flatten)]
         asked: Examination,
@@ -98,7 +100,8 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
-    /// Finds and shows categories, checks catalogue files, surveys what a new version does to the offers.
+    /// Finds and shows categories, checks catalogue files, surveys what a new version does to the
+    /// offers.
     Catalog {
         #[command(subcommand)]
         command: CatalogCommand,
@@ -126,7 +129,8 @@ enum Command {
         #[command(flatten)]
         settings: Settings,
     },
-    /// Puts reactive tasks to work, shows, explains and mends them; checks, draws, simulates and compares their files.
+    /// Puts reactive tasks to work, shows, explains and mends them; checks, draws, simulates and
+    /// compares their files.
     Tasks {
         #[command(subcommand)]
         command: TasksCommand,
@@ -155,7 +159,8 @@ enum Command {
     Man(Man),
 }
 
-/// Settings that every command takes. Each has a key in the file and a `TORG_...` variable; the command line wins.
+/// Settings that every command takes. Each has a key in the file and a `TORG_...` variable; the
+/// command line wins.
 #[derive(Debug, Default, Args)]
 struct Settings {
     /// The configuration file; without it ./torg.toml, if it exists.
@@ -233,7 +238,8 @@ impl Settings {
 /// Runs the program: prints what went wrong, and says by its exit code whether something did.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Before anything else: a supervisor of a run has no thread and no allocation that it does not need.
+    // Before anything else: a supervisor of a run has no thread and no allocation that it does not
+    // need.
     if let Some(code) = node::roles::tasks::supervised(std::env::args_os()) {
         return code;
     }
@@ -309,7 +315,8 @@ fn serve(flags: demo::Flags, mut settings: Settings) -> anyhow::Result<()> {
     runtime()?.block_on(node::serve(config, prepare))
 }
 
-/// Where commands that are typed here ask without being told: they know the file and the environment, and not the flags of this one.
+/// Where commands that are typed here ask without being told: they know the file and the
+/// environment, and not the flags of this one.
 fn asked_here() -> Option<String> {
     let config = std::env::var_os("TORG_CONFIG").map(PathBuf::from);
     let here = Settings { config, ..Settings::default() }.try_load().ok()?;

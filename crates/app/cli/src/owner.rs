@@ -1,4 +1,5 @@
-//! Whose the embedded store is. Whoever opens it leaves files in it that only he may change, and its process stands still then: a command does not open the store of another user.
+//! Whose the embedded store is. Whoever opens it leaves files in it that only he may change, and
+//! its process stands still then: a command does not open the store of another user.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
@@ -45,7 +46,8 @@ pub(super) fn require_own(url: &str, create: bool) -> anyhow::Result<()> {
     }
 }
 
-/// Who else has the store that would be opened here. One that a process has open, or that this user may not look into, cannot be opened: whoever tries learns that, and leaves nothing.
+/// Who else has the store that would be opened here. One that a process has open, or that this user
+/// may not look into, cannot be opened: whoever tries learns that, and leaves nothing.
 pub(super) fn stranger(url: &str, create: bool) -> Option<Stranger> {
     let Ok(StoreUrl::Fjall(store)) = url.parse() else { return None };
     let ours = rustix::process::geteuid().as_raw();
@@ -57,7 +59,8 @@ pub(super) fn stranger(url: &str, create: bool) -> Option<Stranger> {
     (owner != ours).then_some(Stranger { store, owner, ours })
 }
 
-/// The folder in which a store would be made, if it is there. Only root is judged by it: others make what is theirs where they may.
+/// The folder in which a store would be made, if it is there. Only root is judged by it: others
+/// make what is theirs where they may.
 fn above(store: &Path) -> Option<Metadata> {
     let above = store.parent().filter(|above| !above.as_os_str().is_empty())?;
     std::fs::metadata(above).ok()

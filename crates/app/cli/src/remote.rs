@@ -36,10 +36,12 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Whom to ask, and as whom.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Asks this running process (`http://127.0.0.1:8080`, `https://torg.example`), and opens no store. Without it: the one at the configured address, where a command needs one.
+    /// Asks this running process (`http://127.0.0.1:8080`, `https://torg.example`), and opens no
+    /// store. Without it: the one at the configured address, where a command needs one.
     #[arg(long, value_name = "URL")]
     pub(super) server: Option<String>,
-    /// An API key or a signed token for the server. Others on this machine can see arguments: rather set the variable.
+    /// An API key or a signed token for the server. Others on this machine can see arguments:
+    /// rather set the variable.
     #[arg(long, value_name = "TOKEN", env = "TORG_TOKEN", hide_env_values = true)]
     token: Option<Secret>,
     /// Authorities to trust instead of the system's, PEM, for a server with https.
@@ -88,7 +90,8 @@ impl Place {
 
     /// The process of this configuration, at its own address.
     pub(super) async fn connect_own(&self, config: &Config) -> anyhow::Result<Remote> {
-        // Its certificate names others than this machine asks for, and may have expired: it is the one that is configured.
+        // Its certificate names others than this machine asks for, and may have expired: it is the
+        // one that is configured.
         let own = match config.tls.is_on() {
             Ok(true) => certificates(&config.tls.cert_file).ok().and_then(|chain| chain.into_iter().next()),
             _ => None,
@@ -96,7 +99,8 @@ impl Place {
         self.connect_trusting(&own_url(config), own).await
     }
 
-    /// The process at an address; one with TLS has to show exactly this certificate, or, without one, a certificate of an authority for its name.
+    /// The process at an address; one with TLS has to show exactly this certificate, or, without
+    /// one, a certificate of an authority for its name.
     async fn connect_trusting(
         &self,
         url: &str,
@@ -125,7 +129,8 @@ impl Place {
         }
     }
 
-    /// The flags that lead another command to the same process, each behind a blank. A token is not among them: it is a secret.
+    /// The flags that lead another command to the same process, each behind a blank. A token is not
+    /// among them: it is a secret.
     pub(super) fn flags(&self, config: &Config) -> String {
         let own = own_url(config);
         // Where a command asks without being told.
@@ -180,7 +185,8 @@ fn address(url: &str) -> anyhow::Result<http::Uri> {
     })
 }
 
-/// Where the process of this configuration is reached from this machine. One that listens on every address is reached on that of the machine itself.
+/// Where the process of this configuration is reached from this machine. One that listens on every
+/// address is reached on that of the machine itself.
 pub(crate) fn own_url(config: &Config) -> String {
     let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
     let mut address = config.listen;

@@ -175,7 +175,8 @@ pub(crate) struct Registration {
     id: String,
     #[command(flatten)]
     declaration: Declaration,
-    /// What is sent to it as a bearer token. Others on this machine can see arguments: rather set the variable.
+    /// What is sent to it as a bearer token. Others on this machine can see arguments: rather set
+    /// the variable.
     #[arg(
         long,
         value_name = "TOKEN",

@@ -92,7 +92,8 @@ async fn check(config: &Config, as_json: bool) -> anyhow::Result<()> {
 async fn copy(config: &Config, from: &str, to: &str, as_json: bool) -> anyhow::Result<()> {
     require_own(from, false)?;
     let source = open_store_to_read(config, from).await?;
-    // The target learns the tables from the source, so that also tables that this program does not know are copied.
+    // The target learns the tables from the source, so that also tables that this program does not
+    // know are copied.
     let target = open_store_to_fill(config, to, source.schema().clone()).await.context("the target");
     let target = target?;
     let mut shown = Progress::new();

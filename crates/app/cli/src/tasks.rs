@@ -1,4 +1,5 @@
-//! `torg tasks`: reactive tasks. Files are checked, drawn, simulated and compared without a server; everything else is asked of a running process.
+//! `torg tasks`: reactive tasks. Files are checked, drawn, simulated and compared without a server;
+//! everything else is asked of a running process.
 
 mod act;
 mod apply;
@@ -91,7 +92,8 @@ pub(crate) enum TasksCommand {
         #[command(flatten)]
         wish: Wish,
     },
-    /// Kills the run that is under way. It counts as failed, and is tried again unless the task is paused.
+    /// Kills the run that is under way. It counts as failed, and is tried again unless the task is
+    /// paused.
     Kill {
         #[command(flatten)]
         wish: Wish,
@@ -115,7 +117,8 @@ pub(crate) enum TasksCommand {
     },
     /// Puts task files to work, all or none: tasks that they do not have are gone.
     Apply(Apply),
-    /// Says what task files would change, and which tasks would fire at once: on a running process, or beside other files.
+    /// Says what task files would change, and which tasks would fire at once: on a running process,
+    /// or beside other files.
     Plan(Compare),
     /// Prints the task files that are at work.
     Files {

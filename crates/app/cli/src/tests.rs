@@ -118,7 +118,8 @@ fn people_are_shown_every_command_but_those_that_are_hidden() {
     assert!(is_open(&shown));
 }
 
-/// The words of a line for a shell, up to where another command begins; nothing if it has what only a shell can tell.
+/// The words of a line for a shell, up to where another command begins; nothing if it has what only
+/// a shell can tell.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for letter in line.chars() {

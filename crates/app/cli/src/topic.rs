@@ -1,7 +1,8 @@
 //! `torg topic list | create | append | tail`.
 //!
-//! A store that a running `torg serve` holds can be reached only through that process. So the command opens the store itself
-//! where it can, and otherwise asks the process at `--server`, or at the configured address.
+//! A store that a running `torg serve` holds can be reached only through that process. So the
+//! command opens the store itself where it can, and otherwise asks the process at `--server`, or at
+//! the configured address.
 
 mod listing;
 
@@ -288,12 +289,14 @@ async fn append_lines(
     }
 }
 
-/// Takes so many lines, or fewer long ones, without what ends them; `false` at the end of the input.
+/// Takes so many lines, or fewer long ones, without what ends them; `false` at the end of the
+/// input.
 fn read_lines(input: &mut impl BufRead, most: usize, mut take: impl FnMut(Vec<u8>)) -> std::io::Result<bool> {
     let mut bytes = 0;
     for _ in 0..most {
         let mut line = Vec::new();
-        // No message is longer, with what ends the line: nobody waits for the end of what cannot be one.
+        // No message is longer, with what ends the line: nobody waits for the end of what cannot be
+        // one.
         let longest = MESSAGE_BYTES_MAX as u64 + 2;
         if input.take(longest).read_until(b'\n', &mut line)? == 0 {
             return Ok(false);

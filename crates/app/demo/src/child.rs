@@ -1,6 +1,8 @@
-//! Keeps the outside stage going: starts it as a process of its own, registers it, and starts it again when it ended.
+//! Keeps the outside stage going: starts it as a process of its own, registers it, and starts it
+//! again when it ended.
 //!
-//! It is started on the port that it had before, so that Torg finds it where it was; on another one if that is taken.
+//! It is started on the port that it had before, so that Torg finds it where it was; on another one
+//! if that is taken.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -22,7 +24,8 @@ use super::stage::{ID, LISTENING, VERB};
 
 /// Where the number of the process stands while it runs, for `kill`.
 pub(super) const PID_FILE: &str = "stage.pid";
-/// How long it may take until this process knows what was registered, and how often it is looked whether it does.
+/// How long it may take until this process knows what was registered, and how often it is looked
+/// whether it does.
 const KNOWN_TIME_MAX: Duration = Duration::from_secs(30);
 const KNOWN_PAUSE: Duration = Duration::from_millis(20);
 /// Who registers it.
@@ -45,7 +48,8 @@ pub(super) struct OutsideProcess {
     folder: Folder,
     address: SocketAddr,
     child: Option<Child>,
-    /// Open as long as the process is to run. Not left in `child`, which closes it when somebody waits for the end.
+    /// Open as long as the process is to run. Not left in `child`, which closes it when somebody
+    /// waits for the end.
     input: Option<ChildStdin>,
 }
 
@@ -169,10 +173,12 @@ impl Drop for OutsideProcess {
     }
 }
 
-/// What starts this very program once more, also after its file was replaced or deleted: whoever builds Torg while a demo runs does that.
+/// What starts this very program once more, also after its file was replaced or deleted: whoever
+/// builds Torg while a demo runs does that.
 fn own_program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
-        // Its path ends in `(deleted)` then, and another program may stand there; this is the one that runs.
+        // Its path ends in `(deleted)` then, and another program may stand there; this is the one
+        // that runs.
         return Ok(PathBuf::from("/proc/self/exe"));
     }
     std::env::current_exe().context("this program has no path")

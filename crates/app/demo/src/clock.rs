@@ -1,8 +1,9 @@
 //! The time in the demo. Offers go by it: when they were made, and when they expire.
 //!
-//! While the offers of the past are made, the time is what whoever makes them says: it runs from half a year ago to the present, with all that happens
-//! to offers on the way. From then on it runs by itself, as fast as `--demo-speed` says, and never goes back, also not over a restart. Leases, pauses and
-//! timeouts of calls do not go by it.
+//! While the offers of the past are made, the time is what whoever makes them says: it runs from
+//! half a year ago to the present, with all that happens to offers on the way. From then on it runs
+//! by itself, as fast as `--demo-speed` says, and never goes back, also not over a restart. Leases,
+//! pauses and timeouts of calls do not go by it.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -65,7 +66,8 @@ impl DemoClock {
         self.inner.runs.get().is_some()
     }
 
-    /// Whether somebody moves it, or has just done so: what was made meanwhile, and is still on its way, looks older than it is.
+    /// Whether somebody moves it, or has just done so: what was made meanwhile, and is still on its
+    /// way, looks older than it is.
     pub(super) fn moves(&self) -> bool {
         let was_moved = self.inner.was_moved.load(Ordering::Relaxed);
         self.inner.runs.get().is_none_or(|(_, since)| was_moved && since.elapsed() < SETTLING)
@@ -81,8 +83,8 @@ impl DemoClock {
         SavedTime { now_ms: self.now_ms(), speed: self.inner.speed }
     }
 
-    /// Where a clock goes on that ran in this folder before: at the present, or, if it was ahead, behind everything that it may have shown since it was written
-    /// down.
+    /// Where a clock goes on that ran in this folder before: at the present, or, if it was ahead,
+    /// behind everything that it may have shown since it was written down.
     pub(super) fn resumed_ms(folder: &Folder, system_ms: i64) -> anyhow::Result<i64> {
         let Some(SavedTime { now_ms, speed }) = folder.saved_time()? else { return Ok(system_ms) };
         if speed == 1 && now_ms <= system_ms {
@@ -110,7 +112,8 @@ pub(super) fn at_first(offers: u32) -> u32 {
     OFFERS_AT_FIRST.min(offers.div_ceil(4))
 }
 
-/// When an offer of the past was made: the first ones lie half a year back, and later ones stand closer and closer together.
+/// When an offer of the past was made: the first ones lie half a year back, and later ones stand
+/// closer and closer together.
 pub(super) fn made_at_ms(started_ms: i64, number: u32, offers: u32) -> i64 {
     let first = at_first(offers);
     let (from, to, part) = if number < first {

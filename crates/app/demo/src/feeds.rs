@@ -1,4 +1,5 @@
-//! The feeds that the demo serves itself, as sellers serve theirs: `good.xml`, `mistakes.xml`, `changing.xml`.
+//! The feeds that the demo serves itself, as sellers serve theirs: `good.xml`, `mistakes.xml`,
+//! `changing.xml`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -169,7 +170,8 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: Site
     );
 }
 
-/// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake of its own. What its links lead to is looked at later.
+/// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake
+/// of its own. What its links lead to is looked at later.
 fn mistaken(made: Timestamp, site: Site) -> String {
     let good = |scene| site.photo(Picture { scene, color: Color::Black }, 0);
     let date = date(made);

@@ -1,6 +1,8 @@
-//! Makes the offers of the past, chunk by chunk, while the demo's time runs from half a year ago to the present.
+//! Makes the offers of the past, chunk by chunk, while the demo's time runs from half a year ago to
+//! the present.
 //!
-//! Each is made under a key of its own, so that one that is there is not made again: whoever stops the demo in between goes on where it was.
+//! Each is made under a key of its own, so that one that is there is not made again: whoever stops
+//! the demo in between goes on where it was.
 
 use anyhow::Context as _;
 use futures::future::try_join_all;

@@ -1,4 +1,5 @@
-//! The folder of a demo. A file in it says that it is one: no other folder is ever filled or emptied, and none that another process works in ([`Lock`]).
+//! The folder of a demo. A file in it says that it is one: no other folder is ever filled or
+//! emptied, and none that another process works in ([`Lock`]).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ const CLOCK: &str = "clock.json";
 /// Shown to whoever looks into the folder.
 const ABOUT: &str = "Made by torg serve --demo; torg serve --demo --demo-reset empties this folder.";
 
-/// The folder, with what its marker says. Nobody else works in it as long as there is a clone of this.
+/// The folder, with what its marker says. Nobody else works in it as long as there is a clone of
+/// this.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -110,7 +112,8 @@ impl Taken {
 }
 
 impl Folder {
-    /// Takes the folder of a demo, or makes it. One that has something in it and no marker is refused, and so is one that another process works in. What is refused is left as it is.
+    /// Takes the folder of a demo, or makes it. One that has something in it and no marker is
+    /// refused, and so is one that another process works in. What is refused is left as it is.
     pub(super) fn take(path: &Path) -> anyhow::Result<Taken> {
         std::fs::create_dir_all(path).map_err(|error| {
             let message = format!("cannot make the demo's folder {}: {error}", path.display());

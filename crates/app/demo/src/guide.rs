@@ -1,4 +1,5 @@
-//! What is printed when the demo is ready: where to look, and what to try. Every command works as it is printed, and everything fits on one screen.
+//! What is printed when the demo is ready: where to look, and what to try. Every command works as
+//! it is printed, and everything fits on one screen.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -36,7 +37,8 @@ pub(super) fn console(own: SocketAddr) -> String {
     format!("{}/console/", site(own))
 }
 
-/// The text. `asked_here` is where commands ask without being told, `pid` the process of the outside stage.
+/// The text. `asked_here` is where commands ask without being told, `pid` the process of the
+/// outside stage.
 pub(super) fn text(
     folder: &Folder,
     own: SocketAddr,

@@ -1,8 +1,10 @@
 //! `torg serve --demo`: a whole marketplace to look at, in a folder of its own.
 //!
-//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds and photos that the demo serves itself ([`site`], [`feeds`], [`pictures`], [`links`]), an outside stage in a process of its own ([`stage`],
-//! [`child`]), reactive tasks ([`tasks`]), and people who go on living ([`people`], [`life`]). All of it goes through the same doors as everything else: nothing here writes to the store by
-//! itself.
+//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds and photos that the demo
+//! serves itself ([`site`], [`feeds`], [`pictures`], [`links`]), an outside stage in a process of
+//! its own ([`stage`], [`child`]), reactive tasks ([`tasks`]), and people who go on living
+//! ([`people`], [`life`]). All of it goes through the same doors as everything else: nothing here
+//! writes to the store by itself.
 
 mod child;
 mod clock;
@@ -63,7 +65,8 @@ pub use self::traces::{Traces, traces};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Flags {
-    /// Runs a whole marketplace to look at, in ./torg-demo unless --data names another folder; goes on where it was.
+    /// Runs a whole marketplace to look at, in ./torg-demo unless --data names another folder; goes
+    /// on where it was.
     #[arg(long)]
     pub demo: bool,
     /// Empties the demo's folder first, and starts over; refused while that demo runs.
@@ -96,7 +99,8 @@ pub struct Demo {
 }
 
 impl Claim {
-    /// Takes the folder of the demo, and has everything of the configuration that is kept somewhere kept in it: a demo never touches a store of somebody else. `asked_here` is where commands
+    /// Takes the folder of the demo, and has everything of the configuration that is kept somewhere
+    /// kept in it: a demo never touches a store of somebody else. `asked_here` is where commands
     /// that are typed beside it ask without being told.
     pub fn stake(flags: Flags, config: &mut Config, asked_here: Option<String>) -> anyhow::Result<Claim> {
         stay_here(config)?;
@@ -106,7 +110,8 @@ impl Claim {
         Ok(Claim { folder, flags, asked_here })
     }
 
-    /// Opens the folder, and empties it before if that is wanted. To be called once nothing can be refused any more.
+    /// Opens the folder, and empties it before if that is wanted. To be called once nothing can be
+    /// refused any more.
     pub fn open(self, listening: SocketAddr) -> anyhow::Result<Demo> {
         let Claim { folder, flags, asked_here } = self;
         let now_ms = system_ms();
@@ -153,7 +158,8 @@ impl Environment for Demo {
         self.clock.moves()
     }
 
-    /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then on.
+    /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then
+    /// on.
     async fn start(&self, node: Opened) -> anyhow::Result<Option<Started>> {
         let Opened { market, feeds, ctl, topics } = node;
         let Demo { folder, clock, offers: total, asked_here, site } = self;
@@ -204,7 +210,8 @@ impl Environment for Demo {
     }
 }
 
-/// Has the demo open to this machine, and to no other: its guide leads to a console where everybody may be anybody, without TLS.
+/// Has the demo open to this machine, and to no other: its guide leads to a console where everybody
+/// may be anybody, without TLS.
 fn stay_here(config: &mut Config) -> anyhow::Result<()> {
     let listen = config.listen;
     if !listen.ip().to_canonical().is_loopback() {
@@ -222,7 +229,8 @@ fn stay_here(config: &mut Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes out of the configuration what leads to services of others: a demo that is started beside a real set-up neither calls its stages, nor tells its people of alerts, nor sends made-up
+/// Takes out of the configuration what leads to services of others: a demo that is started beside a
+/// real set-up neither calls its stages, nor tells its people of alerts, nor sends made-up
 /// addresses to its geocoder, nor asks its proxy for what the demo serves itself.
 fn leave_others_alone(config: &mut Config) {
     let usual = Config::default();

@@ -1,4 +1,5 @@
-//! The demo at work: it makes the rest of its offers, and then people go on changing them; values move, a feed changes, and the time is written down.
+//! The demo at work: it makes the rest of its offers, and then people go on changing them; values
+//! move, a feed changes, and the time is written down.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,7 +25,8 @@ use node::parts::retention;
 
 /// What people do is drawn with this.
 pub(super) const SEED: u64 = 0x7065_6f70_6c65;
-/// Where offers are missing, something new is published in so many of a hundred cases: more often than something ends for good.
+/// Where offers are missing, something new is published in so many of a hundred cases: more often
+/// than something ends for good.
 const PUBLISHED_PERCENT: u32 = 12;
 
 /// What time it is on this machine.
@@ -32,7 +34,8 @@ pub(super) fn system_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 
-/// Makes the offers that are missing, lets the time run, and has people live with them until `stop` turns true. What fails is tried again.
+/// Makes the offers that are missing, lets the time run, and has people live with them until `stop`
+/// turns true. What fails is tried again.
 pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
     while !filling.is_done() {
         if *stop.borrow() {
@@ -63,7 +66,8 @@ pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) 
     Ok(())
 }
 
-/// Has visits tried again that were given up because the past went by too quickly: a stage that asks for its next visit must not ask for one that is over by a day.
+/// Has visits tried again that were given up because the past went by too quickly: a stage that
+/// asks for its next visit must not ask for one that is over by a day.
 async fn release_outrun(offers: &Offers, built_in: &[String]) {
     for stage in built_in {
         match offers.watcher().release(stage).await {
@@ -74,7 +78,8 @@ async fn release_outrun(offers: &Offers, built_in: &[String]) {
     }
 }
 
-/// People who publish as long as fewer offers are active than there are to be, so that a demo that runs for weeks is as large as on its first day.
+/// People who publish as long as fewer offers are active than there are to be, so that a demo that
+/// runs for weeks is as large as on its first day.
 struct Crowd {
     people: People,
     active_max: u64,
@@ -101,7 +106,8 @@ impl Crowd {
     }
 }
 
-/// Has messages kept for a shorter time once all have read those of the past. A topic whose retention somebody has changed stays as it is.
+/// Has messages kept for a shorter time once all have read those of the past. A topic whose
+/// retention somebody has changed stays as it is.
 pub(super) async fn keep_less(
     topics: Topics,
     clock: DemoClock,
@@ -137,7 +143,8 @@ async fn shorten(topics: &Topics) -> topics::Result<()> {
     Ok(())
 }
 
-/// Moves the values that tasks wait on, and keeps the log of their runs short, until `stop` turns true.
+/// Moves the values that tasks wait on, and keeps the log of their runs short, until `stop` turns
+/// true.
 pub(super) async fn move_values(
     ctl: Ctl,
     folder: Folder,

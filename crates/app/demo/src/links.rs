@@ -1,4 +1,5 @@
-//! The feeds of the demo's sellers, and the one private address that links of feeds, photos and videos may lead to: the demo's own.
+//! The feeds of the demo's sellers, and the one private address that links of feeds, photos and
+//! videos may lead to: the demo's own.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -43,8 +44,9 @@ pub(super) fn client(mut rules: Rules, own: SocketAddr) -> Client {
     Client::over(Arc::new(OwnPortOnly { own }), rules)
 }
 
-/// How videos are looked at in a demo: its own ones, too. None is looked at again before the demo's past is over: while that is made the time moves by days, and a stage must not ask
-/// for a visit at a time that is over when its answer comes.
+/// How videos are looked at in a demo: its own ones, too. None is looked at again before the demo's
+/// past is over: while that is made the time moves by days, and a stage must not ask for a visit at
+/// a time that is over when its answer comes.
 pub(super) fn videos(own: SocketAddr) -> VideoConfig {
     let name = match own.ip() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -55,7 +57,8 @@ pub(super) fn videos(own: SocketAddr) -> VideoConfig {
     VideoConfig { hosts, check_again: PAST, check_missing: PAST }
 }
 
-/// The internet, and of our own address nothing but our own port: what else listens there is none of anybody's business.
+/// The internet, and of our own address nothing but our own port: what else listens there is none
+/// of anybody's business.
 struct OwnPortOnly {
     own: SocketAddr,
 }
@@ -80,7 +83,8 @@ pub(super) fn changing() -> FeedName {
     FeedName { seller: sellers::GOOD.to_owned(), namespace: files::CHANGING.to_owned() }
 }
 
-/// Makes the feeds that are not there, and has those that are there fetched from where this process is now.
+/// Makes the feeds that are not there, and has those that are there fetched from where this process
+/// is now.
 pub(super) async fn make_feeds(feeds: &Feeds, site: Site) -> anyhow::Result<()> {
     let of = |seller: &str, namespace: &str, title: &str, city: &str| Feed {
         seller: seller.to_owned(),

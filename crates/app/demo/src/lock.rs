@@ -1,7 +1,9 @@
-//! One process at a time: the process that runs a demo holds a lock in its folder, with its address.
+//! One process at a time: the process that runs a demo holds a lock in its folder, with its
+//! address.
 //!
-//! The lock is the operating system's: a process that ended, however it ended, holds nothing. It is taken before anything in the folder is changed, and the store's own is looked at,
-//! too, so that nothing is ever deleted under a process that works with it.
+//! The lock is the operating system's: a process that ended, however it ended, holds nothing. It is
+//! taken before anything in the folder is changed, and the store's own is looked at, too, so that
+//! nothing is ever deleted under a process that works with it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};

@@ -131,7 +131,8 @@ fn price_of(dice: &mut Dice, amount: i64, currency: &str) -> Price {
     Price { kind: Some(kind), ..Price::default() }
 }
 
-/// A title as people type it: now and then in capitals, with two spaces, or with a letter of another alphabet.
+/// A title as people type it: now and then in capitals, with two spaces, or with a letter of
+/// another alphabet.
 fn typed(dice: &mut Dice, language: Language, category: &str, title: String) -> String {
     match dice.between(0, 999) {
         0..50 if category != BOOKS => title.to_uppercase(),

@@ -1,4 +1,5 @@
-//! What people do in the demo: sellers change prices, sell, renew and take away what they offer, moderators ban and allow.
+//! What people do in the demo: sellers change prices, sell, renew and take away what they offer,
+//! moderators ban and allow.
 
 use std::sync::Arc;
 
@@ -46,7 +47,8 @@ struct Inner {
 }
 
 impl People {
-    /// People who use these offers; moderators write into the topic. Sellers have their photos on the site.
+    /// People who use these offers; moderators write into the topic. Sellers have their photos on
+    /// the site.
     pub(super) fn new(offers: Offers, opinions: String, clock: DemoClock, site: Site) -> People {
         People { inner: Arc::new(Inner { offers, opinions, clock, site }) }
     }
@@ -69,7 +71,8 @@ impl People {
         self.inner.offers.create(&by_seller(seller), &offer).await.map(|_| ())
     }
 
-    /// Somebody changes one of the offers that are there. That somebody else was quicker is no error. Of what ends most comes back some time, so that few new ones keep their number.
+    /// Somebody changes one of the offers that are there. That somebody else was quicker is no
+    /// error. Of what ends most comes back some time, so that few new ones keep their number.
     pub(super) async fn change(&self, dice: &mut Dice) -> offers::Result<()> {
         let done = match dice.between(0, 99) {
             0..52 => self.another_price(dice).await,

@@ -11,7 +11,8 @@ const NAMES: &str = "Acer Adidas AeroCool Air Apple Askona Aspire ASUS Atlant Au
     Reebok Renault Reserved Rio Samsung Secretlab Simba Slim Solaris Sony Specialized Spencer Sportage Stels Switch Tern \
     ThinkPad Tiggo Timberland Toyota Transit Trek Tucson Ultra Uniqlo Vesta VivoBook Volkswagen Wrangler Xbox Xiaomi \
     Zara Много Мебели Шатура Škoda";
-/// Words of so many letters that have no vowel are names and units, which stay as they are: BMW, HP; so are those with digits: X5, 27.
+/// Words of so many letters that have no vowel are names and units, which stay as they are: BMW,
+/// HP; so are those with digits: X5, 27.
 const NAME_LETTERS: std::ops::RangeInclusive<usize> = 2..=3;
 const VOWELS: &str = "AEIOUYАЕЁИОУЫЭЮЯ";
 

@@ -110,7 +110,8 @@ impl Seller {
         matches!(self.trade, Cars | UsedFurniture | Clothes | Books)
     }
 
-    /// Somebody who publishes; shops do so far more often, and who offers a few services does so seldom.
+    /// Somebody who publishes; shops do so far more often, and who offers a few services does so
+    /// seldom.
     pub(super) fn somebody(dice: &mut Dice) -> &'static Seller {
         loop {
             let seller = dice.one_of(SELLERS);

@@ -23,7 +23,8 @@ pub(super) fn routes(site: Site) -> Router {
     Router::new().route(&format!("{PATH}{{folder}}/{{file}}"), get(show)).with_state(Files::new(site))
 }
 
-/// The files of the site. A picture is drawn when it is asked for, one at a time; the last few are kept.
+/// The files of the site. A picture is drawn when it is asked for, one at a time; the last few are
+/// kept.
 #[derive(Clone)]
 struct Files {
     site: Site,

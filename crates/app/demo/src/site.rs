@@ -1,4 +1,5 @@
-//! Addresses of what the demo serves as sellers' sites do: feeds, photos and videos, all under [`PATH`].
+//! Addresses of what the demo serves as sellers' sites do: feeds, photos and videos, all under
+//! [`PATH`].
 
 use std::net::SocketAddr;
 

@@ -1,7 +1,9 @@
-//! The outside stage of the demo: `torg demo-stage`, a process of its own that tidies titles. Torg calls it by gRPC like any stage of somebody else.
+//! The outside stage of the demo: `torg demo-stage`, a process of its own that tidies titles. Torg
+//! calls it by gRPC like any stage of somebody else.
 //!
-//! So that there is something to see, it fails over a few offers: for good over titles that a person has to look at, and for a while over some others, as a service does that
-//! depends on a third one.
+//! So that there is something to see, it fails over a few offers: for good over titles that a
+//! person has to look at, and for a while over some others, as a service does that depends on a
+//! third one.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -29,7 +31,8 @@ const DEPENDENT: u64 = 60;
 const AWAY_EVERY_MINUTES: i64 = 3;
 /// The time of offers is in the past if it is further behind that of the machine than this.
 const BEHIND_MAX: SignedDuration = SignedDuration::from_mins(10);
-/// An offer waits for so many attempts of one outage at most. At the usual speed a minute has fewer; where time runs fast, their pauses are short, and an offer that waited for the whole
+/// An offer waits for so many attempts of one outage at most. At the usual speed a minute has
+/// fewer; where time runs fast, their pauses are short, and an offer that waited for the whole
 /// minute would be given up.
 const ATTEMPTS_MAX: u32 = 10;
 /// Offers that wait in one outage.
@@ -102,8 +105,9 @@ fn is_dependent(id: &str) -> bool {
     xxh3_64(id.as_bytes()).is_multiple_of(DEPENDENT)
 }
 
-/// Whether it is the minute of an outage, by the clock of the machine, however fast the time of offers runs. There is none while their past is made: the time of offers is behind that of
-/// the machine then, and moves by days.
+/// Whether it is the minute of an outage, by the clock of the machine, however fast the time of
+/// offers runs. There is none while their past is made: the time of offers is behind that of the
+/// machine then, and moves by days.
 fn is_dictionary_away(of_offers: Timestamp, of_machine: Timestamp) -> bool {
     let is_past = of_machine.duration_since(of_offers) > BEHIND_MAX;
     !is_past && minute_of(of_machine) % AWAY_EVERY_MINUTES == 0
@@ -113,7 +117,8 @@ fn minute_of(time: Timestamp) -> i64 {
     time.as_second() / 60
 }
 
-/// Serves the stage until SIGTERM, or until whoever started it is gone: its end of our standard input is closed then, however it ended.
+/// Serves the stage until SIGTERM, or until whoever started it is gone: its end of our standard
+/// input is closed then, however it ended.
 pub async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
     let parent_gone = watch_input()?;
@@ -130,7 +135,8 @@ pub async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Comes when standard input has ended. A thread of its own: it never keeps the process from ending.
+/// Comes when standard input has ended. A thread of its own: it never keeps the process from
+/// ending.
 fn watch_input() -> anyhow::Result<oneshot::Receiver<()>> {
     let (gone, told) = oneshot::channel();
     std::thread::Builder::new()

@@ -132,7 +132,8 @@ pub(super) enum Written {
     Moved(PathBuf),
 }
 
-/// Writes the file, unless it is there: somebody may have changed it. One that the demo wrote in another place, and nobody changed, is written anew: its runs would go on there.
+/// Writes the file, unless it is there: somebody may have changed it. One that the demo wrote in
+/// another place, and nobody changed, is written anew: its runs would go on there.
 pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
     let (file, tasks) = (folder.place(FILE), tasks_in(folder.path()));
     let found = match std::fs::read_to_string(&file) {
@@ -156,7 +157,8 @@ pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
     Ok(if was_ours { Written::Moved(before) } else { Written::Kept })
 }
 
-/// Moves the values on: half an hour of sales, a quarter of visits, and a snapshot of the stock. They go on from where they are; times begin weeks back, and never pass the present.
+/// Moves the values on: half an hour of sales, a quarter of visits, and a snapshot of the stock.
+/// They go on from where they are; times begin weeks back, and never pass the present.
 pub(super) async fn move_values(ctl: &Ctl, now: Timestamp) -> anyhow::Result<()> {
     let [sales, visits, stock] =
         [value("sales", "loaded_to"), value("visits", "counted_to"), value("stock", "snapshot")];

@@ -1,4 +1,5 @@
-//! What a demo leaves in its folder, for whoever looks at it from outside. Nothing is taken or changed for that.
+//! What a demo leaves in its folder, for whoever looks at it from outside. Nothing is taken or
+//! changed for that.
 
 use std::path::Path;
 

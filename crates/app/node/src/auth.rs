@@ -16,7 +16,8 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// Reads what the configuration names. Refuses what would be open to other machines; to be asked before the port is taken.
+    /// Reads what the configuration names. Refuses what would be open to other machines; to be
+    /// asked before the port is taken.
     pub fn prepare(config: &Config) -> anyhow::Result<Auth> {
         access::require_safe_listen(config.listen, &config.access).map_err(access_error)?;
         let gate = Gate::new(&config.access, Arc::new(HttpsFetch::default()), Clock::system())
@@ -29,7 +30,8 @@ impl Auth {
         Ok(Auth { gate, tls })
     }
 
-    /// Believes the store's API keys from now on and keeps keys and certificates up to date until [`Upkeep::close`].
+    /// Believes the store's API keys from now on and keeps keys and certificates up to date until
+    /// [`Upkeep::close`].
     pub fn open(&self, keys: &ApiKeys) -> Upkeep {
         self.gate.open_api_keys(keys.clone());
         let gate = self.gate.clone();

@@ -1,4 +1,5 @@
-//! What surrounds a node: the clock that offers follow, the outbound clients, routes beside Torg's own.
+//! What surrounds a node: the clock that offers follow, the outbound clients, routes beside Torg's
+//! own.
 //!
 //! A node runs in [`Production`] unless its caller brings another environment, as the demo does.
 

@@ -1,5 +1,5 @@
-//! Is this process alive, and should it get work? One list of readiness checks answers `/readyz` and gRPC's health
-//! service.
+//! Is this process alive, and should it get work? One list of readiness checks answers `/readyz`
+//! and gRPC's health service.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -38,7 +38,8 @@ enum Phase {
     Draining,
 }
 
-/// What has to be in order before this process gets work. Starts as "starting", which is not ready; clones share one list.
+/// What has to be in order before this process gets work. Starts as "starting", which is not ready;
+/// clones share one list.
 #[derive(Clone)]
 pub struct Readiness {
     checks: Arc<Mutex<Vec<(&'static str, Check)>>>,
@@ -70,7 +71,8 @@ impl Readiness {
         let _ = self.phase.subscribe().wait_for(|phase| *phase != Phase::Starting).await;
     }
 
-    /// The process is about to end: not ready any more, whatever the checks say. Tells whether it had started.
+    /// The process is about to end: not ready any more, whatever the checks say. Tells whether it
+    /// had started.
     pub fn draining(&self) -> bool {
         self.phase.send_replace(Phase::Draining) == Phase::Running
     }
@@ -123,7 +125,8 @@ impl Checker for HealthChecker {
         Ok(self.readiness.status().await)
     }
 
-    /// The status now and after every change; ends when the process drains, so that watchers do not hold it up.
+    /// The status now and after every change; ends when the process drains, so that watchers do not
+    /// hold it up.
     async fn watch(&self, service: &str) -> Result<StatusStream, ConnectError> {
         self.known(service)?;
         let watcher = Watcher {

@@ -1,8 +1,9 @@
-//! One running Torg process: its configuration, the parts it opens, its roles, its server, its figures.
+//! One running Torg process: its configuration, the parts it opens, its roles, its server, its
+//! figures.
 //!
-//! [`serve`] runs a process to its end. It opens what the configuration names ([`parts`]), starts the work of its
-//! roles ([`roles`]) under a supervisor ([`supervisor`]), and serves HTTP and RPC on one port ([`server`]). What
-//! differs between production and the demo is an [`environment`].
+//! [`serve`] runs a process to its end. It opens what the configuration names ([`parts`]), starts
+//! the work of its roles ([`roles`]) under a supervisor ([`supervisor`]), and serves HTTP and RPC
+//! on one port ([`server`]). What differs between production and the demo is an [`environment`].
 
 mod actions;
 pub mod auth;

@@ -11,11 +11,12 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::config::{Log, LogFormat};
 use terminal::colours_on_stderr;
 
-/// Libraries whose errors reach us as results anyway: the store tells them itself, once, and in its own words.
+/// Libraries whose errors reach us as results anyway: the store tells them itself, once, and in its
+/// own words.
 const QUIET: [&str; 2] = ["fjall", "lsm_tree"];
 
-/// Starts logging for the process. Call once, before anything logs. The libraries of the embedded store log only if
-/// `log.level` names them.
+/// Starts logging for the process. Call once, before anything logs. The libraries of the embedded
+/// store log only if `log.level` names them.
 pub fn init(log: &Log) -> anyhow::Result<()> {
     let filter: Targets = with_quiet_libraries(&log.level).parse().context("log.level")?;
     let (terminal, colours) = (std::io::stderr().is_terminal(), colours_on_stderr());

@@ -1,7 +1,9 @@
-//! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in order.
+//! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in
+//! order.
 //!
-//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz` says "starting" while the store recovers. A part
-//! that is opened registers its readiness check and its close hook with [`Node`]; hooks run in reverse order. Work beside the calls that fails
+//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz`
+//! says "starting" while the store recovers. A part that is opened registers its readiness check
+//! and its close hook with [`Node`]; hooks run in reverse order. Work beside the calls that fails
 //! ([`tasks`](crate::supervisor)) ends the process as a signal does, with an error.
 
 use std::sync::Arc;
@@ -139,7 +141,8 @@ impl Node {
         }
     }
 
-    /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be printed: a demo says what to try.
+    /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be
+    /// printed: a demo says what to try.
     async fn open(
         &mut self,
         auth: &Auth,
@@ -306,7 +309,8 @@ impl Node {
     }
 }
 
-/// Removes what the retention of each topic no longer keeps, now and then. Several processes may do this at once.
+/// Removes what the retention of each topic no longer keeps, now and then. Several processes may do
+/// this at once.
 async fn trim_topics(topics: Topics) {
     loop {
         tokio::time::sleep(TRIM_INTERVAL).await;

@@ -12,7 +12,8 @@ use crate::actions;
 use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
 use terminal::errors::advised;
 
-/// Raised whenever stored data changes its meaning: a program of a lower version then refuses the store.
+/// Raised whenever stored data changes its meaning: a program of a lower version then refuses the
+/// store.
 const SCHEMA_VERSION: u32 = 1;
 /// A copy reads a whole store from one snapshot, however long that takes.
 const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -59,7 +60,8 @@ pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
     try_open_store(config, true).await.map_err(store_error)
 }
 
-/// Opens the store that the configuration names; without `create` only if it is there, and changes nothing.
+/// Opens the store that the configuration names; without `create` only if it is there, and changes
+/// nothing.
 pub async fn try_open_store(config: &Config, create: bool) -> store::Result<Store> {
     let url: StoreUrl = config.store.url.expose().parse()?;
     let options = StoreOptions { create, ..store_options(&config.store) };

@@ -1,4 +1,5 @@
-//! StageSpec stages as people declare them: by the flags of `torg stages register`, or in the file that `stages.file` names.
+//! StageSpec stages as people declare them: by the flags of `torg stages register`, or in the file
+//! that `stages.file` names.
 //!
 //! ```toml
 //! [spam]
@@ -55,11 +56,13 @@ pub struct Declaration {
     /// Where it is: http://host:port or https://host:port. May be given several times.
     #[arg(long = "endpoint", required = true, value_name = "URL")]
     endpoints: Vec<String>,
-    /// A field that it may change: `title`, `attributes.colour`, `status`. May be given several times.
+    /// A field that it may change: `title`, `attributes.colour`, `status`. May be given several
+    /// times.
     #[arg(long, value_name = "FIELD")]
     #[serde(default)]
     may_change: Vec<String>,
-    /// A field whose change it hears of, instead of what it asks for itself. May be given several times.
+    /// A field whose change it hears of, instead of what it asks for itself. May be given several
+    /// times.
     #[arg(long, value_name = "FIELD")]
     #[serde(default)]
     interest: Vec<String>,
@@ -114,7 +117,8 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// The stage of this id; the files that are named are read from `folder`, unless they are named from the root.
+    /// The stage of this id; the files that are named are read from `folder`, unless they are named
+    /// from the root.
     pub fn stage(self, id: &str, folder: &Path) -> anyhow::Result<OutsideStage> {
         let read = |file: Option<&PathBuf>| match file.map(|file| folder.join(file)) {
             None => Ok(String::new()),

@@ -1,5 +1,5 @@
-//! Work that goes on beside the calls until the process stops. None of it may end before: a process that answers calls while its stages stand
-//! still looks healthy and is not.
+//! Work that goes on beside the calls until the process stops. None of it may end before: a process
+//! that answers calls while its stages stand still looks healthy and is not.
 
 use std::panic::AssertUnwindSafe;
 
@@ -33,7 +33,8 @@ impl Running {
         self.stop.subscribe()
     }
 
-    /// Starts one. If it ends before it was told to, however that be, it has failed; `what` says what does not happen any more.
+    /// Starts one. If it ends before it was told to, however that be, it has failed; `what` says
+    /// what does not happen any more.
     pub fn start(
         &mut self,
         what: &'static str,

@@ -43,7 +43,8 @@ impl OwnValues {
         OwnValues { ctl, offers }
     }
 
-    /// Keeps them until `stop` turns true. Several processes may do this at once: values only move forward.
+    /// Keeps them until `stop` turns true. Several processes may do this at once: values only move
+    /// forward.
     pub async fn keep(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             if let Err(error) = self.look().await {
@@ -75,7 +76,8 @@ impl OwnValues {
         let now = Value::Number(i64::from(recrawl.shards_done * 100 / recrawl.shards.max(1)));
         let mut changes = Vec::new();
         if self.value(&percent).await? != Some(now) {
-            // The next re-crawl begins at zero again: nobody waits for this number to grow from one to the next.
+            // The next re-crawl begins at zero again: nobody waits for this number to grow from one
+            // to the next.
             changes.push(Change::set(percent, now).moving_back());
         }
         let started = Value::Time(Timestamp::from_millisecond(recrawl.started.as_ms())?);
@@ -127,7 +129,8 @@ impl FeedValues {
     }
 }
 
-/// A seller or a namespace in the name of a value. What cannot stand there as it is gets a number that tells it from others.
+/// A seller or a namespace in the name of a value. What cannot stand there as it is gets a number
+/// that tells it from others.
 fn part(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     if text.len() <= PART_BYTES_MAX && text.chars().all(plain) {
@@ -154,7 +157,8 @@ impl LoadHook for FeedValues {
             match self.ctl.add_to(batch, &[change], AUTHOR, &format!("load {}", load.number)).await {
                 Ok(_) => return Ok(()),
                 Err(ctl::Error::Store(error)) => return Err(error),
-                // The clock of the process that ended the load before is ahead: this one is still the later one.
+                // The clock of the process that ended the load before is ahead: this one is still
+                // the later one.
                 Err(ctl::Error::MovesBack { current: Value::Time(current), .. }) => {
                     ended = current.checked_add(1.millisecond()).unwrap_or(current);
                 }

@@ -1,4 +1,5 @@
-//! Text of others, as a terminal may have it: stages, sellers and servers write what they like, and what a terminal would obey is shown instead.
+//! Text of others, as a terminal may have it: stages, sellers and servers write what they like, and
+//! what a terminal would obey is shown instead.
 
 use super::colour::{END, begins};
 
@@ -20,7 +21,8 @@ pub(super) enum Breaks {
     AreBlanks,
 }
 
-/// The text with odd letters told by their number. `colours`: what this program has painted stays so.
+/// The text with odd letters told by their number. `colours`: what this program has painted stays
+/// so.
 pub(super) fn clean(text: &str, breaks: Breaks, colours: bool) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('\x1b') {

@@ -99,7 +99,8 @@ fn wanted_on(terminal: bool) -> bool {
     wanted(terminal, std::env::var_os("NO_COLOR").as_deref(), std::env::var_os("TERM").as_deref())
 }
 
-/// Colours are for a terminal that knows them, unless somebody does not want any (`https://no-color.org`).
+/// Colours are for a terminal that knows them, unless somebody does not want any
+/// (`https://no-color.org`).
 fn wanted(terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
     no_color.is_none_or(OsStr::is_empty) && knows_sequences(terminal, term)
 }

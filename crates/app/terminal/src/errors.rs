@@ -1,4 +1,5 @@
-//! How a failure reaches the person at the terminal: one line that says what happened, one that says what to do.
+//! How a failure reaches the person at the terminal: one line that says what happened, one that
+//! says what to do.
 
 use std::fmt;
 

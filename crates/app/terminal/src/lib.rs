@@ -1,6 +1,8 @@
-//! How commands show what they have to say: one kind of table, one form of times, colours where a person looks, and JSON for programs.
+//! How commands show what they have to say: one kind of table, one form of times, colours where a
+//! person looks, and JSON for programs.
 //!
-//! Nothing here wraps a line, and what goes into a pipe is whole. Words go through [`print_words`]: whatever others have written, a terminal gets no sequence that this program has not made.
+//! Nothing here wraps a line, and what goes into a pipe is whole. Words go through [`print_words`]:
+//! whatever others have written, a terminal gets no sequence that this program has not made.
 
 mod clean;
 mod colour;
@@ -24,7 +26,8 @@ pub use self::cut::cut;
 pub use self::table::table;
 pub use self::time::{moment, moment_in_table};
 
-/// `--json` of commands that print nothing else: who gives it to every command may give it to these.
+/// `--json` of commands that print nothing else: who gives it to every command may give it to
+/// these.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AlwaysJson {
     /// Changes nothing: it is JSON anyway.
@@ -37,7 +40,8 @@ pub fn print(lines: &[impl Display]) -> anyhow::Result<()> {
     print_on(lines).map(|_| ())
 }
 
-/// Writes words for people to stdout: what others have put into them is shown, and not obeyed by the terminal.
+/// Writes words for people to stdout: what others have put into them is shown, and not obeyed by
+/// the terminal.
 pub fn print_words(lines: &[impl Display]) -> anyhow::Result<()> {
     print_words_on(lines).map(|_| ())
 }
@@ -58,7 +62,8 @@ pub fn print_on(lines: &[impl Display]) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes to stderr at once, without an end of line of its own. That nobody reads it is no error, and changes nothing of what a command does.
+/// Writes to stderr at once, without an end of line of its own. That nobody reads it is no error,
+/// and changes nothing of what a command does.
 pub fn remark(text: impl Display) {
     let mut out = std::io::stderr().lock();
     let _ = write!(out, "{text}").and_then(|()| out.flush());

@@ -6,7 +6,8 @@ use super::colour::{Colour, on_stdout, paint, width};
 /// Between two columns.
 const GAP: usize = 2;
 
-/// Lines of a table whose columns are as wide as they need be; the first row is its head. Cells may be painted; a row is one line, whatever others have written into its cells.
+/// Lines of a table whose columns are as wide as they need be; the first row is its head. Cells may
+/// be painted; a row is one line, whatever others have written into its cells.
 pub fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
     lines(rows, on_stdout())
 }

@@ -1,4 +1,5 @@
-//! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement has its own.
+//! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement
+//! has its own.
 
 use std::path::Path;
 
@@ -18,7 +19,8 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Where the store of one side of a benchmark stands: in a schema of this PostgreSQL server, or in a folder inside of this one.
+    /// Where the store of one side of a benchmark stands: in a schema of this PostgreSQL server, or
+    /// in a folder inside of this one.
     pub(super) fn of(
         postgres: Option<&str>,
         folder: &Path,
@@ -58,7 +60,8 @@ impl Home {
         }
     }
 
-    /// Waits until the engine has put away what was written before, so that its cost does not fall into the next measurement.
+    /// Waits until the engine has put away what was written before, so that its cost does not fall
+    /// into the next measurement.
     pub(super) async fn settle(&self, store: &Store) -> anyhow::Result<()> {
         if self.postgres.is_some() {
             return self.execute(&["vacuum analyze", "checkpoint"]).await;

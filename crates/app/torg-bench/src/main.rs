@@ -1,7 +1,8 @@
-//! `torg-bench`: what Torg does beside what it is compared with, in one process, on one disk, in one run.
+//! `torg-bench`: what Torg does beside what it is compared with, in one process, on one disk, in
+//! one run.
 //!
-//! Figures of one machine mean little; the ratios travel. Every benchmark prints a table for people and, as its last line, one
-//! JSON object for machines, whose first key is `bench`.
+//! Figures of one machine mean little; the ratios travel. Every benchmark prints a table for people
+//! and, as its last line, one JSON object for machines, whose first key is `bench`.
 
 mod at_work;
 mod console;
@@ -54,15 +55,20 @@ enum Bench {
     Topics(TopicsBench),
     /// Visits of stages, beside plain commits of the same rows and, on PostgreSQL, a job queue.
     Watcher(watcher::WatcherBench),
-    /// Offers through the RPC port of a serving process, beside the same without RPC and beside a hand-made service on PostgreSQL.
+    /// Offers through the RPC port of a serving process, beside the same without RPC and beside a
+    /// hand-made service on PostgreSQL.
     Offers(Box<offers::OffersBench>),
-    /// Stages behind gRPC, beside the same in process, beside stages that are dead or slow, beside Restate; photos beside `ImageMagick`.
+    /// Stages behind gRPC, beside the same in process, beside stages that are dead or slow, beside
+    /// Restate; photos beside `ImageMagick`.
     Stages(stages::StagesBench),
-    /// Tasks: from a change to decisions and to the start of a process, beside Dagster; and as many changes as can be made.
+    /// Tasks: from a change to decisions and to the start of a process, beside Dagster; and as many
+    /// changes as can be made.
     Tasks(tasks::TasksBench),
-    /// Files of feeds checked, beside `xmllint`; loaded to live offers, beside writes of offers; small sellers beside a big one.
+    /// Files of feeds checked, beside `xmllint`; loaded to live offers, beside writes of offers;
+    /// small sellers beside a big one.
     Feeds(feeds::FeedsBench),
-    /// Pages of the console over many offers and stages: how long they take, how large the first is, what viewers cost.
+    /// Pages of the console over many offers and stages: how long they take, how large the first
+    /// is, what viewers cost.
     Console(console::ConsoleBench),
     /// The server under measurement, configured by the environment.
     #[command(hide = true)]
@@ -102,7 +108,8 @@ struct StoreBench {
 struct TopicsBench {
     #[command(flatten)]
     run: Run,
-    /// Where the messages are: store, or kafka://HOST:PORT (where the topic stays, but keeps messages for an hour only).
+    /// Where the messages are: store, or kafka://HOST:PORT (where the topic stays, but keeps
+    /// messages for an hour only).
     #[arg(long, value_name = "URL", default_value = "store")]
     topics: String,
     /// Seconds for each measurement.

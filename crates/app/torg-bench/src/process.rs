@@ -1,4 +1,5 @@
-//! Processes beside this one that answer with a line of JSON: parts of a run, and peers of other makers.
+//! Processes beside this one that answer with a line of JSON: parts of a run, and peers of other
+//! makers.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -22,7 +23,8 @@ pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a line to stdout at once. That nobody reads it any more ends nothing: a run clears up behind itself.
+/// Writes a line to stdout at once. That nobody reads it any more ends nothing: a run clears up
+/// behind itself.
 pub(super) fn print_line(line: impl Display) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

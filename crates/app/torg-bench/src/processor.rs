@@ -1,4 +1,5 @@
-//! Where the processor's time goes: this process, the server by its threads, everything else on the machine.
+//! Where the processor's time goes: this process, the server by its threads, everything else on the
+//! machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;

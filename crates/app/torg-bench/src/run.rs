@@ -9,7 +9,8 @@ use crate::process;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Run {
-    /// fjall:DIR (made and removed again; by default a folder beside the current one) or postgres://...
+    /// fjall:DIR (made and removed again; by default a folder beside the current one) or
+    /// postgres://...
     #[arg(long, value_name = "URL")]
     store: Option<String>,
     /// Prints only the JSON line.
@@ -52,8 +53,9 @@ impl Run {
     }
 }
 
-/// The configuration of a marketplace under measurement: the defaults, in this folder. Offers of a benchmark have
-/// photos that do not exist, and prices without meaning: the stages for these are left out.
+/// The configuration of a marketplace under measurement: the defaults, in this folder. Offers of a
+/// benchmark have photos that do not exist, and prices without meaning: the stages for these are
+/// left out.
 pub(crate) fn market_config(data_dir: PathBuf, store_url: &str) -> Config {
     let mut config = Config { data_dir, ..Config::default() };
     config.feeds.spool_dir = config.data_dir.join("spool");

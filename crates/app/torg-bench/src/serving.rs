@@ -20,7 +20,8 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// Starts it in this folder, with these settings and none of the environment, and waits until it is ready. Its log is `server.log` there.
+    /// Starts it in this folder, with these settings and none of the environment, and waits until
+    /// it is ready. Its log is `server.log` there.
     pub(super) async fn start(folder: &Path, settings: &[(&str, String)]) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let log = folder.join("server.log");

@@ -34,7 +34,8 @@ const SMALL: [&str; 12] = [
     "1",
 ];
 
-/// The last line of a small run; its first keys are those that scripts rely on, and nothing is left behind.
+/// The last line of a small run; its first keys are those that scripts rely on, and nothing is left
+/// behind.
 fn line_of(options: &[&str]) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [&["offers"], &SMALL[..], options].concat();

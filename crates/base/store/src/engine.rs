@@ -1,4 +1,5 @@
-//! The contract between the store and an engine. Users of the crate see [`Store`](crate::Store) instead.
+//! The contract between the store and an engine. Users of the crate see [`Store`](crate::Store)
+//! instead.
 
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use crate::batch::BatchId;
 
 /// The store's error.
 ///
-/// An error from [`commit`](crate::Store::commit) means that nothing of the batch was applied, with one exception:
-/// [`Error::Unresolved`].
+/// An error from [`commit`](crate::Store::commit) means that nothing of the batch was applied, with
+/// one exception: [`Error::Unresolved`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant says what its fields hold in its message")]

@@ -1,4 +1,5 @@
-//! Keys: tuples of typed columns, encoded so that the order of the bytes is the order of the tuples.
+//! Keys: tuples of typed columns, encoded so that the order of the bytes is the order of the
+//! tuples.
 //!
 //! - `u32`: four bytes, big end first.
 //! - `i64`: eight bytes, big end first, sign bit flipped.

@@ -122,7 +122,8 @@ impl Scan {
         Err(Error::BadKey { table: self.table.name, reason })
     }
 
-    /// The bounds as encoded keys: from the first, included, to the second, excluded (`None`: to the end).
+    /// The bounds as encoded keys: from the first, included, to the second, excluded (`None`: to
+    /// the end).
     pub(crate) fn encoded_range(&self) -> (KeyBytes, Option<KeyBytes>) {
         let mut from = match &self.lower {
             Bound::Unbounded => KeyBytes::new(),
@@ -156,8 +157,8 @@ impl Scan {
 pub struct Page {
     /// In the direction of the scan.
     pub rows: Vec<Row>,
-    /// The argument of [`Scan::after`] for the next page; `None` at the end of the scan. A page may be
-    /// shorter than the limit and still have a next one, because pages are limited in bytes too.
+    /// The argument of [`Scan::after`] for the next page; `None` at the end of the scan. A page may
+    /// be shorter than the limit and still have a next one, because pages are limited in bytes too.
     pub next: Option<Key>,
 }
 

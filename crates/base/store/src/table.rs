@@ -69,7 +69,8 @@ named! {
 }
 
 named! {
-    /// Where the embedded engine stores the rows of a table. It affects speed and space, never a result.
+    /// Where the embedded engine stores the rows of a table. It affects speed and space, never a
+    /// result.
     Placement {
         /// Rows of up to some hundred bytes that are read often.
         Small = "small",
@@ -96,8 +97,8 @@ pub struct TableDef {
 }
 
 impl TableDef {
-    /// A definition from a store's catalogue. It stays in memory until the program ends: a catalogue
-    /// is small and is read once.
+    /// A definition from a store's catalogue. It stays in memory until the program ends: a
+    /// catalogue is small and is read once.
     pub fn from_catalogue(
         name: &str,
         columns: &[(String, ColumnType)],
@@ -258,8 +259,8 @@ const fn is_shard(name: &str) -> bool {
 
 /// The tables of a store, with the version of the whole.
 ///
-/// The version is raised whenever stored data changes its meaning. A store remembers the highest version that
-/// ever opened it and refuses lower ones.
+/// The version is raised whenever stored data changes its meaning. A store remembers the highest
+/// version that ever opened it and refuses lower ones.
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub version: u32,

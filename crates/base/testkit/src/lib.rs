@@ -81,8 +81,8 @@ pub fn cache_folder() -> PathBuf {
 /// who bind port 0.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// A TCP port of 127.0.0.1 that nothing listens on, reserved for this process until its end: no other
-/// call, in this process or another, returns it meanwhile.
+/// A TCP port of 127.0.0.1 that nothing listens on, reserved for this process until its end: no
+/// other call, in this process or another, returns it meanwhile.
 ///
 /// Prefer port 0 where the program that listens can report what it got.
 ///
@@ -97,7 +97,8 @@ pub fn free_port() -> u16 {
     reservable.next().expect("a port of 127.0.0.1 that can be reserved")
 }
 
-/// A reservation is a lock on a file of that port's name. The operating system drops it with the process.
+/// A reservation is a lock on a file of that port's name. The operating system drops it with the
+/// process.
 fn reserve(port: u16) -> bool {
     static LOCKS: Mutex<Vec<File>> = Mutex::new(Vec::new());
     let folder = std::env::temp_dir().join("torg-test-ports");

@@ -1,4 +1,5 @@
-//! The contract between the topics and a log. Users of the crate see [`Topics`](crate::Topics) instead.
+//! The contract between the topics and a log. Users of the crate see [`Topics`](crate::Topics)
+//! instead.
 
 use async_trait::async_trait;
 

@@ -22,7 +22,8 @@ pub trait Fetch: Send + Sync {
     async fn fetch(&self, url: &str, bytes_max: usize) -> Result<Vec<u8>, String>;
 }
 
-/// Fetches with GET over a new connection, trusting the system's authorities. Redirections are not followed, proxies not used.
+/// Fetches with GET over a new connection, trusting the system's authorities. Redirections are not
+/// followed, proxies not used.
 #[derive(Clone, Default)]
 pub struct HttpsFetch {
     roots: Option<Arc<RootCertStore>>,
@@ -84,8 +85,8 @@ where
         let body = Limited::new(answer.into_body(), bytes_max).collect().await;
         body.map(|body| body.to_bytes().to_vec()).map_err(|error| error.to_string())
     };
-    // The connection lives as long as this future: when the caller's time is over, it is closed. What came before its end is
-    // still an answer.
+    // The connection lives as long as this future: when the caller's time is over, it is closed.
+    // What came before its end is still an answer.
     let mut answered = std::pin::pin!(answered);
     tokio::select! {
         biased;

@@ -36,8 +36,8 @@ impl Tls {
         self.current.load_full()
     }
 
-    /// Loads the files again if they have changed; tells whether it did. When they are wrong, such as in the middle of a
-    /// renewal, the old ones stay in use.
+    /// Loads the files again if they have changed; tells whether it did. When they are wrong, such
+    /// as in the middle of a renewal, the old ones stay in use.
     pub fn reload(&self) -> Result<bool> {
         let state = FileState::of(paths(&self.files));
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! The services of a marketplace.
 
 use access::{AnonymousId, Caller, Proof};
-use buffa::Message;
+use buffa::{Message, MessageName};
 use connectrpc::Router;
 use offers::status::Mover;
 use offers::{Call, Error, OfferId, Offers, OpinionTopics, Request, StoredOffer};
@@ -107,7 +107,7 @@ pub(crate) fn call(
     caller: &Caller,
     (author, by): (Author, Mover),
     key: &str,
-    request: &impl Message,
+    request: &(impl Message + MessageName),
 ) -> Result<Call, Refusal> {
     let request = idempotency_key(key)?.map(|key| Request {
         caller: known_as(caller),
@@ -131,9 +131,10 @@ fn known_as(caller: &Caller) -> String {
     format!("{kind}:{:032x}", xxh3_128(whole.as_bytes()))
 }
 
-/// A hash of a request, including its type.
-fn fingerprint<M: Message>(request: &M) -> u64 {
-    let kind = std::any::type_name::<M>();
+/// A hash of a request, including its type. Stored with idempotency keys: the name of the type has the
+/// form of the first version, whose crate was called `contract`.
+fn fingerprint<M: Message + MessageName>(request: &M) -> u64 {
+    let kind = format!("contract::{}", M::FULL_NAME.replace('.', "::"));
     xxh3_64_with_seed(&request.encode_to_vec(), xxh3_64_with_seed(kind.as_bytes(), 0))
 }
 

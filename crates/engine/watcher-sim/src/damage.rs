@@ -1,5 +1,5 @@
-//! Planted bugs that show at the store: they change batches and scans on their way to the engine, so
-//! that the watcher needs no switch for them.
+//! Planted bugs that show at the store: they change batches and scans on their way to the engine,
+//! so that the watcher needs no switch for them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! The trace: everything that happens, line by line, with the simulated time. Two runs of one seed have the same trace.
+//! The trace: everything that happens, line by line, with the simulated time. Two runs of one seed
+//! have the same trace.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use watcher::planted::Bug;
 use watcher_sim::{Options, breaks, hunt, simulate};
 
-/// Seeds that every run of the tests tries; `cargo run --release -p watcher-sim -- --seeds 1000` tries more.
+/// Seeds that every run of the tests tries; `cargo run --release -p watcher-sim -- --seeds 1000`
+/// tries more.
 const SEEDS: u64 = 40;
 /// A planted bug must be caught within so many seeds.
 const HUNT_SEEDS_MAX: u64 = 50;

@@ -24,7 +24,8 @@ impl Cause {
 }
 
 impl<E: Entity> Watcher<E> {
-    /// The visits that a stage wants, one answer for each entity, in calls of the stage's batch size.
+    /// The visits that a stage wants, one answer for each entity, in calls of the stage's batch
+    /// size.
     pub(crate) async fn ask(
         &self,
         rules: &Rules<E>,

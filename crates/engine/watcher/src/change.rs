@@ -177,7 +177,8 @@ impl<E: Entity> Watcher<E> {
         );
     }
 
-    /// Adds to a batch that an entity becomes `change`, which an answer of a stage or a caller made.
+    /// Adds to a batch that an entity becomes `change`, which an answer of a stage or a caller
+    /// made.
     pub(crate) fn add_change(
         &self,
         batch: &mut Batch,

@@ -23,8 +23,8 @@ pub(crate) struct EnqueueRequest<'a> {
 
 impl<E: Entity> Watcher<E> {
     /// Adds to a batch the visits that stages want, whatever version the entities have now; returns
-    /// their number. Entities that are gone and visits behind an earlier one are left out. If stages
-    /// were asked because of a change (`is_change`), earlier failures are forgotten.
+    /// their number. Entities that are gone and visits behind an earlier one are left out. If
+    /// stages were asked because of a change (`is_change`), earlier failures are forgotten.
     pub(crate) async fn enqueue_all(
         &self,
         batch: &mut Batch,

@@ -35,8 +35,8 @@ pub trait Entity: Clone + Send + Sync + Sized + 'static {
     /// Reads what [`encode`](Self::encode) wrote; the error says what is wrong with the bytes.
     fn decode(bytes: &Bytes) -> Result<Self, String>;
 
-    /// The part of an encoded entity that goes to the topic: all of it, unless the row has state that
-    /// consumers must not see.
+    /// The part of an encoded entity that goes to the topic: all of it, unless the row has state
+    /// that consumers must not see.
     fn published(encoded: Bytes) -> Result<Bytes, String> {
         Ok(encoded)
     }

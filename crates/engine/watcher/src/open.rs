@@ -66,8 +66,8 @@ impl<E: Entity> Watcher<E> {
         Ok(())
     }
 
-    /// A handle of the same watcher with other stages, which only it and its clones see. Stages that
-    /// hold the first handle form no cycle with this one.
+    /// A handle of the same watcher with other stages, which only it and its clones see. Stages
+    /// that hold the first handle form no cycle with this one.
     pub fn with_stages(
         &self,
         stages: Vec<Arc<dyn Stage<E>>>,

@@ -102,7 +102,8 @@ struct Slow {
 }
 
 impl SlowAnswers {
-    /// Whether a stage may be asked. A slow stage is asked again after a pause, with one call first.
+    /// Whether a stage may be asked. A slow stage is asked again after a pause, with one call
+    /// first.
     pub(crate) fn may_ask(&self, stage: &str, now: Time) -> bool {
         match self.0.lock().get_mut(stage) {
             None => true,

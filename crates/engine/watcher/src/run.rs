@@ -286,12 +286,13 @@ impl<E: Entity> Runner<E> {
         Ok(())
     }
 
-    /// Starts as many calls as stages may have, with the entities at hand. Returns when a stage that
-    /// is blocked will be free.
+    /// Starts as many calls as stages may have, with the entities at hand. Returns when a stage
+    /// that is blocked will be free.
     fn start_calls(&mut self) -> Option<Time> {
         let now = self.watcher.now();
         let mut until: Option<Time> = None;
-        // Another stage is first each time: of two that want one entity, the same must not always win.
+        // Another stage is first each time: of two that want one entity, the same must not always
+        // win.
         let count = self.names.len();
         self.first_stage = (self.first_stage + 1) % count;
         for stage in (self.first_stage..count).chain(0..self.first_stage) {

@@ -1,7 +1,7 @@
 //! The system stage: asks stages whether they want to visit entities that changed.
 //!
-//! A stage that is about to visit an entity anyway is not asked about it. All stages are asked at the
-//! same time, each about all entities at once. Usually all of them answer soon, and one commit
+//! A stage that is about to visit an entity anyway is not asked about it. All stages are asked at
+//! the same time, each about all entities at once. Usually all of them answer soon, and one commit
 //! enqueues what they want. What the quick ones want does not wait for the slow ones. A stage that
 //! takes very long gets the visits, and is not asked for a while.
 
@@ -301,8 +301,8 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
-    /// The entity changed while stages were asked, so they are asked again. What they want already is
-    /// enqueued: a stage that answers more slowly than the entity changes would never see it.
+    /// The entity changed while stages were asked, so they are asked again. What they want already
+    /// is enqueued: a stage that answers more slowly than the entity changes would never see it.
     async fn enqueue_and_retry(&self, question: Question<'_, E>) -> Result<End> {
         if !question.visits.is_empty() {
             self.enqueue_answered(&question).await?;

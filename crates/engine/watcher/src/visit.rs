@@ -127,8 +127,8 @@ pub(crate) struct VisitInput<E> {
 type Answers<E> = Vec<Result<Answer<E>, StageError>>;
 
 impl<E: Entity> Watcher<E> {
-    /// Visits several entities with one call of a stage. A failed `probe`, and a call of a stage that
-    /// cannot be reached, do not count as attempts.
+    /// Visits several entities with one call of a stage. A failed `probe`, and a call of a stage
+    /// that cannot be reached, do not count as attempts.
     pub(crate) async fn visit(
         &self,
         rules: &Rules<E>,

@@ -30,7 +30,8 @@ use crate::tables::{ENTRIES, STATES};
 use crate::{Error, Result};
 use clock::{Clock, Time};
 
-/// One kind of entities and the stages that change them. Cheap to clone; all clones are one watcher.
+/// One kind of entities and the stages that change them. Cheap to clone; all clones are one
+/// watcher.
 #[derive(Clone)]
 pub struct Watcher<E: Entity> {
     pub(crate) inner: Arc<Inner<E>>,
@@ -206,7 +207,8 @@ impl<E: Entity> Watcher<E> {
         let entity = self.entity_ref(&text);
         let key = E::key(entity.shard, &id);
         batch.check(key.clone(), before.version).delete(key);
-        // Before the entries: adding an entry writes the head too, so this batch is then in conflict.
+        // Before the entries: adding an entry writes the head too, so this batch is then in
+        // conflict.
         let head = self.head(entity).await?;
         let mut entries_version = 0;
         let entries = self.rows(&ENTRIES.prefix((entity.shard, E::KIND, &*text))).await?;

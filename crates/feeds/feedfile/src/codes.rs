@@ -1,4 +1,5 @@
-//! The kinds of problems: the type, the texts and the page `docs/feed-errors.md` come from one table (`codes/table.rs`).
+//! The kinds of problems: the type, the texts and the page `docs/feed-errors.md` come from one
+//! table (`codes/table.rs`).
 
 mod page;
 mod table;

@@ -1,4 +1,5 @@
-//! Builds an offer: every setter checks its value and adds a problem with its position if it is wrong.
+//! Builds an offer: every setter checks its value and adds a problem with its position if it is
+//! wrong.
 
 mod params;
 mod prices;
@@ -49,7 +50,8 @@ pub(crate) struct Draft<'t> {
 }
 
 impl<'t> Draft<'t> {
-    /// Begins an offer whose text begins at `at`; offsets are those of the repaired text, if there is one.
+    /// Begins an offer whose text begins at `at`; offsets are those of the repaired text, if there
+    /// is one.
     pub(crate) fn new(
         text: &'t str,
         at: Position,
@@ -351,7 +353,8 @@ impl<'t> Draft<'t> {
         self.warn(code, Spot::new(field, "", 0), format!("there is no {field}"));
     }
 
-    /// Checks required fields and ends the offer. `id` and `title` are the format's names of these fields.
+    /// Checks required fields and ends the offer. `id` and `title` are the format's names of these
+    /// fields.
     pub(crate) fn finish(mut self, id: &str, title: &str) -> Item {
         if self.offer.external_id.is_empty() && !self.problems.iter().any(|known| known.code == Code::BadId) {
             self.missing(Code::MissingField, id);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The names that shops use. Separated by a plain space, because some of the characters are spaces, too.
+/// The names that shops use. Separated by a plain space, because some of the characters are spaces,
+/// too.
 const NAMES: &str = "\
     Auml=Ä Eacute=É Ouml=Ö Uuml=Ü aacute=á acirc=â aelig=æ agrave=à alpha=α amp=& apos=' aring=å \
     asymp=≈ atilde=ã auml=ä bdquo=„ beta=β bull=• ccedil=ç cent=¢ copy=© darr=↓ deg=° divide=÷ \
@@ -21,7 +22,8 @@ static NAMED: LazyLock<BTreeMap<&str, char>> = LazyLock::new(|| {
 /// Bytes of the longest reference.
 const REFERENCE_BYTES_MAX: usize = 12;
 
-/// The character of the reference at the start of a text, and its length in bytes: `&nbsp;`, `&#8217;`, `&#x2019;`.
+/// The character of the reference at the start of a text, and its length in bytes: `&nbsp;`,
+/// `&#8217;`, `&#x2019;`.
 pub(crate) fn reference(text: &str) -> Option<(char, usize)> {
     let body = text.strip_prefix('&')?;
     let end = body.bytes().take(REFERENCE_BYTES_MAX).position(|byte| byte == b';')?;

@@ -177,7 +177,8 @@ impl<W: Write> Write for Counting<W> {
     }
 }
 
-/// Writes a file of at least `bytes` bytes, up to the end of an offer; returns the number of offers.
+/// Writes a file of at least `bytes` bytes, up to the end of an offer; returns the number of
+/// offers.
 pub fn generate(kind: Kind, seed: u64, bytes: u64, out: impl Write) -> io::Result<u64> {
     Plan::new(kind, seed, Size::Bytes(bytes)).write(out)
 }

@@ -1,23 +1,30 @@
-//! Reads sellers' feed files: from bytes in any supported format to typed offers and their problems. No store, no network, no clock.
+//! Reads sellers' feed files: from bytes in any supported format to typed offers and their
+//! problems. No store, no network, no clock.
 //!
-//! - [`Reader::open`] unpacks (gzip, zip) and detects encoding and format; [`Reader::read`] returns [`Batch`]es of
-//!   [`Item`]s in file order: a [`FeedOffer`], or none if it is rejected, and its [`Problem`]s.
-//! - [`check`] reads a whole file into a [`Report`] that prints like a compiler's messages, or as JSON.
-//! - [`Code`] is the table of problems, with meaning and remedy in English and Russian; [`errors_page`] is the page made from it.
+//! - [`Reader::open`] unpacks (gzip, zip) and detects encoding and format; [`Reader::read`] returns
+//!   [`Batch`]es of [`Item`]s in file order: a [`FeedOffer`], or none if it is rejected, and its
+//!   [`Problem`]s.
+//! - [`check`] reads a whole file into a [`Report`] that prints like a compiler's messages, or as
+//!   JSON.
+//! - [`Code`] is the table of problems, with meaning and remedy in English and Russian;
+//!   [`errors_page`] is the page made from it.
 //! - [`XSD`] is the published schema of Torg's own XML.
 //!
 //! Guarantees:
-//! - Memory stays bounded whatever the size of the file and whatever is in it ([`limits`]); nothing is fetched, no entity is expanded.
-//! - A broken offer rejects one offer. A file that cannot be read further ends as [`Outcome::Broken`] with line and column: the
-//!   offers before it are valid, and the caller must not remove the others.
-//! - Flaws that can be repaired without guessing are warnings: an unescaped `&`, white space before the declaration, unclosed
-//!   HTML, an encoding other than the declared one.
+//! - Memory stays bounded whatever the size of the file and whatever is in it ([`limits`]); nothing
+//!   is fetched, no entity is expanded.
+//! - A broken offer rejects one offer. A file that cannot be read further ends as
+//!   [`Outcome::Broken`] with line and column: the offers before it are valid, and the caller must
+//!   not remove the others.
+//! - Flaws that can be repaired without guessing are warnings: an unescaped `&`, white space before
+//!   the declaration, unclosed HTML, an encoding other than the declared one.
 //! - Lines and columns count characters of the file as its author sees it.
 //! - The same file gives the same batches for any number of threads.
 //!
-//! Where things are: `input/` turns bytes into a window of text; `sniff.rs` detects the format; `xml/`, `json/` and `delimited.rs` split
-//! the text into offers on one thread; `formats/`, one file each, parses them on all cores through `draft.rs`, which checks every value;
-//! `reader.rs` wires the threads; `report/` is for people; `generate.rs` makes large files for benchmarks.
+//! Where things are: `input/` turns bytes into a window of text; `sniff.rs` detects the format;
+//! `xml/`, `json/` and `delimited.rs` split the text into offers on one thread; `formats/`, one
+//! file each, parses them on all cores through `draft.rs`, which checks every value; `reader.rs`
+//! wires the threads; `report/` is for people; `generate.rs` makes large files for benchmarks.
 //!
 //! ```
 //! let file = "id\ttitle\tprice\tlink\n1\tRed bicycle\t120.00 EUR\thttps://example.com/1\n";

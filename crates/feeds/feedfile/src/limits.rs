@@ -1,4 +1,5 @@
-//! The limits of the reader. Values beyond a limit are refused or truncated, with a problem; a hostile file cannot exhaust memory.
+//! The limits of the reader. Values beyond a limit are refused or truncated, with a problem; a
+//! hostile file cannot exhaust memory.
 
 /// An unpacked file: 1 GB.
 pub const FILE_BYTES_MAX: u64 = 1 << 30;

@@ -1,4 +1,5 @@
-//! Translates messages. Each is recognised by its English words, so stored messages can be translated, too.
+//! Translates messages. Each is recognised by its English words, so stored messages can be
+//! translated, too.
 
 use crate::{Code, Language, Problem};
 use std::borrow::Cow;

@@ -84,7 +84,8 @@ pub struct Contacts {
     pub email: Option<At<String>>,
 }
 
-/// An offer of a file. Texts are trimmed and not longer than [`limits`](crate::limits) allow; URLs begin with `http`.
+/// An offer of a file. Texts are trimmed and not longer than [`limits`](crate::limits) allow; URLs
+/// begin with `http`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FeedOffer {
     /// Unique in the file.

@@ -29,7 +29,8 @@ pub(crate) fn currency(text: &str) -> Option<&'static str> {
     CURRENCIES.split(' ').find(|known| *known == code)
 }
 
-/// An amount in millionths, with its currency if there is one: `15.00 USD`, `1 200,50 ₽`, `EUR 5`, `19000`.
+/// An amount in millionths, with its currency if there is one: `15.00 USD`, `1 200,50 ₽`, `EUR 5`,
+/// `19000`.
 pub(crate) fn price(text: &str) -> Option<(i64, Option<&'static str>)> {
     let text = text.trim();
     let first = text.find(|c: char| c.is_ascii_digit() || c == '-')?;
@@ -106,7 +107,8 @@ fn groups_of_three(text: &str) -> bool {
     whole.split(|c: char| is_space(c) || c == '\'').skip(1).all(|group| group.len() == 3)
 }
 
-/// The whole part and the fraction. A separator that is repeated, or followed by three digits and another separator, groups thousands.
+/// The whole part and the fraction. A separator that is repeated, or followed by three digits and
+/// another separator, groups thousands.
 fn split_fraction(digits: &str) -> Option<(String, &str)> {
     let last = digits.rfind(['.', ',']);
     let Some(last) = last else { return Some((digits.to_owned(), "")) };

@@ -25,7 +25,8 @@ impl Position {
         }
     }
 
-    /// The offset of this position in a text that begins at `start`; `None` if it is outside of the text.
+    /// The offset of this position in a text that begins at `start`; `None` if it is outside of the
+    /// text.
     pub(crate) fn offset_in(self, text: &str, start: Self) -> Option<usize> {
         let lines = self.line.checked_sub(start.line)?;
         let (line, first) = match lines.checked_sub(1) {

@@ -18,7 +18,8 @@ pub enum Severity {
 pub struct Problem {
     pub code: Code,
     pub severity: Severity,
-    /// As the file names it: `price`, `g:image_link`, `param Color`; empty for the whole offer or file.
+    /// As the file names it: `price`, `g:image_link`, `param Color`; empty for the whole offer or
+    /// file.
     pub field: String,
     /// The value in the file, truncated.
     pub value: String,

@@ -70,7 +70,8 @@ impl Batch {
         piece.map(|piece| &self.source.text[piece.start..piece.end]).unwrap_or_default()
     }
 
-    /// The line around a position inside an offer, by its index in the batch; empty if the position is outside of the offer.
+    /// The line around a position inside an offer, by its index in the batch; empty if the position
+    /// is outside of the offer.
     #[must_use]
     pub fn excerpt(&self, item: usize, at: Position) -> Excerpt {
         let found = self.source.pieces.get(item).and_then(|piece| {
@@ -98,7 +99,8 @@ struct SplitEnd {
 }
 
 impl<'a> Reader<'a> {
-    /// Unpacks the beginning and detects encoding and format. A file that cannot be read is an error.
+    /// Unpacks the beginning and detects encoding and format. A file that cannot be read is an
+    /// error.
     pub fn open(input: impl Read + Send + 'a, options: Options) -> Result<Self, Box<Problem>> {
         let unpacked = unpack(input, &options).map_err(|error| crate::input::problem(&error))?;
         let mut text = Text::open(unpacked.bytes)?;

@@ -1,4 +1,5 @@
-//! What the background tasks of feeds share: repetition until a stop, consumption of topics, waiting for writes.
+//! What the background tasks of feeds share: repetition until a stop, consumption of topics,
+//! waiting for writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,8 @@ pub(crate) async fn repeat<F: Future<Output = Result<()>>>(
 }
 
 impl Feeds {
-    /// The next messages of a consumer and its position before them. Waits a little if there are none.
+    /// The next messages of a consumer and its position before them. Waits a little if there are
+    /// none.
     pub(crate) async fn next_messages(
         &self,
         group: &str,
@@ -81,7 +83,8 @@ impl Feeds {
     }
 }
 
-/// Waits for a write to a table, in one shard or in any. Hints of other processes may be missing, so it also returns after `at_most`.
+/// Waits for a write to a table, in one shard or in any. Hints of other processes may be missing,
+/// so it also returns after `at_most`.
 pub(crate) async fn until_written(
     hints: &mut Hints,
     table: &'static str,

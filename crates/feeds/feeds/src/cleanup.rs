@@ -1,4 +1,5 @@
-//! Deletes old loads, and deleted feeds: first rows, then the file, then the load, and the feed last.
+//! Deletes old loads, and deleted feeds: first rows, then the file, then the load, and the feed
+//! last.
 
 use std::time::Duration;
 

@@ -58,7 +58,8 @@ pub struct Dependencies {
 /// Adds rows to the commit that ends a load.
 #[async_trait]
 pub trait LoadHook: Send + Sync {
-    /// Called when a load is done and all of its offers are applied, and again with another batch after a conflict.
+    /// Called when a load is done and all of its offers are applied, and again with another batch
+    /// after a conflict.
     async fn load_done(&self, feed: &FeedName, load: &Load, batch: &mut Batch) -> store::Result<()>;
 }
 
@@ -150,7 +151,8 @@ impl Feeds {
         self.named(scan, limit).await
     }
 
-    /// The feeds of all sellers, those after `after`. Feeds of one seller are adjacent; sellers are in the order of their shards.
+    /// The feeds of all sellers, those after `after`. Feeds of one seller are adjacent; sellers are
+    /// in the order of their shards.
     pub async fn list_all(&self, after: Option<&FeedName>, limit: usize) -> Result<Vec<Feed>> {
         let mut scan = NAMES.scan();
         if let Some(FeedName { seller, namespace }) = after {

@@ -53,7 +53,8 @@ impl Files {
         Ok(Spool { file, hasher: blake3::Hasher::new(), bytes: 0 })
     }
 
-    /// Stores a file of a feed under its hash; returns its name. Files with the same content have different names, so that each can be deleted alone.
+    /// Stores a file of a feed under its hash; returns its name. Files with the same content have
+    /// different names, so that each can be deleted alone.
     pub async fn store(&self, feed: &FeedName, spooled: Spooled) -> Result<String> {
         let seller = blake3::hash(feed.seller.as_bytes()).to_hex();
         let apart = spooled.file.path().file_name().unwrap_or_default().to_string_lossy();

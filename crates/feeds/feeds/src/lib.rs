@@ -7,17 +7,22 @@
 //!                results (a consumer) ◄── topic feed.results ◄─────────────────────────┘
 //! ```
 //!
-//! A feed is an entity of the watcher ([`StoredFeed`]), which provides one visit to a feed at a time in all processes, timers, retries, take-over from
-//! a process that died, and `explain`. Guarantees:
+//! A feed is an entity of the watcher ([`StoredFeed`]), which provides one visit to a feed at a
+//! time in all processes, timers, retries, take-over from a process that died, and `explain`.
+//! Guarantees:
 //! - A file is stored before its load exists. A load is retried until it ends.
-//! - Batches of a load are numbered and always have the same offers: a process that takes a load over sends them again, and each is applied once. The end of a load is
-//!   sent after all of its batches were acknowledged.
+//! - Batches of a load are numbered and always have the same offers: a process that takes a load
+//!   over sends them again, and each is applied once. The end of a load is sent after all of its
+//!   batches were acknowledged.
 //! - A file that could not be read to its end removes no offer.
 //! - Results are counted once for each batch.
-//! - Loads of one feed run one after the other; a large one does not delay small ones of other feeds.
+//! - Loads of one feed run one after the other; a large one does not delay small ones of other
+//!   feeds.
 //!
-//! Where things are: the API ([`Feeds`], `feeds.rs`), the entity (`feed.rs`), loads (`loads.rs`), files (`files.rs`), fetching (`download.rs`), reading and sending (`process/`),
-//! changing offers (`apply/`), results (`results.rs`), reports (`reports.rs`), monitoring (`survey.rs`), sellers' categories (`mappings.rs`), cleanup (`cleanup.rs`), rows (`tables.rs`), [`limits`].
+//! Where things are: the API ([`Feeds`], `feeds.rs`), the entity (`feed.rs`), loads (`loads.rs`),
+//! files (`files.rs`), fetching (`download.rs`), reading and sending (`process/`), changing offers
+//! (`apply/`), results (`results.rs`), reports (`reports.rs`), monitoring (`survey.rs`), sellers'
+//! categories (`mappings.rs`), cleanup (`cleanup.rs`), rows (`tables.rs`), [`limits`].
 
 mod apply;
 mod background;

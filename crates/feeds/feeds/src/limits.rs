@@ -17,7 +17,8 @@ pub const FILE_BYTES_MAX: u64 = 1 << 30;
 pub const DOWNLOAD_TIME_MAX: Duration = Duration::from_secs(3600);
 /// Queued loads of a feed. The oldest of more are dropped: later files win anyway.
 pub const QUEUE_MAX: usize = 16;
-/// Offers of a batch, which is one commit unless it has more than 10,000 operations; each stage of a marketplace adds some for each offer.
+/// Offers of a batch, which is one commit unless it has more than 10,000 operations; each stage of
+/// a marketplace adds some for each offer.
 pub const BATCH_OFFERS: u32 = 50;
 /// Bytes of the file in one batch; a topic takes messages of 1 MiB.
 pub const BATCH_BYTES: usize = 384 * 1024;

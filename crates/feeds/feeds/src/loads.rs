@@ -77,7 +77,8 @@ impl Feeds {
         batch.check(key.clone(), version).put(key, version + 1, load.encode_to_vec());
     }
 
-    /// Reads, changes and saves a load, again after a conflict. The saved load; `None` if it does not exist.
+    /// Reads, changes and saves a load, again after a conflict. The saved load; `None` if it does
+    /// not exist.
     pub(crate) async fn rewrite_load(
         &self,
         name: &FeedName,

@@ -1,4 +1,5 @@
-//! Maps sellers' categories to the catalogue: as recognised in the last file, or as the seller or support decided.
+//! Maps sellers' categories to the catalogue: as recognised in the last file, or as the seller or
+//! support decided.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +24,11 @@ pub struct Mapping {
     pub category: String,
     /// Who decided it; empty if it was recognised.
     pub author: String,
-    /// A decision applies to all offers of the seller's category. Without one, each offer is recognised.
+    /// A decision applies to all offers of the seller's category. Without one, each offer is
+    /// recognised.
     pub by_hand: bool,
-    /// The part of the offers of the last file that were recognised so, from 0 to 1. 1 for a decision.
+    /// The part of the offers of the last file that were recognised so, from 0 to 1. 1 for a
+    /// decision.
     pub score: f64,
 }
 

@@ -1,7 +1,8 @@
 //! A client of a Nominatim server, as a [`Geocoder`].
 //!
-//! An answer is mapped to a built-in place by its name and point. Answers are cached, failures are not. Requests are
-//! spaced by [`NominatimOptions::interval`]; beyond [`REQUESTS_WAITING_MAX`] waiting requests the geocoder is unavailable.
+//! An answer is mapped to a built-in place by its name and point. Answers are cached, failures are
+//! not. Requests are spaced by [`NominatimOptions::interval`]; beyond [`REQUESTS_WAITING_MAX`]
+//! waiting requests the geocoder is unavailable.
 
 #[cfg(test)]
 mod tests;
@@ -227,8 +228,8 @@ struct Address {
     country_code: Option<String>,
 }
 
-/// The place of the best hit, with a bonus for hits in the seller's country. With `asked` the answer is a single hit,
-/// and the point stays the requested one.
+/// The place of the best hit, with a bonus for hits in the seller's country. With `asked` the
+/// answer is a single hit, and the point stays the requested one.
 fn read(
     bytes: &[u8],
     places: &Places,

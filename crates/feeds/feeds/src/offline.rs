@@ -52,7 +52,8 @@ impl Judge for OfflineSession<'_> {
     }
 }
 
-/// A missing currency is reported already. In a load, the default of the feed is used, which is not known here.
+/// A missing currency is reported already. In a load, the default of the feed is used, which is not
+/// known here.
 fn name_a_currency(offer: &mut FeedOffer) {
     let Some(price) = &mut offer.price else { return };
     let amounts = match &mut price.value {

@@ -1,5 +1,6 @@
-//! Reports: the problems of a load, filtered and paged, or counted by code. Problems of the file come first; for the last load, later problems of its offers follow: bans,
-//! photos that cannot be fetched.
+//! Reports: the problems of a load, filtered and paged, or counted by code. Problems of the file
+//! come first; for the last load, later problems of its offers follow: bans, photos that cannot be
+//! fetched.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,8 @@ impl ProblemFilter {
 }
 
 impl Feeds {
-    /// Problems of a load after a cursor. A page may have fewer than `limit` problems without being the last, because a call reads a limited number of rows, and more if one offer has them.
+    /// Problems of a load after a cursor. A page may have fewer than `limit` problems without being
+    /// the last, because a call reads a limited number of rows, and more if one offer has them.
     pub async fn problems(
         &self,
         name: &FeedName,

@@ -95,7 +95,8 @@ impl Feeds {
         Err(Error::Contended)
     }
 
-    /// After the first result of a load no more results of earlier loads come: those that have not ended are superseded.
+    /// After the first result of a load no more results of earlier loads come: those that have not
+    /// ended are superseded.
     async fn supersede_before(&self, batch: &mut Batch, name: &FeedName, number: u64) -> Result<()> {
         for (mut load, version) in self.stored_loads(name, number, 2 * QUEUE_MAX).await? {
             if !is_over(&load) {

@@ -63,8 +63,8 @@ impl Feeds {
         FEEDS.key((watcher::shard_of(&id, self.watcher().shards()), &*id))
     }
 
-    /// The state of a page of all feeds after a cursor, in no meaningful order, with two reads. Damaged rows are skipped with a
-    /// log line.
+    /// The state of a page of all feeds after a cursor, in no meaningful order, with two reads.
+    /// Damaged rows are skipped with a log line.
     pub async fn survey(&self, after: Option<Key>) -> Result<SurveyPage> {
         let mut scan = Scan::all(FEEDS.def()).limit(SURVEYED_AT_ONCE_MAX);
         if let Some(after) = after {

@@ -26,7 +26,8 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// A packed file of a beginning, a part repeated `times` times, and an end, as members of one gzip file.
+/// A packed file of a beginning, a part repeated `times` times, and an end, as members of one gzip
+/// file.
 fn packed_parts(beginning: &str, part: &[u8], times: usize, end: &str) -> Vec<u8> {
     [packed(beginning.as_bytes()), packed(part).repeat(times), packed(end.as_bytes())].concat()
 }

@@ -1,5 +1,6 @@
-//! Shows the built-in catalogue: `cargo run --release -p catalog --example browse -- [category id or name] [language]`.
-//! Without a category it shows the roots; of a category it shows what stands below it and what an offer in it says.
+//! Shows the built-in catalogue: `cargo run --release -p catalog --example browse -- [category id
+//! or name] [language]`. Without a category it shows the roots; of a category it shows what stands
+//! below it and what an offer in it says.
 
 #![allow(clippy::disallowed_methods, reason = "it measures how long loading takes")]
 

@@ -157,8 +157,8 @@ impl<'c> Unit<'c> {
         &self.data().quantity
     }
 
-    /// Converts `value` of this unit, rounded half away from zero to `scale` digits after the point.
-    /// `None` if the units measure different quantities or the result does not fit.
+    /// Converts `value` of this unit, rounded half away from zero to `scale` digits after the
+    /// point. `None` if the units measure different quantities or the result does not fit.
     #[must_use]
     pub fn convert(self, value: Decimal, to: Unit<'_>, scale: u8) -> Option<Decimal> {
         if self.quantity() != to.quantity() {

@@ -14,7 +14,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// `unscaled / 10^scale`: `new(150, 2)` is 1.5. `None` if the result has more digits after the point than [`DECIMAL_SCALE_MAX`].
+    /// `unscaled / 10^scale`: `new(150, 2)` is 1.5. `None` if the result has more digits after the
+    /// point than [`DECIMAL_SCALE_MAX`].
     #[must_use]
     pub fn new(mut unscaled: i64, mut scale: u8) -> Option<Self> {
         while scale > 0 && unscaled % 10 == 0 {
@@ -76,7 +77,8 @@ impl Decimal {
         (self.scale == 0).then_some(self.unscaled)
     }
 
-    /// `self * factor / divisor`, rounded half away from zero to `scale` digits. `None` if the divisor is zero or the result does not fit.
+    /// `self * factor / divisor`, rounded half away from zero to `scale` digits. `None` if the
+    /// divisor is zero or the result does not fit.
     #[must_use]
     pub fn convert(self, factor: Self, divisor: Self, scale: u8) -> Option<Self> {
         if divisor.is_zero() || scale > DECIMAL_SCALE_MAX {

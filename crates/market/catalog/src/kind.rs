@@ -100,7 +100,8 @@ impl Kind {
         kind
     }
 
-    /// Narrows by `bounds`. Bounds that widen or do not fit the type are problems and change nothing.
+    /// Narrows by `bounds`. Bounds that widen or do not fit the type are problems and change
+    /// nothing.
     pub(crate) fn narrow(&mut self, bounds: &BoundsSource, problems: &mut Problems) {
         if let Some((value, at)) = bounds.min {
             self.narrow_end(value, at, true, problems);

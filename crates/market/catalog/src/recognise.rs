@@ -22,7 +22,9 @@ impl<'c> Category<'c> {
         named.find_map(|number| self.attribute(Attribute { catalogue: self.catalogue, number }.id()))
     }
 
-    /// Reads `name: value` pairs, one on a line or several separated by `;`, `|` or `•`, or by commas if every part is a pair. Unknown attributes and unreadable values are skipped; the first value of an attribute wins. Only the first [`DESCRIPTION_PAIRS_MAX`] parts are read.
+    /// Reads `name: value` pairs, one on a line or several separated by `;`, `|` or `•`, or by
+    /// commas if every part is a pair. Unknown attributes and unreadable values are skipped; the
+    /// first value of an attribute wins. Only the first [`DESCRIPTION_PAIRS_MAX`] parts are read.
     #[must_use]
     pub fn read_pairs(self, text: &str) -> Vec<(Use<'c>, Vec<OwnedValue>)> {
         let mut read: Vec<(Use<'c>, Vec<OwnedValue>)> = Vec::new();
@@ -43,7 +45,8 @@ impl<'c> Category<'c> {
 }
 
 impl<'c> Use<'c> {
-    /// The choice of this attribute with this id, name or synonym. Cheaper than [`Self::read`]: nothing is suggested.
+    /// The choice of this attribute with this id, name or synonym. Cheaper than [`Self::read`]:
+    /// nothing is suggested.
     #[must_use]
     pub fn find_choice(self, text: &str) -> Option<Choice<'c>> {
         let attribute = self.attribute();
@@ -61,7 +64,9 @@ impl<'c> Use<'c> {
 }
 
 impl Use<'_> {
-    /// Reads a value as people write it: a number with or without a unit (`75 000 mi` is converted to the attribute's unit), `да`, `31.12.2024`, or the id, name or synonym of a choice; a list of them if the attribute has several values. The range is not checked.
+    /// Reads a value as people write it: a number with or without a unit (`75 000 mi` is converted
+    /// to the attribute's unit), `да`, `31.12.2024`, or the id, name or synonym of a choice; a list
+    /// of them if the attribute has several values. The range is not checked.
     pub fn read(self, text: &str) -> Result<Vec<OwnedValue>, Fault> {
         let text = text.trim();
         let wrong = || Fault::WrongType { wanted: self.kind().type_name() };

@@ -64,7 +64,8 @@ impl Sources {
         Self::default()
     }
 
-    /// Adds the built-in catalogue, which other files can extend: with categories, attributes and rules, and by replacing keys of its `[catalogue]`.
+    /// Adds the built-in catalogue, which other files can extend: with categories, attributes and
+    /// rules, and by replacing keys of its `[catalogue]`.
     #[must_use]
     pub fn builtin(mut self) -> Self {
         for (name, text) in OWN {
@@ -83,7 +84,8 @@ impl Sources {
         self
     }
 
-    /// Adds a large tree in the plain format: a line for each category, `id` and names separated by tabs.
+    /// Adds a large tree in the plain format: a line for each category, `id` and names separated by
+    /// tabs.
     #[must_use]
     pub fn taxonomy(mut self, name: &str, text: &str) -> Self {
         self.note(text);
@@ -112,7 +114,8 @@ impl Sources {
         self
     }
 
-    /// Adds every `.toml`, `.tsv` and `.tsv.gz` file of a directory in the order of their names. Blocking.
+    /// Adds every `.toml`, `.tsv` and `.tsv.gz` file of a directory in the order of their names.
+    /// Blocking.
     #[must_use]
     pub fn directory(mut self, path: &Path) -> Self {
         let name = path.display().to_string();
@@ -160,7 +163,8 @@ impl Sources {
 }
 
 impl Catalogue {
-    /// The built-in catalogue: Shopify's product taxonomy and branches for transport, real estate, jobs and services, in English and Russian. Every call builds it: keep the result.
+    /// The built-in catalogue: Shopify's product taxonomy and branches for transport, real estate,
+    /// jobs and services, in English and Russian. Every call builds it: keep the result.
     pub fn builtin() -> Result<Self> {
         Sources::new().builtin().load()
     }

@@ -1,4 +1,5 @@
-//! How long the places take to load, how much memory they take, how many look-ups a second: `cargo run --release -p geo --example measure-geo`.
+//! How long the places take to load, how much memory they take, how many look-ups a second: `cargo
+//! run --release -p geo --example measure-geo`.
 
 #![allow(clippy::disallowed_methods, reason = "it measures time")]
 

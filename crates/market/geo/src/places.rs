@@ -138,8 +138,8 @@ impl Places {
         self.tree.nearest(point).map(|(number, km)| (self.at(number), km))
     }
 
-    /// The place of a point and the distance of its centre: the largest city whose radius covers the
-    /// point, so that an address and its coordinates have the same place; otherwise the nearest
+    /// The place of a point and the distance of its centre: the largest city whose radius covers
+    /// the point, so that an address and its coordinates have the same place; otherwise the nearest
     /// place within [`PLACE_DISTANCE_KM_MAX`].
     #[must_use]
     pub fn locate(&self, point: Point) -> Option<(Place<'_>, f64)> {

@@ -1,8 +1,9 @@
-//! The archive of offers that were removed, expired, sold or banned long ago. Archived offers can be read.
+//! The archive of offers that were removed, expired, sold or banned long ago. Archived offers can
+//! be read.
 //!
-//! An offer is archived in two commits: a move to the status `archived`, with all that follows a move; then
-//! the move of its row to the archive and its removal from the watcher. Between the two it is in the queue
-//! of due offers, so that a crash leaves no work undone.
+//! An offer is archived in two commits: a move to the status `archived`, with all that follows a
+//! move; then the move of its row to the archive and its removal from the watcher. Between the two
+//! it is in the queue of due offers, so that a crash leaves no work undone.
 
 use store::{Batch, Read};
 use watcher::{Entity, Fields, Versioned};

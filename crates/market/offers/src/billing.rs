@@ -1,5 +1,5 @@
-//! The data of billing about an offer, in a row of its own: its writers never conflict with those of the
-//! offer.
+//! The data of billing about an offer, in a row of its own: its writers never conflict with those
+//! of the offer.
 
 use buffa::Message;
 use store::{Batch, Read};

@@ -1,4 +1,5 @@
-//! Changes of many offers at once, for importers: the caller owns the commit and adds rows of its own to it.
+//! Changes of many offers at once, for importers: the caller owns the commit and adds rows of its
+//! own to it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +24,9 @@ use crate::{time, troubles};
 
 /// Reads and changes many offers of a seller at once.
 ///
-/// The `prepare` methods compute what an offer becomes and store nothing; [`save_many`](Self::save_many) adds prepared changes to a batch. The
-/// commit of that batch is in conflict if one of the offers changed meanwhile: read and prepare again.
+/// The `prepare` methods compute what an offer becomes and store nothing;
+/// [`save_many`](Self::save_many) adds prepared changes to a batch. The commit of that batch is in
+/// conflict if one of the offers changed meanwhile: read and prepare again.
 #[async_trait]
 pub trait BulkChanges: Send + Sync {
     /// The catalogue by which offers are validated.
@@ -33,7 +35,8 @@ pub trait BulkChanges: Send + Sync {
     /// The shard of the rows about a seller's offers.
     fn seller_shard(&self, seller: &str) -> u32;
 
-    /// The offers that have these external ids, in the order of the ids. A banned offer keeps its external id, a removed one has none.
+    /// The offers that have these external ids, in the order of the ids. A banned offer keeps its
+    /// external id, a removed one has none.
     async fn by_external_ids(
         &self,
         seller: &str,
@@ -65,7 +68,8 @@ pub trait BulkChanges: Send + Sync {
     /// Adds changes to a batch, with one read for all of them.
     async fn save_many(&self, batch: &mut Batch, changes: &[BulkChange]) -> Result<()>;
 
-    /// What is wrong at present with published offers of a namespace, by external id, those after `after`.
+    /// What is wrong at present with published offers of a namespace, by external id, those after
+    /// `after`.
     async fn troubles(
         &self,
         seller: &str,
@@ -187,7 +191,8 @@ impl BulkChanges for Offers {
 }
 
 impl Offers {
-    /// Validates an offer, unless the importer has done so by the catalogue of this version and said it in `imported`.
+    /// Validates an offer, unless the importer has done so by the catalogue of this version and
+    /// said it in `imported`.
     fn require_validated(&self, imported: &Offer, offer: &Offer) -> Result<()> {
         if imported.catalogue_version == self.catalogue().version() {
             return Ok(());
@@ -215,7 +220,8 @@ impl Offers {
 }
 
 impl StoredOffer {
-    /// When the exposure of the offer ends in less than `before_end`, in milliseconds; `i64::MAX` if it never ends.
+    /// When the exposure of the offer ends in less than `before_end`, in milliseconds; `i64::MAX`
+    /// if it never ends.
     #[must_use]
     pub fn renew_at_ms(&self, before_end: Duration) -> i64 {
         let before_end = i64::try_from(before_end.as_millis()).unwrap_or(i64::MAX);

@@ -55,8 +55,8 @@ pub(crate) fn is_of_call(key: &Key) -> bool {
 }
 
 impl Ticket {
-    /// Adds to the call's batch that it is completed. The batch is in conflict if the same call completes
-    /// first.
+    /// Adds to the call's batch that it is completed. The batch is in conflict if the same call
+    /// completes first.
     pub(crate) fn done(&self, batch: &mut Batch, subject: &str) {
         let Self::New { key, version, fingerprint, now } = self else { return };
         let answer = StoredAnswer {
@@ -87,9 +87,9 @@ impl Offers {
         Ok(Ticket::Done(answer.subject))
     }
 
-    /// Waits until the whole commit of a row can be read. While a commit is applied, some of its rows are
-    /// visible before others; the caller of a completed call reads its offer next. A snapshot has only
-    /// whole commits.
+    /// Waits until the whole commit of a row can be read. While a commit is applied, some of its
+    /// rows are visible before others; the caller of a completed call reads its offer next. A
+    /// snapshot has only whole commits.
     async fn until_complete(&self, key: &Key) -> Result<()> {
         for _ in 0..ATTEMPTS_MAX {
             if self.store().snapshot().await?.get_one(key).await?.is_some() {

@@ -1,7 +1,7 @@
 //! The counters of a seller: offers by preset, offers sold, money earned.
 //!
-//! A change of an offer and its counts are one commit. Each counter has ten rows that are summed on read, so
-//! that writers rarely conflict.
+//! A change of an offer and its counts are one commit. Each counter has ten rows that are summed on
+//! read, so that writers rarely conflict.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The entity of the watcher that an offer is, and the rows that are saved with each of its changes.
+//! The entity of the watcher that an offer is, and the rows that are saved with each of its
+//! changes.
 
 use bytes::Bytes;
 use store::{Batch, Key, Scan};
@@ -142,8 +143,8 @@ pub(crate) fn seller_shard(offer: &StoredOffer, change: &ChangeContext<'_, Store
     shard_of(&offer.offer.seller, change.shards)
 }
 
-/// Writes the row of an offer's id in its feed. Two offers cannot have the same one: the second change
-/// is in conflict.
+/// Writes the row of an offer's id in its feed. Two offers cannot have the same one: the second
+/// change is in conflict.
 fn follow_external(change: &ChangeContext<'_, StoredOffer>, batch: &mut Batch) {
     let key = |offer: &StoredOffer| external_key(&offer.offer, seller_shard(offer, change));
     let before = change.before.and_then(key);

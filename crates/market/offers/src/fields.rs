@@ -18,8 +18,8 @@ pub(crate) const ATTRIBUTES: &str = "attributes";
 pub static BY_SELLERS: LazyLock<Fields> =
     LazyLock::new(|| Fields::of(SELLERS.iter().copied().chain([ATTRIBUTES])));
 
-/// Visits every field of an offer whose changes count, except the attributes. The times of changes and
-/// the version follow from other fields.
+/// Visits every field of an offer whose changes count, except the attributes. The times of changes
+/// and the version follow from other fields.
 macro_rules! for_each_field {
     ($visit:ident) => {
         $visit!(seller);

@@ -1,7 +1,7 @@
 //! Ids of offers: fifteen random digits and a check digit.
 //!
-//! Ids cannot be enumerated. The check digit (Damm's algorithm) detects every wrong digit and every swap of
-//! two neighbours, and nine of ten other mistakes.
+//! Ids cannot be enumerated. The check digit (Damm's algorithm) detects every wrong digit and every
+//! swap of two neighbours, and nine of ten other mistakes.
 
 use std::fmt;
 use std::str::FromStr;

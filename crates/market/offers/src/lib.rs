@@ -1,17 +1,20 @@
 //! The ad store of a marketplace.
 //!
-//! An offer is an entity of the watcher ([`StoredOffer`]). All rows that follow from a change of an offer are
-//! saved in the same commit: the lists of its seller, counters, history, and the outbox of the topic.
+//! An offer is an entity of the watcher ([`StoredOffer`]). All rows that follow from a change of an
+//! offer are saved in the same commit: the lists of its seller, counters, history, and the outbox
+//! of the topic.
 //!
 //! Where things are:
-//! - an offer: `id.rs`, `fields.rs`, `status.rs` (the table of moves), `moves.rs`, `row.rs` (its encoding with
-//!   internal state), `entity.rs` (the rows of a change), `validation.rs`, `masks.rs`;
+//! - an offer: `id.rs`, `fields.rs`, `status.rs` (the table of moves), `moves.rs`, `row.rs` (its
+//!   encoding with internal state), `entity.rs` (the rows of a change), `validation.rs`,
+//!   `masks.rs`;
 //! - rows of a change: `presets.rs` and `lists.rs` (the cabinet), `counters.rs`, `history.rs`;
-//! - the API: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: callers and idempotency keys), [`drafts`],
-//!   [`cabinet`], `billing.rs`, `watch.rs`;
-//! - many offers at once: [`BulkChanges`] (`bulk.rs`), and what is wrong with imported offers (`troubles.rs`);
-//! - background work: `moderation.rs` (the topic of opinions), [`chores`] (`archive.rs`, expiry of old rows,
-//!   `repair.rs`);
+//! - the API: [`Offers`] (`offers.rs`), [`Call`] (`call.rs`: callers and idempotency keys),
+//!   [`drafts`], [`cabinet`], `billing.rs`, `watch.rs`;
+//! - many offers at once: [`BulkChanges`] (`bulk.rs`), and what is wrong with imported offers
+//!   (`troubles.rs`);
+//! - background work: `moderation.rs` (the topic of opinions), [`chores`] (`archive.rs`, expiry of
+//!   old rows, `repair.rs`);
 //! - rows and limits: `tables.rs`, [`Config`], [`limits`].
 
 mod archive;

@@ -37,8 +37,8 @@ pub const FACET_VALUES_MAX: usize = 256;
 pub const LIST_ROWS_MAX: usize = 4096;
 /// Offers, or messages of a partition, that a watch reads at a time.
 pub const WATCH_PAGE: usize = 200;
-/// Subcategories that are looked up in the index without knowing whether the seller has any of them; if
-/// there are more, the seller's own categories are scanned.
+/// Subcategories that are looked up in the index without knowing whether the seller has any of
+/// them; if there are more, the seller's own categories are scanned.
 pub const FACET_CATEGORIES_MAX: usize = 64;
 /// Index values that are scanned to find those that a filter merges.
 pub const FACET_SCAN_MAX: usize = 1024;

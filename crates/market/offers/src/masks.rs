@@ -3,11 +3,12 @@
 //! A path names a field as the contract does: `title`, `place.address`, `price.range.from`,
 //! `attributes.engine-volume`. No path leads into a list (`photos`, `contacts.phones`) or a time.
 //!
-//! After `attributes.` comes the name of an attribute. Between backticks it may have any characters and
-//! matches exactly. JSON has a mask as one text, `"title,place.placeId,attributes.engineVolume"`, turns
-//! `engineVolume` into `engine_volume` and refuses other characters. So a name of lower-case letters, digits
-//! and `_` also matches the attribute that differs in case and separators only: `engineVolume` in JSON
-//! matches `engine-volume`, `Farbe` matches `Farbe`. JSON cannot express names that begin with a digit or
+//! After `attributes.` comes the name of an attribute. Between backticks it may have any characters
+//! and matches exactly. JSON has a mask as one text,
+//! `"title,place.placeId,attributes.engineVolume"`, turns `engineVolume` into `engine_volume` and
+//! refuses other characters. So a name of lower-case letters, digits and `_` also matches the
+//! attribute that differs in case and separators only: `engineVolume` in JSON matches
+//! `engine-volume`, `Farbe` matches `Farbe`. JSON cannot express names that begin with a digit or
 //! have other than Latin letters: use `attributes` as a whole there.
 
 mod attributes;
@@ -112,8 +113,8 @@ impl UpdateMask {
         })
     }
 
-    /// Copies the fields from another offer, also empty ones. What stages found out about a photo or a video
-    /// stays if its URL does.
+    /// Copies the fields from another offer, also empty ones. What stages found out about a photo
+    /// or a video stays if its URL does.
     ///
     /// Fails without a change if a name matches several attributes.
     pub fn apply(&self, to: &mut Offer, from: &Offer) -> Result<(), MaskError> {

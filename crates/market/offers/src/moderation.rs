@@ -1,9 +1,9 @@
 //! Opinions of moderation: read from a topic, saved beside their offers, and turned into bans.
 //!
-//! The newest opinion counts, by the time at which it was formed; of two with the same time, the later one in
-//! the topic. Opinions are applied in the order of the topic, and the position of the consumer moves in the
-//! same commit: each is applied once. Opinions that cannot be applied go to a dead-letter topic with the
-//! reason.
+//! The newest opinion counts, by the time at which it was formed; of two with the same time, the
+//! later one in the topic. Opinions are applied in the order of the topic, and the position of the
+//! consumer moves in the same commit: each is applied once. Opinions that cannot be applied go to a
+//! dead-letter topic with the reason.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -102,7 +102,8 @@ impl Offers {
         }
     }
 
-    /// Applies the opinions behind a position in one commit; waits for the first one. `false` on a conflict.
+    /// Applies the opinions behind a position in one commit; waits for the first one. `false` on a
+    /// conflict.
     pub async fn apply_opinions(
         &self,
         opinions: &OpinionTopics,
@@ -131,7 +132,8 @@ impl Offers {
         let mut dead = Vec::new();
         for Delivered { offset, message } in &page.messages {
             let added = match decode_opinion(message) {
-                // A second opinion about an offer needs the result of the first: it is in the next commit.
+                // A second opinion about an offer needs the result of the first: it is in the next
+                // commit.
                 Ok(valid) if !seen.insert(valid.id) => break,
                 Ok(valid) => self.add_opinion(&mut batch, &valid).await,
                 Err(error) => Err(error),
@@ -253,7 +255,8 @@ pub enum OpinionError {
     Failed(#[from] Error),
 }
 
-/// Tells errors of one offer, which must not hold up other opinions, from failures that are retried.
+/// Tells errors of one offer, which must not hold up other opinions, from failures that are
+/// retried.
 fn opinion_error(error: Error) -> OpinionError {
     match error {
         Error::NotMoved { .. }

@@ -117,7 +117,8 @@ impl Offers {
         Ok(stored)
     }
 
-    /// Commits the batch with a new offer; `None` if the id is taken or another check of the batch fails.
+    /// Commits the batch with a new offer; `None` if the id is taken or another check of the batch
+    /// fails.
     pub(crate) async fn insert(&self, mut batch: Batch, stored: StoredOffer) -> Result<Option<Offer>> {
         self.require_unarchived(&mut batch, &stored);
         let version = Box::pin(self.watcher().save(&mut batch, None, &stored)).await?;
@@ -149,8 +150,8 @@ impl Offers {
     async fn get_some(&self, ids: &[OfferId]) -> Result<Vec<Option<Offer>>> {
         let keys: Vec<Key> = ids.iter().map(|id| self.key(&OFFERS, *id)).collect();
         let mut rows = self.store().get(&keys).await?;
-        // An offer moves from the active table to the archive in one commit, so reading in this order finds
-        // it.
+        // An offer moves from the active table to the archive in one commit, so reading in this
+        // order finds it.
         let missing: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].is_none()).collect();
         if !missing.is_empty() {
             let keys: Vec<Key> = missing.iter().map(|at| self.key(&ARCHIVE, ids[*at])).collect();
@@ -212,8 +213,8 @@ impl Offers {
         .await
     }
 
-    /// Reads, changes and saves an offer, and repeats after a conflict. `fields` are those that `change`
-    /// sets.
+    /// Reads, changes and saves an offer, and repeats after a conflict. `fields` are those that
+    /// `change` sets.
     async fn rewrite(
         &self,
         call: &Call,
@@ -227,7 +228,8 @@ impl Offers {
                 Some(found) => Some(*found),
                 None => self.watcher().load_to_change(&id, fields).await?,
             };
-            // After the offer: an offer that this call has changed already must not fail its version check.
+            // After the offer: an offer that this call has changed already must not fail its
+            // version check.
             let ticket = self.ticket(call).await?;
             if let Ticket::Done(id) = &ticket {
                 return self.get(parse(id)?).await;
@@ -277,8 +279,8 @@ impl Offers {
         Ok(Error::Closed(id, offer.status.as_known().unwrap_or_default()))
     }
 
-    /// After a conflict: refuses an offer if another one has its id in the feed. If the same call was
-    /// completed meanwhile, that offer is its own.
+    /// After a conflict: refuses an offer if another one has its id in the feed. If the same call
+    /// was completed meanwhile, that offer is its own.
     async fn require_no_duplicate(&self, conflicts: &[Key], offer: &StoredOffer) -> Result<()> {
         if conflicts.iter().any(is_of_call) {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Repair of the counters of a seller that drifted from the lists, while writes go on.
 //!
-//! Offers and counters are read from one snapshot. Their difference can be added later, whatever happened in
-//! between, because additions commute. Another repair must not add it too: every repair checks and raises
-//! the version of a row by seller.
+//! Offers and counters are read from one snapshot. Their difference can be added later, whatever
+//! happened in between, because additions commute. Another repair must not add it too: every repair
+//! checks and raises the version of a row by seller.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Rows of offers: the public message, and the state that only Torg sees beside it.
 //!
-//! A row is an [`OfferRow`]. Earlier versions wrote a bare [`Offer`] that carried [`Internal`] in its
-//! field 100, and sent the same bytes to the topic. Both forms are read; the next change of an offer
-//! rewrites its row. They cannot be confused: a row begins with field 101, which is always written
-//! and which no [`Offer`] has (`reserved` in offer.proto).
+//! A row is an [`OfferRow`]. Earlier versions wrote a bare [`Offer`] that carried [`Internal`] in
+//! its field 100, and sent the same bytes to the topic. Both forms are read; the next change of an
+//! offer rewrites its row. They cannot be confused: a row begins with field 101, which is always
+//! written and which no [`Offer`] has (`reserved` in offer.proto).
 
 use buffa::encoding::{Tag, WireType, decode_varint};
 use buffa::{DecodeError, Message, UnknownFieldData};
@@ -37,8 +37,8 @@ pub(crate) fn decode(row: &[u8]) -> Result<(Offer, Internal), DecodeError> {
     Ok((offer.into_option().unwrap_or_default(), internal.into_option().unwrap_or_default()))
 }
 
-/// Decodes a bare offer: a message of the topic, or a row of an earlier version. The internal state of
-/// earlier versions is taken out of it.
+/// Decodes a bare offer: a message of the topic, or a row of an earlier version. The internal state
+/// of earlier versions is taken out of it.
 pub(crate) fn decode_bare(bytes: &[u8]) -> Result<(Offer, Internal), DecodeError> {
     let mut offer = Offer::decode_from_slice(bytes)?;
     let mut internal = Internal::default();

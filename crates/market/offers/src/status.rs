@@ -68,7 +68,8 @@ pub fn may_move(from: Status, to: Status, by: Mover) -> Result<(), Forbidden> {
     }
 }
 
-/// Whether offers of this status leave the active tables, after some time or (archived ones) at once.
+/// Whether offers of this status leave the active tables, after some time or (archived ones) at
+/// once.
 #[must_use]
 pub fn leaves(status: Status) -> bool {
     status == Status::Archived || may_move(status, Status::Archived, Archiver).is_ok()

@@ -9,8 +9,8 @@ pub(crate) static OFFERS: Table<(u32, String)> = Table::versioned("offers", &["s
 pub(crate) static ARCHIVE: Table<(u32, String)> =
     Table::versioned("offers_archive", &["shard", "offer"]).large();
 
-/// The opinion of moderation, and the data of billing: rows of their own, so that their writers do not
-/// conflict.
+/// The opinion of moderation, and the data of billing: rows of their own, so that their writers do
+/// not conflict.
 pub(crate) static MODERATION: Table<(u32, String)> =
     Table::versioned("offer_moderation", &["shard", "offer"]);
 pub(crate) static BILLING: Table<(u32, String)> = Table::versioned("offer_billing", &["shard", "offer"]);
@@ -19,8 +19,8 @@ pub(crate) static BILLING: Table<(u32, String)> = Table::versioned("offer_billin
 pub(crate) static HISTORY: Table<(u32, String, i64)> =
     Table::plain("offer_history", &["shard", "offer", "offer_version"]);
 
-/// The offers of a seller by preset and time of creation. By the shard of the seller, like the tables that
-/// follow.
+/// The offers of a seller by preset and time of creation. By the shard of the seller, like the
+/// tables that follow.
 pub(crate) static PRESETS: Table<(u32, String, String, i64, String)> =
     Table::plain("offer_presets", &["shard", "seller", "preset", "created", "offer"]);
 
@@ -43,7 +43,8 @@ pub(crate) static DRAFTS: Table<(u32, String)> = Table::versioned("drafts", &["s
 pub(crate) static ANSWERS: Table<(u32, String, String)> =
     Table::versioned("offer_answers", &["shard", "caller", "request"]);
 
-/// The number of the last repair of a seller's counters: two repairs must not correct the same drift.
+/// The number of the last repair of a seller's counters: two repairs must not correct the same
+/// drift.
 pub(crate) static REPAIRS: Table<(u32, String)> = Table::versioned("offer_repairs", &["shard", "seller"]);
 
 /// The progress of chores.

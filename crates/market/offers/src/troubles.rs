@@ -1,4 +1,5 @@
-//! What is wrong with published offers that have an external id: bans, photos and videos that cannot be fetched.
+//! What is wrong with published offers that have an external id: bans, photos and videos that
+//! cannot be fetched.
 //!
 //! The row of an offer is written and deleted in the commit of the change that it follows from.
 

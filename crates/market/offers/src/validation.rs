@@ -46,7 +46,8 @@ const LANGUAGE: &str = "en";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The path in the contract: `title`, `price.range.to.micros`, `contacts.phones[1]`, `attributes.mileage`.
+    /// The path in the contract: `title`, `price.range.to.micros`, `contacts.phones[1]`,
+    /// `attributes.mileage`.
     pub field: String,
     /// For programs: a text of [`catalog::Code`] or one of [`codes`].
     pub code: &'static str,
@@ -94,8 +95,8 @@ impl Violations {
     }
 }
 
-/// The violations of an offer, at most [`VIOLATIONS_MAX`]: of the fields that a seller sets, the seller and
-/// the source.
+/// The violations of an offer, at most [`VIOLATIONS_MAX`]: of the fields that a seller sets, the
+/// seller and the source.
 #[must_use]
 pub fn violations(catalogue: &Catalogue, offer: &Offer) -> Vec<Violation> {
     let mut found = Violations::default();

@@ -1,8 +1,8 @@
 //! A stream of all current offers and then of every change, without a gap.
 //!
-//! The end of the topic is read before the first offer, so no change is missing; a change that is part of a
-//! current offer may follow it. Every event has a cursor from which a watch resumes after a crash of either
-//! side. An event may come twice: compare versions.
+//! The end of the topic is read before the first offer, so no change is missing; a change that is
+//! part of a current offer may follow it. Every event has a cursor from which a watch resumes after
+//! a crash of either side. An event may come twice: compare versions.
 
 use std::time::Duration;
 
@@ -200,13 +200,14 @@ fn is_current(offer: &Offer) -> bool {
     !matches!(offer.status.as_known(), Some(Status::STATUS_REMOVED | Status::STATUS_ARCHIVED))
 }
 
-/// Whether a change is of an offer of this seller. The move of a row to the archive carries no offer; the
-/// change to `archived` came before it.
+/// Whether a change is of an offer of this seller. The move of a row to the archive carries no
+/// offer; the change to `archived` came before it.
 fn concerns(change: &OfferChange, seller: &str) -> bool {
     seller.is_empty() || change.offer.as_option().is_some_and(|offer| offer.seller == seller)
 }
 
-/// Decodes a message. One that is damaged is logged and skipped: it must not end every watch for ever.
+/// Decodes a message. One that is damaged is logged and skipped: it must not end every watch for
+/// ever.
 fn readable_change(partition: usize, delivered: &Delivered) -> Option<OfferChange> {
     change(delivered).unwrap_or_else(|error| {
         tracing::error!(partition, offset = delivered.offset, %error, "skipped a damaged message of the topic of changes");

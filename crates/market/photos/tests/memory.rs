@@ -1,4 +1,5 @@
-//! Memory stays within its budget. A binary of its own, because it measures the memory of the process.
+//! Memory stays within its budget. A binary of its own, because it measures the memory of the
+//! process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 

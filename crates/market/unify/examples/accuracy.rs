@@ -1,5 +1,6 @@
-//! How well categories are recognised: `cargo run --release -p unify --example accuracy [-- train]`. Prints the share of right answers of both
-//! parts of the labelled set, and every error; of the part `test` only if it is not told `train`.
+//! How well categories are recognised: `cargo run --release -p unify --example accuracy [--
+//! train]`. Prints the share of right answers of both parts of the labelled set, and every error;
+//! of the part `test` only if it is not told `train`.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! How fast offers are unified: `cargo run --release -p unify --example measure-unify`. The offers are the labelled titles with parameters and addresses.
+//! How fast offers are unified: `cargo run --release -p unify --example measure-unify`. The offers
+//! are the labelled titles with parameters and addresses.
 
 #![allow(clippy::disallowed_methods, reason = "it measures time")]
 

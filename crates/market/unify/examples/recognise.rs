@@ -1,5 +1,6 @@
-//! What is recognised: lines of `title`, or `title<tab>feed > category`, or with `<tab>address` as a third, from the standard input.
-//! `echo 'Диван угловой' | cargo run --release -p unify --example recognise`
+//! What is recognised: lines of `title`, or `title<tab>feed > category`, or with `<tab>address` as
+//! a third, from the standard input. `echo 'Диван угловой' | cargo run --release -p unify --example
+//! recognise`
 
 use std::error::Error;
 use std::io::BufRead;

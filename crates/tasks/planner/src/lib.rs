@@ -15,16 +15,16 @@
 //!
 //! How it is used:
 //!
-//! 1. [`Planner::new`] takes a [`Snapshot`]: limits, plans, committed states and current values. The
-//!    caller tracks the runs of [`Planner::running`].
+//! 1. [`Planner::new`] takes a [`Snapshot`]: limits, plans, committed states and current values.
+//!    The caller tracks the runs of [`Planner::running`].
 //! 2. Events go in: [`Planner::value_changed`], [`Planner::run_ended`], [`Planner::state_changed`],
 //!    [`Planner::plans_changed`].
 //! 3. [`Planner::decide`] evaluates the tasks that events touched or that are due, and returns
 //!    [`Decision`]s. Call it after every event and at [`Planner::next_moment`].
-//! 4. The caller commits each decision atomically (the task's new state, the row of a run, the values
-//!    that a success sets), then calls [`Planner::commit`] and starts the run, if any. If the commit
-//!    failed, it calls [`Planner::refused`]. Until then the task gets no further decision. A run
-//!    counts as started once its start is committed.
+//! 4. The caller commits each decision atomically (the task's new state, the row of a run, the
+//!    values that a success sets), then calls [`Planner::commit`] and starts the run, if any. If
+//!    the commit failed, it calls [`Planner::refused`]. Until then the task gets no further
+//!    decision. A run counts as started once its start is committed.
 //!
 //! Guarantees: a task has one run at a time. A run occupies its slot until its end is committed, so
 //! limits hold for committed state too. What is remembered is what the check saw that started the

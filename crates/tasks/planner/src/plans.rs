@@ -13,9 +13,9 @@ pub fn plans_of(set: &TaskSet) -> Vec<Plan> {
 }
 
 /// One task, with its parameters in [canonical](ctl::canonical) form. `retry.attempts` of the file
-/// limits the attempts with the same values: after that many failures the task rests until one of its
-/// parameters changes. Files do not say after how many failures a task counts as failing: that is
-/// [`FAILING_AFTER`], or the limit if that is smaller.
+/// limits the attempts with the same values: after that many failures the task rests until one of
+/// its parameters changes. Files do not say after how many failures a task counts as failing: that
+/// is [`FAILING_AFTER`], or the limit if that is smaller.
 #[must_use]
 pub fn plan_of(task: &Task) -> Plan {
     let set_to = |to: &SetTo| match to {

@@ -1,4 +1,5 @@
-//! Reads task files and prints what is wrong with them: `cargo run -p taskfile --example check_tasks FILE...`.
+//! Reads task files and prints what is wrong with them: `cargo run -p taskfile --example
+//! check_tasks FILE...`.
 #![allow(clippy::print_stdout, reason = "a command for people")]
 
 use std::process::ExitCode;

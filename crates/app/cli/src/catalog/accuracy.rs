@@ -1,4 +1,5 @@
-//! `torg catalog accuracy`: how well categories are recognised, over titles that people have labelled.
+//! `torg catalog accuracy`: how well categories are recognised, over titles that people have
+//! labelled.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use terminal::say;
 /// What to measure by, and how to say it.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// Lines of part (`train` or `test`), title, path, category, others that are right too, with tabs between them; by default the set that comes with Torg.
+    /// Lines of part (`train` or `test`), title, path, category, others that are right too, with
+    /// tabs between them; by default the set that comes with Torg.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// One object of JSON instead of lines.

@@ -10,7 +10,8 @@ use node::catalogue::{read_catalogue, read_lineage};
 use terminal::errors::advised;
 use terminal::{counted, json, print, print_words, say};
 
-/// Reads the files of a folder, and the past of that catalogue if it has one. Everything that is wrong goes to stdout, a line each.
+/// Reads the files of a folder, and the past of that catalogue if it has one. Everything that is
+/// wrong goes to stdout, a line each.
 pub(super) fn run(folder: &Path, past: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
     let catalogue = match read_catalogue(folder) {
         Ok(catalogue) => Arc::new(catalogue),

@@ -3,7 +3,8 @@
 use super::finding::{Area, Finding};
 use super::limits::{CLOCK_ERROR_MS, CLOCK_WARNING_MS};
 
-/// What somebody's clock showed, and what ours showed before we asked and after the answer, in milliseconds.
+/// What somebody's clock showed, and what ours showed before we asked and after the answer, in
+/// milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) theirs: i64,
@@ -14,7 +15,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// By how much their clock is ahead of ours at least; negative if it is behind. The way of the question and the step of their clock do not count.
+    /// By how much their clock is ahead of ours at least; negative if it is behind. The way of the
+    /// question and the step of their clock do not count.
     fn ahead(self) -> i64 {
         let Reading { theirs, step, before, after } = self;
         if theirs > after { theirs - after } else { (theirs + step - before).min(0) }

@@ -8,7 +8,8 @@ use super::finding::{Area, Finding};
 use crate::remote::said;
 use terminal::errors::told;
 
-/// Areas that were not looked at because the process wants to know first who asks, or does not let this caller.
+/// Areas that were not looked at because the process wants to know first who asks, or does not let
+/// this caller.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
     areas: BTreeSet<Area>,

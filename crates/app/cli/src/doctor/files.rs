@@ -1,4 +1,5 @@
-//! Where uploaded files and photos are kept: something is written, read again, and deleted; and the files of some photos are looked for.
+//! Where uploaded files and photos are kept: something is written, read again, and deleted; and the
+//! files of some photos are looked for.
 
 mod faults;
 
@@ -65,7 +66,8 @@ async fn try_out(files: &Arc<dyn ObjectStore>) -> Result<(), Fault> {
     }
 }
 
-/// Looks for the files of photos at several places of their table, as far as there is time for it; nothing to say if there are none.
+/// Looks for the files of photos at several places of their table, as far as there is time for it;
+/// nothing to say if there are none.
 async fn look_for_photos(files: &Arc<dyn ObjectStore>, store: &Store, url: &str) -> Option<Finding> {
     let (mut photos, mut missing) = (0, Vec::new());
     let looks = async {

@@ -1,4 +1,5 @@
-//! Folders on this machine: whether they are there, whether they can be written to, and how much room their disk has.
+//! Folders on this machine: whether they are there, whether they can be written to, and how much
+//! room their disk has.
 
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -164,7 +165,8 @@ pub(super) enum State {
     Useless(io::Error),
 }
 
-/// Tries it out: a file is written into the folder and taken away. Of one that is not there, the nearest above it is asked.
+/// Tries it out: a file is written into the folder and taken away. Of one that is not there, the
+/// nearest above it is asked.
 pub(super) fn state(folder: &Path) -> State {
     match std::fs::metadata(folder) {
         Ok(about) if !about.is_dir() => State::Useless(io::ErrorKind::NotADirectory.into()),

@@ -1,4 +1,5 @@
-//! Which process of this machine has the embedded store open, and where it listens. Linux tells that in `/proc`, of processes that this user may look into.
+//! Which process of this machine has the embedded store open, and where it listens. Linux tells
+//! that in `/proc`, of processes that this user may look into.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -31,7 +32,8 @@ impl Keeper {
         Some(Keeper { pid, addresses })
     }
 
-    /// Whether it is this process that listens at an address of this machine; `None` where that cannot be seen.
+    /// Whether it is this process that listens at an address of this machine; `None` where that
+    /// cannot be seen.
     pub(super) fn serves(&self, url: &str) -> Option<bool> {
         let uri: http::Uri = url.parse().ok()?;
         let host = net::bare_host(uri.host()?);
@@ -49,7 +51,8 @@ impl Keeper {
         };
         match self.addresses.iter().any(is_at) {
             true => Some(true),
-            // Another machine may have the same port, and what listens nowhere may do so where it cannot be seen.
+            // Another machine may have the same port, and what listens nowhere may do so where it
+            // cannot be seen.
             false if is_here && !self.addresses.is_empty() => Some(false),
             false => None,
         }

@@ -6,7 +6,8 @@ use std::time::Duration;
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a database that is away is waited for.
 pub(super) const PATIENCE_MS: u32 = 3_000;
-/// A process looks at how it fares every other second: one that has not done so for longer says nothing that holds.
+/// A process looks at how it fares every other second: one that has not done so for longer says
+/// nothing that holds.
 pub(super) const LOOKED_AGO_MAX: Duration = Duration::from_secs(15);
 /// Clocks that differ by more than this are worth a warning.
 pub(super) const CLOCK_WARNING_MS: i64 = 2_000;

@@ -15,7 +15,8 @@ enum Whose<'a> {
     Ours,
 }
 
-/// Whether enough files may be open: in the process that runs, if it says so; else in one that is started as this program was.
+/// Whether enough files may be open: in the process that runs, if it says so; else in one that is
+/// started as this program was.
 pub(super) async fn check(config: &Config, process: Option<&Process>) -> Finding {
     let connections_max = config.limits.connections_max.into();
     if let Some(process) = process

@@ -1,7 +1,9 @@
-//! `torg doctor`: looks at everything that the configuration names, and says what is wrong and what to do.
+//! `torg doctor`: looks at everything that the configuration names, and says what is wrong and what
+//! to do.
 //!
-//! What can be looked at without a running process is: files, folders, the store, Kafka, stages of the file. What only a process knows is asked of the
-//! one that is named, or that holds the port of this configuration. One file for each area; in it, what asks is apart from what judges.
+//! What can be looked at without a running process is: files, folders, the store, Kafka, stages of
+//! the file. What only a process knows is asked of the one that is named, or that holds the port of
+//! this configuration. One file for each area; in it, what asks is apart from what judges.
 
 mod access;
 mod catalogue;
@@ -97,7 +99,8 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     }
     found.extend(tasks::files(config));
     if let Some(process) = process {
-        // A process that knows its problems says it best; of an earlier one it is put together here.
+        // A process that knows its problems says it best; of an earlier one it is put together
+        // here.
         if let Some(problems) = process.problems(&mut closed).await {
             found.extend(problems);
         } else {

@@ -18,7 +18,8 @@ use node::config::Config;
 
 /// Parameters of the address that the store reads and PostgreSQL does not know.
 const OUR_PARAMETERS: [&str; 3] = ["schema", "lock", "sslmode"];
-/// How many are connected is asked of the statistics, which are open to every role; who they are is not.
+/// How many are connected is asked of the statistics, which are open to every role; who they are is
+/// not.
 const FACTS: &str = "SELECT current_setting('server_version_num')::int4, \
      (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
      current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4, \
@@ -34,7 +35,8 @@ struct Facts {
     connections: u32,
 }
 
-/// Asks the server, before the store is opened: all connections but the one that asks are of others. Nothing to say if it cannot be asked, which the opening of the store tells better.
+/// Asks the server, before the store is opened: all connections but the one that asks are of
+/// others. Nothing to say if it cannot be asked, which the opening of the store tells better.
 pub(super) async fn check(config: &Config, process_runs: bool, clock: &Clock) -> Vec<Finding> {
     if !matches!(config.store.url.scheme(), "postgres" | "postgresql") {
         return Vec::new();

@@ -82,7 +82,8 @@ impl Holder {
 }
 
 impl Silent {
-    /// What that means, where somebody has the embedded store open or nobody, and it may be known who.
+    /// What that means, where somebody has the embedded store open or nobody, and it may be known
+    /// who.
     pub(super) fn judge(&self, is_locked: bool, keeper: Option<&Keeper>) -> Finding {
         let url = &self.url;
         if self.wants_certificate {
@@ -117,7 +118,8 @@ impl Silent {
     }
 }
 
-/// Looks for the process that is named, or for the one of this configuration: where a demo says that it is, where whoever has the store open listens, or at the configured address.
+/// Looks for the process that is named, or for the one of this configuration: where a demo says
+/// that it is, where whoever has the store open listens, or at the configured address.
 pub(super) async fn find(
     place: &Place,
     config: &Config,
@@ -310,7 +312,8 @@ impl Process {
         }
     }
 
-    /// What the process says of itself: whether it is ready, which version it is, and what time it is there.
+    /// What the process says of itself: whether it is ready, which version it is, and what time it
+    /// is there.
     pub(super) async fn check(&self, clock: &Clock) -> Vec<Finding> {
         let mut found = Vec::new();
         let before = clock.now().as_ms();
@@ -350,7 +353,8 @@ impl Process {
         }
     }
 
-    /// What the process finds wrong itself, and what it finds well if it has looked lately; `None` if it is of an earlier version, which does not know the question.
+    /// What the process finds wrong itself, and what it finds well if it has looked lately; `None`
+    /// if it is of an earlier version, which does not know the question.
     pub(super) async fn problems(&self, closed: &mut Closed) -> Option<Vec<Finding>> {
         let Remote { connection, config } = self.calls();
         let client = ObserveServiceClient::new(connection, config);
@@ -363,7 +367,8 @@ impl Process {
     }
 }
 
-/// The limit among the figures of a process. One of an earlier version does not show it, nor does any to those who may not ask.
+/// The limit among the figures of a process. One of an earlier version does not show it, nor does
+/// any to those who may not ask.
 fn files_max(metrics: &str) -> Option<u64> {
     let value = metrics.lines().find_map(|line| line.strip_prefix("process_max_fds "))?;
     value.trim().split('.').next()?.parse().ok()
@@ -418,7 +423,8 @@ fn judge_problems(answer: &ListProblemsResponse) -> Vec<Finding> {
     [told, vec![Finding::warning(Area::Process, what, remedy)]].concat()
 }
 
-/// Problems, and a word about every area that has none: who asks wants to know that it was looked at.
+/// Problems, and a word about every area that has none: who asks wants to know that it was looked
+/// at.
 fn with_what_is_well(mut found: Vec<Finding>) -> Vec<Finding> {
     for (area, well) in TOLD_BY_PROCESS {
         if found.iter().all(|finding| finding.area != area) {

@@ -23,7 +23,8 @@ use node::stages_file;
 use terminal::moment;
 use text::shell::quoted;
 
-/// Asks every outside stage that is known here to describe itself: those of the file, and those that were registered if the store is at hand. That of a demo runs only as long as the demo does.
+/// Asks every outside stage that is known here to describe itself: those of the file, and those
+/// that were registered if the store is at hand. That of a demo runs only as long as the demo does.
 pub(super) async fn outside(
     config: &Config,
     catalogue: &Arc<Catalogue>,

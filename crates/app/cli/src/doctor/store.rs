@@ -1,4 +1,5 @@
-//! The store: whether it can be opened, whether it is sound, and whether its tables are those of this program.
+//! The store: whether it can be opened, whether it is sound, and whether its tables are those of
+//! this program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -218,7 +219,8 @@ impl Looked {
     }
 }
 
-/// Reads a small store whole, with all that is kept beside rows, and of a large one as much as there is time for.
+/// Reads a small store whole, with all that is kept beside rows, and of a large one as much as
+/// there is time for.
 async fn read(store: &Store, time: Duration) -> store::Result<Looked> {
     let (of, mut looked) = (store.approximate_rows().await?, Looked::default());
     if of <= ROWS_READ_MAX {
@@ -231,7 +233,8 @@ async fn read(store: &Store, time: Duration) -> store::Result<Looked> {
     Ok(looked)
 }
 
-/// Reads some rows of each table in turn, until it is time, and tells whether all were read before. A table with damage is not read on.
+/// Reads some rows of each table in turn, until it is time, and tells whether all were read before.
+/// A table with damage is not read on.
 async fn read_in_turn(store: &Store, until: Instant, looked: &mut Looked) -> store::Result<bool> {
     let tables = store.schema().tables().iter().copied();
     let mut left: BTreeMap<&str, (&'static TableDef, Option<Key>)> =

@@ -1,4 +1,5 @@
-//! Topics: whether they can be reached, whether they are there as configured, and whether their consumers keep up with what is removed.
+//! Topics: whether they can be reached, whether they are there as configured, and whether their
+//! consumers keep up with what is removed.
 
 use stages::limits::EVENTS_TOPIC;
 use store::{Store, StoreOptions, StoreUrl};

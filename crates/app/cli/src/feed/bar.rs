@@ -9,7 +9,8 @@ const LARGE_BYTES: u64 = 8 << 20;
 /// Characters of the bar.
 const WIDTH: u64 = 30;
 
-/// A line on stderr that is drawn again and again; nothing where that cannot be, or if the file is small.
+/// A line on stderr that is drawn again and again; nothing where that cannot be, or if the file is
+/// small.
 pub(super) struct Bar {
     total: Option<u64>,
     /// What was drawn last, in thousandths.

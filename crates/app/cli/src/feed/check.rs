@@ -47,7 +47,8 @@ pub(crate) struct Check {
     /// The country in which places are looked for first, two letters.
     #[arg(long, value_name = "CODE")]
     country: Option<String>,
-    /// A folder of catalogue files; by default the one of the configuration, or the built-in catalogue.
+    /// A folder of catalogue files; by default the one of the configuration, or the built-in
+    /// catalogue.
     #[arg(long, value_name = "DIR", conflicts_with = "file_only")]
     catalogue: Option<PathBuf>,
     /// Looks at the file alone: not whether categories, attributes and places are known.

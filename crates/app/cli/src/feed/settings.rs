@@ -24,13 +24,15 @@ pub(crate) struct FeedSettings {
     /// The user, if the link asks for one.
     #[arg(long, value_name = "NAME", requires = "link")]
     user: Option<String>,
-    /// The password, if the link asks for one. Others on this machine can see arguments: rather set the variable.
+    /// The password, if the link asks for one. Others on this machine can see arguments: rather set
+    /// the variable.
     #[arg(long, value_name = "WORD", env = "TORG_FEED_PASSWORD", hide_env_values = true)]
     password: Option<Secret>,
     /// What becomes of offers that the file does not have any more.
     #[arg(long, value_enum)]
     missing: Option<Fate>,
-    /// A load waits for `torg feed confirm` if it would remove more than this share of the offers, from 0 to 1.
+    /// A load waits for `torg feed confirm` if it would remove more than this share of the offers,
+    /// from 0 to 1.
     #[arg(long, value_name = "SHARE")]
     guard_share: Option<f64>,
     /// ... and if the feed has more offers than this.

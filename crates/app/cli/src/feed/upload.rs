@@ -24,7 +24,8 @@ pub(crate) struct Upload {
     /// The file, packed or not; - is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Waits until the load is over, and prints what came of it. A load that failed, or has to be confirmed, is an error.
+    /// Waits until the load is over, and prints what came of it. A load that failed, or has to be
+    /// confirmed, is an error.
     #[arg(long)]
     wait: bool,
     #[command(flatten)]

@@ -34,8 +34,8 @@ fn row(stage: &proto::Stage) -> [String; 8] {
     ]
 }
 
-/// What waits. All are counted up to the same limit: a count that is less than another one is a whole one, also if there are more of
-/// the other.
+/// What waits. All are counted up to the same limit: a count that is less than another one is a
+/// whole one, also if there are more of the other.
 fn counts(depth: &proto::Depth) -> [String; 4] {
     let counts = [depth.fresh, depth.timers, depth.background, depth.parked];
     let most = counts.into_iter().max();

@@ -75,7 +75,8 @@ pub(crate) enum StateCommand {
 pub(crate) struct Backfill {
     /// The task.
     task: String,
-    /// From the chunk that this is in: a day such as 2026-03-01 in the time zone of the task, or a moment such as 2026-03-01T00:00+03:00.
+    /// From the chunk that this is in: a day such as 2026-03-01 in the time zone of the task, or a
+    /// moment such as 2026-03-01T00:00+03:00.
     #[arg(long, value_name = "DAY|TIME", value_parser = border)]
     from: Border,
     /// Up to this, which is not run any more: a day or a moment.

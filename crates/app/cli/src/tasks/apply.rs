@@ -44,7 +44,8 @@ pub(super) async fn files(asked: &Asked, config: &Config) -> anyhow::Result<()> 
     asked.say(&answer, || words::files(&answer))
 }
 
-/// Files that are right as far as can be seen here: the report of what is not says more than a refusal of the server could.
+/// Files that are right as far as can be seen here: the report of what is not says more than a
+/// refusal of the server could.
 fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<proto::TaskFile>> {
     let texts = files::texts(paths)?;
     files::checked(texts.clone())?;

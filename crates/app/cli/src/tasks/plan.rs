@@ -18,14 +18,15 @@ use terminal::print_words;
 /// What to compare, and how to print it.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The task file that is to hold, or the folder of those that are: beside what is at work on a running process. With NEW: the one that holds.
+    /// The task file that is to hold, or the folder of those that are: beside what is at work on a
+    /// running process. With NEW: the one that holds.
     #[arg(value_name = "FILES|OLD")]
     pub(super) old: PathBuf,
     /// The task file that is to hold, or the folder: beside OLD. No server is asked.
     #[arg(value_name = "NEW")]
     new: Option<PathBuf>,
-    /// Current values, lines of parameter,value: which tasks would fire at once is told only with them. Tasks of OLD are taken to have
-    /// run successfully with these values.
+    /// Current values, lines of parameter,value: which tasks would fire at once is told only with
+    /// them. Tasks of OLD are taken to have run successfully with these values.
     #[arg(long, value_name = "FILE", requires = "new")]
     values: Option<PathBuf>,
     /// The moment of the change, such as 2026-03-25T00:00:00+01:00; by default now.

@@ -1,4 +1,5 @@
-//! Fills shapes with colours. Shapes are given as on a picture of [`WIDTH`] by [`HEIGHT`]; a view moves them.
+//! Fills shapes with colours. Shapes are given as on a picture of [`WIDTH`] by [`HEIGHT`]; a view
+//! moves them.
 
 use image::{Rgb, RgbImage};
 

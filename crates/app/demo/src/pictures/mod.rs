@@ -1,4 +1,5 @@
-//! Pictures of what is offered, drawn by code: the same number is the same picture, and there are as many numbers as there are things, colours and views.
+//! Pictures of what is offered, drawn by code: the same number is the same picture, and there are
+//! as many numbers as there are things, colours and views.
 
 mod canvas;
 mod scenes;
@@ -125,7 +126,8 @@ impl Tint {
     }
 }
 
-/// From where a thing is seen on its photos: as a whole, from the other side, closely, and from afar.
+/// From where a thing is seen on its photos: as a whole, from the other side, closely, and from
+/// afar.
 const VIEWS: [View; 4] = [
     View { mirrored: false, scale: 1.0, middle: (320.0, 240.0) },
     View { mirrored: true, scale: 1.12, middle: (300.0, 250.0) },

@@ -1,4 +1,5 @@
-//! What is on the pictures: shapes, from the back to the front, on a picture of 640 by 480 whose floor begins at 350.
+//! What is on the pictures: shapes, from the back to the front, on a picture of 640 by 480 whose
+//! floor begins at 350.
 
 use super::canvas::Shape::{self, Area, Bar, Box, Disc, Ring};
 use super::{Scene, Tint};

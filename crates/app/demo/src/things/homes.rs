@@ -23,7 +23,8 @@ const NEAR: &[Words] = &[
     ("Свежий ремонт, кухня остаётся.", "Freshly renovated, the kitchen stays."),
     ("Показываем по вечерам и в выходные.", "Can be seen in the evenings and at weekends."),
 ];
-/// What a square metre costs in euros, where it is known; elsewhere it costs what it does in a Russian, German or British town.
+/// What a square metre costs in euros, where it is known; elsewhere it costs what it does in a
+/// Russian, German or British town.
 const METRES: &[(&str, i64)] = &[
     ("Москва", 3_400),
     ("Санкт-Петербург", 2_400),

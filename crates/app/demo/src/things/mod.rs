@@ -1,4 +1,5 @@
-//! What is offered in the demo, by kind: each file has its words, and makes things of them that the built-in catalogue takes.
+//! What is offered in the demo, by kind: each file has its words, and makes things of them that the
+//! built-in catalogue takes.
 
 mod cars;
 mod clothes;
@@ -78,7 +79,8 @@ impl Thing {
     }
 }
 
-/// How used something is, and what that does to its price in percent. A shop sells what is new, or stood in its window, unless it lives by second hand.
+/// How used something is, and what that does to its price in percent. A shop sells what is new, or
+/// stood in its window, unless it lives by second hand.
 fn wear(dice: &mut Dice, seller: &Seller) -> (Condition, i64) {
     let case = dice.between(0, 9);
     match seller.trade {

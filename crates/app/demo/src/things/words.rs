@@ -1,4 +1,5 @@
-//! Words that several kinds of things need: colours that agree with nouns, and nouns that agree with numbers.
+//! Words that several kinds of things need: colours that agree with nouns, and nouns that agree
+//! with numbers.
 
 use super::super::dice::{Language, Words};
 use super::super::pictures::Color;

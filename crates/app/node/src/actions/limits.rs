@@ -14,7 +14,8 @@ pub(crate) const REQUEST_CHARS_MAX: usize = 4000;
 pub(crate) const TEXT_CHARS_MAX: usize = 300;
 /// Entries of one list in a request that are kept.
 pub(crate) const ENTRIES_MAX: usize = 20;
-/// Of a larger request only its plain fields are read in order to be kept: whoever it is has not been judged by then.
+/// Of a larger request only its plain fields are read in order to be kept: whoever it is has not
+/// been judged by then.
 pub(crate) const REQUEST_BYTES_READ_MAX: usize = 64 * 1024;
 /// Fields of a larger request that are looked at.
 pub(crate) const FIELDS_LOOKED_AT_MAX: usize = 1000;
@@ -24,7 +25,8 @@ pub(crate) const FIELD_BYTES_MAX: usize = 1024;
 pub(crate) const ERROR_CHARS_MAX: usize = 500;
 /// Bytes of what an action is about.
 pub(crate) const ABOUT_BYTES_MAX: usize = 300;
-/// Bytes of the name of an author, and of the beginning of a method's, by which actions are looked for.
+/// Bytes of the name of an author, and of the beginning of a method's, by which actions are looked
+/// for.
 pub(crate) const NAME_BYTES_MAX: usize = 300;
 /// Actions that are looked at for one page of those that are wanted.
 pub(crate) const LOOKED_AT_MAX: usize = 2000;
@@ -36,11 +38,13 @@ pub(crate) const PAGE: u32 = 50;
 pub(crate) const PAGE_MAX: u32 = 500;
 /// How long the answer to a call waits until it is written down; after that it is written beside.
 pub(crate) const WRITE_WAIT: Duration = Duration::from_millis(500);
-/// Actions of one author that were refused and are written down in a minute, by one process: whoever tries again and again must not fill the store, nor hide what others try.
+/// Actions of one author that were refused and are written down in a minute, by one process:
+/// whoever tries again and again must not fill the store, nor hide what others try.
 pub(crate) const REFUSED_IN_A_MINUTE_MAX: u32 = 120;
 /// Authors who are told apart in a minute; all others count as one.
 pub(crate) const REFUSED_AUTHORS_MAX: usize = 1000;
-/// How long what somebody does in the console may take. Nobody waits for it that long: it goes on, and what came of it is recorded.
+/// How long what somebody does in the console may take. Nobody waits for it that long: it goes on,
+/// and what came of it is recorded.
 pub(crate) const IN_CONSOLE_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// Whoever has waited in the console is told that it goes on.

@@ -1,4 +1,5 @@
-//! Actions as they are looked for: the newest first, by what they are about, by who did them, by how and with what outcome.
+//! Actions as they are looked for: the newest first, by what they are about, by who did them, by
+//! how and with what outcome.
 
 use store::{Key, Read as _};
 use wire::torg::admin::v1::Action;
@@ -31,8 +32,9 @@ impl Wanted {
 }
 
 impl Actions {
-    /// Wanted actions behind a place, the newest first, at most `limit`; and the place from which it goes on, if there are more. Of all that there are, so many are
-    /// looked at: there may be fewer, and more behind them.
+    /// Wanted actions behind a place, the newest first, at most `limit`; and the place from which
+    /// it goes on, if there are more. Of all that there are, so many are looked at: there may be
+    /// fewer, and more behind them.
     pub async fn list(
         &self,
         wanted: &Wanted,
@@ -60,7 +62,8 @@ impl Actions {
         }
     }
 
-    /// Some actions about this, or about anything, behind a place; and whether there are more. One that goes at this moment is a place without an action.
+    /// Some actions about this, or about anything, behind a place; and whether there are more. One
+    /// that goes at this moment is a place without an action.
     async fn some(
         &self,
         about: &str,

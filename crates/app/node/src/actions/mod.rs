@@ -1,8 +1,10 @@
-//! What people and programs did that changes how Torg works, and what they tried to: who, what, when, and what came of it.
+//! What people and programs did that changes how Torg works, and what they tried to: who, what,
+//! when, and what came of it.
 //!
-//! One row for each action by its time, and one more by what it is about. Which calls are actions, and what is kept of them, is decided around the services
-//! (`server/rpc/recorder.rs`, and `server/feeds` for files); secrets are masked before anything is kept ([`shown`]). An action that cannot be written down is in the log: the call itself never fails for
-//! that.
+//! One row for each action by its time, and one more by what it is about. Which calls are actions,
+//! and what is kept of them, is decided around the services (`server/rpc/recorder.rs`, and
+//! `server/feeds` for files); secrets are masked before anything is kept ([`shown`]). An action
+//! that cannot be written down is in the log: the call itself never fails for that.
 
 pub(crate) mod limits;
 mod listed;
@@ -99,7 +101,8 @@ impl Actions {
         self.store.commit(batch).await.map(|_| ())
     }
 
-    /// Tells an action from others of the same moment: those of this process by their order, those of others by chance.
+    /// Tells an action from others of the same moment: those of this process by their order, those
+    /// of others by chance.
     fn next_id(&self) -> String {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         format!("{count:08x}{:08x}", rand::random::<u32>())

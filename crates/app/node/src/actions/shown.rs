@@ -1,4 +1,5 @@
-//! What is kept of a request, and of the error that it came to: without secrets, without what only some may read, and not too long.
+//! What is kept of a request, and of the error that it came to: without secrets, without what only
+//! some may read, and not too long.
 
 use serde_json::Value;
 
@@ -6,7 +7,8 @@ use super::limits::{ABOUT_BYTES_MAX, ENTRIES_MAX, ERROR_CHARS_MAX, REQUEST_CHARS
 
 /// What stands instead of a secret.
 const MASK: &str = "***";
-/// Names of fields that hold secrets, in small letters and digits alone; also those that end so. Whoever knows what an anonymous visitor is known by owns their draft.
+/// Names of fields that hold secrets, in small letters and digits alone; also those that end so.
+/// Whoever knows what an anonymous visitor is known by owns their draft.
 const SECRETS: &[&str] = &[
     "token",
     "password",
@@ -33,7 +35,8 @@ pub(crate) fn request(method: &str, mut request: Value) -> String {
     text::shortened(&request.to_string(), REQUEST_CHARS_MAX)
 }
 
-/// What was said of an error, as it is kept. What is wrong with a content is said with a piece of it, behind the first line.
+/// What was said of an error, as it is kept. What is wrong with a content is said with a piece of
+/// it, behind the first line.
 pub(crate) fn error(method: &str, text: &str) -> String {
     let has_contents = [TASKS, TOPICS, STATES].contains(&service(method));
     let text = if has_contents { text.lines().next().unwrap_or_default() } else { text };
@@ -44,7 +47,8 @@ fn service(method: &str) -> &str {
     method.split('/').next().unwrap_or_default()
 }
 
-/// Puts sizes in place of what fewer may read than recorded actions: task files, messages, and what stages remember.
+/// Puts sizes in place of what fewer may read than recorded actions: task files, messages, and what
+/// stages remember.
 fn hide_contents(service: &str, request: &mut Value) {
     match service {
         TASKS => {
@@ -111,7 +115,8 @@ fn is_secret(name: &str) -> bool {
     SECRETS.iter().any(|secret| name.ends_with(secret))
 }
 
-/// A text without the passwords in its addresses: `https://ann:***@host/`. A user without one may be a token.
+/// A text without the passwords in its addresses: `https://ann:***@host/`. A user without one may
+/// be a token.
 fn without_passwords(text: &str) -> String {
     let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, address)) = rest.split_once("://") {
@@ -130,7 +135,8 @@ fn without_passwords(text: &str) -> String {
     clean + rest
 }
 
-/// What a request to a method, or to any of a service, is about, if it is about one thing: a stage, a task, a feed (`seller/namespace`), an offer, a seller.
+/// What a request to a method, or to any of a service, is about, if it is about one thing: a stage,
+/// a task, a feed (`seller/namespace`), an offer, a seller.
 pub(crate) fn about(method: &str, request: &Value) -> String {
     let at = |path: &str| request.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let first = |paths: &[&str]| paths.iter().map(|path| at(path)).find(|text| !text.is_empty());

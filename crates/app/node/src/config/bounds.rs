@@ -1,4 +1,5 @@
-//! Which values make sense: the ranges of numbers, the forms of addresses, and settings that only work together.
+//! Which values make sense: the ranges of numbers, the forms of addresses, and settings that only
+//! work together.
 
 use toml::Value;
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::load::Origin;
 
-/// A configuration that cannot be used. The message is one line that names the place; [`Error::hint`] says what to do.
+/// A configuration that cannot be used. The message is one line that names the place;
+/// [`Error::hint`] says what to do.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read: absent although it was named, no right, no UTF-8.

@@ -10,7 +10,8 @@ use super::{Error, Url};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feeds {
-    /// Parts that feeds are divided into, each served by one process at a time. Chosen once for a store.
+    /// Parts that feeds are divided into, each served by one process at a time. Chosen once for a
+    /// store.
     pub shards: u32,
     /// The topic in which loads go to the ad store; made if it is not there, as are the others.
     pub offers_topic: String,
@@ -20,11 +21,13 @@ pub struct Feeds {
     pub dead_letter_topic: String,
     /// Partitions of these topics, when they are made.
     pub topic_partitions: u32,
-    /// The folder for files on their way in. By default the folder `spool` in `data_dir`. Files that have come in are kept where `files.url` says.
+    /// The folder for files on their way in. By default the folder `spool` in `data_dir`. Files
+    /// that have come in are kept where `files.url` says.
     pub spool_dir: PathBuf,
     /// Loads of a feed that are kept, with their problems and files.
     pub loads_kept: u32,
-    /// Batches of one load that may be on their way to the ad store: more are faster for a large seller, fewer are fairer to the others.
+    /// Batches of one load that may be on their way to the ad store: more are faster for a large
+    /// seller, fewer are fairer to the others.
     pub batches_ahead: u32,
     /// The largest file that can be uploaded.
     pub upload_mb_max: u32,
@@ -36,11 +39,15 @@ pub struct Feeds {
     pub allow_addresses: Vec<String>,
     /// Links may name any port, not only those of the web (80, 443, 8080, 8443).
     pub any_port: bool,
-    /// Links are fetched through this proxy, which has to know `CONNECT`: `http://user:password@host:port`. None by default.
+    /// Links are fetched through this proxy, which has to know `CONNECT`:
+    /// `http://user:password@host:port`. None by default.
     pub proxy_url: Url,
-    /// A geocoder of the Nominatim kind, asked for the places of offers: `http://nominatim.local:8080`. None by default: cities are known without it, streets are not.
+    /// A geocoder of the Nominatim kind, asked for the places of offers:
+    /// `http://nominatim.local:8080`. None by default: cities are known without it, streets are
+    /// not.
     pub geocoder_url: String,
-    /// The least time between two questions to it. The public service wants a second; one of your own needs no pause.
+    /// The least time between two questions to it. The public service wants a second; one of your
+    /// own needs no pause.
     pub geocoder_interval_ms: u32,
     /// The page that explains the codes of problems; reports link to it. By default Torg's own.
     pub errors_url: String,

@@ -1,5 +1,5 @@
-//! Lays the layers over each other: defaults, file, environment, flags. The later one wins, and each value remembers
-//! where it came from.
+//! Lays the layers over each other: defaults, file, environment, flags. The later one wins, and
+//! each value remembers where it came from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -172,8 +172,8 @@ impl Layers {
         Error::UnknownKey { path: path.clone(), line: *line, key, near }
     }
 
-    /// Other programs may have variables that start alike (a cluster's `TORG_SERVICE_HOST`), so an unknown one is no error;
-    /// one that looks like a slip is worth a warning.
+    /// Other programs may have variables that start alike (a cluster's `TORG_SERVICE_HOST`), so an
+    /// unknown one is no error; one that looks like a slip is worth a warning.
     fn environment(&mut self, environment: &[(String, String)]) -> Result<Vec<String>, Error> {
         let variables: BTreeMap<String, String> =
             keys::leaves(&self.defaults).into_iter().map(|(key, _)| (keys::variable(&key), key)).collect();
@@ -227,7 +227,8 @@ impl Layers {
         Ok(())
     }
 
-    /// The embedded store, the files and the spool move with the data folder unless they were placed elsewhere.
+    /// The embedded store, the files and the spool move with the data folder unless they were
+    /// placed elsewhere.
     fn follow_data_dir(&mut self) {
         let Some(data_dir) = keys::get(&self.table, "data_dir").and_then(Value::as_str).map(str::to_owned)
         else {

@@ -1,8 +1,8 @@
 //! What can be configured, with its defaults.
 //!
-//! The structs below are the whole list: their serialised form names every key, so the file, the `TORG_...` environment
-//! variables and `torg config` cannot drift apart. A setting that is off by default is an empty string, never an absent
-//! key. Sizes and times carry their unit in their name.
+//! The structs below are the whole list: their serialised form names every key, so the file, the
+//! `TORG_...` environment variables and `torg config` cannot drift apart. A setting that is off by
+//! default is an empty string, never an absent key. Sizes and times carry their unit in their name.
 
 mod bounds;
 mod error;
@@ -110,7 +110,8 @@ impl TryFrom<String> for Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
-    /// `fjall:DIR`, `postgres://...` or `memory:`. By default `fjall:` with the folder `store` in `data_dir`.
+    /// `fjall:DIR`, `postgres://...` or `memory:`. By default `fjall:` with the folder `store` in
+    /// `data_dir`.
     pub url: Url,
     /// Memory for cached blocks of the embedded engine.
     pub cache_mb: u32,
@@ -161,10 +162,11 @@ pub struct Postgres {
 pub struct Topics {
     /// `store`, or `kafka://host:port,host:port`.
     pub url: Url,
-    /// What `torg topic create` gives a new topic: messages older than this are removed; 0 keeps them for ever.
+    /// What `torg topic create` gives a new topic: messages older than this are removed; 0 keeps
+    /// them for ever.
     pub retention_hours: u32,
-    /// The same by size: a topic's oldest messages are removed above this, an equal share for each of its partitions; 0: no
-    /// limit.
+    /// The same by size: a topic's oldest messages are removed above this, an equal share for each
+    /// of its partitions; 0: no limit.
     pub retention_mb: u32,
 }
 
@@ -211,7 +213,8 @@ pub enum SaslMechanism {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
-    /// `file:DIR` or `s3://bucket/prefix`. By default `file:` with the folder `files` in `data_dir`.
+    /// `file:DIR` or `s3://bucket/prefix`. By default `file:` with the folder `files` in
+    /// `data_dir`.
     pub url: Url,
 }
 
@@ -219,7 +222,8 @@ pub struct Files {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offers {
-    /// Parts that offers are divided into, each served by one process at a time. Chosen once for a store.
+    /// Parts that offers are divided into, each served by one process at a time. Chosen once for a
+    /// store.
     pub shards: u32,
     /// The topic that hears of every change.
     pub topic: String,
@@ -227,7 +231,8 @@ pub struct Offers {
     pub topic_partitions: u32,
     /// A folder of catalogue files; the built-in catalogue if left out.
     pub catalogue_dir: PathBuf,
-    /// A folder with the earlier versions of that catalogue and the migrations from each to the next: offers are moved along them. Without one they stay of their version.
+    /// A folder with the earlier versions of that catalogue and the migrations from each to the
+    /// next: offers are moved along them. Without one they stay of their version.
     pub catalogue_past_dir: PathBuf,
     /// How long an offer is shown before it expires.
     pub exposure_days: u32,
@@ -281,13 +286,15 @@ pub enum LogFormat {
 pub struct Limits {
     /// The largest request body and the largest single message.
     pub request_bytes_max: u32,
-    /// Calls served at the same time; further ones are refused. Health, reflection and metrics do not count.
+    /// Calls served at the same time; further ones are refused. Health, reflection and metrics do
+    /// not count.
     pub concurrent_requests_max: u32,
     /// The longest that a call may take, whatever its client asked for.
     pub request_timeout_s: u32,
     /// Open connections; further ones wait to be accepted.
     pub connections_max: u32,
-    /// After a stop signal: how long `/readyz` says no while calls are still accepted, so that balancers notice.
+    /// After a stop signal: how long `/readyz` says no while calls are still accepted, so that
+    /// balancers notice.
     pub drain_notice_s: u32,
     /// After that: how long running calls may take to end.
     pub drain_timeout_s: u32,

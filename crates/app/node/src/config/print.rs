@@ -15,7 +15,8 @@ impl Effective {
         text
     }
 
-    /// The same for programs: `values` as they are nested in the file, and `origins` of those that were set, by key.
+    /// The same for programs: `values` as they are nested in the file, and `origins` of those that
+    /// were set, by key.
     pub fn to_json(&self) -> serde_json::Value {
         let origins: serde_json::Map<_, _> =
             self.origins.iter().map(|(key, origin)| (key.clone(), origin.to_string().into())).collect();

@@ -18,7 +18,8 @@ impl Url {
         &self.0
     }
 
-    /// What stands before the first colon: `fjall`, `postgres`, `kafka`; the whole when there is none.
+    /// What stands before the first colon: `fjall`, `postgres`, `kafka`; the whole when there is
+    /// none.
     pub fn scheme(&self) -> &str {
         self.0.split_once(':').map_or(self.0.as_str(), |(scheme, _)| scheme)
     }

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
-    /// Which of the built-in ones work (`docs/builtin-stages.md`). `photos` and `video` ask hosts of the internet.
+    /// Which of the built-in ones work (`docs/builtin-stages.md`). `photos` and `video` ask hosts
+    /// of the internet.
     pub built_in: Vec<BuiltInStage>,
-    /// A file that declares outside stages (`docs/stages.md`), beside those that are registered while Torg runs. None by default.
+    /// A file that declares outside stages (`docs/stages.md`), beside those that are registered
+    /// while Torg runs. None by default.
     pub file: PathBuf,
 }
 

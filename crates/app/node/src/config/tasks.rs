@@ -10,7 +10,8 @@ use super::Url;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// A task file, or a folder of them, that a process with the role `tasks` puts to work when it starts. None by default: `torg tasks apply` does it.
+    /// A task file, or a folder of them, that a process with the role `tasks` puts to work when it
+    /// starts. None by default: `torg tasks apply` does it.
     pub path: PathBuf,
     /// The topic that hears of every change of a task; made if it is not there.
     pub topic: String,
@@ -20,9 +21,11 @@ pub struct Tasks {
     pub runs_dir: PathBuf,
     /// Who is told of alerts, by HTTP. Nobody by default.
     pub webhook_url: Url,
-    /// Where services reach this process to tell the end of a run: `https://torg-1.local:8080`. By default `listen`, if that is an address of one machine.
+    /// Where services reach this process to tell the end of a run: `https://torg-1.local:8080`. By
+    /// default `listen`, if that is an address of one machine.
     pub callback_url: String,
-    /// A process that decides and is silent for so long is taken to be dead, and another one decides.
+    /// A process that decides and is silent for so long is taken to be dead, and another one
+    /// decides.
     pub lease_ms: u32,
 }
 

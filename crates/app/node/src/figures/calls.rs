@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::limits::SERVICES_MAX;
 
-/// Where times fall: each class is a quarter longer than the one before, from a tenth of a millisecond to two minutes.
+/// Where times fall: each class is a quarter longer than the one before, from a tenth of a
+/// millisecond to two minutes.
 const CLASSES: usize = 64;
 const FIRST_CLASS_S: f64 = 0.0001;
 const CLASS_GROWTH: f64 = 1.25;
@@ -32,7 +33,8 @@ impl Default for Window {
 }
 
 impl Calls {
-    /// A call ended. The method is `package.Service/Method`. How long it took, unless that says nothing, as of a stream.
+    /// A call ended. The method is `package.Service/Method`. How long it took, unless that says
+    /// nothing, as of a stream.
     pub fn ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         let service = method.split('/').next().unwrap_or_default();
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +50,8 @@ impl Calls {
         }
     }
 
-    /// What ended since it was asked last, by service. Services that were called before are told with nothing.
+    /// What ended since it was asked last, by service. Services that were called before are told
+    /// with nothing.
     pub fn take(&self) -> BTreeMap<String, Window> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = windows.clone();
@@ -76,7 +79,8 @@ impl Window {
         }
     }
 
-    /// The time, in seconds, that this part of the calls did not exceed; to about a tenth of it. Not a number if there were none.
+    /// The time, in seconds, that this part of the calls did not exceed; to about a tenth of it.
+    /// Not a number if there were none.
     pub fn quantile(&self, part: f64) -> f64 {
         let count: u64 = self.classes.iter().sum();
         if count == 0 {

@@ -1,4 +1,6 @@
-//! How all feeds fare. They are gone through as long as there is time and then from there on, so that many of them cost no more than few; those with which something is wrong are looked at every time.
+//! How all feeds fare. They are gone through as long as there is time and then from there on, so
+//! that many of them cost no more than few; those with which something is wrong are looked at every
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -57,7 +59,8 @@ struct Counted {
 }
 
 impl FeedsSeen {
-    /// Looks at those with which something was wrong or under way, and goes on with the others until then, at most once through all of them.
+    /// Looks at those with which something was wrong or under way, and goes on with the others
+    /// until then, at most once through all of them.
     pub(super) async fn look(&mut self, feeds: &Feeds, until: Instant) -> feeds::Result<()> {
         let watched = self.unreachable.keys().chain(self.waiting.keys()).chain(self.under_way.keys());
         let watched: BTreeSet<FeedName> = watched.cloned().collect();
@@ -80,7 +83,8 @@ impl FeedsSeen {
         }
     }
 
-    /// Goes on with the pass that is under way until it is over, or until then: some feeds at least.
+    /// Goes on with the pass that is under way until it is over, or until then: some feeds at
+    /// least.
     async fn go_on<F>(&mut self, until: Instant, survey: impl Fn(Option<Key>) -> F) -> feeds::Result<()>
     where
         F: Future<Output = feeds::Result<SurveyPage>>,
@@ -129,7 +133,8 @@ impl FeedsSeen {
         stuck.collect()
     }
 
-    /// Remembers a feed with which something is wrong or under way. Many of one kind leave room for the others.
+    /// Remembers a feed with which something is wrong or under way. Many of one kind leave room for
+    /// the others.
     fn note(&mut self, feed: &Surveyed) {
         let keep = |kept: &mut BTreeMap<FeedName, Surveyed>| {
             // One more than are told: it says that there are more.

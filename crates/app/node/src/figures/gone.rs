@@ -1,4 +1,5 @@
-//! Processes that are gone without a word. One that ends in order takes its row away; of one that was killed the row stays until somebody notices that it is silent.
+//! Processes that are gone without a word. One that ends in order takes its row away; of one that
+//! was killed the row stays until somebody notices that it is silent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use watcher::Cluster;
 use super::limits::{GONE_SHOWN, SAMPLE_EVERY};
 use super::moment::Moment;
 
-/// What was heard of processes, by the clock of this one: clocks of other machines are never compared.
+/// What was heard of processes, by the clock of this one: clocks of other machines are never
+/// compared.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// When the store was read last.
@@ -26,7 +28,8 @@ impl Heard {
         if self.read.is_some_and(|before| before.instant == read.instant) {
             return;
         }
-        // While the store was not read nobody was heard, and perhaps nobody could beat: silence begins anew.
+        // While the store was not read nobody was heard, and perhaps nobody could beat: silence
+        // begins anew.
         let gap_max = lease_time.mul_f64(0.6).max(3 * SAMPLE_EVERY);
         let is_late = self.read.replace(read).is_none_or(|before| read.since(before) > gap_max);
         let mut before = std::mem::take(&mut self.beats);

@@ -28,7 +28,8 @@ pub(crate) const POINTS_SHOWN_MAX: u32 = 1000;
 pub(crate) const SERIES_OF_A_STAGE: usize = 16;
 /// Room for all other figures: of services, topics, outcomes, the store, tasks.
 pub(crate) const SERIES_BESIDE_STAGES: usize = 500;
-/// Figures that are kept, each with its labels, so many that all stages have theirs; what comes beyond is left out, and that is told.
+/// Figures that are kept, each with its labels, so many that all stages have theirs; what comes
+/// beyond is left out, and that is told.
 pub(crate) const SERIES_MAX: usize = SERIES_OF_A_STAGE * STAGES_MAX + SERIES_BESIDE_STAGES;
 /// Labels by which figures are chosen.
 pub(crate) const LABELS_WANTED_MAX: usize = 8;
@@ -43,7 +44,8 @@ pub(crate) const STORE_TIME_MAX: Duration = Duration::from_secs(1);
 pub(crate) const PING_TIME_MAX: Duration = Duration::from_secs(1);
 /// No further look at the store begins at one sample after so long.
 pub(crate) const LOOKS_TIME: Duration = Duration::from_millis(300);
-/// A look that took its time is made again no sooner than after so many times as long: looks take a twentieth of the store's time at most.
+/// A look that took its time is made again no sooner than after so many times as long: looks take a
+/// twentieth of the store's time at most.
 pub(crate) const REST: u32 = 20;
 /// How often what waits for a stage is counted, at most.
 pub(crate) const DEPTHS_EVERY: Duration = Duration::from_secs(10);
@@ -55,11 +57,13 @@ pub(crate) const FEEDS_EVERY: Duration = SAMPLE_EVERY;
 pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
 /// Failed looks in a row after which what was read before is not known any more, and that is told.
 pub(crate) const FORGET_AFTER: u32 = 5;
-/// How long topics have to say which there are, and then how each of them stands. Nobody waits for that.
+/// How long topics have to say which there are, and then how each of them stands. Nobody waits for
+/// that.
 pub(crate) const TOPICS_TIME_MAX: Duration = Duration::from_secs(3);
 /// Looks in a row to which topics did not answer, after which that is told.
 pub(crate) const TOPICS_AWAY_AFTER: u32 = 2;
-/// Pings in a row that an outside stage let pass, after which it counts as silent. One that cannot be reached does so at once.
+/// Pings in a row that an outside stage let pass, after which it counts as silent. One that cannot
+/// be reached does so at once.
 pub(crate) const SILENT_AFTER: u32 = 2;
 /// Topics of which it is known how they grow.
 pub(crate) const TOPICS_MAX: usize = 50;

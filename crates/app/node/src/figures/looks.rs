@@ -1,4 +1,5 @@
-//! What is read from the store, and how often. A look that took long is made again after long; what was not read for a while is not known.
+//! What is read from the store, and how often. A look that took long is made again after long; what
+//! was not read for a while is not known.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -34,7 +35,8 @@ pub(crate) struct Sources {
     pub photos: Option<Photos>,
     /// Consumers of Torg's own, each with its topic.
     pub consumers: Vec<(&'static str, String)>,
-    /// Whether somebody moves the time of offers at present, as a demo does while it makes up its past: nothing is late then.
+    /// Whether somebody moves the time of offers at present, as a demo does while it makes up its
+    /// past: nothing is late then.
     pub time_moves: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -170,7 +172,8 @@ impl Looks {
         self.due.clear();
     }
 
-    /// Looks at what is due as long as there is time: at processes first, then at what has waited longest.
+    /// Looks at what is due as long as there is time: at processes first, then at what has waited
+    /// longest.
     pub(super) async fn look(&mut self, now: Moment) {
         self.topics.step(&self.sources, now);
         self.plan(now.instant);
@@ -193,7 +196,8 @@ impl Looks {
         }
     }
 
-    /// Takes note of what came of a look. What was read before it is held to be true until several looks have failed.
+    /// Takes note of what came of a look. What was read before it is held to be true until several
+    /// looks have failed.
     fn note(&mut self, look: &Look, error: Option<String>) {
         let Some(error) = error else {
             self.failed.remove(look);
@@ -235,7 +239,8 @@ impl Looks {
     /// Takes one look. One that has several parts begins no further one after `until`.
     async fn take(&mut self, look: &Look, now: Moment, until: Instant) -> Outcome {
         let watcher = self.sources.registry.offers().watcher();
-        // Offers may live by a clock of their own, as in a demo: how long ago something was is told by theirs.
+        // Offers may live by a clock of their own, as in a demo: how long ago something was is told
+        // by theirs.
         let here = |time: Time| now.time - watcher.clock().now().since(time);
         let time_moves = (self.sources.time_moves)();
         match look {
@@ -277,7 +282,8 @@ impl Looks {
         Ok(())
     }
 
-    /// Looks for the files of the next photos. Where some are missing, the same are looked at again, until they are back.
+    /// Looks for the files of the next photos. Where some are missing, the same are looked at
+    /// again, until they are back.
     async fn look_at_photos(&mut self, now: Moment) -> Outcome {
         let Some(photos) = &self.sources.photos else { return Ok(()) };
         let after = self.photos_after.clone();
@@ -303,7 +309,8 @@ impl Looks {
     }
 }
 
-/// What is due, in the order in which it is looked at. Whether processes live is told by how they are heard, time and again: that waits for nothing.
+/// What is due, in the order in which it is looked at. Whether processes live is told by how they
+/// are heard, time and again: that waits for nothing.
 fn in_turn(due: &BTreeMap<Look, Instant>, now: Instant) -> Vec<Look> {
     let mut turns: Vec<(bool, Instant, &Look)> = due
         .iter()

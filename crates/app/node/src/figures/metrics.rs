@@ -22,7 +22,8 @@ use super::{Calls, Measure, Observatory, Value};
 /// The codes with which the gate refuses.
 const DENIED: [&str; 3] = ["unauthenticated", "permission_denied", "resource_exhausted"];
 
-/// The measures of one process; clones share them. A part of Torg that has figures of its own registers a [`Collector`].
+/// The measures of one process; clones share them. A part of Torg that has figures of its own
+/// registers a [`Collector`].
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
@@ -123,7 +124,8 @@ impl Metrics {
         self.running.inc();
     }
 
-    /// A call ended, with a code of the RPC protocol or `ok`. How long it took, unless that says nothing, as of a stream.
+    /// A call ended, with a code of the RPC protocol or `ok`. How long it took, unless that says
+    /// nothing, as of a stream.
     pub(crate) fn call_ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         self.running.dec();
         self.lately.ended(method, code, took);
@@ -256,7 +258,8 @@ impl Usage {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
         // The name of the program, in parentheses, may hold anything; numbers follow it.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        // proc(5) counts from 1 and the name is its field 2: `utime` is 14, `stime` 15, `rss` (pages) 24.
+        // proc(5) counts from 1 and the name is its field 2: `utime` is 14, `stime` 15, `rss`
+        // (pages) 24.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         let ticks = number(14)? + number(15)?;
         Some(Usage {

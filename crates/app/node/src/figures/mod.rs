@@ -5,9 +5,11 @@
 //! ```
 //!
 //! What is promised:
-//! - Whoever asks is answered from memory, also while the store is away. What is told is as old as the last sample.
-//! - A look at the store takes no longer than [`STORE_TIME_MAX`](limits::STORE_TIME_MAX). What was read is held to be true for a while, then, or after several looks that failed, it is
-//!   not known, never zero. Looks that take long are made seldom.
+//! - Whoever asks is answered from memory, also while the store is away. What is told is as old as
+//!   the last sample.
+//! - A look at the store takes no longer than [`STORE_TIME_MAX`](limits::STORE_TIME_MAX). What was
+//!   read is held to be true for a while, then, or after several looks that failed, it is not
+//!   known, never zero. Looks that take long are made seldom.
 //! - Memory is bounded: by the number of figures, and by the points of each ([`limits`]).
 //! - A problem is gone with the first sample after its cause.
 
@@ -72,7 +74,8 @@ struct State {
 #[derive(Clone, Debug)]
 pub struct Stand {
     pub cluster: Cluster,
-    /// The oldest change on its way to the topic, by shard, and when that was read; `None` if it is not known.
+    /// The oldest change on its way to the topic, by shard, and when that was read; `None` if it is
+    /// not known.
     pub export_waits: Option<(Time, BTreeMap<u32, Time>)>,
     pub shards: u32,
     pub lease_time: Duration,

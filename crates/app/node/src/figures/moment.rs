@@ -7,7 +7,8 @@ use tokio::time::Instant;
 
 use super::limits::KNOWN_FOR;
 
-/// A moment, by the clock of the machine, which somebody may set, and by one that nobody moves. How much time has passed is told by the second one.
+/// A moment, by the clock of the machine, which somebody may set, and by one that nobody moves. How
+/// much time has passed is told by the second one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) time: Time,
@@ -60,8 +61,8 @@ impl<T> Known<T> {
         (now.since(*read) <= KNOWN_FOR).then_some((*read, value))
     }
 
-    /// A time of the past in what is known, moved on by the time that has passed since it was read: what waited then need not wait any more, so that nothing
-    /// grows older by not being looked at.
+    /// A time of the past in what is known, moved on by the time that has passed since it was read:
+    /// what waited then need not wait any more, so that nothing grows older by not being looked at.
     pub(super) fn as_read(&self, time: Time, now: Moment) -> Time {
         let passed = self.0.as_ref().map_or(Duration::ZERO, |(read, _)| now.since(*read));
         time + passed

@@ -1,4 +1,5 @@
-//! StageSpec stages that are silent: they are asked what they are, also while nothing is there for them to visit.
+//! StageSpec stages that are silent: they are asked what they are, also while nothing is there for
+//! them to visit.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,8 @@ impl Pings {
     fn note(&mut self, answers: Vec<(u64, String, Option<PingError>)>, now: Time) {
         let before = std::mem::take(&mut self.silent);
         for (visits, id, silence) in answers {
-            // One that has much to do may be slow to say what it is. If it is stuck, its calls tell.
+            // One that has much to do may be slow to say what it is. If it is stuck, its calls
+            // tell.
             let Some(silence) = silence.filter(|silence| silence.is_unreachable || !silence.is_busy) else {
                 continue;
             };

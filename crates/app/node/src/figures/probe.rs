@@ -16,7 +16,8 @@ impl Probe {
         Probe { store: store.clone(), last: Arc::default() }
     }
 
-    /// Looks at a small table, and asks whether it could be written. Several may ask at once: what the last of them heard counts.
+    /// Looks at a small table, and asks whether it could be written. Several may ask at once: what
+    /// the last of them heard counts.
     pub(crate) async fn ask(&self) -> store::Result<()> {
         let mut asked = Asked { probe: self, wrong: None };
         let answer = self.looked().await;

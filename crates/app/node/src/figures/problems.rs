@@ -1,4 +1,5 @@
-//! What is wrong, from what is known: a plain function of it, so that a problem is gone as soon as its cause is.
+//! What is wrong, from what is known: a plain function of it, so that a problem is gone as soon as
+//! its cause is.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -225,7 +226,8 @@ impl Found {
         self.problems.push((Problem { severity, code, about, text, remedy: remedy.into(), since }, first));
     }
 
-    /// When a problem was found first; that it began at that time at the latest is known the first time only.
+    /// When a problem was found first; that it began at that time at the latest is known the first
+    /// time only.
     fn first(&self, (code, about): (&'static str, &str), began: Option<Time>) -> Time {
         self.known.get(&(code, about.to_owned())).copied().or(began).unwrap_or(self.now)
     }
@@ -465,7 +467,8 @@ impl Found {
                 "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"
             );
             let of = ("task_failing", &**task);
-            // When the first of them was is not kept: it was no later than the one that was seen first.
+            // When the first of them was is not kept: it was no later than the one that was seen
+            // first.
             let first = self.first(of, state.last_failure.as_ref().map(time));
             self.known.insert((of.0, of.1.to_owned()), first);
             self.add(Severity::Warning, of, text, remedy, None);

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Remembers what counters said last. A counter of which nothing was heard for a while is forgotten.
+/// Remembers what counters said last. A counter of which nothing was heard for a while is
+/// forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     last: BTreeMap<String, Last>,
@@ -21,8 +22,9 @@ struct Last {
 }
 
 impl Rates {
-    /// How much a counter grows in a second, since it was looked at last; not a number at the first look and after it began anew. A counter that stands still keeps its rate for as long as `hold`:
-    /// it may be told less often than it is looked at.
+    /// How much a counter grows in a second, since it was looked at last; not a number at the first
+    /// look and after it began anew. A counter that stands still keeps its rate for as long as
+    /// `hold`: it may be told less often than it is looked at.
     pub(super) fn rate(&mut self, key: String, value: f64, now: Instant, hold: Duration) -> f64 {
         let Some(last) = self.last.get_mut(&key) else {
             self.last.insert(key, Last { value, time: now, seen: now, rate: f64::NAN });

@@ -90,7 +90,8 @@ impl Sampler {
         }
     }
 
-    /// Takes one sample. It takes no longer than the store is waited for, twice; stages are asked beside it.
+    /// Takes one sample. It takes no longer than the store is waited for, twice; stages are asked
+    /// beside it.
     async fn sample(&mut self) {
         let pinged = self.pings.ask(&self.looks.sources.registry, self.clock.now());
         let (ready, ()) = tokio::join!(timeout(STORE_TIME_MAX, self.readiness.problems()), pinged);
@@ -176,7 +177,8 @@ impl Sampler {
         Some(wrong.as_ref().map_or_else(|| StoreTrouble::Away(why.clone()), StoreTrouble::of))
     }
 
-    /// Looks at the store, unless it is away. What was known before is forgotten when it has been away for a while: one answer that took long is no reason.
+    /// Looks at the store, unless it is away. What was known before is forgotten when it has been
+    /// away for a while: one answer that took long is no reason.
     async fn look(&mut self, is_away: bool, now: Moment) {
         if !is_away {
             self.away = 0;

@@ -1,10 +1,12 @@
-//! One number over time: points of every sample for a while, and one point for many of them for much longer.
+//! One number over time: points of every sample for a while, and one point for many of them for
+//! much longer.
 
 use std::collections::VecDeque;
 
 use super::limits::{COARSE_POINTS, FINE_IN_COARSE, FINE_POINTS};
 
-/// The points of one figure. The last point of each row of points stands at the same moment for all figures, see [`Figures`](super::shown::Figures).
+/// The points of one figure. The last point of each row of points stands at the same moment for all
+/// figures, see [`Figures`](super::shown::Figures).
 #[derive(Debug, Default)]
 pub(super) struct Series {
     fine: VecDeque<f32>,

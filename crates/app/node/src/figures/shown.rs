@@ -1,4 +1,5 @@
-//! Figures over time, in memory: a quarter of an hour at the step of the samples, six hours at a longer one.
+//! Figures over time, in memory: a quarter of an hour at the step of the samples, six hours at a
+//! longer one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +25,8 @@ pub(super) struct Point {
     pub value: f64,
 }
 
-/// All figures. Samples have numbers, by the time; all figures have their points at the same samples.
+/// All figures. Samples have numbers, by the time; all figures have their points at the same
+/// samples.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     kept: BTreeMap<(&'static str, Labels), Kept>,
@@ -81,7 +83,8 @@ pub struct ShownFigure {
 }
 
 impl Figures {
-    /// Takes a sample. Figures that are not in it are not known at this moment; of samples that were left out nothing is known.
+    /// Takes a sample. Figures that are not in it are not known at this moment; of samples that
+    /// were left out nothing is known.
     pub(super) fn record(&mut self, time: Time, points: Vec<Point>) {
         self.record_within(SERIES_MAX, time, points);
     }
@@ -90,7 +93,8 @@ impl Figures {
     fn record_within(&mut self, most: usize, time: Time, points: Vec<Point>) {
         let number = time.as_ms().div_euclid(SAMPLE_EVERY.as_millis() as i64);
         let (first, last) = self.samples.unwrap_or((number, number - 1));
-        // A clock that was set back a little writes over the last point; one that was set back far begins anew.
+        // A clock that was set back a little writes over the last point; one that was set back far
+        // begins anew.
         let is_again = number <= last && last - number < FINE_POINTS as i64;
         if number <= last && !is_again {
             *self = Self::default();
@@ -116,7 +120,8 @@ impl Figures {
         self.take_new(most, given);
     }
 
-    /// Samples from this one to the one that is taken now: nothing is known of those in between, and points at the longer step end.
+    /// Samples from this one to the one that is taken now: nothing is known of those in between,
+    /// and points at the longer step end.
     fn pass_over(&mut self, from: i64, to: i64) {
         if to - from > (COARSE_POINTS * FINE_IN_COARSE) as i64 {
             // Of all the time that is kept nothing is known.

@@ -23,8 +23,8 @@ struct Last {
 }
 
 impl Spans {
-    /// The visits since it was looked at last. If there were none, those before them are told for as long as `hold`: they may be told less often than
-    /// they are looked at.
+    /// The visits since it was looked at last. If there were none, those before them are told for
+    /// as long as `hold`: they may be told less often than they are looked at.
     pub(super) fn lately(
         &mut self,
         key: String,

@@ -91,8 +91,9 @@ pub(super) fn tell(
         let mut stage = standing(sample, &id, &statuses, control, pings.of(&id, visits));
         if known.is_some() {
             sample.gauge(names::STAGE_PAUSED, label("stage", &id), one_if(stage.pause.is_some()));
-            // Zero: it is not. So that the time is there without a gap also for those that were paused before this process began.
-            // Offers may live by a clock of their own: how long ago it was is told by theirs.
+            // Zero: it is not. So that the time is there without a gap also for those that were
+            // paused before this process began. Offers may live by a clock of their own: how long
+            // ago it was is told by theirs.
             let here = |time: Time| now.time - watcher.clock().now().since(time);
             let since = stage.pause.as_ref().map_or(0.0, |pause| here(pause.since).as_ms() as f64 / 1000.0);
             sample.only_measure(names::STAGE_PAUSED_SINCE, label("stage", &id), since);

@@ -1,4 +1,5 @@
-//! How topics fare, and how far their consumers are. They may be in Kafka, which has its own pace: nobody waits for what it says.
+//! How topics fare, and how far their consumers are. They may be in Kafka, which has its own pace:
+//! nobody waits for what it says.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

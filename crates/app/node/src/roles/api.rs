@@ -1,4 +1,5 @@
-//! The role `api`: calls over RPC and HTTP. A console needs them too: it is a client of the services in its own process.
+//! The role `api`: calls over RPC and HTTP. A console needs them too: it is a client of the
+//! services in its own process.
 
 use access::ApiKeys;
 use api::{CtlCalls, FeedCalls, Market, TaskCalls};

@@ -1,6 +1,7 @@
 //! Feeds of this process, wired: their topics, files, stages, and what goes on beside the calls.
 //!
-//! A process with the role `feeds` fetches and reads feeds and takes in answers; the ad store's side of a load is with the role `stages`, where offers evolve.
+//! A process with the role `feeds` fetches and reads feeds and takes in answers; the ad store's
+//! side of a load is with the role `stages`, where offers evolve.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -97,7 +98,8 @@ impl FeedRole {
         });
     }
 
-    /// Starts the feeds' side: links are fetched, files are read, answers are taken in, and what is old is thrown away.
+    /// Starts the feeds' side: links are fetched, files are read, answers are taken in, and what is
+    /// old is thrown away.
     pub fn run_feeds(&self, running: &mut Running, instance: String) {
         let (watcher, stopped) = (self.feeds.watcher().clone(), running.stopped());
         running.start("feeds are not worked on any more", async move {
@@ -123,7 +125,8 @@ async fn open_watcher(config: &Config, store: &Store) -> anyhow::Result<Watcher<
     Watcher::open(store, Setup { config: limits, ..Setup::default() }).await.context("cannot open the feeds")
 }
 
-/// The same feeds with the stages that work on them. Every process has them, whether it runs them or not: a change is noted for the stages that it concerns.
+/// The same feeds with the stages that work on them. Every process has them, whether it runs them
+/// or not: a change is noted for the stages that it concerns.
 fn with_stages(feeds: &Feeds, client: Client) -> anyhow::Result<Feeds> {
     let (small, large) = (Process::small(feeds.clone()), Process::large(feeds.clone()));
     let timeout = feeds::limits::DOWNLOAD_TIME_MAX + DOWNLOAD_SLACK;

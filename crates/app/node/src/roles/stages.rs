@@ -1,5 +1,5 @@
-//! The role `stages`: offers evolve through their stages, verdicts of moderation are applied, chores are done. Every
-//! process opens the marketplace; the role does its work.
+//! The role `stages`: offers evolve through their stages, verdicts of moderation are applied,
+//! chores are done. Every process opens the marketplace; the role does its work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,8 +113,8 @@ impl Marketplace {
         Ok(Marketplace { market, photos, feeds_role, prices, partitions })
     }
 
-    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores, feeds. None of it ends before it is closed; what does has
-    /// failed.
+    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores,
+    /// feeds. None of it ends before it is closed; what does has failed.
     pub fn run(self, work: Work) -> Running {
         self.run_as(parts::instance_name(), work)
     }

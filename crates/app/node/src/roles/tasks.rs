@@ -1,4 +1,5 @@
-//! The tasks of this process: values, the tasks themselves, runs, and what goes on beside the calls.
+//! The tasks of this process: values, the tasks themselves, runs, and what goes on beside the
+//! calls.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -76,7 +77,8 @@ impl TaskRole {
         Ok(TaskRole { tasks, runner })
     }
 
-    /// Puts the files of the configuration to work, unless they are at work already. Files with mistakes keep the process from starting.
+    /// Puts the files of the configuration to work, unless they are at work already. Files with
+    /// mistakes keep the process from starting.
     pub async fn put_files_to_work(&self, path: &Path) -> anyhow::Result<()> {
         if path.as_os_str().is_empty() {
             return Ok(());

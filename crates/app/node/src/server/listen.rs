@@ -1,4 +1,5 @@
-//! Sockets and connections: HTTP/1.1 and HTTP/2 on one port, with TLS or without, and an orderly end.
+//! Sockets and connections: HTTP/1.1 and HTTP/2 on one port, with TLS or without, and an orderly
+//! end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,14 +24,17 @@ use tower::util::MapRequest;
 
 use terminal::errors::advised;
 
-/// A client that says nothing for this long, at the start or between two requests of HTTP/1.1, is hung up on.
+/// A client that says nothing for this long, at the start or between two requests of HTTP/1.1, is
+/// hung up on.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often a quiet HTTP/2 connection is asked whether it is still there, and how long it may take to answer.
+/// How often a quiet HTTP/2 connection is asked whether it is still there, and how long it may take
+/// to answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// After an error of `accept` that concerns the process (no more file descriptors), not one connection.
+/// After an error of `accept` that concerns the process (no more file descriptors), not one
+/// connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Takes the port. A failure says what to do about it.
@@ -66,8 +70,9 @@ struct Connections {
 }
 
 impl Server {
-    /// Serves `router` on every connection, over `tls` if there is one; above `connections_max` open ones, further
-    /// clients wait to be accepted. Every request has its [`Peer`] among its extensions.
+    /// Serves `router` on every connection, over `tls` if there is one; above `connections_max`
+    /// open ones, further clients wait to be accepted. Every request has its [`Peer`] among its
+    /// extensions.
     pub fn start(
         listener: TcpListener,
         router: Router,
@@ -80,8 +85,8 @@ impl Server {
         Server { closing, accepting }
     }
 
-    /// Stops accepting, lets running requests end for at most `patience`, then cuts what is left. Tells how many
-    /// connections were cut.
+    /// Stops accepting, lets running requests end for at most `patience`, then cuts what is left.
+    /// Tells how many connections were cut.
     pub async fn drain(self, patience: Duration) -> usize {
         self.closing.send_replace(true);
         let Ok(Connections { mut tasks, graceful }) = self.accepting.await else { return 0 };
@@ -183,7 +188,8 @@ impl Serving {
     }
 }
 
-/// Agrees on TLS with the certificate of this moment, unless it takes too long or the server closes.
+/// Agrees on TLS with the certificate of this moment, unless it takes too long or the server
+/// closes.
 async fn shake_hands(
     tls: &Tls,
     stream: TcpStream,
@@ -198,7 +204,8 @@ async fn shake_hands(
     }
 }
 
-/// Waits for the first byte, so that a client that only connects costs no more than its socket and not for long.
+/// Waits for the first byte, so that a client that only connects costs no more than its socket and
+/// not for long.
 async fn speaks(stream: &TcpStream, mut closed: watch::Receiver<bool>) -> bool {
     tokio::select! {
         biased;

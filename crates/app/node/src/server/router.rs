@@ -32,7 +32,8 @@ use crate::logging::panic_message;
 /// What is served as soon as it is open. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Slots {
-    /// The RPC services, once everything below them is open. Before, calls are answered with "unavailable".
+    /// The RPC services, once everything below them is open. Before, calls are answered with
+    /// "unavailable".
     pub rpc: Arc<OnceLock<ConnectRpcService>>,
     /// The photos, once they can be served; never filled if they are not taken.
     pub photos: Arc<OnceLock<Photos>>,
@@ -40,7 +41,8 @@ pub struct Slots {
     pub feeds: Arc<OnceLock<FeedFiles>>,
     /// Runs, once their ends can be told; never filled in a process that knows no tasks.
     pub runs: Arc<OnceLock<Runner>>,
-    /// What seals the console's cookies, once the store is open; never filled without the role `console`.
+    /// What seals the console's cookies, once the store is open; never filled without the role
+    /// `console`.
     pub sealer: Arc<OnceLock<Sealer>>,
 }
 
@@ -57,8 +59,8 @@ pub struct Front {
     pub public: Option<Router>,
 }
 
-/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who looks at a photo. Whoever tells the end of a run has the
-/// token of that run.
+/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who
+/// looks at a photo. Whoever tells the end of a run has the token of that run.
 const OPEN: &[&str] = &[
     "/healthz",
     "/readyz",
@@ -83,7 +85,8 @@ pub(super) struct Shared {
     pub(super) slots: Slots,
 }
 
-/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here, RPC calls by their own deadline, those of the console by a longer one.
+/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here,
+/// RPC calls by their own deadline, those of the console by a longer one.
 pub fn router(
     readiness: Readiness,
     metrics: Metrics,
@@ -224,7 +227,8 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
     }
 }
 
-/// The services for the console, which waits for what it shows no longer than it wants, and lets go on what somebody does.
+/// The services for the console, which waits for what it shows no longer than it wants, and lets go
+/// on what somebody does.
 fn patient(rpc: ConnectRpcService) -> ConnectRpcService {
     let usual = rpc.deadline_policy().clone();
     let longest = usual.max().map_or(IN_CONSOLE_TIME_MAX, |usual| usual.max(IN_CONSOLE_TIME_MAX));

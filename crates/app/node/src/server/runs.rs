@@ -1,4 +1,5 @@
-//! Where services tell the end of a run that they carried out: `POST /tasks/runs/{run}/end`, with the token that came with the request.
+//! Where services tell the end of a run that they carried out: `POST /tasks/runs/{run}/end`, with
+//! the token that came with the request.
 
 use ::runs::{Callback, Error, RunId};
 use axum::body::to_bytes;

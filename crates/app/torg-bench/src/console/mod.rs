@@ -1,8 +1,10 @@
 //! `torg-bench console`: pages of the console over many offers and stages.
 //!
-//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with stages in a process of their own, two of which do not answer, and gets feeds, values and tasks. Pages are
-//! asked for as a browser does, one after the other by several people while a re-crawl keeps all stages busy. Then that rests, and the overview stays open in
-//! many browsers: what they cost is told beside the same time without them.
+//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with
+//! stages in a process of their own, two of which do not answer, and gets feeds, values and tasks.
+//! Pages are asked for as a browser does, one after the other by several people while a re-crawl
+//! keeps all stages busy. Then that rests, and the overview stays open in many browsers: what they
+//! cost is told beside the same time without them.
 
 mod base;
 mod client;
@@ -80,7 +82,8 @@ struct Report {
     /// Of the slowest page.
     p95_ms: Figure,
     p50_ms: Figure,
-    /// Of all pages when others are asked for in between, so that little is left of what was made before.
+    /// Of all pages when others are asked for in between, so that little is left of what was made
+    /// before.
     rested_p95_ms: Figure,
     /// The overview with all that it needs, as a browser without a cache gets it.
     page_kb: Figure,

@@ -89,7 +89,8 @@ fn file() -> String {
     text + "</offers></shop></yml_catalog>"
 }
 
-/// Tasks that read one value and set another one. Each runs once, because its value is new to it; then they have nothing to do.
+/// Tasks that read one value and set another one. Each runs once, because its value is new to it;
+/// then they have nothing to do.
 fn tasks() -> String {
     let mut text = "tasks:\n".to_owned();
     for number in 0..TASKS {

@@ -20,7 +20,8 @@ const RESTED_ROUNDS: usize = 20;
 pub(super) struct Taken {
     /// The slowest page of all, when one asking follows the other.
     pub(super) slowest: Measure,
-    /// All pages, when others are asked for in between. Of one alone there are too few askings: a single slow one would be its figure.
+    /// All pages, when others are asked for in between. Of one alone there are too few askings: a
+    /// single slow one would be its figure.
     pub(super) rested: Measure,
 }
 
@@ -95,7 +96,8 @@ async fn ask(address: SocketAddr, paths: Arc<Vec<String>>, times: u64) -> anyhow
     Ok(measure)
 }
 
-/// Asks for every page in turn, each so seldom that little is left of what was made for whoever asked before.
+/// Asks for every page in turn, each so seldom that little is left of what was made for whoever
+/// asked before.
 async fn rested(address: SocketAddr, pages: &[(&str, Arc<Vec<String>>)]) -> anyhow::Result<Vec<Measure>> {
     let mut measures = vec![Measure::default(); pages.len()];
     for round in 0..RESTED_ROUNDS {

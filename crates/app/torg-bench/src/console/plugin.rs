@@ -1,4 +1,5 @@
-//! Stages in a process of their own: this program again, with a hidden flag. They look at every offer and change nothing.
+//! Stages in a process of their own: this program again, with a hidden flag. They look at every
+//! offer and change nothing.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,7 +1,9 @@
-//! Files are checked: split, judged by the schema and parsed; then also unified. Beside `xmllint`, which judges the same file by the same schema, in turns.
+//! Files are checked: split, judged by the schema and parsed; then also unified. Beside `xmllint`,
+//! which judges the same file by the same schema, in turns.
 //!
-//! Every check is a process of its own. That of Torg and that of `xmllint` are timed from their start to their end; with unification the time begins when the
-//! catalogue is there, which a server reads once.
+//! Every check is a process of its own. That of Torg and that of `xmllint` are timed from their
+//! start to their end; with unification the time begins when the catalogue is there, which a server
+//! reads once.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind};

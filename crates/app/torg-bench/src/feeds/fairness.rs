@@ -16,7 +16,8 @@ pub(super) const SIDE: &str = "fairness";
 const BIG: &str = "big";
 /// Words of a description: half a million offers have to fit into one file.
 const WORDS: u64 = 10;
-/// The big seller has so many offers published when the small ones begin, or a tenth of all if that is less.
+/// The big seller has so many offers published when the small ones begin, or a tenth of all if that
+/// is less.
 const UNDER_WAY: u64 = 5000;
 
 pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::Result<()> {
@@ -51,7 +52,8 @@ pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-/// The times of the small sellers while the big one loads, and the offers that it loads in a second.
+/// The times of the small sellers while the big one loads, and the offers that it loads in a
+/// second.
 async fn beside_big(args: &FeedsBench, market: &Market) -> anyhow::Result<(Times, f64)> {
     let plan = Plan::new(Kind::OwnXml, 2, Size::Offers(args.big_seller));
     let file = market.write("big.xml", &Plan { words_max: WORDS, ..plan })?;

@@ -1,4 +1,5 @@
-//! A file becomes live offers, and a second one with few changes changes only these. Beside the writes of `bench offers`.
+//! A file becomes live offers, and a second one with few changes changes only these. Beside the
+//! writes of `bench offers`.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -109,7 +110,8 @@ async fn reload(
     Ok(())
 }
 
-/// The offers that are different in the file have the next version, and all others the one that they had.
+/// The offers that are different in the file have the next version, and all others the one that
+/// they had.
 fn only_changed_are_newer(
     plan: &Plan,
     before: &BTreeMap<String, u64>,

@@ -1,8 +1,10 @@
-//! `torg-bench feeds`: how fast files are checked, how fast they become live offers, and whether small sellers wait for big ones.
+//! `torg-bench feeds`: how fast files are checked, how fast they become live offers, and whether
+//! small sellers wait for big ones.
 //!
-//! - *Check*: generated files of Torg's own XML are split, checked by the schema and parsed, and then also unified. Beside `xmllint` with the same schema.
-//! - *Load*: a file becomes live offers in a whole marketplace, with its answers stored; then a second one, in which one offer of a hundred is different. Beside the
-//!   writes of `bench offers`.
+//! - *Check*: generated files of Torg's own XML are split, checked by the schema and parsed, and
+//!   then also unified. Beside `xmllint` with the same schema.
+//! - *Load*: a file becomes live offers in a whole marketplace, with its answers stored; then a
+//!   second one, in which one offer of a hundred is different. Beside the writes of `bench offers`.
 //! - *Fairness*: many small sellers load at once, alone and beside a big one.
 
 mod check;

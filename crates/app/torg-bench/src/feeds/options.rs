@@ -12,7 +12,8 @@ use node::config::Config;
 pub(crate) struct FeedsBench {
     #[command(flatten)]
     pub(super) run: Run,
-    /// Sizes of the files that are checked, in MB; the figures at the head of the line are those of the first.
+    /// Sizes of the files that are checked, in MB; the figures at the head of the line are those of
+    /// the first.
     #[arg(long, value_name = "MB", value_delimiter = ',', default_value = "100,500", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(super) sizes: Vec<u64>,
     /// Times that the sides take turns with each file; the figures are medians.
@@ -21,7 +22,8 @@ pub(crate) struct FeedsBench {
     /// Offers of the feed that is loaded and then loaded again.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1000..=500_000))]
     pub(super) offers: u64,
-    /// Seconds of each measurement of `bench offers`, with which loads are compared; 0 leaves it out.
+    /// Seconds of each measurement of `bench offers`, with which loads are compared; 0 leaves it
+    /// out.
     #[arg(long, value_name = "S", default_value_t = 5)]
     pub(super) seconds: u64,
     /// Offers of the big seller beside whom small ones load.

@@ -109,7 +109,8 @@ impl Ads {
         }
     }
 
-    /// An offer of about 100 KB: as long a text and as many photos as the catalogue allows, each in several sizes behind signed addresses.
+    /// An offer of about 100 KB: as long a text and as many photos as the catalogue allows, each in
+    /// several sizes behind signed addresses.
     fn large(&self, n: u64, seller: String) -> Offer {
         let mut numbers = Numbers::new(mix(n ^ 0x1a46));
         let photo = |_| {

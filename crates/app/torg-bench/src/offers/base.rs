@@ -44,7 +44,8 @@ impl Base {
         })
     }
 
-    /// Waits until the topic has every change, so that a measurement does not begin with them; says how long it took.
+    /// Waits until the topic has every change, so that a measurement does not begin with them; says
+    /// how long it took.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
         resting::until_exported(&self.store).await
     }
@@ -79,7 +80,8 @@ pub(super) async fn clear(args: &OffersBench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has PostgreSQL and the system write out what they put off, so that it does not fall into a measurement.
+/// Has PostgreSQL and the system write out what they put off, so that it does not fall into a
+/// measurement.
 pub(super) async fn put_away(args: &OffersBench) -> anyhow::Result<()> {
     if let Some(url) = args.handmade_server() {
         execute(url, &["vacuum analyze", "checkpoint"]).await?;

@@ -1,7 +1,8 @@
 //! What a run knows of the offers that it reads and writes, and the writes that it makes.
 //!
-//! Of a hundred writes eighty change an offer (its price, every fourth its title too), ten publish one, ten move one: what is active is sold, what is
-//! sold is offered again. Writers have offers of their own, so that none waits for another.
+//! Of a hundred writes eighty change an offer (its price, every fourth its title too), ten publish
+//! one, ten move one: what is active is sold, what is sold is offered again. Writers have offers of
+//! their own, so that none waits for another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! Reads and writes for some time, by callers that wait for each answer, and how many of them there were.
+//! Reads and writes for some time, by callers that wait for each answer, and how many of them there
+//! were.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ pub(super) struct Load {
 pub(super) enum Pace {
     /// As soon as the last answer is there.
     Closed,
-    /// So many writes and reads in a second of all callers together, also while answers are late: each is timed from when it was due.
+    /// So many writes and reads in a second of all callers together, also while answers are late:
+    /// each is timed from when it was due.
     Rates { writes: u64, reads: u64 },
 }
 

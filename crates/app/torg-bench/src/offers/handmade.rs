@@ -1,7 +1,10 @@
-//! What a team would write by hand on PostgreSQL: one prepared transaction for each write, statement by statement, on many connections.
+//! What a team would write by hand on PostgreSQL: one prepared transaction for each write,
+//! statement by statement, on many connections.
 //!
-//! It writes the offer with a check of its version, two rows of its seller's lists, the seller's counts, and a row of the outbox. It is spared much that
-//! Torg does: it validates nothing, reads nothing (it knows every version, and has the new bytes at hand), keeps no history, no rows for filters and no timers, and nobody empties its outbox.
+//! It writes the offer with a check of its version, two rows of its seller's lists, the seller's
+//! counts, and a row of the outbox. It is spared much that Torg does: it validates nothing, reads
+//! nothing (it knows every version, and has the new bytes at hand), keeps no history, no rows for
+//! filters and no timers, and nobody empties its outbox.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -168,7 +171,8 @@ impl Connection {
         let Row { id, seller, version, created, data, card, .. } = row;
         let changed = self.execute(OFFER, &[id, seller, version, data]).await?;
         anyhow::ensure!(changed == 1, "a hand-made write was in conflict");
-        // Counts always in the same order, so that two writers of a seller do not wait for each other.
+        // Counts always in the same order, so that two writers of a seller do not wait for each
+        // other.
         let (lists, left, counts): ([&str; 2], Option<&str>, &[(&str, i64)]) = match row.moved_to {
             None if *version == 0 => (["all", "active"], None, &[("active", 1), ("all", 1)]),
             None => (["all", "active"], None, &[("active", 0)]),

@@ -1,8 +1,11 @@
-//! `torg-bench offers`: the ad store through the port of a serving process, beside the same without RPC and beside a hand-made service.
+//! `torg-bench offers`: the ad store through the port of a serving process, beside the same without
+//! RPC and beside a hand-made service.
 //!
-//! Offers are loaded in this process; then a `torg serve` of the same program has the store, and this process is its client, through gRPC. *Writes*,
-//! *reads*, both together (*mixed*), both at the rates that a marketplace wants, the *cabinet* of a seller with very many offers. Then the server ends, and
-//! the same calls are made without it. The hand-made service takes turns with the writes.
+//! Offers are loaded in this process; then a `torg serve` of the same program has the store, and
+//! this process is its client, through gRPC. *Writes*, *reads*, both together (*mixed*), both at
+//! the rates that a marketplace wants, the *cabinet* of a seller with very many offers. Then the
+//! server ends, and the same calls are made without it. The hand-made service takes turns with the
+//! writes.
 
 pub(super) mod ads;
 mod base;

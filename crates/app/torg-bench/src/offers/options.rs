@@ -49,7 +49,8 @@ pub(crate) struct OffersBench {
     /// Connections of the hand-made service.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=500))]
     pub(super) handmade_connections: u64,
-    /// Times that writes through RPC and those of the hand-made service take turns; their figures are summed.
+    /// Times that writes through RPC and those of the hand-made service take turns; their figures
+    /// are summed.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=20))]
     pub(super) turns: u64,
 }

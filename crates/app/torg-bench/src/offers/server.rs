@@ -76,7 +76,8 @@ impl Server {
         Ok(topic.partitions.iter().map(|partition| partition.end_offset).sum())
     }
 
-    /// Waits until the topic has so many changes, or gets no more: a write that changes nothing is none. Says how long it took.
+    /// Waits until the topic has so many changes, or gets no more: a write that changes nothing is
+    /// none. Says how long it took.
     pub(super) async fn exports(&self, changes: i64) -> anyhow::Result<Duration> {
         let (start, mut known, mut grown) = (Instant::now(), 0, Duration::ZERO);
         while known < changes && start.elapsed() < grown + STANDSTILL {

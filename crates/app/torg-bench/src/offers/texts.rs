@@ -1,4 +1,5 @@
-//! Texts that compress about as well as people's: a few words come often, most rarely, and some of it is chance.
+//! Texts that compress about as well as people's: a few words come often, most rarely, and some of
+//! it is chance.
 
 use crate::data::Numbers;
 

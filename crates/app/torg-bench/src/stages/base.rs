@@ -87,7 +87,8 @@ impl Base {
         self.home.settle(&self.store).await
     }
 
-    /// Publishes one offer beside what else happens; says when that was done, in microseconds of the clock.
+    /// Publishes one offer beside what else happens; says when that was done, in microseconds of
+    /// the clock.
     pub(super) fn publish_beside(
         &self,
         number: u64,

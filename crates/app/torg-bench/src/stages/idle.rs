@@ -1,4 +1,5 @@
-//! What the bridge adds when little happens: how long its calls take, with offers that come one by one.
+//! What the bridge adds when little happens: how long its calls take, with offers that come one by
+//! one.
 
 use std::sync::Arc;
 

@@ -1,9 +1,13 @@
-//! `torg-bench stages`: what it costs that a stage is outside, what troubled stages cost the others, and how fast photos are made.
+//! `torg-bench stages`: what it costs that a stage is outside, what troubled stages cost the
+//! others, and how fast photos are made.
 //!
-//! - *No-op*: offers of 2 KB are queued; the stage is asked, visits each, and what it answers is saved. Behind gRPC, with the plug-in in a process of its own, and in process, in turns.
-//! - *Stateful*: every visit changes the offer and its state and arms a timer. The same sides, and Restate with a virtual object by offer.
+//! - *No-op*: offers of 2 KB are queued; the stage is asked, visits each, and what it answers is
+//!   saved. Behind gRPC, with the plug-in in a process of its own, and in process, in turns.
+//! - *Stateful*: every visit changes the offer and its state and arms a timer. The same sides, and
+//!   Restate with a virtual object by offer.
 //! - *Idle*: how long a call through the bridge takes when little happens.
-//! - *Others*: eight outside stages beside a dead one and one that answers after two seconds, and the eight alone.
+//! - *Others*: eight outside stages beside a dead one and one that answers after two seconds, and
+//!   the eight alone.
 //! - *Photos*: 12 MP JPEGs to four sizes, beside `ImageMagick`.
 
 mod base;

@@ -52,7 +52,8 @@ pub(crate) struct StagesBench {
 pub(super) enum Part {
     /// A stage that does nothing, behind gRPC and in process.
     Noop,
-    /// A stage that changes the offer and its state and arms a timer, behind gRPC and in process; and Restate.
+    /// A stage that changes the offer and its state and arms a timer, behind gRPC and in process;
+    /// and Restate.
     Stateful,
     /// What a call through the bridge takes when little happens.
     Idle,

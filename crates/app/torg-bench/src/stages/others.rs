@@ -1,4 +1,5 @@
-//! Eight outside stages beside a dead one and one that answers after two seconds, and the same eight alone; in turns.
+//! Eight outside stages beside a dead one and one that answers after two seconds, and the same
+//! eight alone; in turns.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::figure::Figure;
 use crate::measure::Measure;
 use crate::observe::{Log, Times};
 
-/// Offers that are published in a second while it is looked how long they wait: far below what the machine can do.
+/// Offers that are published in a second while it is looked how long they wait: far below what the
+/// machine can do.
 const OFFERS_PER_S: u32 = 20;
 /// The first offers, while it is found out which stages are slow, do not count.
 const WARM_UP_S: u64 = 5;

@@ -1,4 +1,5 @@
-//! Photos: 12 MP JPEGs to four sizes, beside `ImageMagick` doing the same sizes by its fastest way, on as many cores.
+//! Photos: 12 MP JPEGs to four sizes, beside `ImageMagick` doing the same sizes by its fastest way,
+//! on as many cores.
 //!
 //! The photos are made here: gradients, shapes and the noise of a sensor, about 3 MB each.
 
@@ -143,7 +144,8 @@ fn ways() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// As many processes at a time as there are cores, each with one thread: that is its fastest way through many files.
+/// As many processes at a time as there are cores, each with one thread: that is its fastest way
+/// through many files.
 fn by_imagemagick(jobs: &[PathBuf], arguments: &str, folder: &Path) -> anyhow::Result<Duration> {
     let (next, start) = (AtomicUsize::new(0), Instant::now());
     std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! The peer: Restate, with a virtual object by offer, beside this process. `bench/peers/restate` has its runner and gets it.
+//! The peer: Restate, with a virtual object by offer, beside this process. `bench/peers/restate`
+//! has its runner and gets it.
 
 use serde::Deserialize;
 

@@ -1,4 +1,5 @@
-//! Visits of one stage, in process and behind gRPC, in turns: from offers that are queued to offers whose visits are saved.
+//! Visits of one stage, in process and behind gRPC, in turns: from offers that are queued to offers
+//! whose visits are saved.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The stages of a run, once as the watcher calls them in process and once as a plug-in serves them. Both do the same.
+//! The stages of a run, once as the watcher calls them in process and once as a plug-in serves
+//! them. Both do the same.
 
 use std::sync::Arc;
 use std::time::Duration;

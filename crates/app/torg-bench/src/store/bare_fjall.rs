@@ -1,6 +1,7 @@
 //! The bare engine: fjall with the same rows, in groups of 128, on one thread, and no line of Torg.
 //!
-//! It keeps versions in small rows beside the large values and sums counters itself, as anybody would who uses it well.
+//! It keeps versions in small rows beside the large values and sums counters itself, as anybody
+//! would who uses it well.
 
 use std::collections::BTreeMap;
 use std::path::Path;

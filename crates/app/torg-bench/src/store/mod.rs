@@ -1,8 +1,10 @@
-//! `torg-bench store`: the update of an offer, as Torg does it all day, beside the bare engine that does the same rows.
+//! `torg-bench store`: the update of an offer, as Torg does it all day, beside the bare engine that
+//! does the same rows.
 //!
-//! An update checks the offer's version, writes the offer (2 KB) and its outbox row (2 KB), moves it in two queues and two lists (four small
-//! rows), and adds to two counters. On fjall the reference is fjall itself, in groups of 128, with no line of Torg; on
-//! PostgreSQL it is a plain client with one transaction for each update, on as many connections as we have callers.
+//! An update checks the offer's version, writes the offer (2 KB) and its outbox row (2 KB), moves
+//! it in two queues and two lists (four small rows), and adds to two counters. On fjall the
+//! reference is fjall itself, in groups of 128, with no line of Torg; on PostgreSQL it is a plain
+//! client with one transaction for each update, on as many connections as we have callers.
 
 mod bare_fjall;
 mod ours;
@@ -137,7 +139,8 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Updates and reads of both sides, in turns, so that what else happens on the machine strikes both.
+/// Updates and reads of both sides, in turns, so that what else happens on the machine strikes
+/// both.
 async fn take_turns(
     args: &StoreBench,
     ours: &mut Ours,

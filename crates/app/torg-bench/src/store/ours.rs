@@ -116,7 +116,8 @@ impl Ours {
                 let begin = Instant::now();
                 let mut measure = Measure::default();
                 while begin.elapsed() < time {
-                    // Every caller has offers of its own, so that conflicts are not what is measured.
+                    // Every caller has offers of its own, so that conflicts are not what is
+                    // measured.
                     let n = numbers.below(own) * callers + caller;
                     let start = Instant::now();
                     let version = shared.versions[n as usize].load(Ordering::Relaxed);
@@ -146,7 +147,8 @@ impl Ours {
                     let row = store.get_one(&OFFERS.key((shard(&id), &id[..]))).await?;
                     anyhow::ensure!(row.is_some_and(|row| looked_at(&row.value)), "an offer is missing");
                     measure.note(start, 1);
-                    // A read that finds its row in memory never waits: now and then others must have their turn.
+                    // A read that finds its row in memory never waits: now and then others must
+                    // have their turn.
                     if measure.count.is_multiple_of(READS_IN_A_TURN) {
                         tokio::task::yield_now().await;
                     }

@@ -1,5 +1,5 @@
-//! The plain client: what a service without a store of its own would do. One prepared transaction for each update, on as
-//! many connections as there are callers.
+//! The plain client: what a service without a store of its own would do. One prepared transaction
+//! for each update, on as many connections as there are callers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

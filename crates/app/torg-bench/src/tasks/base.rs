@@ -74,7 +74,8 @@ impl Base {
         Ok(())
     }
 
-    /// Waits until all that follows from what was changed before is decided and committed, and every run has ended.
+    /// Waits until all that follows from what was changed before is decided and committed, and
+    /// every run has ended.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         let began = tokio::time::Instant::now();
         loop {
@@ -89,7 +90,8 @@ impl Base {
         }
     }
 
-    /// Waits until every change of a task has reached the topic, so that the store has nothing else to do.
+    /// Waits until every change of a task has reached the topic, so that the store has nothing else
+    /// to do.
     pub(super) async fn exported(&self) -> anyhow::Result<()> {
         let (watcher, began) = (self.tasks.watcher(), tokio::time::Instant::now());
         loop {

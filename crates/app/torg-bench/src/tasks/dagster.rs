@@ -1,4 +1,5 @@
-//! The peer: Dagster's declarative automation, in a process beside this one. `bench/peers/dagster` has its runner and gets it.
+//! The peer: Dagster's declarative automation, in a process beside this one. `bench/peers/dagster`
+//! has its runner and gets it.
 
 use serde::Deserialize;
 
@@ -8,7 +9,8 @@ use super::report::Report;
 use crate::figure::Figure;
 use crate::process::Peer;
 
-/// The condition that never starts a task that is at work, as Torg never does; and the cheapest one, which does.
+/// The condition that never starts a task that is at work, as Torg never does; and the cheapest
+/// one, which does.
 const CONDITIONS: [&str; 2] = ["eager", "any_deps_updated"];
 
 #[derive(Deserialize)]

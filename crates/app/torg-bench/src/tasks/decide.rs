@@ -56,7 +56,8 @@ struct Changes {
     since_stored: Measure,
 }
 
-/// One value changes again and again. Each time it is waited until every task that reads it was started: a start follows its commit.
+/// One value changes again and again. Each time it is waited until every task that reads it was
+/// started: a start follows its commit.
 async fn changes(args: &TasksBench, side: &str, tasks: u64) -> anyhow::Result<Changes> {
     let (executor, mut started) = AtOnce::new(Clock::system());
     let base = Base::start(args.home(side)?, executor, task_file(tasks, "[\"true\"]")).await?;

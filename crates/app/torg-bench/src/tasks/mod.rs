@@ -1,8 +1,12 @@
-//! `torg-bench tasks`: how fast a change of a value becomes decisions, and how many changes are taken.
+//! `torg-bench tasks`: how fast a change of a value becomes decisions, and how many changes are
+//! taken.
 //!
-//! - *Decide*: one value changes; the time until the decisions of all tasks that wait on it are durable. With 1000 tasks and with many more, of which as many are affected.
-//! - *Start*: from a change to the first moment of the process that it starts, when nothing else happens.
-//! - *Sustain*: values change as fast as callers can change them, while tasks fire; in the end no change is without its firing, and no firing without its change.
+//! - *Decide*: one value changes; the time until the decisions of all tasks that wait on it are
+//!   durable. With 1000 tasks and with many more, of which as many are affected.
+//! - *Start*: from a change to the first moment of the process that it starts, when nothing else
+//!   happens.
+//! - *Sustain*: values change as fast as callers can change them, while tasks fire; in the end no
+//!   change is without its firing, and no firing without its change.
 //! - Dagster with the same graph: a full evaluation, and one that is told which tasks to look at.
 
 mod base;

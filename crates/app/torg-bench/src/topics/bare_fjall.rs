@@ -1,6 +1,8 @@
-//! The bare engine: fjall with rows of the same size under (partition, offset), on one thread, and no line of Torg.
+//! The bare engine: fjall with rows of the same size under (partition, offset), on one thread, and
+//! no line of Torg.
 //!
-//! It makes no promises to anybody: offsets are counted in memory, nothing is checked, rows carry no checksum.
+//! It makes no promises to anybody: offsets are counted in memory, nothing is checked, rows carry
+//! no checksum.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,7 +76,8 @@ impl BareFjall {
         })
     }
 
-    /// Scans partition after partition, a page at a time, as a reader does that has other things to do in between.
+    /// Scans partition after partition, a page at a time, as a reader does that has other things to
+    /// do in between.
     fn read(
         &self,
         partitions: impl Iterator<Item = u32>,

@@ -1,9 +1,12 @@
-//! `torg-bench topics`: appends to a topic, catching up with it, and waiting for its end, beside the bare engine.
+//! `torg-bench topics`: appends to a topic, catching up with it, and waiting for its end, beside
+//! the bare engine.
 //!
-//! Callers append at the same time, ten messages a call and then one a call; readers go through the partitions from their fronts; at last
-//! one message at a time is appended while a reader waits for it. On fjall the reference is fjall itself, with no line of Torg, which
-//! appends rows of the same size under (partition, offset) in durable groups as large as ours can get, and scans them; on PostgreSQL
-//! it is a plain client that inserts the same groups in one statement each. Kafka is measured without a reference.
+//! Callers append at the same time, ten messages a call and then one a call; readers go through the
+//! partitions from their fronts; at last one message at a time is appended while a reader waits for
+//! it. On fjall the reference is fjall itself, with no line of Torg, which appends rows of the same
+//! size under (partition, offset) in durable groups as large as ours can get, and scans them; on
+//! PostgreSQL it is a plain client that inserts the same groups in one statement each. Kafka is
+//! measured without a reference.
 
 mod bare_fjall;
 mod ours;
@@ -185,7 +188,8 @@ async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Appends and reads of both sides, in turns, so that what else happens on the machine strikes both.
+/// Appends and reads of both sides, in turns, so that what else happens on the machine strikes
+/// both.
 async fn take_turns(
     args: &TopicsBench,
     ours: &Ours,

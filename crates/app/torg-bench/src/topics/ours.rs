@@ -77,7 +77,8 @@ impl Ours {
         join(callers.collect()).await
     }
 
-    /// Readers catch up with the whole topic, partition after partition, from the front again when they are through.
+    /// Readers catch up with the whole topic, partition after partition, from the front again when
+    /// they are through.
     pub(super) async fn reads(&self, time: Duration) -> anyhow::Result<Measure> {
         let readers = (0..READERS).map(|reader| {
             let shared = Arc::clone(&self.shared);
@@ -105,8 +106,8 @@ impl Ours {
         join(readers.collect()).await
     }
 
-    /// Appends one message after the other, each when a waiting reader has seen the one before it, and measures until the
-    /// reader sees it.
+    /// Appends one message after the other, each when a waiting reader has seen the one before it,
+    /// and measures until the reader sees it.
     pub(super) async fn tail(&self, time: Duration) -> anyhow::Result<Measure> {
         let (sent, mut starts) = mpsc::channel::<Instant>(1);
         let (seen, mut answers) = mpsc::channel::<()>(1);

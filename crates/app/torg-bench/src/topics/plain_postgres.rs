@@ -1,5 +1,5 @@
-//! The plain client: one table, one connection that inserts a group of rows in one statement, which is a transaction of its
-//! own, and connections that read page by page.
+//! The plain client: one table, one connection that inserts a group of rows in one statement, which
+//! is a transaction of its own, and connections that read page by page.
 
 use std::time::{Duration, Instant};
 

@@ -87,7 +87,8 @@ impl Base {
         Ok(Measure::of(numbers.end - numbers.start, start.elapsed()))
     }
 
-    /// Has a watcher without stages send off all changes that were saved, so that a measurement does not begin with them.
+    /// Has a watcher without stages send off all changes that were saved, so that a measurement
+    /// does not begin with them.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
         let start = Instant::now();
         let at_work = AtWork::start(&self.watcher(Vec::new()).await?);

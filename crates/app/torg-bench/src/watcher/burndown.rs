@@ -1,4 +1,5 @@
-//! Burn-down: all ads are queued for one stage that does nothing, then the watcher runs until all are visited.
+//! Burn-down: all ads are queued for one stage that does nothing, then the watcher runs until all
+//! are visited.
 
 use std::sync::Arc;
 use std::time::Instant;

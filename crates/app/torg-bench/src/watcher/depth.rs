@@ -1,5 +1,6 @@
-//! Deep queues: how much memory a watcher needs that starts to work when very many ads are due. The ads are small, to have many of them soon; they are
-//! saved by one process, and visited by another whose memory is watched.
+//! Deep queues: how much memory a watcher needs that starts to work when very many ads are due. The
+//! ads are small, to have many of them soon; they are saved by one process, and visited by another
+//! whose memory is watched.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

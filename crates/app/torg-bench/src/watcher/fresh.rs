@@ -1,4 +1,5 @@
-//! A writer from outside that saves so many new ads a second, and how long each waits for its visit.
+//! A writer from outside that saves so many new ads a second, and how long each waits for its
+//! visit.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -40,7 +41,8 @@ impl Saves {
         SAVES_PER_S * seconds
     }
 
-    /// Saves the ads of these numbers, each on its own, until there are no more or `end` comes about.
+    /// Saves the ads of these numbers, each on its own, until there are no more or `end` comes
+    /// about.
     pub(super) async fn make(
         base: &Base,
         watcher: &Watcher<Ad>,

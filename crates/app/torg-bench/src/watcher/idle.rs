@@ -1,4 +1,5 @@
-//! An idle watcher: many shards, many stages, nothing to do. In a process of its own, so that nothing else takes processor time.
+//! An idle watcher: many shards, many stages, nothing to do. In a process of its own, so that
+//! nothing else takes processor time.
 
 use std::sync::Arc;
 use std::time::Duration;

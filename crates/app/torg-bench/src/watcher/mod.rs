@@ -1,10 +1,14 @@
-//! `torg-bench watcher`: how fast entities evolve, beside what the store alone can do with the same rows and, on PostgreSQL, beside a job queue.
+//! `torg-bench watcher`: how fast entities evolve, beside what the store alone can do with the same
+//! rows and, on PostgreSQL, beside a job queue.
 //!
-//! - *Burn-down*: ads of 2 KB are queued for a stage that does nothing; visits/s until all are visited.
-//! - *Stateful*: every visit changes the ad and its state and arms a timer. The references take turns with it: plain commits of the same
-//!   rows, and graphile-worker.
-//! - *Pick-up*: from the save of an ad to the call of the stage. *Timers*: all due in one second, beside fresh saves. *Re-crawl*: beside fresh saves.
-//! - *Idle*: processor time of a watcher with nothing to do. *Depth*: memory of a watcher with very much to do.
+//! - *Burn-down*: ads of 2 KB are queued for a stage that does nothing; visits/s until all are
+//!   visited.
+//! - *Stateful*: every visit changes the ad and its state and arms a timer. The references take
+//!   turns with it: plain commits of the same rows, and graphile-worker.
+//! - *Pick-up*: from the save of an ad to the call of the stage. *Timers*: all due in one second,
+//!   beside fresh saves. *Re-crawl*: beside fresh saves.
+//! - *Idle*: processor time of a watcher with nothing to do. *Depth*: memory of a watcher with very
+//!   much to do.
 
 mod ad;
 mod base;

@@ -26,7 +26,8 @@ pub(crate) struct WatcherBench {
     /// Due entries of the deep queues, with small entities; 0 leaves them out.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) deep: u64,
-    /// Times that the sides take turns in the stateful measurement, each with its part of the entities.
+    /// Times that the sides take turns in the stateful measurement, each with its part of the
+    /// entities.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=20))]
     pub(super) turns: u64,
     /// Callers that commit at the same time where rows are written without the watcher.
@@ -38,7 +39,8 @@ pub(crate) struct WatcherBench {
     /// Entities in one call of a stage.
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(super) batch: usize,
-    /// Measures graphile-worker too (bench/peers/graphile-worker/install gets it); needs PostgreSQL.
+    /// Measures graphile-worker too (bench/peers/graphile-worker/install gets it); needs
+    /// PostgreSQL.
     #[arg(long)]
     pub(super) peer: bool,
     /// Jobs of the peer.

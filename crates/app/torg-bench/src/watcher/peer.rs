@@ -1,4 +1,5 @@
-//! The peer: graphile-worker, a job queue on PostgreSQL, in a process of Node beside this one. `bench/peers/graphile-worker` has its runner and gets it.
+//! The peer: graphile-worker, a job queue on PostgreSQL, in a process of Node beside this one.
+//! `bench/peers/graphile-worker` has its runner and gets it.
 
 use std::time::Duration;
 

@@ -14,7 +14,8 @@ use crate::observe::Log;
 /// The first saves, while the watcher takes its shards, do not count.
 pub(super) const WARM_UP_S: u64 = 2;
 
-/// Measures on a store whose ads below `first` have all been visited. Returns the number behind the last ad.
+/// Measures on a store whose ads below `first` have all been visited. Returns the number behind the
+/// last ad.
 pub(super) async fn measure(
     args: &WatcherBench,
     base: &Base,
@@ -37,7 +38,8 @@ pub(super) async fn measure(
     Ok(last)
 }
 
-/// How long ads wait that are saved when nothing else happens, and the number behind the last of them.
+/// How long ads wait that are saved when nothing else happens, and the number behind the last of
+/// them.
 pub(super) async fn waits(args: &WatcherBench, base: &Base, first: u64) -> anyhow::Result<(Waits, u64)> {
     let last = first + Saves::numbers(args.seconds + WARM_UP_S);
     base.send_off().await?;

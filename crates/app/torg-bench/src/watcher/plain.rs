@@ -1,5 +1,6 @@
-//! The reference of stateful visits: the rows that such a visit writes, of the same sizes, with the same checks, by plain commits. No row is
-//! read, no stage is called, nothing is sent off: what the store alone can do.
+//! The reference of stateful visits: the rows that such a visit writes, of the same sizes, with the
+//! same checks, by plain commits. No row is read, no stage is called, nothing is sent off: what the
+//! store alone can do.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Re-crawl: every ad is visited again in the background while new ads are saved, which must not wait much longer than without it. "Without" is
-//! measured before and after, so that what else happens on the machine strikes both.
+//! Re-crawl: every ad is visited again in the background while new ads are saved, which must not
+//! wait much longer than without it. "Without" is measured before and after, so that what else
+//! happens on the machine strikes both.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

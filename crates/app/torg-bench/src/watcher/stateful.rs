@@ -1,4 +1,5 @@
-//! Stateful visits: each changes the ad and its state and arms a timer. Beside it, in turns: plain commits of the same rows, and on PostgreSQL the peer.
+//! Stateful visits: each changes the ad and its state and arms a timer. Beside it, in turns: plain
+//! commits of the same rows, and on PostgreSQL the peer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

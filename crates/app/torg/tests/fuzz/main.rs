@@ -1,6 +1,8 @@
-//! Whatever is sent to whichever call: the answer says whose fault it was, and the process goes on as before.
+//! Whatever is sent to whichever call: the answer says whose fault it was, and the process goes on
+//! as before.
 //!
-//! `TORG_FUZZ_SEED` repeats a run, `TORG_FUZZ_ROUNDS` makes it longer, `TORG_FUZZ_ONLY` calls only the methods whose path has this text.
+//! `TORG_FUZZ_SEED` repeats a run, `TORG_FUZZ_ROUNDS` makes it longer, `TORG_FUZZ_ONLY` calls only
+//! the methods whose path has this text.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

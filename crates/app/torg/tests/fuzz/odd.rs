@@ -218,7 +218,8 @@ impl Odd {
         &fields[at..=at]
     }
 
-    /// A right request with one field that is not, in binary form: what stands later in a message is merged into what stands before.
+    /// A right request with one field that is not, in binary form: what stands later in a message
+    /// is merged into what stands before.
     pub(crate) fn bent_binary(&mut self, valid: &[u8], message: MessageIndex) -> Vec<u8> {
         self.sparse = true;
         let odd = self.binary(message, false);

@@ -180,7 +180,8 @@ fn text(value: &Value) -> String {
 /// Whether an answer says well-formed whose fault it is.
 fn is_clear(reply: &Reply, path: &str) -> bool {
     let code = reply.code();
-    // The protocols themselves say so: gRPC of a compressed message whose compression is not named, Connect of types and verbs that it does not have.
+    // The protocols themselves say so: gRPC of a compressed message whose compression is not named,
+    // Connect of types and verbs that it does not have.
     if code == "internal" && reply.text().contains("received compressed message without") {
         return true;
     }

@@ -1,4 +1,5 @@
-//! The values that tasks wait on, on a running process: by the command line, and in JSON by a plain client of HTTP.
+//! The values that tasks wait on, on a running process: by the command line, and in JSON by a plain
+//! client of HTTP.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 const SERVICE: &str = "/torg.tasks.v1.CtlService";
 const LOADED: &str = "sales.loaded_to";
 /// Roles with which a process sets no values itself.
-const WITHOUT_OWN: [(&str, &str); 1] = [("TORG_ROLES", "api,processor")];
+const WITHOUT_OWN: [(&str, &str); 1] = [("TORG_ROLES", "api,feeds")];
 
 /// Runs `torg ctl` against a server.
 fn ctl(server: &Server, arguments: &[&str]) -> Ended {
@@ -381,7 +382,8 @@ fn a_watch_tells_what_there_is_and_hears_what_another_client_changes() {
 fn who_does_not_read_for_a_while_hears_the_last_value_all_the_same() {
     let server = Server::start(&[("TORG_STORE_DURABILITY", "os")]);
     let mut slow = PlainStream::open(&server, &json!({"parameters": ["sales.rows"]}));
-    // Wide rows, so that what is not read fills the connection: the stream then waits for its reader.
+    // Wide rows, so that what is not read fills the connection: the stream then waits for its
+    // reader.
     let names: Vec<String> = (0..999).map(|n| format!("{}{n}.rows", "wide".repeat(40))).collect();
     let mut slow_wide = PlainStream::open(&server, &json!({"prefix": "wide"}));
     for value in 1..=60 {

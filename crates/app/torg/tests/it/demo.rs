@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Answer, run, torg};
 
-/// Longer than anything that works takes, also on a busy machine and with a stage that stays away for twenty seconds.
+/// Longer than anything that works takes, also on a busy machine and with a stage that stays away
+/// for twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// With the stages that ask the network, too: a demo's photos and videos are its own.
@@ -143,7 +144,8 @@ impl Demo {
         sum
     }
 
-    /// Waits until the outside stage answers at its address, and has visited more offers than these: how many.
+    /// Waits until the outside stage answers at its address, and has visited more offers than
+    /// these: how many.
     fn until_visited(&self, more_than: u64) -> u64 {
         eventually("the outside stage visits offers", || {
             let listed = self.call("stages.v1.StageAdminService/ListStages", &json!({}));
@@ -259,7 +261,8 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     eventually("the stage notices", || is_gone(pid).then_some(()));
 }
 
-/// Offers of the demo have photos and a video that Torg has fetched from the demo itself, and what leads nowhere stands in the report of its feed.
+/// Offers of the demo have photos and a video that Torg has fetched from the demo itself, and what
+/// leads nowhere stands in the report of its feed.
 fn photos_and_videos_are_looked_at(demo: &Demo) {
     for (path, status) in
         [("/demo/photos/0.jpg", 200), ("/demo/photos/gone.jpg", 404), ("/demo/others/0.jpg", 404)]

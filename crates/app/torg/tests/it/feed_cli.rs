@@ -1,4 +1,5 @@
-//! `torg feed ...` against a running process: what a seller does from a terminal, from the first file to the last.
+//! `torg feed ...` against a running process: what a seller does from a terminal, from the first
+//! file to the last.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

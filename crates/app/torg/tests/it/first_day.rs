@@ -1,4 +1,5 @@
-//! The README's first day: its own lines, run by a shell; and the same with a stock Python client of gRPC.
+//! The README's first day: its own lines, run by a shell; and the same with a stock Python client
+//! of gRPC.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::collections::BTreeSet;
@@ -68,9 +69,9 @@ fn clone_into(folder: &Path) -> PathBuf {
     clone
 }
 
-/// Every file of the repository that builds have read, from its root: as the compiler noted them beside what it made
-/// (also what `include_str!` and the like bring in), with manifests, build scripts, and what these read. What an old
-/// build has read and is not there any more is left out.
+/// Every file of the repository that builds have read, from its root: as the compiler noted them
+/// beside what it made (also what `include_str!` and the like bring in), with manifests, build
+/// scripts, and what these read. What an old build has read and is not there any more is left out.
 fn read_by_builds() -> BTreeSet<PathBuf> {
     let root = root();
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().canonicalize().unwrap();
@@ -79,8 +80,8 @@ fn read_by_builds() -> BTreeSet<PathBuf> {
     for entry in std::fs::read_dir(program.parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|kind| kind == "d") {
-            // Each file that was read has a rule of its own, without anything behind the colon. Another build may
-            // just write its notes anew.
+            // Each file that was read has a rule of its own, without anything behind the colon.
+            // Another build may just write its notes anew.
             let rules = std::fs::read_to_string(path).unwrap_or_default();
             let names = rules.lines().filter_map(|line| line.strip_suffix(':'));
             noted.extend(names.map(|name| root.join(name.replace("\\ ", " "))));
@@ -121,7 +122,8 @@ fn known_to_git() -> BTreeSet<PathBuf> {
     String::from_utf8(listed.stdout).unwrap().split_terminator('\0').map(PathBuf::from).collect()
 }
 
-/// Building in the clone would take most of the ten minutes. What a build needs is known from the one that made this test.
+/// Building in the clone would take most of the ten minutes. What a build needs is known from the
+/// one that made this test.
 #[test]
 fn a_clone_has_every_file_that_the_build_reads() {
     if !has("git", &["--version"]) {
@@ -129,7 +131,8 @@ fn a_clone_has_every_file_that_the_build_reads() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (clone, known, read) = (clone_into(folder.path()), known_to_git(), read_by_builds());
-    // One of each kind: a source, one of another crate, one that is included, a manifest, a build script, what it reads.
+    // One of each kind: a source, one of another crate, one that is included, a manifest, a build
+    // script, what it reads.
     for expected in [
         "crates/app/torg/src/main.rs",
         "crates/base/store/src/lib.rs",
@@ -145,8 +148,9 @@ fn a_clone_has_every_file_that_the_build_reads() {
     assert!(missing.is_empty(), "the build reads what git ignores, and a clone does not have: {missing:#?}");
 }
 
-/// As if the clone had been built: the program of the tests lies where a build puts it, and a `cargo` that builds nothing more stands before the real one
-/// on the path that is returned. Building it anew would take most of the ten minutes.
+/// As if the clone had been built: the program of the tests lies where a build puts it, and a
+/// `cargo` that builds nothing more stands before the real one on the path that is returned.
+/// Building it anew would take most of the ten minutes.
 fn built(folder: &Path, clone: &Path) -> String {
     let program = clone.join("target/release/torg");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -255,7 +259,7 @@ fn a_stock_python_client_does_the_same() {
 }
 
 #[test]
-fn the_api_and_the_scheduler_can_be_two_processes_on_one_store() {
+fn the_api_and_the_stages_can_be_two_processes_on_one_store() {
     let Some(postgres) = testkit::postgres() else { return };
     let store = postgres.fresh_database();
     let start = |roles| Server::start(&[("TORG_STORE_URL", &*store), ("TORG_ROLES", roles)]);
@@ -270,8 +274,8 @@ fn the_api_and_the_scheduler_can_be_two_processes_on_one_store() {
     let explained = call("OfferService/ExplainOffer", &about);
     assert_eq!(explained["servedBy"].as_str().unwrap_or_default(), "", "nobody schedules yet: {explained}");
     // Nothing was lost while nobody was there to do it.
-    let scheduler = start("scheduler");
-    let refused = scheduler.post_json("/torg.offers.v1.OfferService/GetOffer", &about);
+    let stages = start("stages");
+    let refused = stages.post_json("/torg.offers.v1.OfferService/GetOffer", &about);
     assert_eq!(refused.json()["code"], "unimplemented", "{refused:?}");
     let until = std::time::Instant::now() + crate::common::PATIENCE;
     loop {

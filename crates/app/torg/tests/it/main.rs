@@ -1,4 +1,5 @@
-//! The real binary, as its users meet it: the command line, the port, the console, the demo, the documentation.
+//! The real binary, as its users meet it: the command line, the port, the console, the demo, the
+//! documentation.
 
 mod common;
 

@@ -36,12 +36,12 @@ fn a_started_process_is_alive_and_ready() {
 
 #[test]
 fn a_process_tells_who_it_is_in_plain_json() {
-    let server = Server::start(&[("TORG_ROLES", "api,loader"), ("TORG_STORE_URL", "memory:")]);
+    let server = Server::start(&[("TORG_ROLES", "api,feeds"), ("TORG_STORE_URL", "memory:")]);
     let answer = server.post_json(GET_INFO, "{}");
     assert_eq!(answer.status, 200, "{answer:?}");
     let info = answer.json();
     assert_eq!(info["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(info["roles"], serde_json::json!(["api", "loader"]));
+    assert_eq!(info["roles"], serde_json::json!(["api", "feeds"]));
     assert_eq!(info["storeEngine"], "memory");
 }
 

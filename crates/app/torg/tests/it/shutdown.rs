@@ -1,4 +1,5 @@
-//! The end of a process: nothing that runs is cut while there is time, and a second signal ends it at once.
+//! The end of a process: nothing that runs is cut while there is time, and a second signal ends it
+//! at once.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -1,4 +1,5 @@
-//! What operators do with a stage in Python, by the command line: every operation, and what it says to wrong inputs.
+//! What operators do with a stage in Python, by the command line: every operation, and what it says
+//! to wrong inputs.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use crate::common::Server;

@@ -1,4 +1,5 @@
-//! A stage in Python, from the template, under load: it is killed again and again, and so is Torg; nothing is lost.
+//! A stage in Python, from the template, under load: it is killed again and again, and so is Torg;
+//! nothing is lost.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use serde_json::{Value, json};
 const WRITERS: usize = 4;
 /// Offers of each.
 const OFFERS: usize = 6;
-/// A seller's pause between two changes: the stage changes as much as they do, and hears of it one version after the other.
+/// A seller's pause between two changes: the stage changes as much as they do, and hears of it one
+/// version after the other.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Times that the stage is killed while they write.
 const KILLS: usize = 5;
@@ -73,7 +75,8 @@ fn persistent(address: SocketAddr, method: &str, body: &Value) -> Value {
     })
 }
 
-/// Makes offers and changes them until it is told to stop. The titles without the phone number, by id.
+/// Makes offers and changes them until it is told to stop. The titles without the phone number, by
+/// id.
 fn write(address: SocketAddr, writer: usize, stop: &AtomicBool) -> BTreeMap<String, String> {
     let title = |n: usize, round: usize| format!("Bicycle {writer}-{n}, round {round}");
     let make = |n: usize| {
@@ -100,7 +103,8 @@ fn change_title(address: SocketAddr, id: &str, title: &str, key: &str) {
     persistent(address, "UpdateOffer", &change);
 }
 
-/// What the stage told moderators: the times by offer and version, in the order in which versions came first.
+/// What the stage told moderators: the times by offer and version, in the order in which versions
+/// came first.
 fn notices(project: &Project) -> BTreeMap<String, Vec<(u64, u64)>> {
     let mut notices: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
     for line in project.printed() {
@@ -191,7 +195,8 @@ fn a_python_stage_that_is_killed_under_load_misses_nothing_and_neither_does_torg
         assert!(counted, "{id}: {told:?}");
     }
 
-    // The next version of the stage is more forgetful, and dies before its timers are due; so does Torg.
+    // The next version of the stage is more forgetful, and dies before its timers are due; so does
+    // Torg.
     python.kill();
     project.edit("timedelta(days=30)", "timedelta(seconds=3)");
     python = project.start();

@@ -1,4 +1,5 @@
-//! `kill -9` of the process that decides on tasks, again and again, with runs under way: each is picked up, none is lost, none is doubled.
+//! `kill -9` of the process that decides on tasks, again and again, with runs under way: each is
+//! picked up, none is lost, none is doubled.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 const TASKS: [&str; 4] = ["cars", "flats", "jobs", "pets"];
 const ROUNDS: i64 = 8;
 
-/// Each run notes that it began and that it ended; a second run of a task at the same time finds the lock of the first.
+/// Each run notes that it began and that it ended; a second run of a task at the same time finds
+/// the lock of the first.
 const SCRIPT: &str = r#"
       mkdir "lock.$TORG_TASK" || echo "$TORG_RUN" >> doubled
       echo "$TORG_RUN $SEEN" >> "began.$TORG_TASK"
@@ -73,7 +75,8 @@ fn a_killed_scheduler_picks_up_its_runs_again_and_none_is_lost_or_doubled() {
     let mut server = Server::start_in(&folder, &environment);
     for round in 1..=ROUNDS {
         set_all(&server, round);
-        // Another moment every time: before the runs are started, while they run, when they have ended.
+        // Another moment every time: before the runs are started, while they run, when they have
+        // ended.
         let began = lines(place, "began.cars").len();
         if round % 2 == 0 {
             until("a run began", || lines(place, "began.cars").len() > began);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Server, run, torg};
 
-/// A demo of commit 3c854cb, killed while it ran: offers, drafts, feeds, tasks, values, a key, an outside stage.
+/// A demo of commit 3c854cb, killed while it ran: offers, drafts, feeds, tasks, values, a key, an
+/// outside stage.
 const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/store-3c854cb.tar.gz");
 /// What `torg store check` of that commit counted.
 const SOUND: &str = "sound: 6234 rows in";

@@ -1,4 +1,5 @@
-//! A small internet: names, addresses, and servers that behave as told. No byte leaves the process, and time is the paused clock's.
+//! A small internet: names, addresses, and servers that behave as told. No byte leaves the process,
+//! and time is the paused clock's.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -211,7 +211,8 @@ pub(super) async fn a_dropped_commit_is_still_whole(store: Store) -> CaseResult 
         futures::pin_mut!(commit);
         let _ = futures::poll!(commit);
     }
-    // A later batch of the same caller comes behind the dropped ones or beside them; each of those is whole.
+    // A later batch of the same caller comes behind the dropped ones or beside them; each of those
+    // is whole.
     let mut batch = Batch::new();
     batch.put(OFFERS.key((100, "last")), 1, "");
     applied(&store, batch).await?;

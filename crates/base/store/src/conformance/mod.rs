@@ -1,7 +1,7 @@
 //! The suite that every engine passes.
 //!
-//! An engine's test calls [`run`] with a way to open a fresh store that knows the tables of [`schema`]. Each case gets
-//! a store of its own, so that cases are independent.
+//! An engine's test calls [`run`] with a way to open a fresh store that knows the tables of
+//! [`schema`]. Each case gets a store of its own, so that cases are independent.
 
 mod batches;
 mod counters;

@@ -1,4 +1,5 @@
-//! The embedded engine: [fjall](https://docs.rs/fjall), a log-structured merge tree, in a folder of its own.
+//! The embedded engine: [fjall](https://docs.rs/fjall), a log-structured merge tree, in a folder of
+//! its own.
 //!
 //! ```text
 //! FOLDER/lock    held while the store is open

@@ -16,8 +16,8 @@ use crate::{Error, Result};
 
 /// A state of the database that can be read.
 pub(super) enum Moment<'a> {
-    /// Rows of a group that is being applied may become visible before all of them are. The group is
-    /// on the disk by then.
+    /// Rows of a group that is being applied may become visible before all of them are. The group
+    /// is on the disk by then.
     Latest,
     Snapshot(&'a fjall::Snapshot),
 }
@@ -70,7 +70,8 @@ fn read_row(home: &Home, guard: fjall::Guard) -> Result<Row> {
     home.row(&stored_key, &stored.into())
 }
 
-/// A consistent view. It keeps the folder locked until it is dropped, even after the store is closed.
+/// A consistent view. It keeps the folder locked until it is dropped, even after the store is
+/// closed.
 pub(super) struct View {
     pub(super) database: Arc<Database>,
     pub(super) snapshot: fjall::Snapshot,

@@ -1,8 +1,8 @@
 //! The memory engine: ordered, deterministic, gone when its last handle is dropped.
 //!
-//! It is the reference for the contract, the engine of quick tests and, wrapped in [`Faulty`], the disk
-//! of simulations: stores that are opened on one [`Memory`] in turn see one set of data, as after a
-//! restart.
+//! It is the reference for the contract, the engine of quick tests and, wrapped in [`Faulty`], the
+//! disk of simulations: stores that are opened on one [`Memory`] in turn see one set of data, as
+//! after a restart.
 
 mod faults;
 

@@ -133,7 +133,8 @@ mod tests {
 
     static ROWS: Table<(u32, u32)> = Table::versioned("rows", &["shard", "n"]);
 
-    /// What is locked how: `S0 S1 | X2` are two shared rows in one statement and an exclusive one in another.
+    /// What is locked how: `S0 S1 | X2` are two shared rows in one statement and an exclusive one
+    /// in another.
     fn locked(group: Vec<Batch>, style: LockStyle) -> String {
         let sql = TableSql::new("torg", ROWS.def());
         let (group, tables) = (Group::new(group), Tables(vec![sql]));

@@ -102,8 +102,8 @@ impl CommitLog {
     pub(super) async fn resolve(&self, lanes: &Arc<Pool>, group: &Group) -> Result<bool> {
         let name = (group.id(), group.attempt);
         let Some((id, since)) = self.unknown.lock().get(&name).copied() else {
-            // Not one of ours, or resolved before. A later attempt at the same batches may have been
-            // applied, so the log does not tell about this one.
+            // Not one of ours, or resolved before. A later attempt at the same batches may have
+            // been applied, so the log does not tell about this one.
             return Err(engine(format!("attempt {} at group {} did not end unknown", name.1, name.0)));
         };
         let mut tries = lanes.tries();

@@ -1,14 +1,14 @@
-//! The PostgreSQL engine: every declared table is a real table, with named and typed key columns that
-//! can be read in psql.
+//! The PostgreSQL engine: every declared table is a real table, with named and typed key columns
+//! that can be read in psql.
 //!
 //! It uses only what distributed databases of PostgreSQL's family have too: no sequences, triggers,
 //! advisory locks, temporary tables or SKIP LOCKED. `shard` is the first key column of every table,
 //! ours included.
 //!
-//! Where things are: the address (`address.rs`, `tls.rs`), connections and retries (`connection.rs`,
-//! `pool.rs`), tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`, `snapshot.rs`), commits
-//! (`commit.rs`, `checks.rs`) and the log that resolves unknown outcomes (`log.rs`), hints between
-//! processes (`hints.rs`).
+//! Where things are: the address (`address.rs`, `tls.rs`), connections and retries
+//! (`connection.rs`, `pool.rs`), tables (`schema.rs`) and statements (`sql.rs`), reads (`read.rs`,
+//! `snapshot.rs`), commits (`commit.rs`, `checks.rs`) and the log that resolves unknown outcomes
+//! (`log.rs`), hints between processes (`hints.rs`).
 
 mod address;
 mod checks;
@@ -74,11 +74,11 @@ impl Tables {
 
 /// Tables in a PostgreSQL database.
 ///
-/// - A read or commit retries for [`patience`](crate::PostgresOptions::patience) while the database is
-///   unavailable; then it fails with [`Error::Unavailable`].
-/// - Each of the [`commit_lanes`](crate::PostgresOptions::commit_lanes) has its own connection. Half of
-///   the [`read_connections`](crate::PostgresOptions::read_connections) serve snapshots, half other
-///   reads, so that neither starves the other.
+/// - A read or commit retries for [`patience`](crate::PostgresOptions::patience) while the database
+///   is unavailable; then it fails with [`Error::Unavailable`].
+/// - Each of the [`commit_lanes`](crate::PostgresOptions::commit_lanes) has its own connection.
+///   Half of the [`read_connections`](crate::PostgresOptions::read_connections) serve snapshots,
+///   half other reads, so that neither starves the other.
 /// - Several processes may work on one database at once.
 pub struct Postgres {
     schema: Schema,
@@ -101,8 +101,8 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and creates missing tables. Must be called on a tokio runtime.
     ///
-    /// Without [`create`](StoreOptions::create) it changes nothing, and the schema has the version of the
-    /// store.
+    /// Without [`create`](StoreOptions::create) it changes nothing, and the schema has the version
+    /// of the store.
     ///
     /// Retries a server that does not answer for
     /// [`connect_timeout`](crate::PostgresOptions::connect_timeout).
@@ -194,8 +194,8 @@ fn seeds(seed: Option<u64>) -> StdRng {
     StdRng::seed_from_u64(seed.unwrap_or_else(random))
 }
 
-/// Creates the tables, with random pauses from a seed; without a seed only finds them. Also decides how
-/// rows are locked.
+/// Creates the tables, with random pauses from a seed; without a seed only finds them. Also decides
+/// how rows are locked.
 async fn prepare(
     pool: &Arc<Pool>,
     address: &Address,

@@ -19,8 +19,8 @@ use crate::{Error, Result};
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Runs a read on one leased connection after the other until it succeeds or the patience of the pool is
-/// over. (An async closure would not be `Send` in general.)
+/// Runs a read on one leased connection after the other until it succeeds or the patience of the
+/// pool is over. (An async closure would not be `Send` in general.)
 macro_rules! retry {
     ($pool:expr, $connection:ident => $work:expr) => {{
         let mut tries = $pool.tries();
@@ -195,8 +195,8 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// A connection for the next attempt, after a pause if attempts failed. The first failure because of
-    /// a stale connection is retried at once.
+    /// A connection for the next attempt, after a pause if attempts failed. The first failure
+    /// because of a stale connection is retried at once.
     pub(super) async fn connection(&mut self) -> Result<Lease> {
         if self.failures > 1 {
             let pause = self.backoff.next();

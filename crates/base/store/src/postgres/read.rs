@@ -1,4 +1,5 @@
-//! Reads: rows by key, and pages of scans. They run on any connection, inside a snapshot or outside.
+//! Reads: rows by key, and pages of scans. They run on any connection, inside a snapshot or
+//! outside.
 
 use std::ops::Bound;
 

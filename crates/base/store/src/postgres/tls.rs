@@ -1,8 +1,8 @@
 //! TLS to PostgreSQL.
 //!
-//! `prefer`, and `require` without a file of authorities, encrypt but trust any certificate, as every
-//! PostgreSQL client does. `require` with such a file, and `verify-full`, verify certificate and host
-//! name.
+//! `prefer`, and `require` without a file of authorities, encrypt but trust any certificate, as
+//! every PostgreSQL client does. `require` with such a file, and `verify-full`, verify certificate
+//! and host name.
 
 use std::fmt::Display;
 use std::path::Path;

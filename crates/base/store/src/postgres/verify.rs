@@ -1,5 +1,5 @@
-//! Verification of every row: its key decodes and it keeps the limits. The bytes of values are protected
-//! by PostgreSQL's own page checksums.
+//! Verification of every row: its key decodes and it keeps the limits. The bytes of values are
+//! protected by PostgreSQL's own page checksums.
 
 use tokio_postgres::types::ToSql;
 
@@ -48,8 +48,8 @@ pub(super) async fn check(
     Ok(checked)
 }
 
-/// Whether a transaction that begins now can only read. A database that does not have the setting is
-/// assumed to write.
+/// Whether a transaction that begins now can only read. A database that does not have the setting
+/// is assumed to write.
 pub(super) async fn is_read_only(connection: &Connection) -> Result<bool, Trouble> {
     let asked = "SELECT pg_catalog.current_setting('transaction_read_only', true)";
     match connection.query(asked, &Vec::new()).await {

@@ -1,4 +1,5 @@
-//! A disk that is really full: what was acknowledged stays, what was not says why, and nothing panics.
+//! A disk that is really full: what was acknowledged stays, what was not says why, and nothing
+//! panics.
 
 use std::path::Path;
 use std::process::Command;

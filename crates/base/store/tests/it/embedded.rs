@@ -218,7 +218,8 @@ fn data_files(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// What a store with one flipped byte does: it must refuse to open, report an error, or answer everything rightly.
+/// What a store with one flipped byte does: it must refuse to open, report an error, or answer
+/// everything rightly.
 async fn judge(folder: &Path, expected: &BTreeMap<String, Row>) -> Result<&'static str, String> {
     let store = match try_open(folder, &options()).await {
         Ok(store) => store,
@@ -314,8 +315,8 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| rng.random()).collect()
 }
 
-/// A store as a power loss leaves it: its last group was on its way and not acknowledged. Returns what was acknowledged, and
-/// the bytes of the journal that hold the last group.
+/// A store as a power loss leaves it: its last group was on its way and not acknowledged. Returns
+/// what was acknowledged, and the bytes of the journal that hold the last group.
 async fn with_a_group_in_flight(
     folder: &Path,
     options: &StoreOptions,

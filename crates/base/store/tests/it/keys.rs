@@ -8,7 +8,8 @@ static ALL: Table<(u32, String, i64, Vec<u8>, u32)> =
 
 type Parts = (u32, String, i64, Vec<u8>, u32);
 
-/// Values that are often equal, often prefixes of each other, and rich in the bytes that the encoding treats specially.
+/// Values that are often equal, often prefixes of each other, and rich in the bytes that the
+/// encoding treats specially.
 fn parts() -> impl Strategy<Value = Parts> {
     let shard = prop_oneof![0..3u32, any::<u32>()];
     let text = prop_oneof![

@@ -1,4 +1,5 @@
-//! kill -9 of a writing process: nothing acknowledged is lost, nothing is half visible, counters equal their recount.
+//! kill -9 of a writing process: nothing acknowledged is lost, nothing is half visible, counters
+//! equal their recount.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _};
@@ -89,7 +90,8 @@ fn start_writer(url: &str, life: u32) -> Child {
         .expect("the writer starts")
 }
 
-/// Lets a writing process live for so many acknowledgements, kills it, and returns the last acknowledged batch by writer.
+/// Lets a writing process live for so many acknowledgements, kills it, and returns the last
+/// acknowledged batch by writer.
 fn one_life(url: &str, life: u32, acks: u32) -> BTreeMap<u32, i64> {
     let mut child = start_writer(url, life);
     let mut acknowledged = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The PostgreSQL engine on a real server: it passes the suite, in both ways of locking; its tables can be read in
-//! psql; several processes may use one database.
+//! The PostgreSQL engine on a real server: it passes the suite, in both ways of locking; its tables
+//! can be read in psql; several processes may use one database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +124,8 @@ async fn racing_processes_count_every_update_once() {
     assert_eq!(stores[1].amount(&COUNTS.key((1, "n"))).await.unwrap(), 9 * UPDATES as i64);
 }
 
-/// Waits for a hint about the queue's shard; writes again and again, for the listener may still be connecting.
+/// Waits for a hint about the queue's shard; writes again and again, for the listener may still be
+/// connecting.
 async fn hint_arrives(writer: &Store, hints: &mut Hints) {
     for n in 0.. {
         let mut batch = Batch::new();

@@ -1,5 +1,5 @@
-//! The PostgreSQL engine when things go wrong: servers that crash, connections that break at the worst moment, and
-//! addresses that cannot work.
+//! The PostgreSQL engine when things go wrong: servers that crash, connections that break at the
+//! worst moment, and addresses that cannot work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -226,7 +226,8 @@ async fn a_deadlock_with_a_stranger_is_not_the_callers_problem() {
     while server.psql_in(&database, waiting) != "1" {
         tokio::task::yield_now().await;
     }
-    // Now each waits for the other. Whoever notices first gives way; if that is the stranger, so be it.
+    // Now each waits for the other. Whoever notices first gives way; if that is the stranger, so be
+    // it.
     let stayed = stranger.batch_execute("UPDATE torg.entries SET value = 'stranger'; COMMIT").await.is_ok();
     assert!(commit.await.unwrap().unwrap().is_applied());
     assert_eq!(gauge(&store, "postgres_commit_retries") >= 1.0, stayed);

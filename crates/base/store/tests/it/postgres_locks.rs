@@ -1,4 +1,5 @@
-//! What the PostgreSQL engine locks: a row that is only checked stops those who write it, and nobody else.
+//! What the PostgreSQL engine locks: a row that is only checked stops those who write it, and
+//! nobody else.
 
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ fn row(name: &str) -> Key {
     OFFERS.key((1, name))
 }
 
-/// A store with two lanes, the guard at version 1, and a row that a stranger is about to write: who writes it, too, waits
-/// until the stranger lets go.
+/// A store with two lanes, the guard at version 1, and a row that a stranger is about to write: who
+/// writes it, too, waits until the stranger lets go.
 struct Scene {
     server: &'static testkit::Postgres,
     database: String,
@@ -95,7 +96,8 @@ async fn groups_that_check_the_same_row_do_not_wait_for_each_other() {
         scene.stranger_holds("UPDATE torg.offers SET value = 'stranger' WHERE id = 'held'").await;
         let first = scene.start(guarded("held"));
         scene.waiting(1).await;
-        // The first group holds the guard. With a lock against everybody the second one would run into its time-out.
+        // The first group holds the guard. With a lock against everybody the second one would run
+        // into its time-out.
         assert!(scene.store.commit(guarded("free")).await.unwrap().is_applied(), "{style}");
         assert_eq!(scene.version(&row("held")).await, 1, "the first is still on its way");
         scene.stranger_lets_go().await;
@@ -160,7 +162,8 @@ async fn a_group_that_also_writes_what_it_checks_waits_for_those_who_only_check_
     assert!(both.await.unwrap().unwrap().is_applied());
 }
 
-/// Counts up `mine` as long as `yours` is as it was seen, again and again. Returns how often that went through.
+/// Counts up `mine` as long as `yours` is as it was seen, again and again. Returns how often that
+/// went through.
 async fn count_up(store: Store, mine: &str, yours: &str, rounds: u32) -> u64 {
     let (mine, yours) = (row(mine), row(yours));
     let mut applied = 0;

@@ -42,7 +42,8 @@ pub(crate) struct Done {
     pub(crate) errors: Vec<String>,
 }
 
-/// Callers that create rows until they are told to stop: a row, a queue row and two counters in each batch.
+/// Callers that create rows until they are told to stop: a row, a queue row and two counters in
+/// each batch.
 pub(crate) struct Load {
     callers: Vec<tokio::task::JoinHandle<Done>>,
     stop: Arc<AtomicBool>,
@@ -66,7 +67,8 @@ impl Load {
         self.progress.wait_for(|done| *done >= target).await.expect("the callers are at work");
     }
 
-    /// Stops the callers and compares what they were told with what is there. No caller may have seen an error.
+    /// Stops the callers and compares what they were told with what is there. No caller may have
+    /// seen an error.
     pub(crate) async fn stop_and_compare(self, store: &Store) {
         let errors = self.stop_and_compare_errors(store).await;
         assert_eq!(errors, Vec::<String>::new());

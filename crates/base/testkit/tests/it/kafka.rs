@@ -1,5 +1,6 @@
-//! The Kafka broker that tests get, tried on a real one. A Kafka client is the business of the `topics` crate: here the
-//! protocol's smallest request (`ApiVersions`) shows that the broker answers.
+//! The Kafka broker that tests get, tried on a real one. A Kafka client is the business of the
+//! `topics` crate: here the protocol's smallest request (`ApiVersions`) shows that the broker
+//! answers.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

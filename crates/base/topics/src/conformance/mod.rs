@@ -1,7 +1,7 @@
 //! The suite that every log passes.
 //!
-//! A log's test calls [`run`] with a way to open a [`Bed`]: a fresh, empty place with two handles on it. Each case gets a
-//! place of its own, so that cases are independent.
+//! A log's test calls [`run`] with a way to open a [`Bed`]: a fresh, empty place with two handles
+//! on it. Each case gets a place of its own, so that cases are independent.
 
 mod appends;
 mod consumers;

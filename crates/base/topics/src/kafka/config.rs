@@ -11,7 +11,8 @@ use crate::{Error, Result};
 
 /// Kafka's own limit for the name of a topic.
 const KAFKA_NAME_BYTES_MAX: usize = 249;
-/// Kafka's default for the largest batch; the client's own default is a little less than our largest message.
+/// Kafka's default for the largest batch; the client's own default is a little less than our
+/// largest message.
 const BATCH_BYTES_MAX: &str = "1048588";
 
 impl KafkaOptions {

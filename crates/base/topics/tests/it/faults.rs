@@ -1,5 +1,5 @@
-//! The log in the store over an engine that misbehaves in every way: nothing acknowledged is lost, nothing is doubled, and
-//! keys stay in order.
+//! The log in the store over an engine that misbehaves in every way: nothing acknowledged is lost,
+//! nothing is doubled, and keys stay in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +71,8 @@ async fn append_numbers(topics: Topics, caller: String) -> Vec<(String, String, 
     acknowledged
 }
 
-/// Applies messages until it has seen `count` in its partition, beside another consumer of the same group.
+/// Applies messages until it has seen `count` in its partition, beside another consumer of the same
+/// group.
 async fn consume(process: Process, partition: u32, count: i64) {
     loop {
         let position = insist(|| process.topics.position("group", TOPIC, partition)).await;

@@ -1,5 +1,5 @@
-//! The log in Kafka when things go wrong: brokers that die and come back, wrong addresses, wrong passwords; and the way in
-//! through TLS and SASL.
+//! The log in Kafka when things go wrong: brokers that die and come back, wrong addresses, wrong
+//! passwords; and the way in through TLS and SASL.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ async fn aside(work: impl FnOnce() + Send + 'static) {
     tokio::task::spawn_blocking(work).await.expect("no panic");
 }
 
-/// Appends numbers to one key until told to stop. A number that was refused for a passing reason is appended again.
+/// Appends numbers to one key until told to stop. A number that was refused for a passing reason is
+/// appended again.
 async fn append_numbers(
     topics: Topics,
     key: String,

@@ -7,7 +7,8 @@ use store::{Batch, Faults, Faulty, Fjall, Memory, Read, Store, StoreOptions, Sto
 use topics::conformance::{self, Bed};
 use topics::{Error, KafkaOptions, Message, ReadLimit, Retention, TopicSpec, Topics};
 
-/// Two handles on one log, each over a store of its own, as two processes on one database have them.
+/// Two handles on one log, each over a store of its own, as two processes on one database have
+/// them.
 fn bed(first: Store, second: &Store) -> Bed {
     Bed { topics: Topics::in_store(&first), other: Topics::in_store(second), store: first }
 }

@@ -9,8 +9,8 @@ use crate::tables::{Change, Commit, Role, entity_key, state_key};
 use crate::thing::Thing;
 use crate::world::{Call, Returned};
 
-/// An answer is saved on the version that the stage saw, with the state that it saw; or it is a patch, and neither what the stage reads nor what it
-/// writes has changed since.
+/// An answer is saved on the version that the stage saw, with the state that it saw; or it is a
+/// patch, and neither what the stage reads nor what it writes has changed since.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// The last answer of each process, entity and stage.

@@ -6,7 +6,8 @@ use crate::stages::Kind;
 use crate::tables::{Stored, entry_key};
 use crate::thing::{ASKED, FOLLOW, PRICE, PROUD, SHAKY, SOURCE, TEXT, Thing};
 
-/// When all is well every entity is as its stages want it, except for those that gave it up: no change was overlooked.
+/// When all is well every entity is as its stages want it, except for those that gave it up: no
+/// change was overlooked.
 pub(crate) struct Converged;
 
 /// Whether an entity is as a stage wants it.

@@ -8,15 +8,17 @@ use crate::stages::Kind;
 use crate::tables::{Commit, Stored, Tables, entity_key, entry_key, head_key};
 use crate::world::Call;
 
-/// When a re-crawl is done in a shard, every stage was asked about every entity that was there from the start to the end, and what it wanted at once
-/// is queued. Instead of being asked a stage may visit the entity, or be about to.
+/// When a re-crawl is done in a shard, every stage was asked about every entity that was there from
+/// the start to the end, and what it wanted at once is queued. Instead of being asked a stage may
+/// visit the entity, or be about to.
 pub(crate) struct CrawlAsks {
     /// Clocks differ by so much at most.
     skew_ms: i64,
     runs: BTreeMap<u64, Begun>,
     /// The number of commits when each stage was last called for each entity.
     called: BTreeMap<(String, &'static str), u64>,
-    /// The last call of each stage for each entity, if it was a question of a re-crawl to which the stage said that it wants the entity at once.
+    /// The last call of each stage for each entity, if it was a question of a re-crawl to which the
+    /// stage said that it wants the entity at once.
     wanted: BTreeMap<(String, &'static str), Call>,
 }
 

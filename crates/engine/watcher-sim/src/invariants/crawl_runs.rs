@@ -3,7 +3,8 @@ use watcher::insight::{CrawlProgress, RowKey, Settings};
 use super::{End, Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored};
 
-/// A re-crawl begins only when the one before was cancelled or has come to its end, and has the next number. What was cancelled stays so.
+/// A re-crawl begins only when the one before was cancelled or has come to its end, and has the
+/// next number. What was cancelled stays so.
 pub(crate) struct CrawlRuns {
     pub(crate) shards: u32,
 }
@@ -41,7 +42,8 @@ impl Invariant for CrawlRuns {
     }
 }
 
-/// Within one re-crawl, what was done in a shard is never undone; later ones follow earlier ones; and the last is done at the end unless it was cancelled.
+/// Within one re-crawl, what was done in a shard is never undone; later ones follow earlier ones;
+/// and the last is done at the end unless it was cancelled.
 pub(crate) struct CrawlProgresses {
     pub(crate) shards: u32,
 }

@@ -1,6 +1,8 @@
-//! What must always hold. Each invariant is a file with a small struct that is saved everything that happens and says what it has seen.
+//! What must always hold. Each invariant is a file with a small struct that is saved everything
+//! that happens and says what it has seen.
 //!
-//! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch (`watcher::planted`, `bugs.rs`).
+//! To add one: write it, list it in [`all_invariants`], and plant a bug that only it must catch
+//! (`watcher::planted`, `bugs.rs`).
 
 mod answers;
 mod background;

@@ -7,8 +7,9 @@ use super::{Invariant, Seen, require};
 use crate::tables::{Commit, Role, Stored, Tables};
 use crate::world::{Call, What};
 
-/// What was ordered is heard at the next beat; but the store may be slow, or fail, and the call that is being prepared is still made. All that takes
-/// no longer than this, in milliseconds, beside the lease time.
+/// What was ordered is heard at the next beat; but the store may be slow, or fail, and the call
+/// that is being prepared is still made. All that takes no longer than this, in milliseconds,
+/// beside the lease time.
 const SLOWNESS_MS: u64 = 6000;
 
 /// A stage that is paused is not visited, as soon as the order may have reached the process.

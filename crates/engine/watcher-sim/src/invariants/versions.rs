@@ -3,7 +3,8 @@ use watcher::insight::{Head, RowKey};
 use super::{Invariant, Seen, require};
 use crate::tables::{Change, Commit, Stored, head_key};
 
-/// Every row that the watcher writes has the version of the one before plus one. Entities, entries and states that are made anew go on from the removal.
+/// Every row that the watcher writes has the version of the one before plus one. Entities, entries
+/// and states that are made anew go on from the removal.
 pub(crate) struct Versions;
 
 impl Invariant for Versions {

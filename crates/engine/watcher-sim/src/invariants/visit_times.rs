@@ -23,11 +23,13 @@ type Past = VecDeque<(u64, Option<i64>)>;
 /// time for the system stage, or by a re-crawl.
 pub(crate) struct VisitTimes {
     shards: u32,
-    /// The visit that each entry (entity, stage) has waited for, and until when, in simulated milliseconds.
+    /// The visit that each entry (entity, stage) has waited for, and until when, in simulated
+    /// milliseconds.
     past: BTreeMap<Whose, Past>,
     /// And waits for now.
     present: BTreeMap<Whose, Option<i64>>,
-    /// When the last re-crawl had something to do in each shard, in simulated milliseconds; `None`: it still has.
+    /// When the last re-crawl had something to do in each shard, in simulated milliseconds; `None`:
+    /// it still has.
     crawled: BTreeMap<u32, Option<u64>>,
 }
 

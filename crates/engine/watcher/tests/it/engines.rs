@@ -1,6 +1,8 @@
-//! The watcher on every engine of the store, in real time: one suite, run on memory, on the embedded engine and on a real PostgreSQL.
+//! The watcher on every engine of the store, in real time: one suite, run on memory, on the
+//! embedded engine and on a real PostgreSQL.
 //!
-//! Nothing here waits for a time: a case waits for what must come to be, with a deadline that is long enough for a busy machine.
+//! Nothing here waits for a time: a case waits for what must come to be, with a deadline that is
+//! long enough for a busy machine.
 
 mod crawling;
 mod down;

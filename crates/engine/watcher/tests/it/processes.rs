@@ -1,5 +1,6 @@
-//! Three processes on one PostgreSQL. One is killed, one is stopped for half a minute and goes on: its shards move to the living, work
-//! resumes, nothing is lost, and nothing that the stale process still had in hand gets through.
+//! Three processes on one PostgreSQL. One is killed, one is stopped for half a minute and goes on:
+//! its shards move to the living, work resumes, nothing is lost, and nothing that the stale process
+//! still had in hand gets through.
 
 mod child;
 mod evidence;
@@ -27,7 +28,8 @@ const THINGS: u32 = 300;
 const SAVE_EVERY: Duration = Duration::from_millis(25);
 /// How long the stopped process is stopped.
 const STOPPED_FOR: Duration = Duration::from_secs(30);
-/// How long a saved thing may wait for its stage, beyond the lease time, whatever happens to processes.
+/// How long a saved thing may wait for its stage, beyond the lease time, whatever happens to
+/// processes.
 const RESUMES_WITHIN: Duration = Duration::from_secs(5);
 
 #[test]

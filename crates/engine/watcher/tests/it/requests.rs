@@ -1,4 +1,5 @@
-//! What others may ask: to remove an entity, to see and set a private state, to have an entity visited.
+//! What others may ask: to remove an entity, to see and set a private state, to have an entity
+//! visited.
 
 mod explaining;
 mod releasing;

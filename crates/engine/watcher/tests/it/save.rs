@@ -128,7 +128,8 @@ async fn what_was_loaded_to_be_changed_is_saved_as_if_all_were_read_again() {
     let other = watcher.load_to_change(&id, &Fields::of(["title"])).await.unwrap().unwrap();
     let other = batch(&other).await;
     assert_eq!((other.checks(), other.writes()), (again.checks(), again.writes()));
-    // Its price is visited meanwhile, in a way that leaves the entity as it is: what was read with it is old.
+    // Its price is visited meanwhile, in a way that leaves the entity as it is: what was read with
+    // it is old.
     let entry = old.checks().iter().find(|(key, _)| key.to_string().contains("\"price\"")).unwrap().clone();
     let mut visit = Batch::new();
     visit.check(entry.0.clone(), entry.1).put(entry.0, entry.1 + 1, Vec::new());

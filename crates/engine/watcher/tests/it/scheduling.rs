@@ -1,4 +1,5 @@
-//! Scheduling: rates, pauses, stages that do not answer, timers that nobody could serve in time, and what people order.
+//! Scheduling: rates, pauses, stages that do not answer, timers that nobody could serve in time,
+//! and what people order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! How a test that runs in real time waits for what must come to be, and looks at the rows of a store.
+//! How a test that runs in real time waits for what must come to be, and looks at the rows of a
+//! store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,7 +41,8 @@ pub(crate) async fn owners(store: &Store) -> BTreeMap<u32, (String, u64)> {
     leases.filter_map(|row| Some((row.key.shard(), (owner(&row.value)?, row.version)))).collect()
 }
 
-/// The first field of the message that a lease is: the owner's name. Nobody's lease does not have it.
+/// The first field of the message that a lease is: the owner's name. Nobody's lease does not have
+/// it.
 fn owner(lease: &[u8]) -> Option<String> {
     const FIRST_FIELD_TEXT: u8 = 0x0a;
     let (&FIRST_FIELD_TEXT, rest) = lease.split_first()? else { return None };

@@ -15,7 +15,8 @@ impl Draft<'_> {
         known
     }
 
-    /// An amount with its currency, which is in the text, beside it, or that of the file. A wrong amount is a problem of `code`.
+    /// An amount with its currency, which is in the text, beside it, or that of the file. A wrong
+    /// amount is a problem of `code`.
     pub(crate) fn money(&mut self, spot: Spot<'_>, currency: Option<&str>, code: Code) -> Option<At<Money>> {
         let Some((micros, named)) = money::price(spot.value) else {
             self.warn(code, spot, "a number is expected");

@@ -263,7 +263,8 @@ fn read_prices(object: &Object<'_>, draft: &mut Draft<'_>) {
     }
 }
 
-/// A number, a string such as `15.00 EUR`, `free` or `negotiable`, or an object: amount and currency, or from and to.
+/// A number, a string such as `15.00 EUR`, `free` or `negotiable`, or an object: amount and
+/// currency, or from and to.
 fn read_price(value: &Value<'_>, currency: Option<&'static str>, draft: &mut Draft<'_>) {
     if let Some(text) = value.text() {
         return draft.fixed_price(Spot::new("price", &text, value.offset()), currency);

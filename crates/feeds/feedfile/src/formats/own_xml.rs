@@ -51,7 +51,8 @@ fn structure(at: Position, message: impl Into<String>) -> Problem {
     Problem::of_file(Code::WrongHeader, at, message).into_error()
 }
 
-/// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`, each once and in this order.
+/// Checks the elements outside of offers and header: `torg-offers` with `categories` and `offers`,
+/// each once and in this order.
 fn other(sink: &mut Sink<'_>, open: &[String], element: Element<'_, '_>, at: Position) {
     let seen = |name: &str| sink.seen.iter().any(|known| known == name);
     let names: Vec<&str> = open.iter().map(String::as_str).collect();

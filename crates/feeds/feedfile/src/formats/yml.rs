@@ -1,4 +1,5 @@
-//! YML, the format of Yandex Market and of most Russian shops; `torg_price` is the same with another root.
+//! YML, the format of Yandex Market and of most Russian shops; `torg_price` is the same with
+//! another root.
 
 use super::spot;
 use crate::draft::{Draft, Spot};

@@ -120,8 +120,8 @@ impl<'a> Text<'a> {
         Box::new(problem.with_excerpt(Excerpt::of(self.window(), offset)))
     }
 
-    /// Reads more into the window. At the end of the file [`Text::ended`] is true afterwards. Text before
-    /// an error is returned first, the error by the next call.
+    /// Reads more into the window. At the end of the file [`Text::ended`] is true afterwards. Text
+    /// before an error is returned first, the error by the next call.
     pub(crate) fn fill(&mut self) -> Result<(), Box<Problem>> {
         if self.start > self.window.len() / 2 {
             self.window.drain(..self.start);

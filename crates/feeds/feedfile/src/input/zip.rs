@@ -1,4 +1,5 @@
-//! Reads the first file of a zip archive front to back, by its local headers. Checksums and sizes are verified.
+//! Reads the first file of a zip archive front to back, by its local headers. Checksums and sizes
+//! are verified.
 
 use super::guard::{Progress, refused};
 use crate::Code;

@@ -21,7 +21,8 @@ struct Scan {
 }
 
 impl Scan {
-    /// The length of the value in `bytes`, if it ends there; else the scan continues with the next bytes.
+    /// The length of the value in `bytes`, if it ends there; else the scan continues with the next
+    /// bytes.
     fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {

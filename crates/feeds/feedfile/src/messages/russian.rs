@@ -1,4 +1,5 @@
-//! The messages in Russian. `{}` stands for what is different each time; of two that fit, the first counts.
+//! The messages in Russian. `{}` stands for what is different each time; of two that fit, the first
+//! counts.
 
 pub(super) const MESSAGES: &[(&str, &str)] = &[
     // The file.

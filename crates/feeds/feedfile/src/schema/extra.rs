@@ -1,4 +1,5 @@
-//! Checks that the validator lacks: it counts lengths in bytes and ignores attributes of text elements.
+//! Checks that the validator lacks: it counts lengths in bytes and ignores attributes of text
+//! elements.
 
 use super::Violation;
 use crate::limits::{

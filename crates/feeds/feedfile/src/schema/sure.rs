@@ -1,4 +1,5 @@
-//! A fast check that proves most offers valid. All others are validated by the schema, so it may err on one side only.
+//! A fast check that proves most offers valid. All others are validated by the schema, so it may
+//! err on one side only.
 
 use crate::limits::{
     DESCRIPTION_CHARS_MAX, ID_CHARS_MAX, PARAM_NAME_CHARS_MAX, PARAM_VALUE_CHARS_MAX, TEXT_CHARS_MAX,

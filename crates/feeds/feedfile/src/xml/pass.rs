@@ -56,7 +56,8 @@ pub(super) fn pass_token(text: &mut Text<'_>) -> Result<(), Stop> {
     }
 }
 
-/// The end of a start tag with its quotes ignored, for when one is missing; `None` if it is not a start tag.
+/// The end of a start tag with its quotes ignored, for when one is missing; `None` if it is not a
+/// start tag.
 pub(super) fn tag_without_quotes(window: &str, at: usize) -> Option<usize> {
     let tag = window.get(at..)?;
     let is_start = tag.starts_with('<') && !tag[1..].starts_with(['/', '!', '?']);
@@ -64,7 +65,8 @@ pub(super) fn tag_without_quotes(window: &str, at: usize) -> Option<usize> {
     tag[..end].contains(['"', '\'']).then_some(at + end + 1)
 }
 
-/// The end of the first element of the window; `None` if it is too large for a header or not closed.
+/// The end of the first element of the window; `None` if it is too large for a header or not
+/// closed.
 pub(super) fn element_end(
     text: &mut Text<'_>,
     start: Token,
@@ -89,7 +91,8 @@ pub(super) fn element_end(
     }
 }
 
-/// Reads the rest of the file: content after the root element is a warning, and an archive must be intact to its end.
+/// Reads the rest of the file: content after the root element is a warning, and an archive must be
+/// intact to its end.
 pub(super) fn rest(text: &mut Text<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut said = false;
     loop {

@@ -22,8 +22,8 @@ impl Repaired<'_> {
     }
 }
 
-/// Escapes literal `&` and `<`, and replaces control characters by spaces, except in CDATA sections. `irregular` means that
-/// the splitter saw a literal `<`.
+/// Escapes literal `&` and `<`, and replaces control characters by spaces, except in CDATA
+/// sections. `irregular` means that the splitter saw a literal `<`.
 pub(crate) fn repair(text: &str, irregular: bool) -> Repaired<'_> {
     let sound =
         !irregular && !has_bare_ampersand(text) && !text.bytes().any(is_control) && !has_noncharacter(text);

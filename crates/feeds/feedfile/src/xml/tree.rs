@@ -45,7 +45,8 @@ pub(crate) struct Tree<'t> {
     pub(super) attributes: Vec<Attribute<'t>>,
     /// HTML elements with a missing or extra end tag.
     pub(crate) unclosed: Vec<usize>,
-    /// There are instructions, malformed comments, text outside, or attributes without a space before them.
+    /// There are instructions, malformed comments, text outside, or attributes without a space
+    /// before them.
     pub(super) unusual: bool,
     pub(super) sections: usize,
 }

@@ -1,4 +1,5 @@
-//! The published schema and the checker agree: generated valid and invalid documents are given to `xmllint` and `check`.
+//! The published schema and the checker agree: generated valid and invalid documents are given to
+//! `xmllint` and `check`.
 
 use feedfile::{Language, Options, XSD, check};
 use std::path::{Path, PathBuf};

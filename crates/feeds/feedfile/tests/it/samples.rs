@@ -1,4 +1,5 @@
-//! Real feeds outside of the project: `TORG_FEED_SAMPLES` names their folder, described by its `SOURCES.txt`.
+//! Real feeds outside of the project: `TORG_FEED_SAMPLES` names their folder, described by its
+//! `SOURCES.txt`.
 
 use feedfile::{Format, Language, Options, Outcome, check};
 use std::fs::File;

@@ -24,8 +24,8 @@ use crate::name::FeedName;
 const SPARE_OPS: usize = 16;
 
 impl Feeds {
-    /// Adds to a batch what becomes of the offers of a load's batch, and the result. False if offers are left for further commits. Adds nothing if all was applied
-    /// before.
+    /// Adds to a batch what becomes of the offers of a load's batch, and the result. False if
+    /// offers are left for further commits. Adds nothing if all was applied before.
     pub(super) async fn apply_batch(
         &self,
         batch: &mut Batch,
@@ -106,7 +106,8 @@ impl Feeds {
         }
     }
 
-    /// The changes of some offers, each with whether it is the first of its external id; the results; and how many unchanged offers have none.
+    /// The changes of some offers, each with whether it is the first of its external id; the
+    /// results; and how many unchanged offers have none.
     async fn apply_portion(
         &self,
         feed: &FeedName,
@@ -227,13 +228,15 @@ fn superseded(loaded: &Loaded) -> BatchResult {
     }
 }
 
-/// Which offers are the first of their external id. The reader rejects the others too, but a commit cannot change an offer twice.
+/// Which offers are the first of their external id. The reader rejects the others too, but a commit
+/// cannot change an offer twice.
 fn first_of_each(offers: &[LoadedOffer]) -> Vec<bool> {
     let mut ids = BTreeSet::new();
     offers.iter().map(|offer| ids.insert(&*offer.external_id)).collect()
 }
 
-/// Splits a result into parts of about this size, never an offer. Dependencies continue the numbering of the result; the last one says `more` if the result does.
+/// Splits a result into parts of about this size, never an offer. Dependencies continue the
+/// numbering of the result; the last one says `more` if the result does.
 fn in_parts(result: BatchResult, bytes_max: usize) -> Vec<BatchResult> {
     let BatchResult { number, unchanged, part, more, offers, .. } = result;
     let mut parts = vec![BatchResult { number, part, unchanged, more, ..BatchResult::default() }];

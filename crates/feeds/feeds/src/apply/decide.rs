@@ -142,7 +142,8 @@ impl Feeds {
         }
     }
 
-    /// What becomes of an offer that its feed does not have any more; `None` if there is nothing to do.
+    /// What becomes of an offer that its feed does not have any more; `None` if there is nothing to
+    /// do.
     pub(super) fn withdraw(
         &self,
         feed: &FeedName,

@@ -1,9 +1,11 @@
-//! Problems of an offer, stored with positions relative to its beginning. While the offer stays the same they are reported again at its current position in the file,
-//! without judging the offer again.
+//! Problems of an offer, stored with positions relative to its beginning. While the offer stays the
+//! same they are reported again at its current position in the file, without judging the offer
+//! again.
 
 use wire::torg::feeds::v1::{LoadedOffer, OfferNotes, Problem};
 
-/// The notes of a loaded offer; `None` if a problem lies outside of the offer, which then has to be compared each time.
+/// The notes of a loaded offer; `None` if a problem lies outside of the offer, which then has to be
+/// compared each time.
 pub(super) fn note(loaded: &LoadedOffer) -> Option<OfferNotes> {
     let relative = |problem: &Problem| {
         let mut problem = problem.clone();

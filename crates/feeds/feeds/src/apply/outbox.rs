@@ -1,4 +1,5 @@
-//! Results of loads on their way to the topic: rows that are committed with the changes that they describe, sent at least once.
+//! Results of loads on their way to the topic: rows that are committed with the changes that they
+//! describe, sent at least once.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use crate::limits::RESULT_PAGE;
 use crate::name::FeedName;
 use crate::tables::FEED_ANSWERS;
 
-/// Where a result comes from: the partition and offset of the message that it answers, and its number among the results of that message.
+/// Where a result comes from: the partition and offset of the message that it answers, and its
+/// number among the results of that message.
 pub(super) type ResultKey = (u32, i64, u32);
 
 impl Feeds {

@@ -33,7 +33,8 @@ impl Progress {
         self.at.state.as_known().unwrap_or_default()
     }
 
-    /// Adds the next state of the row to a batch, which is in conflict if the row changed meanwhile.
+    /// Adds the next state of the row to a batch, which is in conflict if the row changed
+    /// meanwhile.
     pub(super) fn put(&self, batch: &mut Batch, key: Key, after: &LoadProgress) {
         batch.check(key.clone(), self.version).put(key, self.version + 1, after.encode_to_vec());
     }
@@ -46,7 +47,8 @@ impl Feeds {
         Ok((progress.version > 0).then_some(progress.at))
     }
 
-    /// Begins a load before its first batch: from now on earlier loads of the feed change nothing. One that waits for a confirmation is superseded.
+    /// Begins a load before its first batch: from now on earlier loads of the feed change nothing.
+    /// One that waits for a confirmation is superseded.
     pub async fn begin_load(&self, feed: &FeedName, load: u64) -> Result<Begun> {
         for _ in 0..ATTEMPTS_MAX {
             let progress = self.progress(feed).await?;
@@ -107,12 +109,14 @@ impl Feeds {
         FEED_SWEEPS.key((self.offers_shard(feed), &*feed.seller, &*feed.namespace))
     }
 
-    /// Rows beside the offers of a seller are in the shard of those offers, which need not be that of the seller's feeds.
+    /// Rows beside the offers of a seller are in the shard of those offers, which need not be that
+    /// of the seller's feeds.
     pub(crate) fn offers_shard(&self, feed: &FeedName) -> u32 {
         self.offers().seller_shard(&feed.seller)
     }
 
-    /// Adds the result of a load's end; `part` orders it among the results of the message that ended the load.
+    /// Adds the result of a load's end; `part` orders it among the results of the message that
+    /// ended the load.
     pub(super) fn put_end_result(
         batch: &mut Batch,
         feed: &FeedName,

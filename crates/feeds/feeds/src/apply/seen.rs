@@ -20,7 +20,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Whether the offer with this fingerprint is the published one, unchanged, and needs no renewal yet.
+    /// Whether the offer with this fingerprint is the published one, unchanged, and needs no
+    /// renewal yet.
     pub(super) fn is_same(&self, fingerprint: &[u8], now_ms: i64) -> bool {
         self.seen.as_ref().is_some_and(|seen| {
             self.offer.is_some_and(|id| id.to_string() == seen.offer)
@@ -36,8 +37,9 @@ impl Known {
 }
 
 impl Feeds {
-    /// Which of these offers, each an external id and a fingerprint, are published as they are, so that the reader may send them as unchanged. An offer that changes
-    /// before its batch is applied is put off to the next load.
+    /// Which of these offers, each an external id and a fingerprint, are published as they are, so
+    /// that the reader may send them as unchanged. An offer that changes before its batch is
+    /// applied is put off to the next load.
     pub async fn unchanged_since(&self, feed: &FeedName, offers: &[(&str, &[u8])]) -> Result<Vec<bool>> {
         let ids: Vec<&str> = offers.iter().map(|(id, _)| *id).collect();
         let known = self.known(feed, &ids).await?;

@@ -21,7 +21,8 @@ use crate::tables::FEED_SWEEPS;
 const SCAN_EVERY: Duration = Duration::from_millis(500);
 
 impl Feeds {
-    /// Adds to a batch that a load has ended, with the result if nothing is left to do. Adds nothing if the end was noted before.
+    /// Adds to a batch that a load has ended, with the result if nothing is left to do. Adds
+    /// nothing if the end was noted before.
     pub(super) async fn apply_end(
         &self,
         batch: &mut Batch,
@@ -69,7 +70,8 @@ impl Feeds {
         Ok(())
     }
 
-    /// Removes what ended loads do not have, until `stop` says so: a portion of each feed in turn, so that a large feed does not delay others.
+    /// Removes what ended loads do not have, until `stop` says so: a portion of each feed in turn,
+    /// so that a large feed does not delay others.
     pub async fn follow_ends(&self, stop: watch::Receiver<bool>) {
         repeat("sweep feeds", None, stop, || self.sweep_or_wait()).await;
     }
@@ -184,7 +186,8 @@ impl Feeds {
             Self::put_end_result(&mut batch, feed, &after, 2, end);
         }
         progress.put(&mut batch, self.progress_key(feed), &after);
-        // In conflict if one of the offers changed, or if another process was faster: the next round reads again.
+        // In conflict if one of the offers changed, or if another process was faster: the next
+        // round reads again.
         let _: Outcome = self.store().commit(batch).await?;
         Ok(())
     }

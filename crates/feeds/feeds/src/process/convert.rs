@@ -1,7 +1,8 @@
-//! Converts an offer of a file to an offer of the ad store: recognises category, attributes and place, copies the rest, and validates all of it by the catalogue.
+//! Converts an offer of a file to an offer of the ad store: recognises category, attributes and
+//! place, copies the rest, and validates all of it by the catalogue.
 //!
-//! A wrong value that an offer can do without (a phone, a photo, an optional attribute) is left out with a warning; any other
-//! wrong value is an error.
+//! A wrong value that an offer can do without (a phone, a photo, an optional attribute) is left out
+//! with a warning; any other wrong value is an error.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -195,11 +196,13 @@ impl Conversion<'_> {
         }
     }
 
-    /// Validates an offer. Leaves out wrong values that it can do without; what is wrong then is an error.
+    /// Validates an offer. Leaves out wrong values that it can do without; what is wrong then is an
+    /// error.
     fn check(&self, mut made: Offer, offer: &FeedOffer) -> (Offer, Vec<Problem>) {
         let (catalogue, mut problems) = (&self.converter.catalogue, Vec::new());
         if made.category.is_empty() {
-            // Nothing can be validated without a category, and that it is missing is reported already.
+            // Nothing can be validated without a category, and that it is missing is reported
+            // already.
             return (made, problems);
         }
         ask_for_the_price(&mut made, catalogue);
@@ -325,7 +328,8 @@ fn contacts(offer: &FeedOffer, defaults: &Defaults) -> Option<Contacts> {
     })
 }
 
-/// Makes the price of an offer without one negotiable where its category allows that. The missing price is reported already.
+/// Makes the price of an offer without one negotiable where its category allows that. The missing
+/// price is reported already.
 fn ask_for_the_price(offer: &mut Offer, catalogue: &Catalogue) {
     let limits = catalogue.category(&offer.category).map(catalog::Category::limits);
     let may_be_asked =

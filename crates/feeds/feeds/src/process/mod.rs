@@ -1,4 +1,5 @@
-//! The stages that read files: one for small and one for large files, so that large files do not delay small ones.
+//! The stages that read files: one for small and one for large files, so that large files do not
+//! delay small ones.
 
 pub(crate) mod convert;
 mod problems;

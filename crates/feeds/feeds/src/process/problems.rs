@@ -1,4 +1,5 @@
-//! Problems in the form of reports, without remedies, which belong to the code. Positions are those of the file.
+//! Problems in the form of reports, without remedies, which belong to the code. Positions are those
+//! of the file.
 
 use catalog::Catalogue;
 use feedfile::{Code, FeedOffer, Position};
@@ -118,7 +119,8 @@ fn origin(field: &str, offer: &FeedOffer) -> (Position, String) {
     found.unwrap_or((offer.at, String::new()))
 }
 
-/// Whether to report a mark. A field of the format that the catalogue lacks is not a mistake of the seller.
+/// Whether to report a mark. A field of the format that the catalogue lacks is not a mistake of the
+/// seller.
 pub(super) fn is_reported(mark: &Mark, offer: &FeedOffer) -> bool {
     let name = mark.field.strip_prefix("params.");
     let is_own = || offer.params.iter().any(|param| param.is_own && Some(&*param.name) == name);

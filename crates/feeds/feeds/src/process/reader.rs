@@ -191,7 +191,8 @@ fn read(
     ReadEnd::Read(Box::new(summary), session.recognitions)
 }
 
-/// Builds batches. Their ends follow from the file and the load alone, so that reading again makes the same batches.
+/// Builds batches. Their ends follow from the file and the load alone, so that reading again makes
+/// the same batches.
 struct BatchBuilder {
     offers_max: usize,
     offers: Vec<LoadedOffer>,

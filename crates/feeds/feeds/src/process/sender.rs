@@ -1,4 +1,5 @@
-//! Sends loads to their topic. Each message is acknowledged before the next is sent, so the end of a load comes after all of its batches.
+//! Sends loads to their topic. Each message is acknowledged before the next is sent, so the end of
+//! a load comes after all of its batches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +72,8 @@ impl Feeds {
         self.send(name, load, Content::End(Box::new(end))).await
     }
 
-    /// Waits until few enough batches of this load are in flight, so that a large feed does not fill the topic before small ones.
+    /// Waits until few enough batches of this load are in flight, so that a large feed does not
+    /// fill the topic before small ones.
     async fn is_time_for(&self, name: &FeedName, load: u64, number: u32, read_bytes: u64) -> Result<bool> {
         let (table, shard) = (FEED_PROGRESS.def().name, self.offers_shard(name));
         let mut hints = None;
@@ -103,7 +105,8 @@ impl Feeds {
     }
 }
 
-/// Makes a batch fit into a message: keeps the first problems of each offer, then rejects offers, the largest first.
+/// Makes a batch fit into a message: keeps the first problems of each offer, then rejects offers,
+/// the largest first.
 fn shrink(offers: &mut [LoadedOffer]) {
     let bytes =
         |offers: &[LoadedOffer]| -> usize { offers.iter().map(|offer| offer.encoded_len() as usize).sum() };

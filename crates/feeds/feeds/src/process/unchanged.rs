@@ -14,7 +14,8 @@ use crate::error::Result;
 use crate::feeds::Feeds;
 use crate::name::FeedName;
 
-/// Raise it when the code converts the same text to another offer: then all offers are converted again.
+/// Raise it when the code converts the same text to another offer: then all offers are converted
+/// again.
 const EDITION: u32 = 1;
 
 /// A hash of an offer's text and of all that decides its conversion.

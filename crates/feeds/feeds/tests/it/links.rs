@@ -1,4 +1,5 @@
-//! Feeds that are fetched from a link, with a clock that the test moves and one server in place of the internet.
+//! Feeds that are fetched from a link, with a clock that the test moves and one server in place of
+//! the internet.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -94,7 +95,8 @@ impl Shop {
         self.now_ms.fetch_add(time.as_millis() as i64, Ordering::SeqCst);
     }
 
-    /// Waits for an attempt at the present moment, with so many requests so far; how it ended, and when the next one is.
+    /// Waits for an attempt at the present moment, with so many requests so far; how it ended, and
+    /// when the next one is.
     async fn fetched(&self, number: usize) -> (Fetch, Duration) {
         for _ in 0..1200 {
             let feed = self.market.feeds.get(&self.feed).await.unwrap();

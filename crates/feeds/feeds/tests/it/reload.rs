@@ -1,4 +1,5 @@
-//! A feed that is loaded again: unchanged offers are neither converted nor sent with their contents.
+//! A feed that is loaded again: unchanged offers are neither converted nor sent with their
+//! contents.
 
 use crate::common::{Market, PARTITIONS, yml};
 use buffa::Message as _;

@@ -1,4 +1,5 @@
-//! Offers of a feed that changed since the load: loads keep their status, and reports show their problems.
+//! Offers of a feed that changed since the load: loads keep their status, and reports show their
+//! problems.
 
 use crate::common::{Market, yml};
 use feeds::FeedName;

@@ -59,7 +59,10 @@ pub(crate) fn score(scores: &mut Scores, category: u32, points: u16, reason: Rea
 }
 
 impl Catalogue {
-    /// The categories that `text` may mean, the most likely first, at most [`CANDIDATES_MAX`]. Case, punctuation and `ё`/`е` do not matter. Parts of a path may be separated by `>`, `|`, `/`, `\`, `»`, `→` or `:`. Names in `language` are preferred. Among equals those that accept offers come first, then those nearer to the root.
+    /// The categories that `text` may mean, the most likely first, at most [`CANDIDATES_MAX`].
+    /// Case, punctuation and `ё`/`е` do not matter. Parts of a path may be separated by `>`, `|`,
+    /// `/`, `\`, `»`, `→` or `:`. Names in `language` are preferred. Among equals those that accept
+    /// offers come first, then those nearer to the root.
     ///
     /// The first call builds an index of all names: see [`prepare_search`](Self::prepare_search).
     #[must_use]

@@ -16,10 +16,12 @@ impl Migration {
     /// Moves one offer to the new catalogue, completely or not at all.
     ///
     /// - [`Outcome::Moved`]: the new item. Removed attributes are in its `leftover`.
-    /// - [`Outcome::UpToDate`]: the item already has the new version or a later one, so a second call after a crash is harmless.
+    /// - [`Outcome::UpToDate`]: the item already has the new version or a later one, so a second
+    ///   call after a crash is harmless.
     /// - [`Outcome::Stuck`]: the obstacles; the item stays unchanged.
     ///
-    /// A moved item has only attributes and values that its new category knows. Missing required attributes are no obstacle: the next validation reports them.
+    /// A moved item has only attributes and values that its new category knows. Missing required
+    /// attributes are no obstacle: the next validation reports them.
     #[must_use]
     pub fn apply(&self, item: &Item, new: &Catalogue) -> Outcome {
         if item.version >= self.to {

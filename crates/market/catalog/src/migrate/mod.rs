@@ -72,7 +72,8 @@ impl AttributeStep {
 }
 
 impl Migration {
-    /// Reads a migration and checks it against the new catalogue and, if given, against the old one: then nothing of the old one may be forgotten. Problems are reported under `name`.
+    /// Reads a migration and checks it against the new catalogue and, if given, against the old
+    /// one: then nothing of the old one may be forgotten. Problems are reported under `name`.
     pub fn read(name: &str, text: &str, old: Option<&Catalogue>, new: &Catalogue) -> Result<Self> {
         let mut problems = Problems::default();
         let (migration, at) = read::read(name, text, &mut problems);

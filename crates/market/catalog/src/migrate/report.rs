@@ -26,7 +26,8 @@ pub struct Obstacle {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hindrance {
-    /// The offer has an older version than the migration starts from, or the catalogue is not its target.
+    /// The offer has an older version than the migration starts from, or the catalogue is not its
+    /// target.
     WrongVersion { found: u32 },
     /// The category is not in the new catalogue, and no step names it.
     CategoryGone { category: Box<str> },

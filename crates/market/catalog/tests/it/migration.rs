@@ -4,8 +4,9 @@ use crate::common::{SMALL, car, small};
 use catalog::{Catalogue, Item, Migration, MigrationReport, Outcome, OwnedValue, Sources};
 use proptest::prelude::*;
 
-/// What version 2 of the small catalogue does: cars are divided by what they run on, bicycles and parts become one, miles replace kilometres,
-/// `make` is called `brand`, petrol and gas are one fuel, and nobody asks for a code any more.
+/// What version 2 of the small catalogue does: cars are divided by what they run on, bicycles and
+/// parts become one, miles replace kilometres, `make` is called `brand`, petrol and gas are one
+/// fuel, and nobody asks for a code any more.
 const MIGRATION: &str = r#"
 [migration]
 from = 1

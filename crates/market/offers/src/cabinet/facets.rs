@@ -1,10 +1,10 @@
 //! Filtered lists that stay fast for a seller with a million offers, by an index of facets.
 //!
-//! The index has a row for the category, the source, the beginning of the title and the approximate price of
-//! each offer. A filter merges the scans of all index values of one kind that fit (categories below one,
-//! prices between two), newest first. It uses the kind that reaches furthest back in its first page, and
-//! checks the remaining conditions on the cards in the preset. A call examines a bounded number of rows and
-//! returns where the next one continues.
+//! The index has a row for the category, the source, the beginning of the title and the approximate
+//! price of each offer. A filter merges the scans of all index values of one kind that fit
+//! (categories below one, prices between two), newest first. It uses the kind that reaches furthest
+//! back in its first page, and checks the remaining conditions on the cards in the preset. A call
+//! examines a bounded number of rows and returns where the next one continues.
 
 use std::collections::VecDeque;
 
@@ -94,7 +94,8 @@ impl Offers {
         Ok(narrowest)
     }
 
-    /// How far back the first page of a merge reaches; one that ends within its first page comes first.
+    /// How far back the first page of a merge reaches; one that ends within its first page comes
+    /// first.
     async fn reach(&self, list: List<'_>, merge: &mut Merge) -> Result<(bool, Option<Cursor>)> {
         let first = self.take(list, merge, FACET_PAGE).await?;
         let reach = (first.len() == FACET_PAGE, first.last().copied());

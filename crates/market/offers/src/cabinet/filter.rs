@@ -56,8 +56,8 @@ impl Filter {
             && self.price.as_ref().is_none_or(|price| price.fits(card.price.as_option()))
     }
 
-    /// Index ranges, each of which contains all offers that fit. Not for the category: its subcategories are
-    /// not next to it.
+    /// Index ranges, each of which contains all offers that fit. Not for the category: its
+    /// subcategories are not next to it.
     pub(crate) fn ranges(&self) -> Vec<Range> {
         let source = self.source.as_deref().map(|source| Range::exactly(source_facet(source)));
         let title = self.title_prefix.as_ref().map(|prefix| {
@@ -97,7 +97,8 @@ impl Range {
     }
 }
 
-/// Whether a category is another one or a subcategory of it. The catalogue may know neither any more.
+/// Whether a category is another one or a subcategory of it. The catalogue may know neither any
+/// more.
 pub(crate) fn is_within(catalogue: &Catalogue, category: &str, above: &str) -> bool {
     category == above
         || match (catalogue.category(category), catalogue.category(above)) {

@@ -59,8 +59,9 @@ impl List<'_> {
 impl Offers {
     /// A page of a seller's offers in a preset, newest first, behind a cursor.
     ///
-    /// A cursor is a time and an id, not a number: offers that come and go meanwhile cause neither repetitions
-    /// nor gaps. With a filter, a page that is not the last may have fewer than `limit` offers, or none.
+    /// A cursor is a time and an id, not a number: offers that come and go meanwhile cause neither
+    /// repetitions nor gaps. With a filter, a page that is not the last may have fewer than `limit`
+    /// offers, or none.
     pub async fn list(
         &self,
         seller: &str,

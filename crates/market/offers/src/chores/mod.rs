@@ -1,7 +1,8 @@
 //! Periodic maintenance of whole tables: archiving, expiry of old rows, repair of counters.
 //!
-//! A chore makes passes over its table in small steps. Its progress is stored: a pass continues after a
-//! restart. A lease keeps other processes away; if two run the same chore, some work is done twice.
+//! A chore makes passes over its table in small steps. Its progress is stored: a pass continues
+//! after a restart. A lease keeps other processes away; if two run the same chore, some work is
+//! done twice.
 
 mod steps;
 

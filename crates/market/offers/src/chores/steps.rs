@@ -15,8 +15,8 @@ use crate::tables::{ANSWERS, DRAFTS, HISTORY};
 use crate::time;
 
 impl Offers {
-    /// Processes the page of a shard behind the key `after`. Returns the last key; `None` at the end of the
-    /// shard.
+    /// Processes the page of a shard behind the key `after`. Returns the last key; `None` at the
+    /// end of the shard.
     pub(super) async fn step(&self, chore: Chore, shard: u32, after: &[u8]) -> Result<Option<Vec<u8>>> {
         let config = self.config();
         match chore {
@@ -43,8 +43,8 @@ impl Offers {
         }
     }
 
-    /// Deletes the rows of a page that are older than `retention`. A row that cannot be decoded stays: a newer
-    /// release may have written it.
+    /// Deletes the rows of a page that are older than `retention`. A row that cannot be decoded
+    /// stays: a newer release may have written it.
     async fn expire(
         &self,
         scan: Scan,

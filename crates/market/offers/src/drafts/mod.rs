@@ -1,7 +1,8 @@
 //! Drafts: incomplete offers, one for each owner.
 //!
-//! A draft has the id of its future offer, so that publishing it twice gives the same offer. A deleted draft
-//! leaves an empty row for some time: a writer that read the draft cannot overwrite the next one.
+//! A draft has the id of its future offer, so that publishing it twice gives the same offer. A
+//! deleted draft leaves an empty row for some time: a writer that read the draft cannot overwrite
+//! the next one.
 
 mod rule;
 
@@ -84,7 +85,8 @@ impl Offers {
     ) -> Result<Draft> {
         for _ in 0..ATTEMPTS_MAX {
             let row = self.draft_row(owner, id).await?.ok_or(Error::NoDraft(id))?;
-            // After the draft: a draft that this call has changed already must not fail its version check.
+            // After the draft: a draft that this call has changed already must not fail its version
+            // check.
             let ticket = self.ticket(call).await?;
             if matches!(ticket, Ticket::Done(_)) {
                 let row = self.draft_row(owner, id).await?.ok_or(Error::NoDraft(id))?;
@@ -157,7 +159,8 @@ impl Offers {
         StoredDraft { offer, created_ms: now_ms, updated_ms: now_ms, ..StoredDraft::default() }
     }
 
-    /// Saves this draft as the only one of its owner, as the seller's if there is one; `None` on a conflict.
+    /// Saves this draft as the only one of its owner, as the seller's if there is one; `None` on a
+    /// conflict.
     async fn keep_only(&self, rows: DraftRows, draft: StoredDraft) -> Result<Option<Draft>> {
         let id = parse(draft.offer.as_option().map(|offer| &*offer.id).unwrap_or_default())?;
         let (home, other) = match (rows.logged_in, rows.anonymous) {

@@ -52,8 +52,8 @@ mod tests {
 
     type Row = (Option<&'static str>, Option<(&'static str, i64)>, Option<(&'static str, i64)>, Decision);
 
-    /// The requested category, category and time of the seller's and of the anonymous draft, the decision:
-    /// every combination of "none, fits, does not fit" with "older, equal, newer".
+    /// The requested category, category and time of the seller's and of the anonymous draft, the
+    /// decision: every combination of "none, fits, does not fit" with "older, equal, newer".
     #[test]
     fn all_combinations_of_the_three_rules() {
         use Decision::{Create, Keep, Reset};

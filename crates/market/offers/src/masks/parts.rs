@@ -28,8 +28,8 @@ pub(super) trait Parts: Default + Clone + PartialEq {
     fn copy(&mut self, parts: &Branches, from: &Self);
 }
 
-/// `parts!(Message { values, taken, as, a, whole; messages: Type })`. The attributes of an offer are handled
-/// in `attributes.rs`.
+/// `parts!(Message { values, taken, as, a, whole; messages: Type })`. The attributes of an offer
+/// are handled in `attributes.rs`.
 macro_rules! parts {
     ($message:ty { $($whole:ident),*; $($nested:ident: $type:ty),* } $($extra:literal)?) => {
         impl Parts for $message {

@@ -1,4 +1,5 @@
-//! The checks of the catalogue: an offer as its subject, its violations by the paths of the contract.
+//! The checks of the catalogue: an offer as its subject, its violations by the paths of the
+//! contract.
 
 use catalog::{Catalogue, Category, Date, Decimal, Field, Kind, Price, PriceKind, Subject, Value};
 use wire::torg::offers::v1::__buffa::oneof::price::Kind as WireKind;
@@ -86,8 +87,8 @@ fn decimal(money: &Money) -> Option<Decimal> {
     Decimal::new(money.micros, MICROS_SCALE)
 }
 
-/// A value by the kind of its attribute. One that cannot be parsed stays a text, which the catalogue reports
-/// as a wrong type.
+/// A value by the kind of its attribute. One that cannot be parsed stays a text, which the
+/// catalogue reports as a wrong type.
 fn value<'a>(kind: Option<&Kind>, text: &'a str) -> Value<'a> {
     let read = match kind {
         Some(Kind::Whole { .. }) => Decimal::parse(text).and_then(Decimal::as_whole).map(Value::Whole),

@@ -1,5 +1,5 @@
-//! One suite on every engine of the store: memory, the embedded one and PostgreSQL. The clock stands still unless
-//! a case moves it.
+//! One suite on every engine of the store: memory, the embedded one and PostgreSQL. The clock
+//! stands still unless a case moves it.
 
 mod archiving;
 mod billing;

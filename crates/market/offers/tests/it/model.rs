@@ -1,9 +1,10 @@
-//! A randomised model test: clients, moderators, a stage, the archive and a consumer that is killed act on one
-//! marketplace concurrently; at the end everything that can be read is compared with a simple model
-//! (`model/rules.rs`, `model/checks/`) that shares no code with the crate.
+//! A randomised model test: clients, moderators, a stage, the archive and a consumer that is killed
+//! act on one marketplace concurrently; at the end everything that can be read is compared with a
+//! simple model (`model/rules.rs`, `model/checks/`) that shares no code with the crate.
 //!
-//! On memory with faults a run depends on its seed only: simulated time, one thread. `TORG_MODEL_SEEDS=200`
-//! runs more seeds, `TORG_MODEL_SEED=17` one of them. On the other engines time is real.
+//! On memory with faults a run depends on its seed only: simulated time, one thread.
+//! `TORG_MODEL_SEEDS=200` runs more seeds, `TORG_MODEL_SEED=17` one of them. On the other engines
+//! time is real.
 #![allow(clippy::large_futures, reason = "one client at a time holds one")]
 
 mod checks;

@@ -1,4 +1,5 @@
-//! Plug-ins over a real connection: what they may do, what happens when they fail or answer nonsense.
+//! Plug-ins over a real connection: what they may do, what happens when they fail or answer
+//! nonsense.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -34,7 +34,8 @@ impl Authority {
     }
 }
 
-/// A plug-in with a certificate for a name, which asks its callers for one of an authority if there is one.
+/// A plug-in with a certificate for a name, which asks its callers for one of an authority if there
+/// is one.
 async fn plugin_for(name: &str, authority: &Authority, clients: Option<&Authority>) -> Serving {
     let (certificate, key) = authority.issue(name);
     let chain = net::certificates(certificate.as_bytes()).unwrap();

@@ -1,5 +1,6 @@
-//! The built-in stages at work: real offers, a real watcher and real topics, on the memory store (with tokio's clock paused) and on the embedded one (in real time). The
-//! clock of offers stands still unless a case moves it. A site stands in for the internet, and nothing else is made up.
+//! The built-in stages at work: real offers, a real watcher and real topics, on the memory store
+//! (with tokio's clock paused) and on the embedded one (in real time). The clock of offers stands
+//! still unless a case moves it. A site stands in for the internet, and nothing else is made up.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod evolving;

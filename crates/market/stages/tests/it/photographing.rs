@@ -20,7 +20,8 @@ async fn open(ground: &Ground) -> Market<'_> {
     Market::open(ground, catalogue(), vec![Arc::new(take), Arc::new(order)]).await
 }
 
-/// A picture with large patches, by which it is told from others, and small squares, which make it sharp.
+/// A picture with large patches, by which it is told from others, and small squares, which make it
+/// sharp.
 pub(crate) fn scene(width: u32, height: u32, seed: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let (column, row) = (x * 6 / width, y * 6 / height);
@@ -119,7 +120,8 @@ pub(crate) async fn only_the_photo_that_is_new_is_fetched(ground: Ground) {
     assert!(are_taken(&before));
     market
         .change(id, |offer| {
-            // The list is another one; what is known of the second photo stays, as it does for sellers.
+            // The list is another one; what is known of the second photo stays, as it does for
+            // sellers.
             offer.photos = vec![offer.photos[1].clone(), pictured(bike(1), &[&url("c")]).photos[0].clone()];
             offer.photo_order.clear();
         })

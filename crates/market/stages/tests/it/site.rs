@@ -1,4 +1,5 @@
-//! The internet: every name leads to one server, over loopback or, where time stands still, over a pipe.
+//! The internet: every name leads to one server, over loopback or, where time stands still, over a
+//! pipe.
 
 use std::collections::BTreeMap;
 use std::io;

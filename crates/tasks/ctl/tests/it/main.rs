@@ -1,5 +1,5 @@
-//! Values on every engine of the store: one suite, run on memory, on the embedded engine and on a real PostgreSQL. Time stands still unless
-//! a case moves it.
+//! Values on every engine of the store: one suite, run on memory, on the embedded engine and on a
+//! real PostgreSQL. Time stands still unless a case moves it.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod changing;

@@ -71,7 +71,8 @@ impl Consumer {
     }
 }
 
-/// Writers, a consumer and its deaths in an order that a seed tells; after each step every change is either known or marked.
+/// Writers, a consumer and its deaths in an order that a seed tells; after each step every change
+/// is either known or marked.
 pub(crate) async fn no_change_is_lost_whatever_the_order_of_writers_and_consumer(fixture: Fixture) {
     for seed in 0..8 {
         let mut random = StdRng::seed_from_u64(seed);

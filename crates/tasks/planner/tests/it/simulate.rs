@@ -40,7 +40,8 @@ fn minutes(minutes: i64) -> Durations {
     Durations { default: SignedDuration::from_mins(minutes), by_task: BTreeMap::new() }
 }
 
-/// Three days: sales are loaded every six hours, a mart is built for every new day, and a report is made of the mart.
+/// Three days: sales are loaded every six hours, a mart is built for every new day, and a report is
+/// made of the mart.
 fn warehouse() -> Scenario {
     let mut mart = Plan::new("mart", Trigger::Leaf(new_day("sales.loaded_to")));
     mart.sets.insert(of("mart.made_to"), SetTo::Seen(of("sales.loaded_to")));

@@ -1,5 +1,5 @@
-//! The example of a warehouse, through a week on a virtual clock. The week has a day of 23 hours, a Monday and the first of a month; the
-//! day before it lets every task run for the first time.
+//! The example of a warehouse, through a week on a virtual clock. The week has a day of 23 hours, a
+//! Monday and the first of a month; the day before it lets every task run for the first time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -170,7 +170,8 @@ async fn a_command_begins_with_no_signal_ignored_by_us_nothing_to_read_and_no_fi
     let log = place.log("r1").await;
     let mut lines = log.lines();
     for mask in lines.by_ref().take(2) {
-        // 32 and 33 belong to the C library; what whoever started us has ignored (`nohup` does) is passed on.
+        // 32 and 33 belong to the C library; what whoever started us has ignored (`nohup` does) is
+        // passed on.
         let by_us = u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff & !ignored_before_us();
         assert_eq!(by_us, 0, "{log}");
     }
@@ -240,7 +241,8 @@ async fn what_a_command_leaves_behind_ends_with_it_wherever_it_went() {
     let end = place.execute("r1", &shell(line)).await;
     assert_eq!((end.reason, end.detail.as_str()), (Reason::Done, ""));
     assert_eq!(processes_of(&place.folder_of("r1")), Vec::<String>::new());
-    // The last one of those that wiped its environment: its number is in the log, and it is a child of nobody else.
+    // The last one of those that wiped its environment: its number is in the log, and it is a child
+    // of nobody else.
     let pid = place.log("r1").await.trim().to_owned();
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&line).contains("1000.5"));

@@ -1,4 +1,5 @@
-//! Whatever a file has in it, it is read or refused in bounded time and memory, and never with a panic.
+//! Whatever a file has in it, it is read or refused in bounded time and memory, and never with a
+//! panic.
 
 use crate::common::{codes, read, sound};
 use proptest::prelude::*;

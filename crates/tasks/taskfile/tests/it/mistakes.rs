@@ -39,7 +39,8 @@ fn said(files: &[(String, String)]) -> String {
     out.trim_end().to_owned()
 }
 
-/// The table with what is said now, to be looked at and kept: `cargo test -p taskfile --test mistakes -- --ignored --nocapture`.
+/// The table with what is said now, to be looked at and kept: `cargo test -p taskfile --test
+/// mistakes -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints the table"]
 #[allow(clippy::print_stdout, reason = "this is what it is for")]

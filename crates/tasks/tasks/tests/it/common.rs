@@ -61,7 +61,8 @@ impl Runs {
         of_task.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Waits until a task has a run under way: its id and what it was told. Gives up after a day of virtual time.
+    /// Waits until a task has a run under way: its id and what it was told. Gives up after a day of
+    /// virtual time.
     pub(crate) async fn started(&self, task: &str) -> (String, Spec) {
         let started = async {
             loop {

@@ -1,8 +1,11 @@
-//! The sequences of events on which Dagster's `eager` loses an update (`bench/peers/dagster`): a change that comes between two of its evaluations, after the task was requested or has run, counts as
-//! handled. Here each of them ends with a second run, once, after the first, that has seen everything.
+//! The sequences of events on which Dagster's `eager` loses an update (`bench/peers/dagster`): a
+//! change that comes between two of its evaluations, after the task was requested or has run,
+//! counts as handled. Here each of them ends with a second run, once, after the first, that has
+//! seen everything.
 //!
-//! They are played on a process that is always there, and on one that is there only while it is asked to evaluate and is killed in between, so that whatever happens then happens
-//! between two evaluations.
+//! They are played on a process that is always there, and on one that is there only while it is
+//! asked to evaluate and is killed in between, so that whatever happens then happens between two
+//! evaluations.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Runs that cannot be started at once: whatever becomes of them, there are never two, and what people want of them is not forgotten.
+//! Runs that cannot be started at once: whatever becomes of them, there are never two, and what
+//! people want of them is not forgotten.
 
 use std::time::Duration;
 
@@ -65,7 +66,8 @@ async fn a_run_whose_end_was_told_is_not_started_by_a_process_that_begins_to_dec
     first.kill().await;
     // As long as what is left of the process in this test still tries.
     tokio::time::sleep(Duration::from_secs(10)).await;
-    // Its task is gone when its place comes back: it is told to have failed. Then the task is there again.
+    // Its task is gone when its place comes back: it is told to have failed. Then the task is there
+    // again.
     let office = world.open("office").await;
     world.apply(&office, NOTHING).await;
     let second = world.start("there").await;

@@ -8,8 +8,9 @@ use triggers::{
     find_zone, fires, next_change,
 };
 
-/// Zones with an odd offset, with a change of half an hour, with skipped and repeated days, with changes just after midnight, with
-/// changes that are listed singly for decades, and without any change.
+/// Zones with an odd offset, with a change of half an hour, with skipped and repeated days, with
+/// changes just after midnight, with changes that are listed singly for decades, and without any
+/// change.
 const ZONES: [&str; 20] = [
     "UTC",
     "Europe/Moscow",

@@ -1,4 +1,5 @@
-//! A report as CSV (RFC 4180), for spreadsheets: a mark at the beginning says that it is UTF-8, and no value is taken for a formula.
+//! A report as CSV (RFC 4180), for spreadsheets: a mark at the beginning says that it is UTF-8, and
+//! no value is taken for a formula.
 
 use std::fmt::Write as _;
 
@@ -56,7 +57,8 @@ fn lines(rows: &[ProblemRow]) -> String {
     text
 }
 
-/// What begins like a formula gets an apostrophe before it, which spreadsheets take as "this is text".
+/// What begins like a formula gets an apostrophe before it, which spreadsheets take as "this is
+/// text".
 fn write_cell(text: &mut String, cell: &str) {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let guard = if is_formula { "'" } else { "" };

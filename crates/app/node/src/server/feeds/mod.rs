@@ -1,10 +1,13 @@
 //! What of feeds goes beside RPC: files that come in, and reports about them as files.
 //!
-//! - `POST /feeds/{seller}/{namespace}/upload`: the file is the body; it goes to the disk as it comes.
-//! - `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv` and `.xlsx`: `number` may be `last`.
+//! - `POST /feeds/{seller}/{namespace}/upload`: the file is the body; it goes to the disk as it
+//!   comes.
+//! - `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv` and `.xlsx`: `number` may be
+//!   `last`.
 //! - `GET /feeds/schema.xsd` and `GET /feeds/errors`: for everybody.
 //!
-//! Errors are those of RPC in JSON. An upload is recorded with its author as calls are (`server/rpc/recorder.rs`): not one of sellers into their own feeds, which is their own business
+//! Errors are those of RPC in JSON. An upload is recorded with its author as calls are
+//! (`server/rpc/recorder.rs`): not one of sellers into their own feeds, which is their own business
 //! and what their programs do all day, unless it was done in the console.
 
 mod csv;
@@ -151,7 +154,8 @@ pub(super) async fn upload(
     answered(note_upload(&shared, caller, path, request).await)
 }
 
-/// Takes a file in, and has it noted who sent it, how large it was, and which load it became or why none.
+/// Takes a file in, and has it noted who sent it, how large it was, and which load it became or why
+/// none.
 async fn note_upload(
     shared: &Shared,
     caller: Option<Extension<Caller>>,
@@ -187,7 +191,8 @@ async fn note_upload(
     Ok(json_answer(StatusCode::ACCEPTED, &answer))
 }
 
-/// Takes a file in: whose it is, and the number of the load that it became. `bytes` tells how much has come.
+/// Takes a file in: whose it is, and the number of the load that it became. `bytes` tells how much
+/// has come.
 async fn take_upload(
     files: &FeedFiles,
     caller: &Caller,

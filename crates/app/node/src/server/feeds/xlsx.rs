@@ -1,4 +1,5 @@
-//! A report as a workbook. It is put together on the disk, row by row, and then sent: memory does not grow with it.
+//! A report as a workbook. It is put together on the disk, row by row, and then sent: memory does
+//! not grow with it.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};

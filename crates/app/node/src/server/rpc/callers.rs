@@ -3,7 +3,8 @@
 use access::{Action, Caller, Verdict};
 use connectrpc::{ConnectError, RequestContext};
 
-/// Whom the gate has let in. Every path that is not open to all has a caller; without one nothing is served.
+/// Whom the gate has let in. Every path that is not open to all has a caller; without one nothing
+/// is served.
 fn caller(context: &RequestContext) -> Result<&Caller, ConnectError> {
     context
         .extensions()

@@ -1,6 +1,8 @@
-//! Around every call: no more than a set number at once, a panic becomes an answer, errors are short, and every end is counted.
+//! Around every call: no more than a set number at once, a panic becomes an answer, errors are
+//! short, and every end is counted.
 //!
-//! A stream of answers ends well when its client has had enough. How long it was is the client's choice and says nothing: it is not told.
+//! A stream of answers ends well when its client has had enough. How long it was is the client's
+//! choice and says nothing: it is not told.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use super::watches::{Watches, Watching};
 use crate::figures::Metrics;
 use crate::logging::panic_message;
 
-/// Services that answer also when the process is full: how else would one see that it is. Streams of health have limits of their own.
+/// Services that answer also when the process is full: how else would one see that it is. Streams
+/// of health have limits of their own.
 const ALWAYS_SERVED: &[&str] = &["grpc.health.v1.Health/", "grpc.reflection."];
 
 const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
@@ -131,7 +134,8 @@ struct Running {
 const DROPPED: &str = "canceled";
 
 impl Running {
-    /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request may be as long as that.
+    /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request
+    /// may be as long as that.
     fn failed(&mut self, mut error: ConnectError) -> ConnectError {
         error.message = error.message.map(|text| text::shortened_bytes(text, REFUSAL_TEXT_BYTES_MAX));
         self.code = error.code.as_str();

@@ -1,7 +1,9 @@
 //! The RPC services of this process, and what surrounds every call.
 //!
-//! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`] (concurrency, panics, metrics),
-//! [`recorder::Recorder`] (what is done to how Torg works), [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the gate has let in (`callers`).
+//! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`]
+//! (concurrency, panics, metrics), [`recorder::Recorder`] (what is done to how Torg works),
+//! [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the
+//! gate has let in (`callers`).
 
 mod admin;
 mod callers;

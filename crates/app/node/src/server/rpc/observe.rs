@@ -1,5 +1,5 @@
-//! `torg.admin.v1.ObserveService`: how Torg fares is told from memory, so that it answers also while the store is away; what was
-//! done is read from the store.
+//! `torg.admin.v1.ObserveService`: how Torg fares is told from memory, so that it answers also
+//! while the store is away; what was done is read from the store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Around the services: notes what people and programs do that changes how Torg works.
 //!
-//! Which calls are noted stands in [`is_action`]. A call is noted with what came of it, also if it was refused, failed, or its client went away. That it cannot be
-//! noted is in the log and changes nothing for the call.
+//! Which calls are noted stands in [`is_action`]. A call is noted with what came of it, also if it
+//! was refused, failed, or its client went away. That it cannot be noted is in the log and changes
+//! nothing for the call.
 
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ impl Recorder {
         let request = self.read(service, method, &request.payload);
         if service == FEEDS && !in_console {
             let seller = named_seller(&request);
-            // Who is not named means their own; of a large request it is not known whether somebody is.
+            // Who is not named means their own; of a large request it is not known whether somebody
+            // is.
             if is_own_feed(caller, seller) && (is_whole || seller.is_some()) {
                 return None;
             }
@@ -55,7 +57,8 @@ impl Recorder {
         Some(self.actions.begin(Beginning { caller, in_console, method, about, request }))
     }
 
-    /// The request as JSON, with the names of the contract; what cannot be read says so. Of one that is large, or has a part of a type that is not described, there are the plain fields.
+    /// The request as JSON, with the names of the contract; what cannot be read says so. Of one
+    /// that is large, or has a part of a type that is not described, there are the plain fields.
     fn read(&self, service: &str, method: &str, payload: &Payload) -> Value {
         let unread = |why: &str| Value::String(format!("({why})"));
         let bytes = payload.bytes();
@@ -84,7 +87,8 @@ impl Recorder {
         }
     }
 
-    /// The short texts and the numbers at the top of a request, as far as they stand among its first fields. What is large is passed over at once.
+    /// The short texts and the numbers at the top of a request, as far as they stand among its
+    /// first fields. What is large is passed over at once.
     fn plain_fields(&self, input: MessageIndex, bytes: &[u8]) -> Option<Value> {
         let fields = self.pool.message(input);
         let (mut rest, mut plain) = (bytes, Vec::new());
@@ -113,9 +117,11 @@ fn as_json(message: Option<DynamicMessage>) -> Option<Value> {
 
 const FEEDS: &str = "torg.feeds.v1.FeedService";
 
-/// Whether a call that changes something is an action that is noted. A service that is not named here is noted of people, so that none that comes later is forgotten.
+/// Whether a call that changes something is an action that is noted. A service that is not named
+/// here is noted of people, so that none that comes later is forgotten.
 fn is_action(service: &str, method: &str, caller: &Caller, in_console: bool) -> bool {
-    // Health and reflection are no services of ours. Of somebody who is not known there is no name to note.
+    // Health and reflection are no services of ours. Of somebody who is not known there is no name
+    // to note.
     if caller.is_anonymous() || !service.starts_with("torg.") {
         return false;
     }
@@ -129,8 +135,10 @@ fn is_action(service: &str, method: &str, caller: &Caller, in_console: bool) -> 
         | "torg.access.v1.KeyService"
         | FEEDS => true,
         "torg.topics.v1.TopicService" if method == "CreateTopic" => true,
-        // Offers, drafts, opinions, values, messages, states of stages: what services and sellers do all day is no action. Offers and values keep the author of every
-        // change themselves. Where access is off nobody can tell people and programs apart, and a second commit for every offer would be dear.
+        // Offers, drafts, opinions, values, messages, states of stages: what services and sellers
+        // do all day is no action. Offers and values keep the author of every change themselves.
+        // Where access is off nobody can tell people and programs apart, and a second commit for
+        // every offer would be dear.
         _ => is_person(caller),
     }
 }

@@ -1,4 +1,5 @@
-//! The states of stages in JSON: names with values, as people wrote them, not the bytes in which they are kept.
+//! The states of stages in JSON: names with values, as people wrote them, not the bytes in which
+//! they are kept.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +8,8 @@ use buffa::type_registry::{JsonAnyEntry, TypeRegistry, set_type_registry};
 use buffa_types::google::protobuf::Struct;
 use serde_json::Value;
 
-/// Has a `google.protobuf.Struct` in an `Any` written and read as JSON writes it, from now on, in the whole process.
+/// Has a `google.protobuf.Struct` in an `Any` written and read as JSON writes it, from now on, in
+/// the whole process.
 pub(super) fn write_out() {
     let mut types = TypeRegistry::new();
     types.register_json_any(JsonAnyEntry {
@@ -19,7 +21,8 @@ pub(super) fn write_out() {
     set_type_registry(types);
 }
 
-/// What JSON has no words for (a number that is none, bytes that are no such message) is shown as its bytes.
+/// What JSON has no words for (a number that is none, bytes that are no such message) is shown as
+/// its bytes.
 fn shown(bytes: &[u8]) -> Value {
     let state = Struct::decode_from_slice(bytes).ok();
     let shown = state.and_then(|state| serde_json::to_value(&state).ok());

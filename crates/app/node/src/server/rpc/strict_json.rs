@@ -1,8 +1,10 @@
 //! Refuses JSON with keys that the request does not have.
 //!
-//! The library drops such keys in silence, so a mistyped field would be a field that was never set. The keys are checked
-//! here against the same descriptors that reflection shows, before the message is decoded. They are checked while the text is read:
-//! no value is kept, however large the request, and nothing is read behind the first wrong key. How deep values nest is bounded by the reader.
+//! The library drops such keys in silence, so a mistyped field would be a field that was never set.
+//! The keys are checked here against the same descriptors that reflection shows, before the message
+//! is decoded. They are checked while the text is read: no value is kept, however large the
+//! request, and nothing is read behind the first wrong key. How deep values nest is bounded by the
+//! reader.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,7 +50,8 @@ impl StrictJson {
             .map_or(Ok(()), |text| Err(ConnectError::invalid_argument(text)))
     }
 
-    /// What is to be said about the keys of a message in JSON. What is no JSON at all is left to the decoder, which says so.
+    /// What is to be said about the keys of a message in JSON. What is no JSON at all is left to
+    /// the decoder, which says so.
     fn complaint(&self, message: &MessageDescriptor, json: &[u8]) -> Option<String> {
         let mut complaint = None;
         let keys = Keys {

@@ -22,7 +22,8 @@ pub(super) struct TopicsRpc {
 }
 
 impl TopicsRpc {
-    /// Serves these topics; what stands in the topic of changes is what happened, and nobody else adds to it.
+    /// Serves these topics; what stands in the topic of changes is what happened, and nobody else
+    /// adds to it.
     pub(super) fn new(topics: Topics, changes: String) -> TopicsRpc {
         TopicsRpc { topics, changes }
     }

@@ -1,5 +1,6 @@
-//! How many streams of gRPC's health service run at once. They are served without a token and also when the process is full, so they have limits
-//! of their own: each of them looks at the readiness of the process once a second.
+//! How many streams of gRPC's health service run at once. They are served without a token and also
+//! when the process is full, so they have limits of their own: each of them looks at the readiness
+//! of the process once a second.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -23,7 +24,8 @@ struct Counted {
 }
 
 impl Watches {
-    /// Begins a stream for this address, or says why not. `None` only where there is no address, as in tests.
+    /// Begins a stream for this address, or says why not. `None` only where there is no address, as
+    /// in tests.
     pub(super) fn begin(&self, address: Option<IpAddr>) -> Result<Watching, String> {
         let address = address.map(network);
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);

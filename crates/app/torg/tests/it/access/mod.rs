@@ -57,7 +57,8 @@ async fn grpc_code(server: &Server, method: &'static str, token: Option<&str>) -
     }
 }
 
-/// The code with which a stream begins that is asked for with an empty request: it is well once its first message has come.
+/// The code with which a stream begins that is asked for with an empty request: it is well once its
+/// first message has come.
 async fn stream_code(
     server: &Server,
     method: &str,

@@ -12,7 +12,8 @@ const STAFF: &[&str] = &["support", "moderator", "service", "admin"];
 const ADMIN: &[&str] = &["admin"];
 const ROLES: [&str; 5] = ["seller", "support", "moderator", "service", "admin"];
 
-/// Every method of the services for topics, keys and operators: who may call it, and what an empty request is then answered with.
+/// Every method of the services for topics, keys and operators: who may call it, and what an empty
+/// request is then answered with.
 pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     (GET_INFO, STAFF, "ok"),
     ("/torg.admin.v1.ObserveService/GetFigures", STAFF, "ok"),

@@ -172,7 +172,8 @@ fn streams_take_json_though_they_print_nothing_else() {
     objects(&folder, &["store", "dump", "--json"]);
 }
 
-/// The manual pages of the commands that have none below them, by their names with dashes for blanks.
+/// The manual pages of the commands that have none below them, by their names with dashes for
+/// blanks.
 fn pages() -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(torg(&folder, &["man", "--out", "pages"])).code, Some(0));

@@ -28,8 +28,8 @@ pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Recorded actions as `list` tells them, once there are as many: they are written down beside the answer if the store
-/// takes its time.
+/// Recorded actions as `list` tells them, once there are as many: they are written down beside the
+/// answer if the store takes its time.
 pub fn recorded(count: usize, list: impl Fn() -> Vec<serde_json::Value>) -> Vec<serde_json::Value> {
     found(&format!("{count} actions are recorded"), || Some(list()).filter(|actions| actions.len() >= count))
 }

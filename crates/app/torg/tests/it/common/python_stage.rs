@@ -1,4 +1,5 @@
-//! Stages in Python, as `torg stages new` writes them out, run as processes and operated by the command line.
+//! Stages in Python, as `torg stages new` writes them out, run as processes and operated by the
+//! command line.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 

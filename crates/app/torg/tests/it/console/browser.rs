@@ -128,7 +128,8 @@ impl<'a> Browser<'a> {
         send(self.driver, verb, &format!("/session/{}{path}", self.session), body)
     }
 
-    /// A command that does not fail because the page is just becoming another: then it is given again.
+    /// A command that does not fail because the page is just becoming another: then it is given
+    /// again.
     fn steadily(&self, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
         let until = Instant::now() + PATIENCE;
@@ -150,7 +151,8 @@ impl<'a> Browser<'a> {
         self.command("POST", "/url", &json!({"url": url}));
     }
 
-    /// Opens a page, again while a service is too slow to answer in its time: this machine may be busy with other tests.
+    /// Opens a page, again while a service is too slow to answer in its time: this machine may be
+    /// busy with other tests.
     pub(crate) fn see(&self, path: &str) {
         let until = Instant::now() + PATIENCE;
         self.go(path);
@@ -260,7 +262,8 @@ impl<'a> Browser<'a> {
         });
     }
 
-    /// Shows a key on the page that asks for one, again while it cannot be checked in time: this machine may be busy with other tests.
+    /// Shows a key on the page that asks for one, again while it cannot be checked in time: this
+    /// machine may be busy with other tests.
     pub(crate) fn sign_in(&self, key: &str) {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -277,7 +280,8 @@ impl<'a> Browser<'a> {
         self.command("POST", "/alert/accept", &json!({}));
     }
 
-    /// Errors in the console of the browser since the last look, but for answers that were too slow: pages ask again.
+    /// Errors in the console of the browser since the last look, but for answers that were too
+    /// slow: pages ask again.
     pub(crate) fn errors(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let entries = log.as_array().cloned().unwrap_or_default();

@@ -50,7 +50,8 @@ impl Browser<'_> {
         }
     }
 
-    /// Presses a button that does something, says yes if it is asked, and hears what came of it: whether it was done, and the text.
+    /// Presses a button that does something, says yes if it is asked, and hears what came of it:
+    /// whether it was done, and the text.
     pub(crate) fn press(&self, button: &str) -> (bool, String) {
         self.wait_until(&format!("{button} is not there"), |browser| browser.has(button));
         self.script("window.before = true");

@@ -6,7 +6,8 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, ask};
 
-/// Pages as a look may find them. Each takes the status and the text of the real answer and gives what the page hears instead.
+/// Pages as a look may find them. Each takes the status and the text of the real answer and gives
+/// what the page hears instead.
 const NOTHING_ALONE: &str = "() => [503, '<main id=main class=alone><h1>Starting</h1></main>']";
 const NOTHING_TO_SHOW: &str = "(status, text) => [503, only(text, '<div data-live id=failure>away</div>')]";
 const NO_SUCH_PAGE: &str = "(status, text) => [404, only(text, '<div data-live id=failure>gone</div>')]";

@@ -12,7 +12,8 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, Stage, ask, wait_until};
 
-/// Prints how long a page took to say something; looked at by people, judged by nobody: machines differ.
+/// Prints how long a page took to say something; looked at by people, judged by nobody: machines
+/// differ.
 fn timed(what: &str, wait: impl FnOnce()) {
     let start = Instant::now();
     wait();

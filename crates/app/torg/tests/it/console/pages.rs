@@ -38,7 +38,8 @@ pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
     pages.into_iter().collect()
 }
 
-/// What a person would complain about: parts that stick out, controls without a size or with something over them, emptiness, errors of the browser.
+/// What a person would complain about: parts that stick out, controls without a size or with
+/// something over them, emptiness, errors of the browser.
 fn complaints(browser: &Browser<'_>) -> Vec<String> {
     let found = browser.script(
         "const wrong = [];

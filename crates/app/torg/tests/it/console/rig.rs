@@ -20,7 +20,8 @@ pub(crate) const NINA: &str = "nina";
 /// How many offers the demo of a test has.
 const OFFERS: &str = "200";
 
-/// The demo on a free port, when all that pages show is there: offers, loads of feeds, runs of tasks.
+/// The demo on a free port, when all that pages show is there: offers, loads of feeds, runs of
+/// tasks.
 pub(crate) fn demo() -> Server {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let data = folder.path().join("demo");

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// The routes of the console that are requested by this verb, `get` or `post`, as its code has them: `/console/stages/{id}`.
+/// The routes of the console that are requested by this verb, `get` or `post`, as its code has
+/// them: `/console/stages/{id}`.
 pub(crate) fn routes(verb: &str) -> Vec<String> {
     let mut found = Vec::new();
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../edge/console/src"), verb, &mut found);
@@ -22,7 +23,8 @@ fn read(folder: &Path, verb: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The path of a route whose code this is, if it takes the verb. Feeds have their common beginning in a function.
+/// The path of a route whose code this is, if it takes the verb. Feeds have their common beginning
+/// in a function.
 fn one(route: &str, verb: &str) -> Option<String> {
     let (path, handlers) = if let Some(rest) = route.strip_prefix("&feed(\"") {
         let (rest, handlers) = rest.split_once("\")")?;

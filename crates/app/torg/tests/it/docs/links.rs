@@ -56,8 +56,8 @@ fn title(text: &str) -> &str {
     prose(text).find_map(|line| line.strip_prefix("# ")).unwrap_or_default()
 }
 
-/// The anchors that GitHub gives to the headings of a page: lower case, spaces to dashes, punctuation dropped, and a
-/// number behind one that was there before.
+/// The anchors that GitHub gives to the headings of a page: lower case, spaces to dashes,
+/// punctuation dropped, and a number behind one that was there before.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (mut anchors, mut seen) = (BTreeSet::new(), BTreeMap::<String, u32>::new());
     for line in prose(text) {

@@ -1,13 +1,13 @@
-//! Every block for a shell in the documentation is run: here, or by the test that its mark names. What cannot be run
-//! says why.
+//! Every block for a shell in the documentation is run: here, or by the test that its mark names.
+//! What cannot be run says why.
 //!
 //! A mark is a comment of HTML before the block:
 //! - `run: SETTING`: run here, by a shell, in that setting;
 //! - `run by: FILE`: run by that test, which stands beside this one and names the page in its code;
 //! - `not run: REASON`.
 //!
-//! Links lead to something, pages follow one another in the order of the index, and what is to be installed is what the
-//! build of the image installs.
+//! Links lead to something, pages follow one another in the order of the index, and what is to be
+//! installed is what the build of the image installs.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod blocks;
@@ -24,8 +24,8 @@ use blocks::{Block, Mark, all_blocks};
 const SETTINGS: [&str; 9] =
     ["access", "examples", "explain", "files", "ground", "postgres", "seller", "uploads", "values"];
 
-/// Whether the code of a test names a page: that of its file, or of those beside it if it is a part of a test in a folder.
-/// What stands in comments does not count.
+/// Whether the code of a test names a page: that of its file, or of those beside it if it is a part
+/// of a test in a folder. What stands in comments does not count.
 fn names(tests: &Path, file: &str, page: &str) -> bool {
     let page = Path::new(page).file_name().unwrap().to_str().unwrap();
     let sources: Vec<PathBuf> = match file.split_once('/') {

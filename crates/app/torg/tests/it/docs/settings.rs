@@ -50,7 +50,8 @@ fn postgres() {
     assert_eq!(made.status, 200, "{}", made.body);
     let id = made.json()["offer"]["id"].as_str().unwrap().to_owned();
     server.stop();
-    // One database for all lines, in the order of the page: what is copied is checked, and then served.
+    // One database for all lines, in the order of the page: what is copied is checked, and then
+    // served.
     let lines = to_run("README.md", "postgres")
         .replace("postgres://torg:secret@db:5432/torg?sslmode=verify-full", &postgres.fresh_database())
         .replace("kafka://broker1:9092,broker2:9092", &format!("kafka://{}", kafka.bootstrap()));
@@ -184,7 +185,8 @@ fn explain() {
     assert!(said.contains("sales.loaded_to"), "{said}");
 }
 
-/// What a demo decides itself stands in the code twice: what it takes out, with a warning, and what it puts in its place.
+/// What a demo decides itself stands in the code twice: what it takes out, with a warning, and what
+/// it puts in its place.
 #[test]
 fn the_page_of_the_demo_names_every_setting_that_does_not_count_in_it() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();

@@ -42,7 +42,8 @@ impl Shell<'_> {
     }
 }
 
-/// The lines with the one that serves sent to the background, and a wait until it is ready behind it.
+/// The lines with the one that serves sent to the background, and a wait until it is ready behind
+/// it.
 pub(crate) fn serving_behind(lines: &str) -> String {
     const READY: &str =
         "until curl -sf localhost:8080/readyz; do kill -0 $!; sleep 0.1; done; trap 'kill $!' EXIT";

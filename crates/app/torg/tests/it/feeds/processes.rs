@@ -46,10 +46,10 @@ fn the_api_the_ad_store_and_the_workers_can_be_processes_of_their_own() {
     upload(&api, "/feeds/ann/default/upload", yml(&[sofa("1", "Диван угловой", "1000")]).as_bytes());
     let load = feeds(&api, "GetLoad", &json!({"seller": "ann"}))["load"].clone();
     assert_eq!(load["state"], "STATE_QUEUED", "nobody works yet: {load}");
-    let worker = start("processor");
+    let worker = start("feeds");
     let refused = upload(&worker, "/feeds/ann/default/upload", b"x");
     assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("unavailable")));
-    let _ad_store = start("scheduler");
+    let _ad_store = start("stages");
     assert_eq!(ended(&api, "", "1")["state"], "STATE_DONE");
     assert_eq!(live(&api), ["Диван угловой"]);
 }

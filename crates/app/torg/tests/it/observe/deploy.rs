@@ -103,7 +103,8 @@ type Labels = BTreeMap<String, BTreeSet<String>>;
 /// What Prometheus adds to all that it fetches.
 const ADDED: [&str; 2] = ["job", "instance"];
 
-/// The names of the labels in the matchers of a selector, without its braces. What is in quotation marks is a value.
+/// The names of the labels in the matchers of a selector, without its braces. What is in quotation
+/// marks is a value.
 fn matched(matchers: &str) -> impl Iterator<Item = String> {
     let names = matchers.split('"').step_by(2);
     let names = names.map(|name| name.trim_matches([' ', ',', '=', '!', '~']).to_owned());
@@ -127,8 +128,9 @@ fn parenthesis(text: &str) -> (&str, &str) {
     panic!("never closed: {text}");
 }
 
-/// The labels that an expression of Prometheus expects of its measures: those that it matches, and those by which it
-/// groups what it is made of. The order is that of our files: `max by (stage) (...)`.
+/// The labels that an expression of Prometheus expects of its measures: those that it matches, and
+/// those by which it groups what it is made of. The order is that of our files: `max by (stage)
+/// (...)`.
 fn expected_labels(expression: &str, labels: &mut Labels) {
     for name in measures(expression) {
         let found = labels.entry(name.clone()).or_default();
@@ -276,8 +278,8 @@ fn answers(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Not reported as skipped: the tests of containers read this file too, and the tool does not come with what the tests
-/// install.
+/// Not reported as skipped: the tests of containers read this file too, and the tool does not come
+/// with what the tests install.
 #[test]
 fn docker_takes_the_file_of_the_containers_where_it_is_there() {
     if !answers("docker", &["compose", "version"]) {

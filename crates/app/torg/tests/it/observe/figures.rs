@@ -80,7 +80,8 @@ fn calls_stages_topics_and_the_process_have_figures() {
     );
 }
 
-/// What stands in `observe/limits.rs`: a store may have as many stages as it can, and all have their figures.
+/// What stands in `observe/limits.rs`: a store may have as many stages as it can, and all have
+/// their figures.
 #[test]
 fn a_stage_has_no_more_figures_than_there_is_room_for() {
     let server = Server::start(&[]);

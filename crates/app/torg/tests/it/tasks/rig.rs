@@ -174,7 +174,8 @@ impl Rig {
         (answer.status, answer.json())
     }
 
-    /// The code, the reason for programs and the first wrong field of a call that has to be refused.
+    /// The code, the reason for programs and the first wrong field of a call that has to be
+    /// refused.
     pub(crate) fn reason(&self, method: &str, request: &Value) -> (String, String, String) {
         let (status, json) = self.call(method, request);
         assert_ne!(status, 200, "{method} {request}: {json}");

@@ -161,7 +161,8 @@ fn shards_that_are_gone_are_forgotten() {
 }
 
 proptest! {
-    /// Against a model: rows are written, looked for and taken at random. Whatever is due is taken in the end, each row once.
+    /// Against a model: rows are written, looked for and taken at random. Whatever is due is taken
+    /// in the end, each row once.
     #[test]
     fn every_row_that_is_due_is_taken_once(steps in proptest::collection::vec((0u8..4, 0u32..3, 0i64..50), 1..80)) {
         let mut queues = queues(3);

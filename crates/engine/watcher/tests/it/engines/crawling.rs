@@ -18,7 +18,8 @@ const SLOWLY: Option<u32> = Some(2);
 const NO_LIMIT: Option<u32> = None;
 const MANY: u64 = 160;
 
-/// Things that were saved before there were any stages; every fourth has the same price, from 0 to 3.
+/// Things that were saved before there were any stages; every fourth has the same price, from 0 to
+/// 3.
 async fn save_base(store: &Store, count: u64) -> Vec<String> {
     let things: Vec<Thing> =
         (0..i64::try_from(count).unwrap()).map(|n| Thing::new(&format!("t{n}"), n % 4)).collect();

@@ -97,7 +97,8 @@ pub(crate) async fn stages_that_fight_are_slowed_down_and_nothing_is_lost(place:
         is_late.then_some(running.find("a").await.unwrap().version)
     };
     let version = eventually("all that waits for the entity waits long", slowed).await;
-    // Visits that were under way or asked for by then still come; without a budget there would be thousands.
+    // Visits that were under way or asked for by then still come; without a budget there would be
+    // thousands.
     let (least, most) = (u64::from(CHANGES) + 2, u64::from(CHANGES) + 20);
     assert!((least..=most).contains(&version), "version {version}");
     let visits = || cheaper.visits().len() + dearer.visits().len();

@@ -33,8 +33,8 @@ fn catching_up(catch_up: Option<f64>) -> Config {
     Config { stages, lease_time: LEASE_TIME, ..config() }
 }
 
-/// Has the stage arm a timer for each entity; returns the earliest. By the clock of that process it is yesterday: its timers come
-/// due while it does not run, however long a test takes.
+/// Has the stage arm a timer for each entity; returns the earliest. By the clock of that process it
+/// is yesterday: its timers come due while it does not run, however long a test takes.
 async fn arm_yesterday(running: &Running) -> Time {
     let mut first = None;
     for id in LATE {

@@ -72,7 +72,8 @@ pub(crate) async fn changes_reach_the_topic_and_their_stage_in_the_order_of_vers
     let all = last.iter().map(|(id, version)| (id.clone(), (1..=*version).map(|v| v.to_string()).collect()));
     let all: BTreeMap<String, Vec<String>> = all.collect();
     eventually("everything is exported", async || (exported(&topics).await == all).then_some(())).await;
-    // What is exported may still stand in the outbox; only when it leaves that, the stage is to hear of it.
+    // What is exported may still stand in the outbox; only when it leaves that, the stage is to
+    // hear of it.
     for table in ["watcher_outbox", "watcher_saved"] {
         let empty = async || rows(&running.store, table).await.is_empty().then_some(());
         eventually("the stage has heard of everything", empty).await;

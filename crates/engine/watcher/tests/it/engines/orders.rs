@@ -1,4 +1,5 @@
-//! What people order for a stage: to rest and to go on, to keep other limits, to try again what it has parked.
+//! What people order for a stage: to rest and to go on, to keep other limits, to try again what it
+//! has parked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

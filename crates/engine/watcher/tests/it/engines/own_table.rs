@@ -26,7 +26,8 @@ async fn table(store: &Store) -> BTreeMap<(u32, i64), (Parcel, u64)> {
     rows.map(parcel).collect()
 }
 
-/// How many parcels have each label in each shard: as they were counted with every change, and as they are.
+/// How many parcels have each label in each shard: as they were counted with every change, and as
+/// they are.
 async fn labels(store: &Store) -> (BTreeMap<(u32, String), i64>, BTreeMap<(u32, String), i64>) {
     let counted = rows(store, "test_labels").await.into_iter();
     let counted = counted.map(|row| (LABELS.parts(&row.key).unwrap(), row.amount()));

@@ -33,7 +33,8 @@ impl Place {
         })
     }
 
-    /// The store. The embedded engine has it open once at a time: close it before it is opened again.
+    /// The store. The embedded engine has it open once at a time: close it before it is opened
+    /// again.
     pub(crate) async fn open(&self) -> Store {
         match self {
             Self::Memory(store) => store.clone(),
@@ -50,7 +51,8 @@ impl Place {
         }
     }
 
-    /// Closes the store and opens it again, as after a restart. Memory does not survive one: there it is the same store.
+    /// Closes the store and opens it again, as after a restart. Memory does not survive one: there
+    /// it is the same store.
     pub(crate) async fn reopen(&self, store: Store) -> Store {
         if !matches!(self, Self::Memory(_)) {
             store.close().await.unwrap();

@@ -32,7 +32,8 @@ impl Change {
 pub(crate) struct History {
     /// Its changes, in the order of the topic, each once.
     pub(crate) changes: Vec<Change>,
-    /// Messages that repeated what was there already: right behind the first, and behind later versions.
+    /// Messages that repeated what was there already: right behind the first, and behind later
+    /// versions.
     pub(crate) repeated: usize,
     pub(crate) repeated_late: usize,
 }

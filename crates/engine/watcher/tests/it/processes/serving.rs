@@ -1,7 +1,9 @@
-//! The process that serves: a copy of the test binary that runs a watcher until its standard input ends.
+//! The process that serves: a copy of the test binary that runs a watcher until its standard input
+//! ends.
 //!
-//! It tells its parent, one line each: `refused` for every batch that the store refused because a shard is not its own any more, `heard ID
-//! VERSION` when its stage heard of a saved change, and `ended` when it has given its shards away.
+//! It tells its parent, one line each: `refused` for every batch that the store refused because a
+//! shard is not its own any more, `heard ID VERSION` when its stage heard of a saved change, and
+//! `ended` when it has given its shards away.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -77,7 +79,8 @@ fn price_of(subject: &Subject<Thing>) -> String {
     subject.entity.price.to_string()
 }
 
-/// Writes into the title which price it saw, in which process, and when; keeps the price as its state.
+/// Writes into the title which price it saw, in which process, and when; keeps the price as its
+/// state.
 struct Marking(String);
 
 #[async_trait]

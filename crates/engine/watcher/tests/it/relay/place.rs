@@ -1,5 +1,5 @@
-//! A place where things can go wrong: an engine that counts and fails, rows that are written past the watcher, and a stage that hears
-//! in its own manner.
+//! A place where things can go wrong: an engine that counts and fails, rows that are written past
+//! the watcher, and a stage that hears in its own manner.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -35,7 +35,8 @@ fn price_of(offer: &wire::torg::offers::v1::Offer) -> u64 {
     }
 }
 
-/// Every load has an end, and its statistics are what commits showed. How many there were of each state.
+/// Every load has an end, and its statistics are what commits showed. How many there were of each
+/// state.
 pub(crate) async fn statistics_are_what_happened(
     feeds: &Feeds,
     evidence: &Evidence,

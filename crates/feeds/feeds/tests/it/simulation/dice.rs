@@ -1,4 +1,5 @@
-//! Chance: everybody has dice of their own, so that one who rolls more often does not change what happens to the others.
+//! Chance: everybody has dice of their own, so that one who rolls more often does not change what
+//! happens to the others.
 
 use std::ops::Range;
 use std::sync::Mutex;

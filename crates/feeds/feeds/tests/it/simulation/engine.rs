@@ -1,4 +1,5 @@
-//! The memory that all processes share. Whoever watches sees every batch at the moment when it is applied.
+//! The memory that all processes share. Whoever watches sees every batch at the moment when it is
+//! applied.
 
 use std::collections::BTreeMap;
 

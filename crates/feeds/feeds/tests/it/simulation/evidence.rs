@@ -123,7 +123,8 @@ impl Inside {
         }
     }
 
-    /// The ad store answers for a batch of a load: with what the same commit does, and for the first time.
+    /// The ad store answers for a batch of a load: with what the same commit does, and for the
+    /// first time.
     fn applied(&mut self, id: &LoadId, result: &BatchResult, written: &Written) {
         let told =
             |outcome| result.offers.iter().filter(|offer| offer.outcome.as_known() == Some(outcome)).count();

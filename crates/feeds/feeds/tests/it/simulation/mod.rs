@@ -1,12 +1,15 @@
-//! Simulates the whole path with faults: stores, file storage and links fail, processes are killed at any moment and others take over, sellers send
-//! files that are broken, empty, invalid or overtaken. Every commit is checked when it happens (`evidence.rs`), and everything readable at the end
-//! (`checks.rs`):
+//! Simulates the whole path with faults: stores, file storage and links fail, processes are killed
+//! at any moment and others take over, sellers send files that are broken, empty, invalid or
+//! overtaken. Every commit is checked when it happens (`evidence.rs`), and everything readable at
+//! the end (`checks.rs`):
 //! - no batch of a load is applied twice, or before its turn; no end comes before its batches;
-//! - nothing is removed by a load that failed, was partial, or is older than another that has begun, nor by one that has it;
+//! - nothing is removed by a load that failed, was partial, or is older than another that has
+//!   begun, nor by one that has it;
 //! - statistics are what happened; what is shown in the end is what the last file has.
 //!
-//! `TORG_FEED_SEEDS=200` tries more seeds than usual, `TORG_FEED_SEED=17` that one alone. Files are read by threads of their own, so a seed gives the same files and the same
-//! faults, but not the same interleaving.
+//! `TORG_FEED_SEEDS=200` tries more seeds than usual, `TORG_FEED_SEED=17` that one alone. Files are
+//! read by threads of their own, so a seed gives the same files and the same faults, but not the
+//! same interleaving.
 
 mod checks;
 mod dice;

@@ -99,7 +99,8 @@ impl Ground {
     }
 }
 
-/// A process that runs. Dropped, it is killed: only what is on its way to the store may still arrive.
+/// A process that runs. Dropped, it is killed: only what is on its way to the store may still
+/// arrive.
 pub(crate) struct Process(JoinHandle<()>);
 
 impl Process {

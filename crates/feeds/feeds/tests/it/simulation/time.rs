@@ -1,7 +1,8 @@
 //! Simulated time that goes on while a thread reads a file.
 //!
-//! tokio's paused clock moves on by itself when nothing else can happen, but not while a blocking thread is at work; and one that waits for room in a channel waits for work
-//! that waits for time. So time is moved a little every now and then as well.
+//! tokio's paused clock moves on by itself when nothing else can happen, but not while a blocking
+//! thread is at work; and one that waits for room in a channel waits for work that waits for time.
+//! So time is moved a little every now and then as well.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

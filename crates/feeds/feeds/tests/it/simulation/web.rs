@@ -1,4 +1,5 @@
-//! The web: one file at one address, from a server that is busy now and then, or hangs up in the middle.
+//! The web: one file at one address, from a server that is busy now and then, or hangs up in the
+//! middle.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

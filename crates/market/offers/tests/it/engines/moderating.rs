@@ -65,7 +65,8 @@ pub(crate) async fn opinions_ban_and_allow_and_the_newest_counts(market: Market)
     give(&market, &opinion(id, ALLOW, 10)).await;
     apply(&market).await;
     assert_eq!(now().await, Status::Active);
-    // Back to what it was: expired, not active. Several of one offer at once are applied in their order.
+    // Back to what it was: expired, not active. Several of one offer at once are applied in their
+    // order.
     market.move_to(Mover::Stage, id, Status::Expired).await.unwrap();
     for (verdict, second) in [(BAN, 20), (ALLOW, 21), (BAN, 22), (BAN, 23), (ALLOW, 24)] {
         give(&market, &opinion(id, verdict, second)).await;
@@ -158,8 +159,8 @@ pub(crate) async fn opinions_of_archived_offers_are_kept(market: Market) {
     assert!(market.offers.moderation(id).await.unwrap().is_some());
 }
 
-/// A row of the version before internal state had a field of its own: an offer that was sold, then banned
-/// by `eve`.
+/// A row of the version before internal state had a field of its own: an offer that was sold, then
+/// banned by `eve`.
 const OLD_ROW: &[u8] = b"\x0a\x104829175033168090\x12\x03ann\x22\x04bike\x70\x03\
     \xa2\x06\x19\x0a\x07\x08\x04\x12\x03eve\x10\x04\x18\x01\x22\x0a\x08\xa0\xf8\xfa\x05\x12\x03EUR";
 

@@ -18,7 +18,8 @@ use crate::engines::market::{Market, author, bike, seller};
 const WRITERS: u32 = 4;
 /// What all of them make together, as far as the engine allows.
 const WRITES_PER_SECOND: u32 = 500;
-/// Writes that are made after counts went wrong and before they are corrected; more are made while they are.
+/// Writes that are made after counts went wrong and before they are corrected; more are made while
+/// they are.
 const WRITES_BETWEEN: u64 = 100;
 /// How often counts go wrong.
 const ROUNDS: i64 = 5;
@@ -74,7 +75,8 @@ impl Writers {
     }
 }
 
-/// Moves offers there and back and makes new ones, at its share of the pace; behind it, as fast as the engine allows.
+/// Moves offers there and back and makes new ones, at its share of the pace; behind it, as fast as
+/// the engine allows.
 async fn keep_writing(
     writer: usize,
     offers: Offers,

@@ -84,7 +84,8 @@ proptest! {
         let Ok(update) = UpdateMask::parse(&mask(&[path])) else { return Ok(()) };
         let mut changed = old.clone();
         update.apply(&mut changed, &new).unwrap();
-        // Of a photo, Torg's part is not wanted; a part of a kind of price that is not wanted is emptied, and its kind stays.
+        // Of a photo, Torg's part is not wanted; a part of a kind of price that is not wanted is
+        // emptied, and its kind stays.
         let is_other_kind = path.starts_with("price.") && read(&[path], &new).price.kind.is_none();
         if path != "photos" && !is_other_kind {
             prop_assert_eq!(read(&[path], &changed), read(&[path], &new));

@@ -1,4 +1,5 @@
-//! A client of a seller: makes, changes and moves offers, again and again, also under idempotency keys.
+//! A client of a seller: makes, changes and moves offers, again and again, also under idempotency
+//! keys.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -247,7 +248,8 @@ impl Client {
         }
     }
 
-    /// Looks through a filtered list while others change it: whatever comes is the seller's, fits, and comes once.
+    /// Looks through a filtered list while others change it: whatever comes is the seller's, fits,
+    /// and comes once.
     async fn look(&mut self) {
         let (filter, (preset, name)) = (filters::some(&mut self.dice), *self.dice.one_of(&LISTS).unwrap());
         let (mut seen, mut after) = (BTreeSet::new(), None);

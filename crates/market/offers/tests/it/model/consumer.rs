@@ -1,4 +1,5 @@
-//! A consumer of the topic of changes that is killed again and again, and goes on where its position in the store says.
+//! A consumer of the topic of changes that is killed again and again, and goes on where its
+//! position in the store says.
 
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(crate) struct Consumer {
 }
 
 impl Consumer {
-    /// Starts consumers one after the other, each with a life of at most this, and kills them wherever they are. Dropping the future kills the last one.
+    /// Starts consumers one after the other, each with a life of at most this, and kills them
+    /// wherever they are. Dropping the future kills the last one.
     pub(crate) async fn live_and_die(self, longest: Duration) {
         let mut dice = Dice::of(self.seed, "death");
         for life in 0.. {

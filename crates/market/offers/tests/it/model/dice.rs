@@ -1,4 +1,5 @@
-//! Chance: every actor has dice of its own, so that one that asks more often does not change what happens to the others.
+//! Chance: every actor has dice of its own, so that one that asks more often does not change what
+//! happens to the others.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What is known at the end of a run: the journal, the versions that the consumer saw, and what can be read.
+//! What is known at the end of a run: the journal, the versions that the consumer saw, and what can
+//! be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

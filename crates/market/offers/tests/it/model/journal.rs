@@ -1,4 +1,5 @@
-//! The journal: what everybody who takes part asked for and heard, in the order in which it happened.
+//! The journal: what everybody who takes part asked for and heard, in the order in which it
+//! happened.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -102,7 +103,8 @@ pub(crate) struct Received {
 pub(crate) struct Notes {
     pub(crate) calls: Vec<Called>,
     pub(crate) draft_changes: Vec<DraftChange>,
-    /// Changes of drafts that were made twice at once under one key, done, and refused all the same.
+    /// Changes of drafts that were made twice at once under one key, done, and refused all the
+    /// same.
     pub(crate) drafts_refused: Vec<(Token, Error)>,
     pub(crate) given: Vec<Given>,
     pub(crate) received: Vec<Received>,

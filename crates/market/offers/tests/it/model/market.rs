@@ -106,7 +106,8 @@ impl Market {
         self.spawn(async move |stop| archive_often(offers, dice, pause, stop).await);
     }
 
-    /// Runs something until the market closes. Everybody hears of that alone: a watch channel wakes those who share it in any order.
+    /// Runs something until the market closes. Everybody hears of that alone: a watch channel wakes
+    /// those who share it in any order.
     fn spawn<F>(&mut self, run: impl FnOnce(watch::Receiver<bool>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,

@@ -1,4 +1,5 @@
-//! A moderator: puts opinions into their topic, old ones after new ones too, and now and then something that is none.
+//! A moderator: puts opinions into their topic, old ones after new ones too, and now and then
+//! something that is none.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What the model knows of statuses: written down once more, on purpose, and not taken from the code that is tested.
+//! What the model knows of statuses: written down once more, on purpose, and not taken from the
+//! code that is tested.
 
 use wire::torg::offers::v1::{Preset, Status};
 

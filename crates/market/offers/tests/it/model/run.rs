@@ -36,7 +36,8 @@ pub(crate) struct Outcome {
     pub(crate) figures: String,
 }
 
-/// Plays a plan; `None` if this machine lacks what it needs. Panics where something is wrong, and tells the seed.
+/// Plays a plan; `None` if this machine lacks what it needs. Panics where something is wrong, and
+/// tells the seed.
 pub(crate) fn play(plan: &Plan) -> Option<Outcome> {
     let _seed = Seed(plan.clone());
     let mut builder = match plan.engine {

@@ -1,4 +1,5 @@
-//! Operators and loaders: values move, forward and sometimes back, and operators take every manual action.
+//! Operators and loaders: values move, forward and sometimes back, and operators take every manual
+//! action.
 
 use std::time::Duration;
 

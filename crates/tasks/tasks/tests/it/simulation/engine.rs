@@ -1,4 +1,5 @@
-//! The store's engine as one process has it: the memory that all share, behind that process's gate, under the eyes of the world.
+//! The store's engine as one process has it: the memory that all share, behind that process's gate,
+//! under the eyes of the world.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};

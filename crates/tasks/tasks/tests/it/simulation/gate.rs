@@ -1,4 +1,5 @@
-//! A gate between a process and everything else. Of a process that is frozen nothing comes through until it goes on, of one that was killed never again.
+//! A gate between a process and everything else. Of a process that is frozen nothing comes through
+//! until it goes on, of one that was killed never again.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

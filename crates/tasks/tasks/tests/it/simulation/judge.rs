@@ -224,7 +224,8 @@ impl Commit<'_> {
         }
     }
 
-    /// A chunk moves what is remembered only if that was asked, only forward, and never beyond what its run saw.
+    /// A chunk moves what is remembered only if that was asked, only forward, and never beyond what
+    /// its run saw.
     fn remembers_chunk(&mut self, name: &str, before: &proto::Task, after: &proto::Task, saw: &Seen) {
         let backfill = before.state.as_option().and_then(|state| state.backfill.as_option());
         let (last, now) = (remembered(before), remembered(after));
@@ -269,7 +270,8 @@ impl Commit<'_> {
         self.must(is_true, || format!("{key:?} is told to be {reported:?}, and it is {end}"));
     }
 
-    /// The values of a success stand in its own commit, unless they stand there already or would move back.
+    /// The values of a success stand in its own commit, unless they stand there already or would
+    /// move back.
     fn sets(&mut self, key: &RunKey, row: &proto::TaskRun, saw: &Seen, is_chunk: bool) {
         let own = self
             .inside

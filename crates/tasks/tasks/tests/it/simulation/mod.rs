@@ -12,8 +12,8 @@
 //! - only the leader decides, limits hold, runs are numbered consecutively, and reported ends are
 //!   the real ones.
 //!
-//! Then all failures stop, and it must come to rest (`rest.rs`) with no trigger that holds: no change
-//! without its firing.
+//! Then all failures stop, and it must come to rest (`rest.rs`) with no trigger that holds: no
+//! change without its firing.
 //!
 //! `TORG_TASK_SEEDS=300` tries more seeds than usual, `TORG_TASK_SEED=17` that one alone. One seed
 //! gives one trace.

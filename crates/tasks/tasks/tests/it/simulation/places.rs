@@ -1,4 +1,5 @@
-//! Places where runs are. Runs and their supervisors outlive processes: whatever happens to those, a run goes on, and is stopped when its time is over.
+//! Places where runs are. Runs and their supervisors outlive processes: whatever happens to those,
+//! a run goes on, and is stopped when its time is over.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,7 +112,8 @@ impl Place {
         }
     }
 
-    /// What happens to a process in the midst of a call: frozen, it finds that nothing has come of it; killed, it never knows.
+    /// What happens to a process in the midst of a call: frozen, it finds that nothing has come of
+    /// it; killed, it never knows.
     async fn hold_up(&self, time: Duration) -> Result<(), ExecuteError> {
         let was_open = self.gate.state() == State::Open;
         tokio::time::sleep(time).await;

@@ -1,4 +1,5 @@
-//! Processes: each with its own store over the shared memory, its own place for runs, and its own bad luck.
+//! Processes: each with its own store over the shared memory, its own place for runs, and its own
+//! bad luck.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -160,7 +161,8 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// As `kill -9`: nothing is given back, and only what is on its way to the store may still arrive.
+    /// As `kill -9`: nothing is given back, and only what is on its way to the store may still
+    /// arrive.
     fn drop(&mut self) {
         self.gate.kill();
         self.task.abort();
@@ -174,7 +176,8 @@ async fn leader(ground: Ground, actor: Actor, gate: Gate, stop: watch::Receiver<
     tasks.run(actor.name.clone(), stop).await.unwrap();
 }
 
-/// Keeps a place filled until things calm down: processes are killed, freeze, are stopped and come back. The last one is left running.
+/// Keeps a place filled until things calm down: processes are killed, freeze, are stopped and come
+/// back. The last one is left running.
 pub(crate) async fn fill_place(ground: Ground, place: String, until: Instant) -> Process {
     let dice = Dice::of(ground.seed, &format!("{place} fate"));
     for life in 1.. {

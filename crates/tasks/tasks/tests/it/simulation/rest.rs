@@ -9,7 +9,8 @@ use crate::simulation::tasks::{Seen, seen};
 use crate::simulation::world::{Inside, World, running};
 
 impl World {
-    /// Every run that rows say is under way is really looked after: it was started, if its place is there.
+    /// Every run that rows say is under way is really looked after: it was started, if its place is
+    /// there.
     pub(crate) fn everything_is_looked_after(&self) {
         let inside = self.queries();
         let started = |(name, (_, task)): (&String, &(u64, proto::Task))| {

@@ -1,7 +1,8 @@
-//! Tasks by chance, as a task file and as an evaluation of their own that knows nothing of how triggers are evaluated elsewhere.
+//! Tasks by chance, as a task file and as an evaluation of their own that knows nothing of how
+//! triggers are evaluated elsewhere.
 //!
-//! A task only waits on what comes from outside and on what tasks with smaller numbers set, so that nothing runs in circles; and every way to fire needs
-//! something that a success uses up.
+//! A task only waits on what comes from outside and on what tasks with smaller numbers set, so that
+//! nothing runs in circles; and every way to fire needs something that a success uses up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -60,7 +61,8 @@ impl Leaf {
         !matches!(self, Self::CaughtUp { .. })
     }
 
-    /// By the book: no value is no reason, nothing remembered is one, and what has moved back is none.
+    /// By the book: no value is no reason, nothing remembered is one, and what has moved back is
+    /// none.
     fn holds(&self, current: &Seen, remembered: &Seen) -> bool {
         let grown =
             |of: &String, enough: &dyn Fn(i64, i64) -> bool| match (current.get(of), remembered.get(of)) {

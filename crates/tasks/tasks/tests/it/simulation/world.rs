@@ -1,4 +1,5 @@
-//! What is known of everything: every row as commits left it, every run as it really was, and what was violated.
+//! What is known of everything: every row as commits left it, every run as it really was, and what
+//! was violated.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -52,7 +53,8 @@ pub(crate) struct Inside {
     pub(crate) decks: BTreeMap<u64, Deck>,
     /// Decks by their texts, before they are deployed.
     pub(crate) texts: BTreeMap<String, Deck>,
-    /// What an actor has seen last: the versions of values when it looked for marks, and the newest deployment.
+    /// What an actor has seen last: the versions of values when it looked for marks, and the newest
+    /// deployment.
     pub(crate) looked: BTreeMap<String, BTreeMap<String, u64>>,
     pub(crate) read: BTreeMap<String, u64>,
     /// Runs as they really were.
@@ -172,7 +174,8 @@ impl Inside {
         *self.values.get(of)?.last()?
     }
 
-    /// The decks that an actor may go by: the one that it has read, and those that were deployed since.
+    /// The decks that an actor may go by: the one that it has read, and those that were deployed
+    /// since.
     pub(crate) fn decks_of(&self, actor: &Actor) -> Vec<&Deck> {
         let read = self.read.get(&actor.name).copied().unwrap_or_default();
         self.decks.range(read..=self.newest).map(|(_, deck)| deck).collect()

@@ -15,8 +15,8 @@ pub(crate) struct Section {
     pub(crate) cases: Vec<Case>,
 }
 
-/// Values are written as the clock of the zone shows them, `2021-04-25 03:27:33`, with the offset where it shows them twice, or as
-/// numbers; an empty text is no value.
+/// Values are written as the clock of the zone shows them, `2021-04-25 03:27:33`, with the offset
+/// where it shows them twice, or as numbers; an empty text is no value.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,

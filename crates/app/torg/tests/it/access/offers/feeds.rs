@@ -21,7 +21,8 @@ fn of_load(target: &Target) -> Value {
     json!({"seller": target.seller, "namespace": SHOP, "number": "1"})
 }
 
-/// Every method, about what is ann's. A load that does not wait cannot be confirmed by anybody: who may is told that.
+/// Every method, about what is ann's. A load that does not wait cannot be confirmed by anybody: who
+/// may is told that.
 #[rustfmt::skip]
 pub(super) const METHODS: &[Line] = &[
     //                                nobody visitor ann bob support moderator service admin no role no name

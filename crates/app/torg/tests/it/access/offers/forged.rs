@@ -9,7 +9,8 @@ const OFFERS: &str = "/torg.offers.v1.OfferService";
 const DRAFTS: &str = "/torg.offers.v1.DraftService";
 const LIST: &str = "/torg.offers.v1.CabinetService/ListOffers";
 
-/// Every field of an offer that no seller sets, with a value that somebody would like to have there.
+/// Every field of an offer that no seller sets, with a value that somebody would like to have
+/// there.
 fn wishes() -> Vec<(&'static str, Value)> {
     let time = json!("2001-01-01T00:00:00Z");
     vec![

@@ -1,4 +1,5 @@
-//! Every method of the services over offers, of feeds and of the catalogue, by every kind of caller, over JSON and gRPC.
+//! Every method of the services over offers, of feeds and of the catalogue, by every kind of
+//! caller, over JSON and gRPC.
 
 mod feeds;
 mod forged;

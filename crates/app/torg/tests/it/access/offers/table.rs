@@ -139,7 +139,8 @@ pub(super) const METHODS: &[Line] = &[
     line(CATALOGUE,  "GetCategory",        [A,    A,      A,  A,  A,      A,        A,      A,    A,      A], |_| json!({"id": "transport/cars"})),
 ];
 
-/// Methods in whose requests a seller can be left out. Only those who have the rights of all sellers may watch everybody.
+/// Methods in whose requests a seller can be left out. Only those who have the rights of all
+/// sellers may watch everybody.
 #[rustfmt::skip]
 pub(super) const UNNAMED: &[Line] = &[
     //                                     nobody visitor ann bob support moderator service admin no role no name

@@ -1,4 +1,5 @@
-//! What sellers, and those who help them, do with feeds: a seller on a desk in English, an admin on a phone in Russian.
+//! What sellers, and those who help them, do with feeds: a seller on a desk in English, an admin on
+//! a phone in Russian.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -82,7 +83,8 @@ fn whole_life(shop: &Shop<'_>) {
 
     shop.upload(30);
     shop.until_load("STATE_DONE");
-    // A file with almost nothing in it would remove almost everything: it waits for somebody to say yes.
+    // A file with almost nothing in it would remove almost everything: it waits for somebody to say
+    // yes.
     shop.upload(1);
     shop.until_load("STATE_WAITING");
     browser.wait_until("it is not told that the load waits", |browser| browser.has("#confirm"));
@@ -112,7 +114,8 @@ fn whole_life(shop: &Shop<'_>) {
     wait_until("it is gone", || shop.feed().is_null());
 }
 
-/// What the seller's categories are taken for: somebody says otherwise, and lets it be recognised again.
+/// What the seller's categories are taken for: somebody says otherwise, and lets it be recognised
+/// again.
 fn categories(shop: &Shop<'_>) {
     let browser = &shop.browser;
     let (page, names) = (format!("{}/categories", shop.page()), format!("Own {}", shop.namespace));

@@ -1,4 +1,5 @@
-//! Every action of the console as roles that may not do it: it is not offered, and refused to who tries anyway.
+//! Every action of the console as roles that may not do it: it is not offered, and refused to who
+//! tries anyway.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +99,8 @@ fn attempts(server: &Server) -> Vec<Attempt> {
     all
 }
 
-/// Sends a form as somebody does who knows how pages are made, with the token of their own session: what the page says to it.
+/// Sends a form as somebody does who knows how pages are made, with the token of their own session:
+/// what the page says to it.
 fn send(browser: &Browser<'_>, attempt: &Attempt) -> String {
     let fields: Vec<_> = attempt.fields.iter().map(|(name, text)| json!([name, text])).collect();
     let said = browser.script_later(&format!(
@@ -219,7 +221,8 @@ fn what_a_role_may_not_do_is_not_offered_and_refused_to_who_tries_anyway() {
     assert_eq!(never.iter().filter(is_seldom).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// What is offered only while something runs, waits or has failed: `actions/{stages,feeds,tasks}.rs` bring that about as an admin.
+/// What is offered only while something runs, waits or has failed:
+/// `actions/{stages,feeds,tasks}.rs` bring that about as an admin.
 const SELDOM: [&str; 8] = [
     "/release'",
     "/promote'",
@@ -231,7 +234,8 @@ const SELDOM: [&str; 8] = [
     "[name=do][value=pause]",
 ];
 
-/// What services say to those whose roles do not suffice, and to those for whom something is not there.
+/// What services say to those whose roles do not suffice, and to those for whom something is not
+/// there.
 const REFUSALS: [&str; 7] = [
     "may not",
     "do not allow this",

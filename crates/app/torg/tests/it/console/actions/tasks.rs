@@ -1,4 +1,5 @@
-//! What people do with tasks and the values that these wait on, on a desk in English and on a phone in Russian.
+//! What people do with tasks and the values that these wait on, on a desk in English and on a phone
+//! in Russian.
 
 use std::sync::Arc;
 

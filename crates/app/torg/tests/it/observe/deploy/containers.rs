@@ -95,7 +95,8 @@ fn no_two_services_build_an_image_of_the_same_name_and_each_image_that_is_built_
     assert_eq!(services["keys"]["image"], "torg");
 }
 
-/// What the guide runs in the container of the demo is run in the one that it has started, and is there.
+/// What the guide runs in the container of the demo is run in the one that it has started, and is
+/// there.
 #[test]
 fn the_commands_for_a_demo_in_a_container_name_it_and_are_commands_of_torg() {
     let guide = read("docs/operations.md");

@@ -1,4 +1,5 @@
-//! The files for Prometheus, judged by Prometheus itself: its tool, and a server that watches over a Torg.
+//! The files for Prometheus, judged by Prometheus itself: its tool, and a server that watches over
+//! a Torg.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -67,7 +68,8 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    /// With our configuration, but for what differs here: where Torg, the key and the alerts are, and how often it looks.
+    /// With our configuration, but for what differs here: where Torg, the key and the alerts are,
+    /// and how often it looks.
     fn start(program: &Path, folder: &Path, torg: &Server, key: &str) -> Prometheus {
         let changed = [
             ("\"torg:8080\"", format!("\"{}\"", torg.address)),

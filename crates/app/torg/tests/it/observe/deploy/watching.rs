@@ -20,8 +20,9 @@ fn alerts() -> BTreeMap<String, String> {
     rules.iter().map(|rule| (text(rule, "alert"), text(rule, "expr"))).collect()
 }
 
-/// Every problem that a process tells, with the measure by which it is seen and the alert that tells somebody. A note is
-/// wanted by somebody, and has an alert only where it may have been forgotten.
+/// Every problem that a process tells, with the measure by which it is seen and the alert that
+/// tells somebody. A note is wanted by somebody, and has an alert only where it may have been
+/// forgotten.
 const PROBLEMS: [(&str, &str, &str); 24] = [
     ("consumer_stuck", "torg_consumers_stuck", "TorgConsumersStuck"),
     ("export_late", "torg_export_lag_seconds", "TorgExportLate"),
@@ -49,7 +50,8 @@ const PROBLEMS: [(&str, &str, &str); 24] = [
     ("topics_away", "torg_topics_answers", "TorgTopicsAway"),
 ];
 
-/// Problems without an alert: what passes by itself, and what a process cannot see of itself, of which there is no measure.
+/// Problems without an alert: what passes by itself, and what a process cannot see of itself, of
+/// which there is no measure.
 const WITHOUT_ALERT: [&str; 4] = ["figures_full", "looks_fail", "stopping", "time_moves"];
 
 /// That such an alert has a runbook is a test of its own.

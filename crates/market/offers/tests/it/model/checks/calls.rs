@@ -1,6 +1,8 @@
-//! A call that was acknowledged had exactly one effect, however often it was made; one that was refused had none.
+//! A call that was acknowledged had exactly one effect, however often it was made; one that was
+//! refused had none.
 //!
-//! Only a call whose caller went away is open. No error leaves it open: the store answers a commit when it knows what became of it.
+//! Only a call whose caller went away is open. No error leaves it open: the store answers a commit
+//! when it knows what became of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +46,8 @@ pub(crate) fn check(evidence: &Evidence, effects: &Effects, may_fail: bool) {
     billing(evidence);
 }
 
-/// An answer is a version of the offer that the call has changed: the one that it made, or a later one if it was made again.
+/// An answer is a version of the offer that the call has changed: the one that it made, or a later
+/// one if it was made again.
 fn answered(evidence: &Evidence, effects: &Effects, call: &Called) {
     let Answer::Done(offer) = &call.answer else { return };
     let (id, version) = effects[&call.token];

@@ -1,4 +1,5 @@
-//! Behind every version stands a call, a stage, an opinion or the archive, and it has the effect of that and no other.
+//! Behind every version stands a call, a stage, an opinion or the archive, and it has the effect of
+//! that and no other.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +110,8 @@ fn by_seller(before: Option<&Offer>, seller: &str, token: Token, asked: &Asked) 
     }
 }
 
-/// Others change the status and its reason alone, and which status they may set is for the check of moves to say.
+/// Others change the status and its reason alone, and which status they may set is for the check of
+/// moves to say.
 fn by_others(at: &str, by: Who, version: &Version, before: &Face) -> Face {
     let (name, after) = (&*version.name, Face::of(&version.offer));
     let reason = match by {

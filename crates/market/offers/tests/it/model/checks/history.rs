@@ -1,4 +1,5 @@
-//! The history has every version until the offer left, by the same author and at the same time as the topic, with the fields in which it differs from the one before.
+//! The history has every version until the offer left, by the same author and at the same time as
+//! the topic, with the fields in which it differs from the one before.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Every step from one version to the next is one that the model allows to its author, and a ban is lifted to what was there before it.
+//! Every step from one version to the next is one that the model allows to its author, and a ban is
+//! lifted to what was there before it.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +80,8 @@ fn since_ms(version: &Version) -> i64 {
     time::to_ms(version.offer.status_time.as_option().unwrap())
 }
 
-/// A version that does not change the status: a seller changes something else; moderation gives other reasons, or lifts the ban of a removed offer.
+/// A version that does not change the status: a seller changes something else; moderation gives
+/// other reasons, or lifts the ban of a removed offer.
 fn stays(at: &str, before: VisitStatus, by: Who) -> VisitStatus {
     match (by, before.status) {
         (

@@ -1,4 +1,5 @@
-//! The newest opinion counts, every one that counts when it comes has its effect, and what is none is put aside.
+//! The newest opinion counts, every one that counts when it comes has its effect, and what is none
+//! is put aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
