@@ -1,4 +1,4 @@
-//! Who may call, wired: the gate and the certificate of one process, and what keeps them fresh.
+//! Authentication of one process: the gate, the TLS certificate, and their refresh.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use tokio::task::JoinHandle;
 use crate::config::Config;
 use terminal::errors::advised;
 
-/// The gate before every call, and the port's TLS.
+/// The gate in front of every call, and the TLS of the port.
 pub struct Auth {
     pub gate: Gate,
     pub tls: Option<Arc<Tls>>,
 }
 
 impl Auth {
-    /// Reads what the configuration names. Refuses what would be open to other machines; to be
-    /// asked before the port is taken.
+    /// Reads what the configuration names. Refuses settings that would leave the process open to
+    /// other machines. Must run before the port is bound.
     pub fn prepare(config: &Config) -> anyhow::Result<Auth> {
         access::require_safe_listen(config.listen, &config.access).map_err(access_error)?;
         let gate = Gate::new(&config.access, Arc::new(HttpsFetch::default()), Clock::system())
@@ -30,7 +30,7 @@ impl Auth {
         Ok(Auth { gate, tls })
     }
 
-    /// Believes the store's API keys from now on and keeps keys and certificates up to date until
+    /// Accepts the store's API keys from now on. Refreshes keys and certificates until
     /// [`Upkeep::close`].
     pub fn open(&self, keys: &ApiKeys) -> Upkeep {
         self.gate.open_api_keys(keys.clone());
@@ -48,30 +48,29 @@ impl Auth {
     }
 }
 
-/// What runs beside the calls.
+/// Background refresh of keys and certificates.
 pub struct Upkeep {
     tasks: Vec<JoinHandle<()>>,
     keys: ApiKeys,
 }
 
 impl Upkeep {
-    /// Ends it, and writes down which keys were used last.
+    /// Stops the refresh and writes when each key was last used.
     pub async fn close(self) -> anyhow::Result<()> {
         for task in self.tasks {
             task.abort();
-            // Aborted or not: it has ended.
+            // The task has ended, aborted or not.
             let _ = task.await;
         }
         self.keys.write_uses().await.map(|_| ()).map_err(access_error)
     }
 }
 
-/// The API keys of a store.
 pub fn api_keys(store: &Store) -> ApiKeys {
     ApiKeys::new(store.clone(), Clock::system(), Entropy::system())
 }
 
-/// The error of access for a person.
+/// Adds the hint, if the error has one.
 pub fn access_error(error: access::Error) -> anyhow::Error {
     match error.hint() {
         Some(hint) => advised(error, hint),

@@ -1,4 +1,4 @@
-//! The stages that Torg brings along, as the configuration wants them.
+//! Sets up the built-in stages that the configuration enables.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,25 +22,25 @@ use crate::config::{BuiltInStage, Config};
 use crate::environment::Environment;
 use terminal::errors::advised;
 
-/// Downloads take their time: few offers in a call, and minutes for it.
+/// Downloads are slow: few offers per call, and minutes for each call.
 const PHOTOS_TIMEOUT: Duration = Duration::from_secs(300);
 const PHOTOS_BATCH_MAX: usize = 2;
-/// Hosts of videos are asked gently.
+/// Video hosts get few requests at a time.
 const VIDEO_TIMEOUT: Duration = Duration::from_secs(30);
 const VIDEO_BATCH_MAX: usize = 2;
 const VIDEO_RATE: f64 = 20.0;
 
-/// The built-in stages, and what goes with them.
+/// The enabled built-in stages and the parts they need.
 pub(crate) struct BuiltInStages {
     pub stages: Vec<BuiltIn>,
-    /// The photos, if there is a stage for them.
+    /// Set if a photo stage is enabled.
     pub photos: Option<Photos>,
-    /// What offers cost, if there is a stage for that: somebody has to follow the changes.
+    /// Set if the price stage is enabled. The caller must follow the changes of offers for it.
     pub prices: Option<Prices>,
 }
 
 impl BuiltInStages {
-    /// Sets up those that are wanted.
+    /// Opens the enabled stages.
     pub(crate) async fn open(
         environment: &dyn Environment,
         config: &Config,

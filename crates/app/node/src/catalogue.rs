@@ -1,4 +1,4 @@
-//! The catalogue that the configuration names, with its past.
+//! Loads the configured catalogue and its earlier versions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use catalog::{Catalogue, Sources};
 use stages::Lineage;
 use terminal::errors::advised;
 
-/// Reads the catalogue of a folder, or the built-in one if the path is empty.
+/// Reads the catalogue in a folder, or the built-in one if the path is empty.
 pub fn read_catalogue(folder: &Path) -> catalog::Result<Catalogue> {
     if folder.as_os_str().is_empty() { Catalogue::builtin() } else { Sources::new().directory(folder).load() }
 }
 
-/// [`read_catalogue`] with an error that says what to do.
+/// [`read_catalogue`] with a hint in the error.
 pub fn load_catalogue(folder: &Path) -> anyhow::Result<Catalogue> {
     read_catalogue(folder).map_err(|error| {
         advised(error, "mend the files in offers.catalogue_dir, or leave it out for the built-in catalogue")
     })
 }
 
-/// Reads the catalogue's past from a folder; without a past if the path is empty.
+/// Reads earlier versions of the catalogue from a folder; there are none if the path is empty.
 pub fn read_lineage(past: &Path, present: Arc<Catalogue>) -> anyhow::Result<Lineage> {
     if past.as_os_str().is_empty() {
         return Ok(Lineage::of(present));
@@ -27,7 +27,7 @@ pub fn read_lineage(past: &Path, present: Arc<Catalogue>) -> anyhow::Result<Line
     let wrong = |error: &dyn std::fmt::Display| {
         advised(format!("the catalogue's past: {error}"), "mend the files in offers.catalogue_past_dir")
     };
-    // A misspelt path would otherwise be an empty past.
+    // Without this check a misspelt path would count as an empty folder.
     std::fs::read_dir(past).map_err(|error| wrong(&format!("{}: {error}", past.display())))?;
     Lineage::read(past, present).map_err(|error| wrong(&error))
 }

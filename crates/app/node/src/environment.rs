@@ -1,7 +1,6 @@
-//! What surrounds a node: the clock that offers follow, the outbound clients, routes beside Torg's
-//! own.
+//! The environment of a node: the clock of offers, outbound clients, and additional routes.
 //!
-//! A node runs in [`Production`] unless its caller brings another environment, as the demo does.
+//! A node runs in [`Production`] unless its caller supplies another environment, as the demo does.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,38 +17,36 @@ use topics::Topics;
 
 use crate::supervisor::Running;
 
-/// Makes the environment of a node whose port is taken: nothing refuses the start after that.
+/// Creates the environment after the port is bound, when nothing else can refuse the start.
 pub type Prepare = Box<dyn FnOnce(SocketAddr) -> anyhow::Result<Arc<dyn Environment>> + Send>;
 
-/// The surroundings of a node.
 #[async_trait]
 pub trait Environment: Send + Sync {
-    /// The clock that offers follow.
     fn clock(&self) -> Clock {
         Clock::system()
     }
 
-    /// The client for links of strangers, under these rules.
+    /// The HTTP client for untrusted links.
     fn client(&self, rules: Rules) -> Client {
         Client::new(rules)
     }
 
-    /// The hosts of videos that the stage for videos knows.
+    /// The video hosts that the video stage knows.
     fn videos(&self) -> VideoConfig {
         VideoConfig::default()
     }
 
-    /// Routes beside Torg's own, open to everybody.
+    /// Additional routes, open to everyone.
     fn routes(&self) -> Option<Router> {
         None
     }
 
-    /// True while the clock is set forward: rates by time mean nothing then.
+    /// True while the clock is being moved forward: rates are meaningless then.
     fn clock_jumps(&self) -> bool {
         false
     }
 
-    /// Starts work of the environment's own once the node is open.
+    /// Starts background work of the environment once the node is open.
     async fn start(&self, _node: Opened) -> anyhow::Result<Option<Started>> {
         Ok(None)
     }
@@ -63,10 +60,8 @@ pub struct Opened {
     pub topics: Topics,
 }
 
-/// What an environment started.
 pub struct Started {
     pub running: Running,
-    /// Printed to stdout once the node is ready.
     pub guide: String,
 }
 

@@ -1,5 +1,4 @@
-//! Actions as they are looked for: the newest first, by what they are about, by who did them, by
-//! how and with what outcome.
+//! Queries on recorded actions: newest first, filtered by object, author, method and outcome.
 
 use store::{Key, Read as _};
 use wire::torg::admin::v1::Action;
@@ -7,19 +6,19 @@ use wire::torg::admin::v1::Action;
 use super::limits::{LOOKED_AT_MAX, LOOKED_AT_ONCE};
 use super::{ACTIONS, Actions, BY_ABOUT, Place, SHARD, place, read};
 
-/// Which actions are wanted: those that fit everything that is said. What is empty says nothing.
+/// A filter on actions. All conditions must hold; an empty field is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     pub about: String,
     pub author: String,
-    /// Only what failed or was refused.
+    /// Only actions that failed or were refused.
     pub failed: bool,
-    /// How the names of their methods begin.
+    /// A prefix of the method name.
     pub method_prefix: String,
 }
 
 impl Wanted {
-    /// Whether every action about it is wanted.
+    /// True if the object is the only condition.
     fn is_all(&self) -> bool {
         self.author.is_empty() && !self.failed && self.method_prefix.is_empty()
     }
@@ -32,9 +31,9 @@ impl Wanted {
 }
 
 impl Actions {
-    /// Wanted actions behind a place, the newest first, at most `limit`; and the place from which
-    /// it goes on, if there are more. Of all that there are, so many are looked at: there may be
-    /// fewer, and more behind them.
+    /// Matching actions after `place`, newest first, at most `limit`, and the place to continue
+    /// from if there are more. One call scans a bounded number of actions, so it may return fewer
+    /// than `limit` although more follow.
     pub async fn list(
         &self,
         wanted: &Wanted,
@@ -62,8 +61,8 @@ impl Actions {
         }
     }
 
-    /// Some actions about this, or about anything, behind a place; and whether there are more. One
-    /// that goes at this moment is a place without an action.
+    /// Actions about an object (or about any) after a place, and whether more follow. An action
+    /// that is deleted during the read yields a place without an action.
     async fn some(
         &self,
         about: &str,

@@ -1,10 +1,9 @@
-//! What people and programs did that changes how Torg works, and what they tried to: who, what,
-//! when, and what came of it.
+//! The audit log: what people and programs did, or tried to do, that changes how the system works.
 //!
-//! One row for each action by its time, and one more by what it is about. Which calls are actions,
-//! and what is kept of them, is decided around the services (`server/rpc/recorder.rs`, and
-//! `server/feeds` for files); secrets are masked before anything is kept ([`shown`]). An action
-//! that cannot be written down is in the log: the call itself never fails for that.
+//! Each action has one row by time and one row by its object. Which calls are actions, and what is
+//! recorded of them, is decided around the services (`server/rpc/recorder.rs`, and `server/feeds`
+//! for files). Secrets are masked before anything is stored ([`shown`]). If an action cannot be
+//! written, the log says so and the call still succeeds.
 
 pub(crate) mod limits;
 mod listed;
@@ -26,15 +25,14 @@ pub(crate) use listed::Wanted;
 use noted::Refused;
 pub(crate) use noted::{Beginning, Failure, Noted, is_own_feed};
 
-/// Actions by their time, all in shard zero. The last column tells those of one moment apart.
+/// Actions by time, all in shard zero. The column `id` separates actions of the same millisecond.
 static ACTIONS: Table<(u32, i64, String)> = Table::plain("actions", &["shard", "at", "id"]);
-/// The same by what they are about; the rows are empty.
+/// An index by object; the rows are empty.
 static BY_ABOUT: Table<(u32, String, i64, String)> =
     Table::plain("actions_about", &["shard", "about", "at", "id"]);
 
 const SHARD: u32 = 0;
 
-/// The tables that a store must be opened with.
 pub(crate) fn tables() -> [&'static TableDef; 2] {
     [ACTIONS.def(), BY_ABOUT.def()]
 }
@@ -45,11 +43,11 @@ pub struct Actions {
     store: Store,
     clock: Clock,
     refused: Arc<Refused>,
-    /// Counts actions of this process: those of one moment are told in their order.
+    /// Orders the actions of this process that happen in the same millisecond.
     count: Arc<AtomicU32>,
 }
 
-/// A place among actions: behind it are older ones.
+/// A position in the list of actions; older actions follow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     at: i64,
@@ -57,12 +55,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// As a token for callers.
+    /// The place as a page token.
     pub fn token(&self) -> String {
         format!("{}-{}", self.at, self.id)
     }
 
-    /// From a token; `None` if it is none.
+    /// Parses a page token; `None` if it is malformed.
     pub fn from_token(token: &str) -> Option<Place> {
         let (at, id) = token.split_once('-')?;
         let is_id = id.len() == ID_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -70,16 +68,16 @@ impl Place {
     }
 }
 
-/// Digits of the part of a key that tells actions of one moment apart.
+/// Digits of the `id` column of a key.
 const ID_DIGITS: usize = 16;
 
 impl Actions {
-    /// The actions in this store, which must have been opened with [`tables`].
+    /// The store must have been opened with [`tables`].
     pub fn new(store: Store, clock: Clock) -> Actions {
         Actions { store, clock, refused: Arc::default(), count: Arc::default() }
     }
 
-    /// Notes that an action begins.
+    /// Starts recording an action.
     pub fn begin(&self, beginning: Beginning<'_>) -> Noted {
         Noted::new(self, beginning)
     }
@@ -88,7 +86,6 @@ impl Actions {
         self.clock.now()
     }
 
-    /// Writes an action down.
     async fn record(&self, action: &Action) -> store::Result<()> {
         let at = action.time.as_option().map_or(0, to_ms);
         let id = self.next_id();
@@ -97,18 +94,18 @@ impl Actions {
         if !action.about.is_empty() {
             batch.set(BY_ABOUT.key((SHARD, &*action.about, at, &*id)), Vec::new());
         }
-        // Nothing is checked: it cannot be in conflict.
+        // The batch has no preconditions, so it cannot conflict.
         self.store.commit(batch).await.map(|_| ())
     }
 
-    /// Tells an action from others of the same moment: those of this process by their order, those
-    /// of others by chance.
+    /// A key suffix for actions of the same millisecond: a counter orders those of this process,
+    /// random digits separate processes.
     fn next_id(&self) -> String {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         format!("{count:08x}{:08x}", rand::random::<u32>())
     }
 
-    /// Removes actions that are too old, now and then, until `stop` turns true.
+    /// Deletes expired actions periodically until `stop` turns true.
     pub async fn run_cleaning(&self, mut stop: watch::Receiver<bool>) {
         loop {
             match self.clean().await {
@@ -127,7 +124,7 @@ impl Actions {
         }
     }
 
-    /// Removes all that are too old; how many there were.
+    /// Deletes all expired actions and returns their number.
     async fn clean(&self) -> store::Result<usize> {
         let (before, mut removed) = ((self.now() - KEPT).as_ms(), 0);
         loop {
@@ -156,7 +153,7 @@ fn place(key: &Key) -> store::Result<Place> {
     Ok(Place { at, id })
 }
 
-/// A row that cannot be read is shown as such: somebody wants to know that there is one.
+/// A row that cannot be decoded is listed as such instead of being hidden.
 fn read(value: &[u8], key: &Key) -> Action {
     Action::decode_from_slice(value).unwrap_or_else(|error| {
         tracing::warn!(%key, %error, "a recorded action cannot be read");

@@ -1,4 +1,4 @@
-//! An action from its beginning until it is written down with what came of it.
+//! Records one action from its beginning to its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,29 +12,28 @@ use wire::torg::admin::v1::Action;
 use super::limits::{REFUSED_AUTHORS_MAX, REFUSED_IN_A_MINUTE_MAX, WRITE_WAIT};
 use super::{Actions, shown};
 
-/// What is said of an action of which nobody knows what came of it.
+/// The recorded error of an action whose outcome is unknown.
 const CUT_OFF: &str =
     "cut off: its client went away, or it took too long; it may have been done in part or as a whole";
 
-/// What is known of an action when it begins.
+/// The facts known when an action begins.
 pub struct Beginning<'a> {
     pub caller: &'a Caller,
-    /// Whether it came through the console.
     pub in_console: bool,
-    /// `torg.stages.v1.StageAdminService/PauseStage`.
+    /// For example `torg.stages.v1.StageAdminService/PauseStage`.
     pub method: String,
     pub about: String,
     pub request: Value,
 }
 
-/// Why nothing came of an action.
+/// Why an action failed.
 pub struct Failure<'a> {
-    /// As RPC names it.
+    /// The RPC error code.
     pub code: &'a str,
     pub text: &'a str,
 }
 
-/// An action that will be written down, at the latest when it is dropped.
+/// An action in progress. It is written when it ends, or when it is dropped.
 pub struct Noted {
     action: Option<Action>,
     actions: Actions,
@@ -50,7 +49,7 @@ impl Noted {
             request: shown::request(&method, request),
             method,
             about,
-            // Overwritten at a proper end.
+            // Overwritten by `end`.
             outcome: "canceled".to_owned(),
             error: CUT_OFF.to_owned(),
             through: if in_console { "console" } else { "" }.to_owned(),
@@ -59,14 +58,15 @@ impl Noted {
         Noted { action: Some(action), actions: actions.clone() }
     }
 
-    /// More is known of the request by now.
+    /// Replaces the request, when more of it is known.
     pub fn know(&mut self, request: Value) {
         if let Some(action) = &mut self.action {
             action.request = shown::request(&action.method, request);
         }
     }
 
-    /// Writes down what came of it. Waits a little, so that whoever looks then finds it.
+    /// Writes the action with its outcome. Waits a little, so that a caller who lists actions right
+    /// after the response finds it.
     pub async fn end(mut self, failure: Option<Failure<'_>>) {
         let Some(mut action) = self.action.take() else { return };
         "ok".clone_into(&mut action.outcome);
@@ -87,7 +87,7 @@ impl Noted {
                 Taken::Beyond => return,
             }
         }
-        // It goes on if it takes longer.
+        // If it takes longer, the write goes on in the background.
         let _ = timeout(WRITE_WAIT, tokio::spawn(write(self.actions.clone(), action))).await;
     }
 }
@@ -107,13 +107,13 @@ async fn write(actions: Actions, action: Action) {
     }
 }
 
-/// Whether a feed is the caller's own, as a seller. A seller who is not named is the caller.
+/// True if the feed belongs to the calling seller. Without a seller name the feed is the caller's.
 pub(crate) fn is_own_feed(caller: &Caller, seller: Option<&str>) -> bool {
     let own = caller.seller.as_deref().filter(|_| caller.roles.has(Role::Seller));
     own.is_some() && seller.or(own) == own
 }
 
-/// How many actions of whom were refused in this minute.
+/// Refused actions per author in the current minute.
 #[derive(Default)]
 pub(super) struct Refused(Mutex<Minute>);
 
@@ -121,21 +121,21 @@ pub(super) struct Refused(Mutex<Minute>);
 struct Minute {
     number: i64,
     by_author: BTreeMap<String, u32>,
-    /// Of authors beyond the limit, together.
+    /// Authors beyond the limit share this counter.
     others: u32,
 }
 
-/// Whether one more may be noted.
+/// Whether one more refused action may be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     Within,
-    /// The first that is left out.
+    /// The first one that is dropped.
     FirstBeyond,
     Beyond,
 }
 
 impl Refused {
-    /// Counts one more of this author in this minute.
+    /// Counts one refused action of this author.
     fn take_one(&self, author: &str, now_ms: i64) -> Taken {
         let number = now_ms / 60_000;
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);

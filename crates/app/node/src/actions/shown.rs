@@ -1,14 +1,15 @@
-//! What is kept of a request, and of the error that it came to: without secrets, without what only
-//! some may read, and not too long.
+//! What is stored of a request and of its error: no secrets, no restricted contents, bounded
+//! length.
 
 use serde_json::Value;
 
 use super::limits::{ABOUT_BYTES_MAX, ENTRIES_MAX, ERROR_CHARS_MAX, REQUEST_CHARS_MAX, TEXT_CHARS_MAX};
 
-/// What stands instead of a secret.
+/// Replaces a secret.
 const MASK: &str = "***";
-/// Names of fields that hold secrets, in small letters and digits alone; also those that end so.
-/// Whoever knows what an anonymous visitor is known by owns their draft.
+/// Names of fields that hold secrets, in lower-case letters and digits. Names that end with one of
+/// them match too. The id of an anonymous visitor is a secret: it grants access to the visitor's
+/// draft.
 const SECRETS: &[&str] = &[
     "token",
     "password",
@@ -28,15 +29,15 @@ const TASKS: &str = "torg.tasks.v1.TaskService";
 const TOPICS: &str = "torg.topics.v1.TopicService";
 const STATES: &str = "torg.stages.v1.StateService";
 
-/// The request to a method (`package.Service/Method`) as it is kept.
+/// The request of a method (`package.Service/Method`) in its recorded form.
 pub(crate) fn request(method: &str, mut request: Value) -> String {
     hide_contents(service(method), &mut request);
     clean(&mut request, "");
     text::shortened(&request.to_string(), REQUEST_CHARS_MAX)
 }
 
-/// What was said of an error, as it is kept. What is wrong with a content is said with a piece of
-/// it, behind the first line.
+/// An error text in its recorded form. Errors about contents quote them after the first line, so
+/// only that line is kept.
 pub(crate) fn error(method: &str, text: &str) -> String {
     let has_contents = [TASKS, TOPICS, STATES].contains(&service(method));
     let text = if has_contents { text.lines().next().unwrap_or_default() } else { text };
@@ -47,8 +48,8 @@ fn service(method: &str) -> &str {
     method.split('/').next().unwrap_or_default()
 }
 
-/// Puts sizes in place of what fewer may read than recorded actions: task files, messages, and what
-/// stages remember.
+/// Replaces contents by their sizes where fewer people may read them than the audit log: task
+/// files, messages, and the states of stages.
 fn hide_contents(service: &str, request: &mut Value) {
     match service {
         TASKS => {
@@ -80,12 +81,12 @@ fn hide(value: &mut Value, size: fn(&str) -> usize) {
     *value = Value::String(format!("({bytes} bytes)"));
 }
 
-/// How many bytes a text in base64 stands for.
+/// The decoded length of a base64 text.
 fn bytes_in(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 
-/// Masks secrets, and cuts what is long.
+/// Masks secrets and shortens long values.
 fn clean(value: &mut Value, name: &str) {
     match value {
         Value::String(text) if is_secret(name) && !text.is_empty() => MASK.clone_into(text),
@@ -115,8 +116,8 @@ fn is_secret(name: &str) -> bool {
     SECRETS.iter().any(|secret| name.ends_with(secret))
 }
 
-/// A text without the passwords in its addresses: `https://ann:***@host/`. A user without one may
-/// be a token.
+/// Masks passwords in URLs: `https://ann:***@host/`. A user without a password may be a token and
+/// is masked too.
 fn without_passwords(text: &str) -> String {
     let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, address)) = rest.split_once("://") {
@@ -135,8 +136,8 @@ fn without_passwords(text: &str) -> String {
     clean + rest
 }
 
-/// What a request to a method, or to any of a service, is about, if it is about one thing: a stage,
-/// a task, a feed (`seller/namespace`), an offer, a seller.
+/// The object of a request, if it has exactly one: a stage, a task, a feed (`seller/namespace`), an
+/// offer or a seller.
 pub(crate) fn about(method: &str, request: &Value) -> String {
     let at = |path: &str| request.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let first = |paths: &[&str]| paths.iter().map(|path| at(path)).find(|text| !text.is_empty());
@@ -144,7 +145,7 @@ pub(crate) fn about(method: &str, request: &Value) -> String {
         "torg.feeds.v1.FeedService" => {
             let (seller, namespace) =
                 (first(&["/seller", "/feed/seller"]), first(&["/namespace", "/feed/namespace"]));
-            // What a category is taken for holds for all feeds of the seller.
+            // A category mapping holds for all feeds of the seller.
             let of_all = method.ends_with("/SetMapping");
             return seller.map_or_else(String::new, |seller| match namespace.unwrap_or("default") {
                 _ if of_all => key(seller),
@@ -165,7 +166,7 @@ pub(crate) fn about(method: &str, request: &Value) -> String {
     about.map(key).unwrap_or_default()
 }
 
-/// What can stand in the key of a row; something longer is about nothing.
+/// The text if it fits into a row key, else an empty one.
 fn key(about: &str) -> String {
     let fits = about.len() <= ABOUT_BYTES_MAX && !about.chars().any(char::is_control);
     if fits { about.to_owned() } else { String::new() }
@@ -235,7 +236,7 @@ mod tests {
         );
         let odd = json!({"files": "text", "messages": {"payload": "x"}});
         assert_eq!(kept("tasks.v1.TaskService/ApplyTasks", odd.clone()), odd);
-        // A mistake is told with the line that it is in.
+        // An error about a file quotes the wrong line.
         let quotes = "files[0].text: error[syntax]: no YAML\n --> a.yaml:1:3\n  | Bearer s3cret";
         let told = error("torg.tasks.v1.TaskService/ApplyTasks", quotes);
         assert_eq!(told, "files[0].text: error[syntax]: no YAML");

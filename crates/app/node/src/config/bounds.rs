@@ -1,11 +1,11 @@
-//! Which values make sense: the ranges of numbers, the forms of addresses, and settings that only
-//! work together.
+//! Validation of settings: ranges of numbers, forms of addresses, and dependencies between
+//! settings.
 
 use toml::Value;
 
 use super::{Config, Error, KafkaSecurity};
 
-/// The smallest and the largest value of every number.
+/// Minimum and maximum of every number.
 const RANGES: &[(&str, i64, i64)] = &[
     ("store.cache_mb", 8, 1_048_576),
     ("store.group_max", 1, 10_000),
@@ -53,7 +53,7 @@ fn range(key: &str) -> Option<(i64, i64)> {
     ranges.iter().find(|(known, _, _)| *known == name).map(|(_, min, max)| (*min, *max))
 }
 
-/// The URLs that each key takes: what one starts with, and how it is shown in a message.
+/// URL prefixes that each key accepts, and their form in error messages.
 const STORE_URLS: &[(&str, &str)] = &[
     ("fjall:", "fjall:DIR"),
     ("postgres://", "postgres://..."),
@@ -63,7 +63,7 @@ const STORE_URLS: &[(&str, &str)] = &[
 const TOPICS_URLS: &[(&str, &str)] = &[("kafka://", "kafka://host:port,..."), ("store", "store")];
 const FILES_URLS: &[(&str, &str)] = &[("file:", "file:DIR"), ("s3://", "s3://bucket/prefix")];
 
-/// What is wrong with a value of the right type, if anything.
+/// Returns the reason if a value of the right type is invalid.
 pub(super) fn complaint(key: &str, value: &Value) -> Option<String> {
     if let Value::Integer(number) = value {
         let (min, max) = range(key)?;
@@ -90,7 +90,7 @@ pub(super) fn complaint(key: &str, value: &Value) -> Option<String> {
 
 fn wrong_url(key: &str, url: &str, forms: &[(&str, &str)]) -> Option<String> {
     let fits = forms.iter().any(|(start, _)| match url.strip_prefix(start) {
-        // A folder or a host has to follow, except where the word alone is the URL.
+        // A folder or a host must follow, except where the word alone is the URL.
         Some(rest) => !rest.is_empty() || matches!(*start, "memory:" | "store"),
         None => false,
     });
@@ -98,7 +98,7 @@ fn wrong_url(key: &str, url: &str, forms: &[(&str, &str)]) -> Option<String> {
     (!fits).then(|| format!("\"{}\" is none of {}", super::secret::masked(key, url), known.join(", ")))
 }
 
-/// Settings that need each other.
+/// Checks settings that depend on each other.
 pub(super) fn check_together(config: &Config) -> Result<(), Error> {
     let Config { kafka, store, topics, .. } = config;
     let postgres = &store.postgres;

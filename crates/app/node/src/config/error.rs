@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, in words for the person who wrote it.
+//! Errors in a configuration, worded for the person who wrote it.
 
 use std::borrow::Cow;
 
@@ -8,25 +8,24 @@ use super::load::Origin;
 /// [`Error::hint`] says what to do.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be read: absent although it was named, no right, no UTF-8.
+    /// The named file does not exist, is not readable, or is not UTF-8.
     #[error("cannot read {path}: {why}")]
     Unreadable { path: String, why: String },
-    /// The file is no TOML.
+    /// The file is not valid TOML.
     #[error("{path}:{line}: {why}")]
     Syntax { path: String, line: usize, why: String },
     /// The file has a key that this version does not know.
     #[error("{path}:{line}: unknown key \"{key}\"")]
     UnknownKey { path: String, line: usize, key: String, near: Option<String> },
-    /// A known key with a value that cannot be used.
+    /// A known key has an invalid value.
     #[error("{place}: {key}: {why}", place = origin.place())]
     BadValue { origin: Origin, key: String, why: String },
-    /// Two keys that do not go together.
+    /// Two settings contradict each other.
     #[error("{key}: {why}")]
     Together { key: &'static str, why: Cow<'static, str> },
 }
 
 impl Error {
-    /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
             Error::Unreadable { .. } => {

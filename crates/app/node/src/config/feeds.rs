@@ -6,50 +6,50 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, Url};
 
-/// Feeds: where their files pass, how many are worked on, and which hosts are asked for them.
+/// Feeds: files, topics, limits, and the hosts that may be contacted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feeds {
-    /// Parts that feeds are divided into, each served by one process at a time. Chosen once for a
-    /// store.
+    /// Number of shards of feeds. Each shard is served by one process at a time. Cannot be changed
+    /// once the store exists.
     pub shards: u32,
-    /// The topic in which loads go to the ad store; made if it is not there, as are the others.
+    /// The topic that carries loads to the ad store. Created if missing, like the other topics.
     pub offers_topic: String,
-    /// The topic in which the ad store answers.
+    /// The topic that carries the ad store's results.
     pub results_topic: String,
-    /// Where messages go that cannot be read.
+    /// The topic for messages that cannot be decoded.
     pub dead_letter_topic: String,
-    /// Partitions of these topics, when they are made.
+    /// Number of partitions of these topics when they are created.
     pub topic_partitions: u32,
-    /// The folder for files on their way in. By default the folder `spool` in `data_dir`. Files
-    /// that have come in are kept where `files.url` says.
+    /// The folder for files that are being received. Default: the folder `spool` in `data_dir`.
+    /// Complete files are stored at `files.url`.
     pub spool_dir: PathBuf,
-    /// Loads of a feed that are kept, with their problems and files.
+    /// Number of loads kept per feed, with their problems and files.
     pub loads_kept: u32,
-    /// Batches of one load that may be on their way to the ad store: more are faster for a large
-    /// seller, fewer are fairer to the others.
+    /// Batches of one load in flight to the ad store. More are faster for a large seller, fewer are
+    /// fairer to the others.
     pub batches_ahead: u32,
     /// The largest file that can be uploaded.
     pub upload_mb_max: u32,
-    /// Links are fetched from these hosts, and those below them, only; none: from all.
+    /// Only these hosts and their subdomains may be contacted. Empty: all hosts.
     pub allow_hosts: Vec<String>,
-    /// Links are never fetched from these hosts, nor from those below them.
+    /// These hosts and their subdomains are never contacted.
     pub deny_hosts: Vec<String>,
-    /// Networks that may be asked although they are not public: `10.1.0.0/16`.
+    /// Networks that may be contacted although they are not public: `10.1.0.0/16`.
     pub allow_addresses: Vec<String>,
-    /// Links may name any port, not only those of the web (80, 443, 8080, 8443).
+    /// Allows links to any port, not only to web ports (80, 443, 8080, 8443).
     pub any_port: bool,
-    /// Links are fetched through this proxy, which has to know `CONNECT`:
-    /// `http://user:password@host:port`. None by default.
+    /// The proxy for fetching links; it must support `CONNECT`: `http://user:password@host:port`.
+    /// None by default.
     pub proxy_url: Url,
-    /// A geocoder of the Nominatim kind, asked for the places of offers:
-    /// `http://nominatim.local:8080`. None by default: cities are known without it, streets are
+    /// A geocoder with the Nominatim API that resolves the addresses of offers:
+    /// `http://nominatim.local:8080`. None by default: cities are resolved without it, streets are
     /// not.
     pub geocoder_url: String,
-    /// The least time between two questions to it. The public service wants a second; one of your
-    /// own needs no pause.
+    /// Minimum time between two requests to the geocoder. The public service requires a second;
+    /// your own needs no pause.
     pub geocoder_interval_ms: u32,
-    /// The page that explains the codes of problems; reports link to it. By default Torg's own.
+    /// The page that explains problem codes; reports link to it. Default: Torg's own page.
     pub errors_url: String,
 }
 
@@ -78,7 +78,7 @@ impl Default for Feeds {
 }
 
 impl Feeds {
-    /// What links may ask, or what is wrong with the settings for it.
+    /// The rules for fetching links.
     pub fn rules(&self) -> Result<fetch::Rules, Error> {
         let usual = fetch::Rules::default();
         let mut allow_addresses = Vec::with_capacity(self.allow_addresses.len());

@@ -1,20 +1,19 @@
-//! The names of all settings, taken from the serialised defaults.
+//! The names of all settings, derived from the serialised defaults.
 
 use toml::{Table, Value};
 
 use super::Config;
 
-/// The prefix of the environment variables.
 pub(super) const PREFIX: &str = "TORG_";
 
-/// Variables that the commands read themselves: they are no settings.
+/// Variables of the command line, which are no settings.
 pub(super) const OF_COMMANDS: &[&str] = &["TORG_CONFIG", "TORG_TOKEN", "TORG_CA_FILE", "TORG_STAGE_TOKEN"];
 
-/// The defaults as a table: the form in which layers are laid over each other.
+/// The defaults as a table, the form in which layers are merged.
 pub(super) fn defaults() -> Table {
     match Value::try_from(Config::default()) {
         Ok(Value::Table(table)) => table,
-        // The struct is ours: a test serialises it, and nothing in it depends on the outside.
+        // Cannot fail: the defaults are built in, and a test serialises them.
         other => unreachable!("the default configuration is a table: {other:?}"),
     }
 }
@@ -34,7 +33,6 @@ pub(super) fn leaves(table: &Table) -> Vec<(String, Value)> {
     found
 }
 
-/// The value at a dotted path.
 pub(super) fn get<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
     match path.split_once('.') {
         Some((section, rest)) => get(table.get(section)?.as_table()?, rest),
@@ -42,7 +40,7 @@ pub(super) fn get<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// Replaces the value at a dotted path that exists.
+/// Replaces the value at an existing dotted path.
 pub(super) fn set(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         Some((section, rest)) => {

@@ -1,5 +1,6 @@
-//! Lays the layers over each other: defaults, file, environment, flags. The later one wins, and
-//! each value remembers where it came from.
+//! Merges the layers of the configuration: defaults, file, environment, flags.
+//!
+//! Later layers win, and each value remembers its origin.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,21 +13,19 @@ use toml::{Table, Value};
 use super::{Config, Error, bounds, keys};
 use text::nearest;
 
-/// The file that is read when none is named; it may be absent.
+/// Read when no file is named; may be absent.
 const DEFAULT_FILE: &str = "torg.toml";
 
-/// Where the layers come from.
+/// The inputs of the layers.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// `--config FILE`: has to exist. Without it `torg.toml`, which may be absent.
+    /// `--config FILE`, which must exist. Without it `torg.toml`, which may be absent.
     pub file: Option<PathBuf>,
-    /// The environment; only `TORG_...` is looked at.
+    /// Environment variables; only `TORG_...` is read.
     pub environment: Vec<(String, String)>,
-    /// The command line.
     pub flags: Vec<Flag>,
 }
 
-/// A setting given on the command line.
 #[derive(Debug)]
 pub struct Flag {
     pub name: &'static str,
@@ -34,7 +33,6 @@ pub struct Flag {
     pub value: String,
 }
 
-/// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     File {
@@ -43,7 +41,7 @@ pub enum Origin {
     },
     Environment(String),
     Flag(&'static str),
-    /// Follows from another setting.
+    /// Derived from another setting.
     Follows(&'static str),
 }
 
@@ -69,17 +67,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The configuration in effect, with the origin of every value that was set.
+/// The effective configuration with the origin of every value that was set.
 #[derive(Debug)]
 pub struct Effective {
     pub config: Config,
-    /// Things that are probably mistakes but stop nothing, for the log.
+    /// Probable mistakes that do not prevent the start, for the log.
     pub warnings: Vec<String>,
     pub(super) table: Table,
     pub(super) origins: BTreeMap<String, Origin>,
 }
 
-/// Reads all layers. The first mistake ends it, with its place.
+/// Reads all layers. Returns the first error, with its place.
 pub fn load(sources: &Sources) -> Result<Effective, Error> {
     let mut layers = Layers { table: keys::defaults(), defaults: keys::defaults(), origins: BTreeMap::new() };
     layers.file(sources.file.as_deref())?;
@@ -132,7 +130,7 @@ impl Layers {
         values: &Table,
         place: &dyn Fn(usize) -> Origin,
     ) -> Result<(), Error> {
-        // In the order of the file: the first mistake is the one that a reader meets first.
+        // In the order of the file, so that the first error in the file is reported.
         let mut names: Vec<_> = spans.iter().collect();
         names.sort_by_key(|(name, _)| name.span().start);
         for (name, span) in names {
@@ -172,8 +170,9 @@ impl Layers {
         Error::UnknownKey { path: path.clone(), line: *line, key, near }
     }
 
-    /// Other programs may have variables that start alike (a cluster's `TORG_SERVICE_HOST`), so an
-    /// unknown one is no error; one that looks like a slip is worth a warning.
+    /// Applies environment variables. Other programs may define variables with the same prefix (a
+    /// cluster's `TORG_SERVICE_HOST`), so an unknown one is no error. One that looks like a typo
+    /// yields a warning.
     fn environment(&mut self, environment: &[(String, String)]) -> Result<Vec<String>, Error> {
         let variables: BTreeMap<String, String> =
             keys::leaves(&self.defaults).into_iter().map(|(key, _)| (keys::variable(&key), key)).collect();
@@ -190,7 +189,7 @@ impl Layers {
         Ok(warnings)
     }
 
-    /// Sets a value from text, read as the type that the key has.
+    /// Parses a value as the type of its key.
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Error> {
         let bad = |why: String| Error::BadValue { origin: origin.clone(), key: key.to_owned(), why };
         let value = match keys::get(&self.defaults, key) {
@@ -218,7 +217,7 @@ impl Layers {
         if let Some(why) = bounds::complaint(key, &value) {
             return Err(bad(why));
         }
-        // Over the defaults alone, so that a complaint can only be about this value.
+        // Merge with the defaults only, so that an error can only be about this value.
         let mut alone = self.defaults.clone();
         keys::set(&mut alone, key, value.clone());
         Config::deserialize(alone).map_err(|error| bad(error.message().to_owned()))?;
@@ -227,8 +226,8 @@ impl Layers {
         Ok(())
     }
 
-    /// The embedded store, the files and the spool move with the data folder unless they were
-    /// placed elsewhere.
+    /// The embedded store, the files and the spool follow `data_dir` unless they are set
+    /// explicitly.
     fn follow_data_dir(&mut self) {
         let Some(data_dir) = keys::get(&self.table, "data_dir").and_then(Value::as_str).map(str::to_owned)
         else {

@@ -1,8 +1,9 @@
-//! What can be configured, with its defaults.
+//! The configuration of a process and its defaults.
 //!
-//! The structs below are the whole list: their serialised form names every key, so the file, the
-//! `TORG_...` environment variables and `torg config` cannot drift apart. A setting that is off by
-//! default is an empty string, never an absent key. Sizes and times carry their unit in their name.
+//! The structs below are the complete list of settings. Their serialised form names every key, so
+//! the file, the `TORG_...` environment variables and `torg config` cannot drift apart. A setting
+//! that is off by default is an empty string, never an absent key. Sizes and times carry their unit
+//! in their name.
 
 mod bounds;
 mod error;
@@ -32,11 +33,11 @@ pub use tasks::Tasks;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where HTTP and RPC are served.
+    /// The address for HTTP and RPC.
     pub listen: SocketAddr,
-    /// The folder of everything embedded: the store and the files, unless their URLs say otherwise.
+    /// The folder of embedded data: the store and the files, unless their URLs name another place.
     pub data_dir: PathBuf,
-    /// Which parts this process runs.
+    /// Which roles this process runs.
     pub roles: Vec<Role>,
     pub store: Store,
     pub topics: Topics,
@@ -49,12 +50,11 @@ pub struct Config {
     pub tasks: Tasks,
     pub log: Log,
     pub limits: Limits,
-    /// Who may call.
     pub access: access::Config,
     pub tls: access::TlsConfig,
 }
 
-/// A part of Torg that a process runs.
+/// A part of the system that a process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Role {
@@ -106,18 +106,18 @@ impl TryFrom<String> for Role {
     }
 }
 
-/// Where rows live and how they are committed.
+/// Where data is stored and how it is committed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
-    /// `fjall:DIR`, `postgres://...` or `memory:`. By default `fjall:` with the folder `store` in
+    /// `fjall:DIR`, `postgres://...` or `memory:`. Default: `fjall:` with the folder `store` in
     /// `data_dir`.
     pub url: Url,
-    /// Memory for cached blocks of the embedded engine.
+    /// Block cache of the embedded engine.
     pub cache_mb: u32,
     /// What an acknowledged commit survives.
     pub durability: Durability,
-    /// Batches committed together at most.
+    /// Maximum number of batches in one group commit.
     pub group_max: u32,
     /// How long a group that is not full waits for more batches.
     pub group_wait_us: u32,
@@ -130,65 +130,65 @@ pub struct Store {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// A power cut: the write reached the disk.
+    /// A power failure: the write is on the disk.
     Fsync,
-    /// The end of the process: the write reached the operating system.
+    /// A crash of the process: the operating system has the write.
     Os,
 }
 
-/// The PostgreSQL engine.
+/// Settings of the PostgreSQL engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Postgres {
-    /// Connections for reads.
+    /// Maximum number of connections for reads.
     pub pool_max: u32,
-    /// Groups committed at the same time, each on a connection of its own.
+    /// Groups committed in parallel, each on its own connection.
     pub commit_lanes: u32,
     pub connect_timeout_ms: u32,
     pub statement_timeout_ms: u32,
-    /// How long reads and commits wait for a database that is away before they fail.
+    /// How long reads and commits wait for an unavailable database before they fail.
     pub patience_ms: u32,
-    /// Authorities to trust instead of the system's, PEM.
+    /// Certificate authorities (PEM) to trust instead of the system's.
     pub tls_ca_file: PathBuf,
-    /// The client's certificate, PEM.
+    /// Client certificate, PEM.
     pub tls_cert_file: PathBuf,
-    /// The client's private key, PEM.
+    /// Private key of the client certificate, PEM.
     pub tls_key_file: PathBuf,
 }
 
-/// Where messages go.
+/// Where messages are stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topics {
     /// `store`, or `kafka://host:port,host:port`.
     pub url: Url,
-    /// What `torg topic create` gives a new topic: messages older than this are removed; 0 keeps
-    /// them for ever.
+    /// Default retention of topics created by `torg topic create`: older messages are deleted. 0:
+    /// no limit.
     pub retention_hours: u32,
-    /// The same by size: a topic's oldest messages are removed above this, an equal share for each
-    /// of its partitions; 0: no limit.
+    /// Default size limit of such topics: the oldest messages above it are deleted. Each partition
+    /// gets an equal share. 0: no limit.
     pub retention_mb: u32,
 }
 
-/// How to talk to Kafka, when `topics.url` says so.
+/// How to connect to Kafka, if `topics.url` names it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kafka {
     pub security: KafkaSecurity,
-    /// Put before the name of every topic, for clusters that are shared with others.
+    /// Prefix of every topic name, for clusters shared with other applications.
     pub topic_prefix: String,
-    /// Authorities to trust instead of the system's, PEM.
+    /// Certificate authorities (PEM) to trust instead of the system's.
     pub tls_ca_file: PathBuf,
-    /// The client's certificate, PEM.
+    /// Client certificate, PEM.
     pub tls_cert_file: PathBuf,
-    /// The client's private key, PEM.
+    /// Private key of the client certificate, PEM.
     pub tls_key_file: PathBuf,
     pub sasl_mechanism: SaslMechanism,
     pub sasl_user: String,
     pub sasl_password: Secret,
 }
 
-/// How a connection to a broker is protected.
+/// Protection of connections to brokers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KafkaSecurity {
@@ -198,7 +198,7 @@ pub enum KafkaSecurity {
     SaslTls,
 }
 
-/// How a client proves who it is.
+/// SASL mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SaslMechanism {
     #[serde(rename = "plain")]
@@ -209,12 +209,11 @@ pub enum SaslMechanism {
     ScramSha512,
 }
 
-/// Where uploaded and archived files live.
+/// Where uploaded and archived files are stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
-    /// `file:DIR` or `s3://bucket/prefix`. By default `file:` with the folder `files` in
-    /// `data_dir`.
+    /// `file:DIR` or `s3://bucket/prefix`. Default: `file:` with the folder `files` in `data_dir`.
     pub url: Url,
 }
 
@@ -222,46 +221,46 @@ pub struct Files {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offers {
-    /// Parts that offers are divided into, each served by one process at a time. Chosen once for a
-    /// store.
+    /// Number of shards of offers. Each shard is served by one process at a time. Cannot be changed
+    /// once the store exists.
     pub shards: u32,
-    /// The topic that hears of every change.
+    /// The topic that receives every change of an offer.
     pub topic: String,
-    /// Partitions of that topic, when it is made.
+    /// Number of partitions of that topic when it is created.
     pub topic_partitions: u32,
-    /// A folder of catalogue files; the built-in catalogue if left out.
+    /// A folder of catalogue files. Default: the built-in catalogue.
     pub catalogue_dir: PathBuf,
-    /// A folder with the earlier versions of that catalogue and the migrations from each to the
-    /// next: offers are moved along them. Without one they stay of their version.
+    /// A folder with earlier versions of that catalogue and the migrations between them. Offers are
+    /// migrated along them; without it they keep their version.
     pub catalogue_past_dir: PathBuf,
-    /// How long an offer is shown before it expires.
+    /// How long an offer is published before it expires.
     pub exposure_days: u32,
     /// How long offers stay in the active tables once they are removed, expired, sold or banned.
     pub archive_removed_days: u32,
     pub archive_expired_days: u32,
     pub archive_sold_days: u32,
     pub archive_banned_days: u32,
-    /// How long the history of a change is kept.
+    /// How long changes stay in the history.
     pub history_days: u32,
-    /// How long a draft is kept that nobody changes.
+    /// Drafts without a change for this long are deleted.
     pub drafts_days: u32,
     /// How long an idempotency key is remembered.
     pub idempotency_hours: u32,
 }
 
-/// Where opinions about offers come from.
+/// Where moderation verdicts come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moderation {
-    /// The topic of opinions; made if it is not there.
+    /// The topic of verdicts; created if missing.
     pub topic: String,
-    /// Where opinions go that cannot be applied, with the reason.
+    /// The topic for verdicts that cannot be applied, with the reason.
     pub dead_letter_topic: String,
-    /// Partitions of these topics, when they are made.
+    /// Number of partitions of these topics when they are created.
     pub topic_partitions: u32,
 }
 
-/// What the process says about itself on stderr.
+/// Log lines on stderr.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
@@ -270,33 +269,33 @@ pub struct Log {
     pub level: String,
 }
 
-/// The shape of a log line.
+/// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// `human` when stderr is a terminal, else `json`.
+    /// `human` if stderr is a terminal, else `json`.
     Auto,
     Human,
     Json,
 }
 
-/// How much one process takes on.
+/// Limits of one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The largest request body and the largest single message.
+    /// Maximum size of a request body and of a single message.
     pub request_bytes_max: u32,
-    /// Calls served at the same time; further ones are refused. Health, reflection and metrics do
-    /// not count.
+    /// Maximum number of concurrent calls; further ones are refused. Health, reflection and metrics
+    /// do not count.
     pub concurrent_requests_max: u32,
-    /// The longest that a call may take, whatever its client asked for.
+    /// Upper bound of a call's deadline, whatever the client requests.
     pub request_timeout_s: u32,
-    /// Open connections; further ones wait to be accepted.
+    /// Maximum number of open connections; further ones wait to be accepted.
     pub connections_max: u32,
-    /// After a stop signal: how long `/readyz` says no while calls are still accepted, so that
-    /// balancers notice.
+    /// After a stop signal: how long `/readyz` reports "not ready" while calls are still accepted,
+    /// so that load balancers notice.
     pub drain_notice_s: u32,
-    /// After that: how long running calls may take to end.
+    /// After that: how long running calls may take to finish.
     pub drain_timeout_s: u32,
 }
 

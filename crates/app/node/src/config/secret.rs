@@ -1,4 +1,4 @@
-//! Values that never show in a log, an error or `torg config`.
+//! Configuration values that are masked in logs, errors and printed configurations.
 
 use std::fmt;
 
@@ -7,19 +7,20 @@ use store::masked_url;
 
 const MASK: &str = "***";
 
-/// A URL that may carry a password. Shown with the password masked; [`Url::expose`] gives it whole.
+/// A URL that may contain a password. Displayed with the password masked; [`Url::expose`] returns
+/// it unmasked.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Url(String);
 
 impl Url {
-    /// The whole URL, for the code that connects.
+    /// The unmasked URL, for the code that connects.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What stands before the first colon: `fjall`, `postgres`, `kafka`; the whole when there is
-    /// none.
+    /// The part before the first colon: `fjall`, `postgres`, `kafka`. The whole text if there is no
+    /// colon.
     pub fn scheme(&self) -> &str {
         self.0.split_once(':').map_or(self.0.as_str(), |(scheme, _)| scheme)
     }
@@ -43,7 +44,7 @@ impl fmt::Debug for Url {
     }
 }
 
-/// A password or key. Shown as `***`; [`Secret::expose`] gives it.
+/// A password or key. Displayed as `***`; [`Secret::expose`] returns it unmasked.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -54,7 +55,6 @@ impl Secret {
         &self.0
     }
 
-    /// Whether it was left out.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A configured text as it may be shown, by the name of its key.
+/// The displayable form of a configured text, by the name of its key.
 pub(super) fn masked(key: &str, value: &str) -> String {
     if key.ends_with("password") {
         return if value.is_empty() { String::new() } else { MASK.to_owned() };

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The stages.
+/// Stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
-    /// Which of the built-in ones work (`docs/builtin-stages.md`). `photos` and `video` ask hosts
-    /// of the internet.
+    /// The enabled built-in stages (`docs/builtin-stages.md`). `photos` and `video` contact hosts
+    /// on the internet.
     pub built_in: Vec<BuiltInStage>,
-    /// A file that declares outside stages (`docs/stages.md`), beside those that are registered
-    /// while Torg runs. None by default.
+    /// A file that declares remote stages (`docs/stages.md`), in addition to those registered at
+    /// run time. None by default.
     pub file: PathBuf,
 }
 
-/// A stage that Torg brings along.
+/// A built-in stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BuiltInStage {

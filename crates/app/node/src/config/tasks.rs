@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use super::Url;
 
-/// Reactive tasks: where their files and runs are, and who is told.
+/// Reactive tasks: files, runs, and notifications.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// A task file, or a folder of them, that a process with the role `tasks` puts to work when it
-    /// starts. None by default: `torg tasks apply` does it.
+    /// A task file, or a folder of them, that a process with the role `tasks` applies when it
+    /// starts. None by default: use `torg tasks apply`.
     pub path: PathBuf,
-    /// The topic that hears of every change of a task; made if it is not there.
+    /// The topic that receives every change of a task; created if missing.
     pub topic: String,
-    /// Partitions of that topic, when it is made.
+    /// Number of partitions of that topic when it is created.
     pub topic_partitions: u32,
-    /// The folder of runs, on a disk of this machine. By default the folder `runs` in `data_dir`.
+    /// The folder of runs, on a local disk. Default: the folder `runs` in `data_dir`.
     pub runs_dir: PathBuf,
-    /// Who is told of alerts, by HTTP. Nobody by default.
+    /// The URL that receives alerts by HTTP. None by default.
     pub webhook_url: Url,
-    /// Where services reach this process to tell the end of a run: `https://torg-1.local:8080`. By
-    /// default `listen`, if that is an address of one machine.
+    /// The URL at which services report the end of a run to this process:
+    /// `https://torg-1.local:8080`. Default: `listen`, if that is the address of one machine.
     pub callback_url: String,
-    /// A process that decides and is silent for so long is taken to be dead, and another one
-    /// decides.
+    /// The lease of the deciding process. If it does not renew for this long, another process takes
+    /// over.
     pub lease_ms: u32,
 }
 

@@ -1,4 +1,4 @@
-//! How the layers meet, and what a person reads when something is wrong.
+//! Tests of how layers are merged and of the error messages.
 
 use super::*;
 
