@@ -1,4 +1,4 @@
-//! The calls of the last moment: how many of each service ended how, and how long they took.
+//! Counts the calls of the current interval by service: outcomes and durations.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,22 +6,21 @@ use std::time::Duration;
 
 use super::limits::SERVICES_MAX;
 
-/// Where times fall: each class is a quarter longer than the one before, from a tenth of a
+/// A histogram of durations: each bucket is a quarter longer than the one before, from a tenth of a
 /// millisecond to two minutes.
 const CLASSES: usize = 64;
 const FIRST_CLASS_S: f64 = 0.0001;
 const CLASS_GROWTH: f64 = 1.25;
-/// Services beyond the limit.
+/// The label for services beyond the limit.
 const OTHER: &str = "other";
 
-/// Counts calls; clones share what they count.
+/// Counts calls. Clones share their counters.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(Arc<Mutex<BTreeMap<String, Window>>>);
 
-/// Calls of a service since it was looked at last.
+/// Calls of a service since the last reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Calls by their outcome.
     pub by_code: BTreeMap<&'static str, u64>,
     classes: [u64; CLASSES],
 }
@@ -33,8 +32,8 @@ impl Default for Window {
 }
 
 impl Calls {
-    /// A call ended. The method is `package.Service/Method`. How long it took, unless that says
-    /// nothing, as of a stream.
+    /// Counts a finished call of `package.Service/Method`. `took` is `None` for streams, whose
+    /// duration means nothing.
     pub fn ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         let service = method.split('/').next().unwrap_or_default();
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,8 +49,8 @@ impl Calls {
         }
     }
 
-    /// What ended since it was asked last, by service. Services that were called before are told
-    /// with nothing.
+    /// Returns and resets the counters, by service. Services that were called before are present
+    /// with zero.
     pub fn take(&self) -> BTreeMap<String, Window> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = windows.clone();
@@ -64,12 +63,10 @@ impl Calls {
 }
 
 impl Window {
-    /// How many calls there were.
     pub fn count(&self) -> u64 {
         self.by_code.values().sum()
     }
 
-    /// Adds the calls of another one.
     pub fn add(&mut self, other: &Window) {
         for (code, count) in &other.by_code {
             *self.by_code.entry(code).or_default() += count;
@@ -79,8 +76,8 @@ impl Window {
         }
     }
 
-    /// The time, in seconds, that this part of the calls did not exceed; to about a tenth of it.
-    /// Not a number if there were none.
+    /// A quantile of the durations in seconds, accurate to about a tenth of itself. NaN without
+    /// calls.
     pub fn quantile(&self, part: f64) -> f64 {
         let count: u64 = self.classes.iter().sum();
         if count == 0 {
@@ -98,10 +95,10 @@ impl Window {
     }
 }
 
-/// A class ends where the next one begins; the last one has no end.
+/// The bucket of a duration. A bucket ends where the next one begins; the last one is open.
 fn class_of(took: Duration) -> usize {
     let classes = (took.as_secs_f64() / FIRST_CLASS_S).ln() / CLASS_GROWTH.ln();
-    // Below the first class it is negative, or no number: zero.
+    // Below the first bucket the number is negative or NaN, which becomes zero.
     (classes.ceil() as usize).min(CLASSES - 1)
 }
 

@@ -1,6 +1,8 @@
-//! How all feeds fare. They are gone through as long as there is time and then from there on, so
-//! that many of them cost no more than few; those with which something is wrong are looked at every
-//! time.
+//! Surveys all feeds for problems within a time budget.
+//!
+//! A pass over all feeds runs in steps, each of which continues where the last one stopped, so a
+//! step costs the same however many feeds there are. Feeds with a problem are checked in every
+//! step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,31 +17,32 @@ use super::limits::{LOAD_STUCK_AFTER, PROBLEMS_OF_A_KIND_MAX};
 use super::names;
 use super::sample::{Sample, label};
 
-/// What is known of all feeds.
+/// The state of the survey.
 #[derive(Debug, Default)]
 pub(super) struct FeedsSeen {
-    /// Where the pass that is under way goes on.
+    /// Where the current pass continues.
     next: Option<Key>,
-    /// What that pass has counted so far.
+    /// The totals of the current pass so far.
     counting: Counted,
-    /// What the last pass counted, once there was one.
+    /// The totals of the last complete pass.
     counted: Option<Counted>,
-    /// Feeds that could not be fetched, no more than are told.
+    /// Feeds that could not be fetched. One more than is reported may be kept.
     unreachable: BTreeMap<FeedName, Surveyed>,
-    /// Feeds whose loads wait for a person, no more than are told.
+    /// Feeds whose loads wait for a person. One more than is reported may be kept.
     waiting: BTreeMap<FeedName, Surveyed>,
-    /// Feeds whose loads are under way, no more than are told; the others come when there is room.
+    /// Feeds with unfinished loads. One more than is reported may be kept; the others follow when
+    /// there is room.
     under_way: BTreeMap<FeedName, UnderWay>,
 }
 
-/// A load that is not over, and since when nothing has been done for it.
+/// An unfinished load and the time of its last progress.
 #[derive(Debug)]
 struct UnderWay {
     feed: Surveyed,
     since: Instant,
 }
 
-/// A load that is not over, and for how long nothing has been done for it.
+/// An unfinished load and how long it has made no progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stuck {
     pub(super) name: FeedName,
@@ -47,7 +50,7 @@ pub(super) struct Stuck {
     pub(super) for_long: Duration,
 }
 
-/// Feeds and loads.
+/// Totals over all feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counted {
     feeds: u64,
@@ -59,8 +62,8 @@ struct Counted {
 }
 
 impl FeedsSeen {
-    /// Looks at those with which something was wrong or under way, and goes on with the others
-    /// until then, at most once through all of them.
+    /// Checks the feeds with a problem or an unfinished load, then continues the pass over the
+    /// others until `until`, at most once through all of them.
     pub(super) async fn look(&mut self, feeds: &Feeds, until: Instant) -> feeds::Result<()> {
         let watched = self.unreachable.keys().chain(self.waiting.keys()).chain(self.under_way.keys());
         let watched: BTreeSet<FeedName> = watched.cloned().collect();
@@ -71,7 +74,7 @@ impl FeedsSeen {
         self.go_on(until, |next| feeds.survey(next)).await
     }
 
-    /// Takes in how the watched ones fare now. Those that are gone are watched no more.
+    /// Updates the watched feeds. Deleted feeds are dropped.
     fn again(&mut self, surveyed: &[Surveyed]) {
         self.unreachable.clear();
         self.waiting.clear();
@@ -83,14 +86,14 @@ impl FeedsSeen {
         }
     }
 
-    /// Goes on with the pass that is under way until it is over, or until then: some feeds at
-    /// least.
+    /// Continues the current pass until it is complete or `until` has passed. Reads at least one
+    /// page.
     async fn go_on<F>(&mut self, until: Instant, survey: impl Fn(Option<Key>) -> F) -> feeds::Result<()>
     where
         F: Future<Output = feeds::Result<SurveyPage>>,
     {
         loop {
-            // Should it fail, the pass goes on from here.
+            // If this fails, the next step retries the same page.
             let page = survey(self.next.clone()).await?;
             for feed in page.feeds {
                 self.counting.add(&feed);
@@ -107,23 +110,22 @@ impl FeedsSeen {
         }
     }
 
-    /// Nothing is known any more.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Those with which something is wrong.
+    /// Feeds with a problem.
     pub(super) fn troubled(&self) -> Vec<Surveyed> {
         let others = self.waiting.values().filter(|feed| !self.unreachable.contains_key(&feed.name));
         self.unreachable.values().chain(others).cloned().collect()
     }
 
-    /// How many feeds there are, once all were counted.
+    /// The number of feeds, once a pass is complete.
     pub(super) fn count(&self) -> Option<u64> {
         self.counted.map(|counted| counted.feeds)
     }
 
-    /// Loads for which nothing has been done for long.
+    /// Loads without progress for too long.
     pub(super) fn stuck(&self) -> Vec<Stuck> {
         let stuck = self.under_way.iter().filter_map(|(name, UnderWay { feed, since })| {
             let for_long = since.elapsed();
@@ -133,11 +135,11 @@ impl FeedsSeen {
         stuck.collect()
     }
 
-    /// Remembers a feed with which something is wrong or under way. Many of one kind leave room for
-    /// the others.
+    /// Remembers a feed with a problem or an unfinished load. Each kind has its own limit, so that
+    /// many of one kind do not displace the others.
     fn note(&mut self, feed: &Surveyed) {
         let keep = |kept: &mut BTreeMap<FeedName, Surveyed>| {
-            // One more than are told: it says that there are more.
+            // One more than is reported, to know that there are more.
             if kept.len() <= PROBLEMS_OF_A_KIND_MAX || kept.contains_key(&feed.name) {
                 kept.insert(feed.name.clone(), feed.clone());
             }
@@ -153,7 +155,7 @@ impl FeedsSeen {
         }
     }
 
-    /// Remembers since when nothing has been done for a load.
+    /// Remembers when a load last made progress.
     fn watch(&mut self, feed: &Surveyed) {
         let is_full = self.under_way.len() > PROBLEMS_OF_A_KIND_MAX;
         match self.under_way.get(&feed.name) {

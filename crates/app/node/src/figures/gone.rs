@@ -1,5 +1,7 @@
-//! Processes that are gone without a word. One that ends in order takes its row away; of one that
-//! was killed the row stays until somebody notices that it is silent.
+//! Detects processes that died without a clean shutdown.
+//!
+//! A process that shuts down cleanly deletes its row. The row of a killed process stays, and its
+//! heartbeat no longer changes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,26 +12,26 @@ use watcher::Cluster;
 use super::limits::{GONE_SHOWN, SAMPLE_EVERY};
 use super::moment::Moment;
 
-/// What was heard of processes, by the clock of this one: clocks of other machines are never
-/// compared.
+/// Heartbeats of processes, timed by the clock of this process: clocks of different machines are
+/// never compared.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
-    /// When the store was read last.
+    /// When the store was last read.
     read: Option<Moment>,
-    /// The last beat of each, and when it was seen first.
+    /// The last heartbeat of each process, and when it was first seen.
     beats: BTreeMap<String, (Time, Moment)>,
-    /// Those that are gone, and when that was noticed.
+    /// Dead processes, and when their death was noticed.
     gone: BTreeMap<String, Moment>,
 }
 
 impl Heard {
-    /// Takes in what the store said at that moment. What was taken in already says nothing new.
+    /// Processes the rows read at `read`. A reading that was already processed has no effect.
     pub(super) fn hear(&mut self, cluster: &Cluster, lease_time: Duration, read: Moment) {
         if self.read.is_some_and(|before| before.instant == read.instant) {
             return;
         }
-        // While the store was not read nobody was heard, and perhaps nobody could beat: silence
-        // begins anew.
+        // While the store was not read no heartbeat was seen, and perhaps none could be written.
+        // All timeouts restart.
         let gap_max = lease_time.mul_f64(0.6).max(3 * SAMPLE_EVERY);
         let is_late = self.read.replace(read).is_none_or(|before| read.since(before) > gap_max);
         let mut before = std::mem::take(&mut self.beats);
@@ -45,7 +47,8 @@ impl Heard {
             };
             self.beats.insert(name.clone(), (process.beat, since));
         }
-        // Beats come thrice in a lease time: who has missed two of them will not end in order.
+        // There are three heartbeats per lease time. A process that has missed two of them is not
+        // shutting down cleanly.
         let is_silent = |since: Moment| read.since(since) >= lease_time.mul_f64(0.8);
         for (name, (_, since)) in before.iter().chain(&self.beats) {
             if is_silent(*since) {
@@ -54,18 +57,18 @@ impl Heard {
         }
         let beats = &self.beats;
         self.gone.retain(|name, noticed| match beats.get(name) {
-            // It lives after all.
+            // It is alive after all.
             Some((_, since)) => is_silent(*since),
             None => read.since(*noticed) < GONE_SHOWN,
         });
     }
 
-    /// The store does not answer: what is heard next says nothing of the time before.
+    /// The store does not answer: the next reading says nothing about the time before.
     pub(super) fn interrupted(&mut self) {
         self.read = None;
     }
 
-    /// Those that are gone, and since when that is known.
+    /// Dead processes, and when their death was noticed.
     pub(super) fn gone(&self) -> BTreeMap<String, Time> {
         self.gone.iter().map(|(name, noticed)| (name.clone(), noticed.time)).collect()
     }
@@ -91,7 +94,7 @@ mod tests {
     fn a_process_that_falls_silent_is_gone_and_one_that_ends_in_order_is_not() {
         let (mut heard, began) = (Heard::default(), Moment::now(&Clock::system()));
         let at = |s| began.after(s);
-        // Its clock is an hour behind, which means nothing.
+        // Its clock is an hour behind, which must not matter.
         heard.hear(&cluster(&[("killed", -3600), ("ends", 0)]), LEASE, at(0));
         heard.hear(&cluster(&[("killed", -3600), ("ends", 5)]), LEASE, at(5));
         heard.hear(&cluster(&[("killed", -3600)]), LEASE, at(10));
@@ -121,7 +124,7 @@ mod tests {
         for interrupt in [false, true] {
             let mut heard = Heard::default();
             heard.hear(&cluster(&[("lives", 0)]), LEASE, began);
-            // The same read, looked at again and again.
+            // The same reading several times.
             for _ in 0..3 {
                 heard.hear(&cluster(&[("lives", 0)]), LEASE, began);
             }

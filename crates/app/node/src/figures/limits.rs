@@ -1,92 +1,95 @@
-//! Every limit of what is observed.
+//! Limits of the sampler and its history.
 
 use std::time::Duration;
 
 use api::limits::LISTED_COUNTED_MAX;
 use watcher::limits::STAGES_MAX;
 
-/// The pages have to know how far what waits is counted.
+/// The console must know up to which number waiting visits are counted.
 const _: () = assert!(console::limits::DEPTH_COUNTED_MAX as u64 == LISTED_COUNTED_MAX);
 
-/// How often figures are taken.
+/// The sampling interval.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(2);
-/// Points that are kept at that step: a quarter of an hour.
+/// Points kept at the sampling interval: a quarter of an hour.
 pub(crate) const FINE_POINTS: usize = 450;
-/// So many of them make one point of the time before that: half a minute.
+/// Fine points per coarse point: half a minute.
 pub(crate) const FINE_IN_COARSE: usize = 15;
-/// Points that are kept at the longer step: six hours.
+/// Points kept at the coarse interval: six hours.
 pub(crate) const COARSE_POINTS: usize = 720;
-/// How far back figures can be read.
+/// The longest history that can be read.
 pub(crate) const BACK_MAX: Duration = Duration::from_secs(6 * 3600);
-/// How far back they are read, if nothing is said.
+/// The default length of history that is read.
 pub(crate) const BACK: Duration = Duration::from_secs(15 * 60);
-/// Points of each figure that are shown, if nothing is said.
+/// Default number of points per figure in a response.
 pub(crate) const POINTS_SHOWN: u32 = 120;
-/// Points of each figure that are shown, at most.
+/// Maximum number of points per figure in a response.
 pub(crate) const POINTS_SHOWN_MAX: u32 = 1000;
-/// Room for the figures of one stage: it has some fewer.
+/// Room for the figures of one stage; a stage has somewhat fewer.
 pub(crate) const SERIES_OF_A_STAGE: usize = 16;
-/// Room for all other figures: of services, topics, outcomes, the store, tasks.
+/// Room for all other figures: services, topics, outcomes, the store, tasks.
 pub(crate) const SERIES_BESIDE_STAGES: usize = 500;
-/// Figures that are kept, each with its labels, so many that all stages have theirs; what comes
-/// beyond is left out, and that is told.
+/// Time series that are kept, with room for the maximum number of stages. Further ones are dropped
+/// and reported.
 pub(crate) const SERIES_MAX: usize = SERIES_OF_A_STAGE * STAGES_MAX + SERIES_BESIDE_STAGES;
-/// Labels by which figures are chosen.
+/// Maximum number of labels in a filter.
 pub(crate) const LABELS_WANTED_MAX: usize = 8;
-/// Bytes of the beginning of a name by which figures are chosen.
+/// Maximum length of a name prefix in a filter.
 pub(crate) const PREFIX_BYTES_MAX: usize = 100;
-/// Services whose calls are told apart; those of others count as `other`.
+/// Services that are counted separately; the others count as `other`.
 pub(crate) const SERVICES_MAX: usize = 64;
 
-/// How long the store has to answer. What it has not said by then is not known.
+/// Timeout of a reading from the store. A reading that takes longer is unknown.
 pub(crate) const STORE_TIME_MAX: Duration = Duration::from_secs(1);
-/// How long an outside stage has to say what it is before it counts as silent.
+/// Timeout of a ping to a remote stage.
 pub(crate) const PING_TIME_MAX: Duration = Duration::from_secs(1);
-/// No further look at the store begins at one sample after so long.
+/// Time budget of one sample for readings from the store: after this no further reading begins.
 pub(crate) const LOOKS_TIME: Duration = Duration::from_millis(300);
-/// A look that took its time is made again no sooner than after so many times as long: looks take a
-/// twentieth of the store's time at most.
+/// A slow reading is repeated after this multiple of its duration at the earliest, so readings take
+/// at most a twentieth of the store's time.
 pub(crate) const REST: u32 = 20;
-/// How often what waits for a stage is counted, at most.
+/// Minimum interval between counts of a stage's queue.
 pub(crate) const DEPTHS_EVERY: Duration = Duration::from_secs(10);
-/// How often it is looked how far the export, topics and tasks have come, at most.
+/// Minimum interval between readings of the export, topics and tasks.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// How often feeds are looked at, at most: all of them, if there is time.
+/// Minimum interval between steps of the feed survey. A step covers all feeds if its budget
+/// suffices.
 pub(crate) const FEEDS_EVERY: Duration = SAMPLE_EVERY;
-/// What was read is held to be true for so long, and not known after that.
+/// A reading expires after this time and is then unknown.
 pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
-/// Failed looks in a row after which what was read before is not known any more, and that is told.
+/// After this many failed readings in a row the previous value is unknown, and the failure is
+/// reported.
 pub(crate) const FORGET_AFTER: u32 = 5;
-/// How long topics have to say which there are, and then how each of them stands. Nobody waits for
-/// that.
+/// Timeout of listing the topics, and again of reading their offsets. These run in the background.
 pub(crate) const TOPICS_TIME_MAX: Duration = Duration::from_secs(3);
-/// Looks in a row to which topics did not answer, after which that is told.
+/// Failed readings of topics in a row after which the topics are reported unavailable.
 pub(crate) const TOPICS_AWAY_AFTER: u32 = 2;
-/// Pings in a row that an outside stage let pass, after which it counts as silent. One that cannot
-/// be reached does so at once.
+/// Missed pings in a row after which a remote stage is reported silent. An unreachable stage is
+/// reported at once.
 pub(crate) const SILENT_AFTER: u32 = 2;
-/// Topics of which it is known how they grow.
+/// Maximum number of topics whose growth is tracked.
 pub(crate) const TOPICS_MAX: usize = 50;
-/// The counters of other processes change with their beats: a rate of theirs is held for so long.
+/// Counters of other processes change with their heartbeats, so a rate is kept for this long
+/// without a change.
 pub(crate) const BEAT_HOLD: Duration = Duration::from_secs(8);
 
-/// Fresh visits that are due for longer are late.
+/// Fresh visits that are overdue for longer are reported.
 pub(crate) const QUEUE_LATE: Duration = Duration::from_secs(60);
-/// Changes that have been on their way to the topic for longer are late.
+/// Changes that wait longer for the export to the topic are reported.
 pub(crate) const EXPORT_LATE: Duration = Duration::from_secs(60);
-/// A part of the offers may be without a process for so long, while it goes from one to another.
+/// How long a shard of offers may be without an owner while it moves between processes.
 pub(crate) const UNSERVED_AFTER: Duration = Duration::from_secs(6);
-/// Feeds may be without a process for so long: longer than it takes to look who has them.
+/// How long shards of feeds may be without an owner. Longer than the interval between readings of
+/// the owners.
 pub(crate) const FEEDS_UNSERVED_AFTER: Duration = Duration::from_secs(15);
-/// A load that is not over and for which nothing has been done for so long is stuck.
+/// A load without progress for this long is stuck.
 pub(crate) const LOAD_STUCK_AFTER: Duration = Duration::from_secs(10 * 60);
-/// A consumer that has had messages before it for so long, and has read none of them, is stuck.
+/// A consumer with lag that has read nothing for this long is stuck.
 pub(crate) const CONSUMER_STUCK_AFTER: Duration = Duration::from_secs(5 * 60);
-/// Photos whose files are looked for at once.
+/// Photos whose files are checked in one reading.
 pub(crate) const PHOTOS_LOOKED_AT: usize = 8;
-/// How long it is told that a process is gone that said nothing.
+/// How long a dead process is reported.
 pub(crate) const GONE_SHOWN: Duration = Duration::from_secs(5 * 60);
-/// Problems of one kind that are told one by one.
+/// Problems of one kind that are listed individually.
 pub(crate) const PROBLEMS_OF_A_KIND_MAX: usize = 100;
-/// Letters of the text of an error that a problem quotes.
+/// A problem quotes at most this many characters of an error.
 pub(crate) const ERROR_CHARS_MAX: usize = 300;

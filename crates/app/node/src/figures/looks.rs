@@ -1,5 +1,5 @@
-//! What is read from the store, and how often. A look that took long is made again after long; what
-//! was not read for a while is not known.
+//! A schedule of readings from the store. Slow readings are repeated less often; a value that was
+//! not read for a while is unknown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,23 +24,23 @@ use super::limits::{
 use super::moment::{Known, Moment};
 use super::topics::TopicsLook;
 
-/// The parts of Torg that are looked at.
+/// The parts of the system that are read.
 pub(crate) struct Sources {
     pub registry: StageRegistry,
     pub feeds: Feeds,
-    /// Where tasks are known.
+    /// Set in processes that open the tasks.
     pub tasks: Option<Tasks>,
     pub topics: Topics,
-    /// The photos of offers, if they are taken.
+    /// Set if photos are stored.
     pub photos: Option<Photos>,
-    /// Consumers of Torg's own, each with its topic.
+    /// Internal consumers, each with its topic.
     pub consumers: Vec<(&'static str, String)>,
-    /// Whether somebody moves the time of offers at present, as a demo does while it makes up its
-    /// past: nothing is late then.
+    /// True while the clock of offers is being moved, as a demo does while it generates its past.
+    /// Nothing counts as late then.
     pub time_moves: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// What waits for a stage.
+/// The queue of a stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Queue {
     pub(super) depth: BTreeMap<Lane, Depth>,
@@ -48,15 +48,15 @@ pub(super) struct Queue {
     pub(super) oldest_fresh: Option<Time>,
 }
 
-/// Tasks with which something is wrong, no more of a kind than are told.
+/// Tasks with a problem. One more of each kind than is reported may be kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TasksSeen {
     pub(super) troubled: Unhealthy,
-    /// Whether there are tasks and no process decides about them.
+    /// True if there are tasks and no process decides about them.
     pub(super) undecided: bool,
 }
 
-/// Work beside that on offers, and who has it.
+/// Background work other than that on offers, and the processes that own it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkSeen {
     /// `feeds` or `tasks`.
@@ -66,12 +66,12 @@ pub struct WorkSeen {
     pub lease_time: Duration,
 }
 
-/// What came of the last look at photos.
+/// The result of the last check of photos.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PhotosSeen {
-    /// Photos that were looked at.
+    /// Photos that were checked.
     pub(super) photos: u64,
-    /// Files of some of them that are missing: one of each.
+    /// Missing files: one of each photo that lacks some.
     pub(super) missing: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl WorkSeen {
     }
 }
 
-/// One thing to look at.
+/// One kind of reading.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Cluster,
@@ -95,7 +95,7 @@ enum Look {
 }
 
 impl Look {
-    /// What it looks at, for people and for programs.
+    /// Used in problems and in `/metrics`.
     fn name(&self) -> &'static str {
         match self {
             Self::Cluster => "processes",
@@ -118,12 +118,12 @@ impl Look {
     }
 }
 
-/// All that was read.
+/// The latest readings.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) cluster: Known<(Cluster, BTreeMap<String, Control>)>,
     pub(super) queues: BTreeMap<String, Known<Queue>>,
-    /// The oldest change on its way to the topic, by shard.
+    /// The oldest unexported change by shard.
     pub(super) export: Known<BTreeMap<u32, Time>>,
     pub(super) feeds: FeedsSeen,
     pub(super) tasks: Known<TasksSeen>,
@@ -131,13 +131,13 @@ pub(super) struct Read {
     pub(super) photos: Known<PhotosSeen>,
 }
 
-/// Looks at the store, each thing at its time.
+/// Performs each reading when it is due.
 pub(super) struct Looks {
     pub(super) sources: Sources,
     due: BTreeMap<Look, Instant>,
-    /// How often in a row each look has failed, and why the last time.
+    /// Failures in a row of each reading, and the last error.
     failed: BTreeMap<Look, (u32, String)>,
-    /// Behind which photo the next ones are looked at.
+    /// The photo after which the next check continues.
     photos_after: Option<Key>,
     pub(super) read: Read,
     pub(super) topics: TopicsLook,
@@ -157,23 +157,22 @@ impl Looks {
         }
     }
 
-    /// The stages that there are.
+    /// The ids of all stages.
     pub(super) fn stages(&self) -> Vec<String> {
         let registry = &self.sources.registry;
         registry.built_in().map(str::to_owned).chain(registry.remote().keys().cloned()).collect()
     }
 
-    /// The store has not answered for a while: nothing of it is known.
+    /// Forgets all readings, after the store has not answered for a while.
     pub(super) fn forget(&mut self) {
         self.read = Read::default();
         self.failed.clear();
         self.topics.forget();
-        // As soon as it answers, everything is looked at.
+        // Everything is due as soon as the store answers.
         self.due.clear();
     }
 
-    /// Looks at what is due as long as there is time: at processes first, then at what has waited
-    /// longest.
+    /// Performs due readings within the time budget: processes first, then what has waited longest.
     pub(super) async fn look(&mut self, now: Moment) {
         self.topics.step(&self.sources, now);
         self.plan(now.instant);
@@ -196,8 +195,8 @@ impl Looks {
         }
     }
 
-    /// Takes note of what came of a look. What was read before it is held to be true until several
-    /// looks have failed.
+    /// Records the outcome of a reading. The previous value stays until several readings have
+    /// failed.
     fn note(&mut self, look: &Look, error: Option<String>) {
         let Some(error) = error else {
             self.failed.remove(look);
@@ -211,13 +210,13 @@ impl Looks {
         }
     }
 
-    /// What cannot be looked at, time and again, and what was said of it last.
+    /// Readings that fail repeatedly, with their last error.
     pub(super) fn failing(&self) -> BTreeMap<&'static str, String> {
         let failing = self.failed.iter().filter(|(_, (times, _))| *times >= FORGET_AFTER);
         failing.map(|(look, (_, error))| (look.name(), error.clone())).collect()
     }
 
-    /// Makes sure that everything has its time, queues spread over theirs.
+    /// Gives every reading a due time; those of queues are spread over their interval.
     fn plan(&mut self, now: Instant) {
         let stages = self.stages();
         let is_there = |look: &Look| !matches!(look, Look::Queue(stage) if !stages.contains(stage));
@@ -230,17 +229,17 @@ impl Looks {
         }
         let apart = DEPTHS_EVERY / (stages.len().max(1) as u32);
         for (place, stage) in stages.into_iter().enumerate() {
-            // The first time all of them: whoever starts Torg wants to see something.
+            // The first time all are due at once, so that figures appear right after the start.
             let wait = if is_first { Duration::ZERO } else { apart * place as u32 };
             self.due.entry(Look::Queue(stage)).or_insert(now + wait);
         }
     }
 
-    /// Takes one look. One that has several parts begins no further one after `until`.
+    /// Performs one reading. A reading of several parts begins no further part after `until`.
     async fn take(&mut self, look: &Look, now: Moment, until: Instant) -> Outcome {
         let watcher = self.sources.registry.offers().watcher();
-        // Offers may live by a clock of their own, as in a demo: how long ago something was is told
-        // by theirs.
+        // Offers may have their own clock, as in a demo. Times are converted by their distance from
+        // now on that clock.
         let here = |time: Time| now.time - watcher.clock().now().since(time);
         let time_moves = (self.sources.time_moves)();
         match look {
@@ -282,8 +281,8 @@ impl Looks {
         Ok(())
     }
 
-    /// Looks for the files of the next photos. Where some are missing, the same are looked at
-    /// again, until they are back.
+    /// Checks that the files of the next photos exist. If some are missing, the same photos are
+    /// checked again until the files are back.
     async fn look_at_photos(&mut self, now: Moment) -> Outcome {
         let Some(photos) = &self.sources.photos else { return Ok(()) };
         let after = self.photos_after.clone();
@@ -309,8 +308,7 @@ impl Looks {
     }
 }
 
-/// What is due, in the order in which it is looked at. Whether processes live is told by how they
-/// are heard, time and again: that waits for nothing.
+/// Due readings in their order. Processes come first: their liveness depends on regular readings.
 fn in_turn(due: &BTreeMap<Look, Instant>, now: Instant) -> Vec<Look> {
     let mut turns: Vec<(bool, Instant, &Look)> = due
         .iter()

@@ -1,4 +1,4 @@
-//! `/metrics`: the calls, the process, and whatever the parts of Torg register.
+//! The metrics registry behind `/metrics`: calls, the process, and collectors of other parts.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +19,11 @@ use rustix::process::{Resource, getrlimit};
 
 use super::{Calls, Measure, Observatory, Value};
 
-/// The codes with which the gate refuses.
+/// The codes with which the gate refuses requests.
 const DENIED: [&str; 3] = ["unauthenticated", "permission_denied", "resource_exhausted"];
 
-/// The measures of one process; clones share them. A part of Torg that has figures of its own
-/// registers a [`Collector`].
+/// The metrics of one process. Clones share them. Parts with their own figures register a
+/// [`Collector`].
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
@@ -31,7 +31,7 @@ pub struct Metrics {
     call_seconds: Family<MethodLabel, Histogram, fn() -> Histogram>,
     running: Gauge,
     denied: Family<CodeLabel, Counter>,
-    /// The calls of the last moment, for whoever watches over them.
+    /// The calls of the current interval, for the sampler.
     lately: Calls,
 }
 
@@ -52,7 +52,7 @@ struct CodeLabel {
 }
 
 impl Metrics {
-    /// What `encode` writes.
+    /// The content type of the output of `encode`.
     pub(crate) const CONTENT_TYPE: &'static str =
         "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -63,7 +63,8 @@ impl Metrics {
         let running = Gauge::default();
         let denied = Family::default();
         for code in DENIED {
-            // There from the beginning: a counter that appears with its first count has not grown.
+            // Created at the start, because a counter that appears with its first count shows no
+            // increase.
             drop(denied.get_or_create(&CodeLabel { code }));
         }
         registry.register("torg_rpc_calls", "RPC calls that ended, by method and code", calls.clone());
@@ -89,24 +90,23 @@ impl Metrics {
         Metrics { registry, calls, call_seconds, running, denied, lately }
     }
 
-    /// Shows the figures of a part of Torg, which are asked for at every look.
+    /// Registers figures that are computed at every scrape.
     pub fn show(&self, figures: impl Fn() -> Vec<(&'static str, f64)> + Send + Sync + 'static) {
         let collector = Box::new(Figures(Box::new(figures)));
         self.registry.lock().unwrap_or_else(PoisonError::into_inner).register_collector(collector);
     }
 
-    /// Shows what an observatory has seen.
+    /// Registers the measures of an observatory.
     pub fn show_seen(&self, observatory: Observatory) {
         let collector = Box::new(Seen(observatory));
         self.registry.lock().unwrap_or_else(PoisonError::into_inner).register_collector(collector);
     }
 
-    /// The calls of the last moment.
     pub fn calls(&self) -> Calls {
         self.lately.clone()
     }
 
-    /// All measures as text.
+    /// All metrics as text.
     pub(crate) fn encode(&self) -> Result<String, fmt::Error> {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();
@@ -114,18 +114,17 @@ impl Metrics {
         Ok(out)
     }
 
-    /// A request was refused before it became a call.
+    /// Counts a request that was refused before it became a call.
     pub(crate) fn denied(&self, code: &'static str) {
         self.denied.get_or_create(&CodeLabel { code }).inc();
     }
 
-    /// A call begins.
     pub(crate) fn call_began(&self) {
         self.running.inc();
     }
 
-    /// A call ended, with a code of the RPC protocol or `ok`. How long it took, unless that says
-    /// nothing, as of a stream.
+    /// Counts a finished call. `code` is an RPC code or `ok`. `took` is `None` for streams, whose
+    /// duration means nothing.
     pub(crate) fn call_ended(&self, method: &str, code: &'static str, took: Option<Duration>) {
         self.running.dec();
         self.lately.ended(method, code, took);
@@ -137,7 +136,7 @@ impl Metrics {
     }
 }
 
-/// Figures that a part of Torg gives by name.
+/// Named figures of one part.
 struct Figures(Box<dyn Fn() -> Vec<(&'static str, f64)> + Send + Sync>);
 
 impl fmt::Debug for Figures {
@@ -154,7 +153,7 @@ impl Collector for Figures {
     }
 }
 
-/// What an observatory has seen last.
+/// The latest measures of an observatory.
 struct Seen(Observatory);
 
 impl fmt::Debug for Seen {
@@ -198,12 +197,12 @@ fn encode_value(lines: &mut MetricEncoder<'_>, value: &Value) -> fmt::Result {
     }
 }
 
-/// From 0.1 ms to about 26 s.
+/// Buckets from 0.1 ms to about 26 s.
 fn call_histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.0001, 4.0, 10))
 }
 
-/// What the operating system knows about this process, read at every look.
+/// Figures of this process from the operating system, read at every scrape.
 #[derive(Debug)]
 struct Process {
     started: SystemTime,
@@ -246,20 +245,20 @@ fn gauge(
     metric.encode(encoder.encode_descriptor(name, help, unit, metric.metric_type())?)
 }
 
-/// What this process has used.
+/// Resources used by this process.
 pub(crate) struct Usage {
     pub cpu_seconds: f64,
     pub resident_bytes: u64,
 }
 
 impl Usage {
-    /// From `/proc/self/stat`; nothing where there is none.
+    /// Reads `/proc/self/stat`; `None` on systems without it.
     pub(crate) fn read() -> Option<Usage> {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // The name of the program, in parentheses, may hold anything; numbers follow it.
+        // The name of the program, in parentheses, may contain any character. Numbers follow it.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        // proc(5) counts from 1 and the name is its field 2: `utime` is 14, `stime` 15, `rss`
-        // (pages) 24.
+        // proc(5) counts from 1 and the name is field 2: `utime` is 14, `stime` 15, `rss` (pages)
+        // 24.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         let ticks = number(14)? + number(15)?;
         Some(Usage {

@@ -1,17 +1,17 @@
-//! How Torg fares, kept in memory: figures over time, what is wrong now, and who serves what.
+//! In-memory monitoring: figures over time, current problems, and the processes that own each part.
 //!
 //! ```text
-//!  calls ── this process ── the store, when it is its time ──► Sampler, every 2 s ──► Observatory ──► ObserveService, /metrics
+//! calls, process, store ──► Sampler, every 2 s ──► Observatory ──► ObserveService, /metrics
 //! ```
 //!
-//! What is promised:
-//! - Whoever asks is answered from memory, also while the store is away. What is told is as old as
-//!   the last sample.
-//! - A look at the store takes no longer than [`STORE_TIME_MAX`](limits::STORE_TIME_MAX). What was
-//!   read is held to be true for a while, then, or after several looks that failed, it is not
-//!   known, never zero. Looks that take long are made seldom.
-//! - Memory is bounded: by the number of figures, and by the points of each ([`limits`]).
-//! - A problem is gone with the first sample after its cause.
+//! Guarantees:
+//! - Requests are answered from memory, also while the store is unavailable. The answers are as old
+//!   as the last sample.
+//! - A reading from the store is bounded by [`STORE_TIME_MAX`](limits::STORE_TIME_MAX). A value
+//!   expires after a while or after several failed readings and is then unknown, never zero. Slow
+//!   readings are repeated less often.
+//! - Memory is bounded by the number of series and the points of each ([`limits`]).
+//! - A problem disappears with the first sample after its cause.
 
 mod calls;
 mod feeds;
@@ -53,7 +53,7 @@ use moment::Moment;
 use sample::Sample;
 use shown::Figures;
 
-/// What was seen. Cheap to clone; all clones show the same.
+/// The latest results of the sampler. Cheap to clone; clones share them.
 #[derive(Clone)]
 pub struct Observatory {
     process: Arc<str>,
@@ -65,66 +65,63 @@ struct State {
     figures: Figures,
     measures: Vec<Measure>,
     problems: Vec<Problem>,
-    /// When it was looked last.
+    /// When the last sample was taken.
     looked: Option<Moment>,
     stand: Option<Stand>,
 }
 
-/// Who serves what.
+/// The processes and the parts they own.
 #[derive(Clone, Debug)]
 pub struct Stand {
     pub cluster: Cluster,
-    /// The oldest change on its way to the topic, by shard, and when that was read; `None` if it is
-    /// not known.
+    /// The oldest unexported change by shard, and when it was read. `None` if unknown.
     pub export_waits: Option<(Time, BTreeMap<u32, Time>)>,
     pub shards: u32,
     pub lease_time: Duration,
-    /// Who has the work beside that on offers; nothing if it is not known.
+    /// The owners of background work other than that on offers. Empty if unknown.
     pub works: Vec<WorkSeen>,
 }
 
 impl Observatory {
-    /// Of a process of this name.
     pub fn new(process: &str) -> Observatory {
         Observatory { process: Arc::from(process), state: Arc::default() }
     }
 
-    /// The name of the process.
     pub fn process(&self) -> &str {
         &self.process
     }
 
-    /// Figures whose names begin so, over the last time, with no more than so many points each.
+    /// Matching figures over the time `back`, with at most `points_max` points each.
     pub fn figures(&self, wanted: &FiguresWanted, back: Duration, points_max: u32) -> Shown {
         self.state().figures.read(wanted, back, points_max)
     }
 
-    /// Whether there are more figures than are kept.
+    /// True if there are more figures than are kept.
     fn is_full(&self) -> bool {
         self.state().figures.is_full()
     }
 
-    /// The lines of `/metrics`, by name.
+    /// The lines of `/metrics`, sorted by name.
     pub fn measures(&self) -> Vec<Measure> {
         self.state().measures.clone()
     }
 
-    /// What is wrong, the worst first; and when that was looked at, and how long ago that is.
+    /// Current problems, the worst first, with the time of the sample and its age.
     pub fn problems(&self) -> (Vec<Problem>, Option<(Time, Duration)>) {
         let state = self.state();
         let looked = state.looked.map(|looked| (looked.time, looked.instant.elapsed()));
         (state.problems.clone(), looked)
     }
 
-    /// Who serves what, as it was known last.
+    /// The last known owners of all parts.
     pub fn stand(&self) -> Option<Stand> {
         self.state().stand.clone()
     }
 
-    /// Takes in what a sample came to. If nobody knows who serves what, what was known last stays.
+    /// Stores the results of a sample. If `stand` is unknown, the previous one stays.
     fn tell(&self, now: Moment, sample: Sample, problems: Vec<Problem>, stand: Option<Stand>) {
         let Sample { points, mut measures } = sample;
-        // Lines of one name stand together.
+        // Lines of one name must be adjacent.
         measures.sort_by(|a, b| (a.name.name, &a.labels).cmp(&(b.name.name, &b.labels)));
         let mut state = self.state();
         state.figures.record(now.time, points);

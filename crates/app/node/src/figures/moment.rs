@@ -1,4 +1,4 @@
-//! When something was, and what is known since then.
+//! Points in time, and values that expire.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 use super::limits::KNOWN_FOR;
 
-/// A moment, by the clock of the machine, which somebody may set, and by one that nobody moves. How
-/// much time has passed is told by the second one.
+/// A point in time on the wall clock, which may be set, and on the monotonic clock. Durations are
+/// computed with the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) time: Time,
@@ -20,7 +20,6 @@ impl Moment {
         Self { time: clock.now(), instant: Instant::now() }
     }
 
-    /// The time from another moment to this one.
     pub(super) fn since(self, other: Moment) -> Duration {
         self.instant.saturating_duration_since(other.instant)
     }
@@ -28,14 +27,13 @@ impl Moment {
 
 #[cfg(test)]
 impl Moment {
-    /// So many seconds after this one.
     pub(super) fn after(self, s: u64) -> Self {
         let passed = Duration::from_secs(s);
         Self { time: self.time + passed, instant: self.instant + passed }
     }
 }
 
-/// Something that was read.
+/// A value with the time at which it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Known<T>(Option<(Moment, T)>);
 
@@ -50,19 +48,19 @@ impl<T> Known<T> {
         self.0 = Some((now, value));
     }
 
-    /// What is known, unless that was long ago.
+    /// The value, unless it has expired.
     pub(super) fn at(&self, now: Moment) -> Option<&T> {
         self.read_at(now).map(|(_, value)| value)
     }
 
-    /// The same, with the moment at which it was read.
+    /// The value with the time at which it was read, unless it has expired.
     pub(super) fn read_at(&self, now: Moment) -> Option<(Moment, &T)> {
         let (read, value) = self.0.as_ref()?;
         (now.since(*read) <= KNOWN_FOR).then_some((*read, value))
     }
 
-    /// A time of the past in what is known, moved on by the time that has passed since it was read:
-    /// what waited then need not wait any more, so that nothing grows older by not being looked at.
+    /// Shifts a past time by the age of the reading. Something that waited at the reading may have
+    /// finished since, so its age must not grow between readings.
     pub(super) fn as_read(&self, time: Time, now: Moment) -> Time {
         let passed = self.0.as_ref().map_or(Duration::ZERO, |(read, _)| now.since(*read));
         time + passed

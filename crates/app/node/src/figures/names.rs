@@ -1,6 +1,6 @@
-//! The names of all figures, as they stand in `/metrics` after `torg_`.
+//! The names of all figures. `/metrics` puts `torg_` before them.
 
-/// A name, and what it is the name of.
+/// A figure's name, unit and help text.
 #[allow(clippy::struct_field_names, reason = "it is what the text is")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
@@ -14,7 +14,7 @@ const fn name(name: &'static str, unit: &'static str, help: &'static str) -> Nam
     Name { name, unit, help }
 }
 
-// Calls. In `/metrics` the counters and the histogram `torg_rpc_*` stand for these.
+// Calls. In `/metrics` the counters and the histogram `torg_rpc_*` replace these.
 pub(super) const CALLS: Name = name("rpc_calls_per_s", "per_s", "Calls that ended, by service");
 pub(super) const OUTCOMES: Name = name("rpc_outcomes_per_s", "per_s", "Calls that ended, by outcome");
 pub(super) const CALL_P50: Name =
@@ -22,7 +22,7 @@ pub(super) const CALL_P50: Name =
 pub(super) const CALL_P95: Name =
     name("rpc_duration_p95_seconds", "s", "95 of 100 calls of a service took no longer");
 
-// Stages, of all processes together; the counters are of this process.
+// Stages, over all processes; the counters are of this process.
 pub(super) const STAGE_VISITS: Name = name("stage_visits_per_s", "per_s", "Visits of a stage");
 pub(super) const STAGE_CHANGES: Name = name("stage_changes_per_s", "per_s", "Visits that changed the offer");
 pub(super) const STAGE_FAILURES: Name = name("stage_failures_per_s", "per_s", "Visits that failed");
@@ -96,7 +96,7 @@ pub(super) const CPU: Name = name("process_cpu_per_s", "", "Processors that are 
 pub(super) const MEMORY: Name = name("process_resident_memory_bytes", "bytes", "Memory in use");
 pub(super) const OPEN_FILES: Name = name("process_open_fds", "", "Open file descriptors");
 
-/// A figure that a part of Torg gives under a name of its own.
+/// A figure that another part supplies under its own name.
 pub(super) const fn given(name: &'static str) -> Name {
     Name { name, unit: "", help: name }
 }

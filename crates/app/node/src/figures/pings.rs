@@ -1,5 +1,4 @@
-//! StageSpec stages that are silent: they are asked what they are, also while nothing is there for
-//! them to visit.
+//! Pings remote stages, so that an unresponsive one is detected also when it has nothing to visit.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use watcher::Outage;
 
 use super::limits::{PING_TIME_MAX, SILENT_AFTER};
 
-/// Which outside stages did not answer when they were asked last.
+/// Remote stages that did not answer the last ping.
 #[derive(Debug, Default)]
 pub(super) struct Pings {
     silent: BTreeMap<String, Silent>,
@@ -19,14 +18,14 @@ pub(super) struct Pings {
 #[derive(Debug)]
 struct Silent {
     outage: Outage,
-    /// How often in a row.
+    /// Missed pings in a row.
     times: u32,
-    /// Visits of it in this process when it was asked.
+    /// Visits by the stage in this process at the time of the ping.
     visits: u64,
 }
 
 impl Pings {
-    /// Asks all of them. Takes no longer than one of them may take.
+    /// Pings all stages in parallel, with one timeout for all.
     pub(super) async fn ask(&mut self, registry: &StageRegistry, now: Time) {
         let outside = registry.remote();
         let asked = outside
@@ -39,12 +38,11 @@ impl Pings {
         self.note(answers.collect(), now);
     }
 
-    /// Takes in what came of the pings: of each stage its visits, its name, and its silence.
+    /// Records the results: visits, name and error of each stage.
     fn note(&mut self, answers: Vec<(u64, String, Option<PingError>)>, now: Time) {
         let before = std::mem::take(&mut self.silent);
         for (visits, id, silence) in answers {
-            // One that has much to do may be slow to say what it is. If it is stuck, its calls
-            // tell.
+            // A busy stage may answer a ping late. If it is stuck, its calls fail.
             let Some(silence) = silence.filter(|silence| silence.is_unreachable || !silence.is_busy) else {
                 continue;
             };
@@ -60,7 +58,8 @@ impl Pings {
         }
     }
 
-    /// That a stage is silent. One that visits offers meanwhile is busy, not silent.
+    /// The outage of a stage, if it is silent. A stage that visits offers meanwhile is busy, not
+    /// silent.
     pub(super) fn of(&self, id: &str, visits: u64) -> Option<Outage> {
         let silent = self.silent.get(id).filter(|silent| silent.visits == visits);
         silent.filter(|silent| silent.times >= SILENT_AFTER).map(|silent| silent.outage.clone())

@@ -1,10 +1,10 @@
-//! Whether the store answers and takes writes.
+//! Checks that the store answers and accepts writes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use store::{Error, Read as _, Store};
 
-/// Asks the store, and remembers what was wrong. Clones share that.
+/// Probes the store and remembers the last error. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Probe {
     store: Store,
@@ -16,8 +16,8 @@ impl Probe {
         Probe { store: store.clone(), last: Arc::default() }
     }
 
-    /// Looks at a small table, and asks whether it could be written. Several may ask at once: what
-    /// the last of them heard counts.
+    /// Reads a small table and checks that it could be written. Several probes may run at once; the
+    /// last one to finish determines the remembered error.
     pub(crate) async fn ask(&self) -> store::Result<()> {
         let mut asked = Asked { probe: self, wrong: None };
         let answer = self.looked().await;
@@ -36,7 +36,7 @@ impl Probe {
         self.store.takes_writes().await
     }
 
-    /// What was wrong when somebody heard from it last; nothing if it did not answer in time.
+    /// The error of the last probe. `None` if the store did not answer in time.
     pub(super) fn wrong(&self) -> Option<Error> {
         self.last().clone()
     }
@@ -46,7 +46,7 @@ impl Probe {
     }
 }
 
-/// One asking. It may be given up before there is an answer.
+/// One probe. Its future may be dropped before there is an answer.
 struct Asked<'a> {
     probe: &'a Probe,
     wrong: Option<Error>,

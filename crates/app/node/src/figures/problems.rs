@@ -1,5 +1,6 @@
-//! What is wrong, from what is known: a plain function of it, so that a problem is gone as soon as
-//! its cause is.
+//! Derives the current problems from the latest readings.
+//!
+//! This is a pure function of the readings, so a problem disappears with its cause.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,14 +22,14 @@ use super::looks::{PhotosSeen, TasksSeen};
 use super::topics::Stalled;
 use text::shell::quoted;
 
-/// How bad a problem is; the worst first.
+/// Severities, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something stands still.
+    /// Something does not work.
     Error,
-    /// Something needs a person, or will stand still.
+    /// Something needs a person, or will stop working.
     Warning,
-    /// Somebody wanted it so.
+    /// A person chose this state.
     Note,
 }
 
@@ -44,54 +45,54 @@ impl Severity {
     }
 }
 
-/// Something that is wrong.
+/// A problem and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub severity: Severity,
     pub code: &'static str,
-    /// A stage, a feed (`seller/namespace`), a task, a process; empty if it is the whole.
+    /// A stage, a feed (`seller/namespace`), a task or a process. Empty if it concerns the whole
+    /// system.
     pub about: String,
     pub text: String,
     pub remedy: String,
     pub since: Time,
 }
 
-/// All that is known at one moment. What is not known is no problem.
+/// All readings at one moment. An unknown reading yields no problem.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) now: Time,
-    /// Why this process should get no work: what was checked, and what is wrong.
+    /// Failed readiness checks: name and reason.
     pub(super) not_ready: Vec<(String, String)>,
-    /// What is wrong with the store.
     pub(super) store: Option<StoreTrouble>,
-    /// Something was read in the store that is damaged: what was said of it.
+    /// Damaged data was read from the store: the error.
     pub(super) damage: Option<String>,
-    /// Topics have not answered, some times in a row: what was said last.
+    /// Topics have failed to answer several times in a row: the last error.
     pub(super) topics_away: Option<String>,
-    /// Consumers of Torg's that have messages before them and read none.
+    /// Internal consumers that have lag and make no progress.
     pub(super) stalled: Vec<Stalled>,
     pub(super) stages: BTreeMap<String, StageSeen>,
-    /// The oldest change on its way to the topic.
+    /// The oldest unexported change.
     pub(super) export_oldest: Option<Time>,
-    /// Feeds with which something is wrong.
+    /// Feeds with a problem.
     pub(super) feeds: Vec<Surveyed>,
-    /// Loads for which nothing has been done for long.
+    /// Loads without progress for too long.
     pub(super) stuck: Vec<Stuck>,
-    /// There are feeds, and so many parts of them, of so many, are served by nobody.
+    /// There are feeds, and this many of their shards (of so many in all) have no owner.
     pub(super) feeds_unserved: Option<(usize, u32)>,
-    /// The last look at photos.
+    /// The last check of photos.
     pub(super) photos: PhotosSeen,
     pub(super) tasks: TasksSeen,
     pub(super) cluster: Option<Cluster>,
-    /// How many parts of the offers there are.
+    /// Number of shards of offers.
     pub(super) shards: u32,
-    /// Processes that are gone without a word.
+    /// Processes that died, and when that was noticed.
     pub(super) gone: BTreeMap<String, Time>,
-    /// Somebody moves the time of offers.
+    /// The clock of offers is being moved.
     pub(super) time_moves: bool,
-    /// What cannot be looked at, and what was said of it last.
+    /// Readings that fail repeatedly, with their last error.
     pub(super) unseen: BTreeMap<&'static str, String>,
-    /// There were more figures in the last sample than are kept.
+    /// The last sample had more figures than are kept.
     pub(super) figures_full: bool,
 }
 
@@ -100,12 +101,11 @@ pub(super) struct Seen {
 pub(super) enum StoreTrouble {
     /// It does not answer.
     Away(String),
-    /// It answers and takes no writes; and what to do, where that is known.
+    /// It answers and refuses writes, with a remedy where one is known.
     NoWrites { code: &'static str, why: String, remedy: Option<&'static str> },
 }
 
 impl StoreTrouble {
-    /// From what the store says.
     pub(super) fn of(error: &store::Error) -> Self {
         let code = match error {
             store::Error::DiskFull { .. } => "store_full",
@@ -116,7 +116,7 @@ impl StoreTrouble {
         Self::NoWrites { code, why: error.to_string(), remedy: error.hint() }
     }
 
-    /// Commits fail for this reason, although the store answers.
+    /// A failed commit while the store answers.
     pub(super) fn of_commit(error: &store::Error) -> Self {
         match Self::of(error) {
             Self::Away(why) => Self::NoWrites { code: "store_read_only", why, remedy: None },
@@ -125,7 +125,7 @@ impl StoreTrouble {
     }
 }
 
-/// How a stage fares in all processes.
+/// A stage over all processes.
 #[derive(Debug, Default)]
 pub(super) struct StageSeen {
     pub(super) down: Option<Outage>,
@@ -135,12 +135,12 @@ pub(super) struct StageSeen {
 }
 
 impl Seen {
-    /// Parts of the offers that nobody serves who lives.
+    /// Shards of offers without a living owner. `None` if unknown.
     pub(super) fn unserved(&self) -> Option<Vec<u32>> {
         Some(unserved(self.cluster.as_ref()?, self.shards))
     }
 
-    /// Whether all that this process served is served by somebody who lives.
+    /// True if `process` owns no shard any more and every shard has a living owner.
     fn is_taken_over(&self, process: &str) -> bool {
         let holds = |cluster: &Cluster| cluster.holders.values().any(|holder| holder.owner == process);
         let is_held = self.cluster.as_ref().is_none_or(holds);
@@ -148,19 +148,19 @@ impl Seen {
     }
 }
 
-/// Parts that nobody serves who lives.
+/// Shards without a living owner.
 pub(super) fn unserved(cluster: &Cluster, shards: u32) -> Vec<u32> {
     let serves = |owner: &str| cluster.processes.contains_key(owner);
     let is_served = |shard: &u32| cluster.holders.get(shard).is_some_and(|holder| serves(&holder.owner));
     (0..shards).filter(|shard| !is_served(shard)).collect()
 }
 
-/// Since when each problem is known that does not say so itself.
+/// When each problem was first found, for problems whose cause has no time of its own.
 #[derive(Debug, Default)]
 pub(super) struct Since(BTreeMap<(&'static str, String), Time>);
 
 impl Since {
-    /// All problems that there are, the worst first.
+    /// All current problems, the worst first.
     pub(super) fn problems(&mut self, seen: &Seen) -> Vec<Problem> {
         let mut found = Found { now: seen.now, problems: Vec::new(), known: std::mem::take(&mut self.0) };
         found.readiness(seen);
@@ -205,13 +205,14 @@ const FEEDS_UNSERVED: &str = "feeds_unserved";
 
 struct Found {
     now: Time,
-    /// Each with the time at which it was found first.
+    /// Each with the time at which it was first found.
     problems: Vec<(Problem, Time)>,
     known: BTreeMap<(&'static str, String), Time>,
 }
 
 impl Found {
-    /// `since` as far as the cause says it; otherwise since it is known here.
+    /// Adds a problem. `since` is the time of the cause if it is known; otherwise the time at which
+    /// the problem was first found.
     fn add(
         &mut self,
         severity: Severity,
@@ -226,8 +227,8 @@ impl Found {
         self.problems.push((Problem { severity, code, about, text, remedy: remedy.into(), since }, first));
     }
 
-    /// When a problem was found first; that it began at that time at the latest is known the first
-    /// time only.
+    /// When a problem was first found. `began`, a time by which it had begun, counts only the first
+    /// time.
     fn first(&self, (code, about): (&'static str, &str), began: Option<Time>) -> Time {
         self.known.get(&(code, about.to_owned())).copied().or(began).unwrap_or(self.now)
     }
@@ -259,7 +260,7 @@ impl Found {
         }
         for (check, why) in &seen.not_ready {
             let (code, remedy) = match check.as_str() {
-                // That is told of the store itself.
+                // The store has its own problems.
                 "store" => continue,
                 "stop" => ("stopping", "nothing: the process ends in order"),
                 _ => ("not_ready", "see /readyz and the log of the process"),
@@ -467,8 +468,8 @@ impl Found {
                 "`torg tasks explain {typed}` and `torg tasks log {typed}`; it is tried again by itself"
             );
             let of = ("task_failing", &**task);
-            // When the first of them was is not kept: it was no later than the one that was seen
-            // first.
+            // The time of the first failure is not stored. It was no later than the first failure
+            // seen here.
             let first = self.first(of, state.last_failure.as_ref().map(time));
             self.known.insert((of.0, of.1.to_owned()), first);
             self.add(Severity::Warning, of, text, remedy, None);
@@ -496,7 +497,7 @@ impl Found {
         self.further("task_regressed", regressed.len(), "tasks whose parameters were moved back");
     }
 
-    /// What is not known of how all fares.
+    /// Readings that fail.
     fn sight(&mut self, seen: &Seen) {
         for (what, error) in &seen.unseen {
             let text = format!("{what} cannot be looked at: {}", text::shortened(error, ERROR_CHARS_MAX));
@@ -510,7 +511,7 @@ impl Found {
         }
     }
 
-    /// There are more than are told one by one.
+    /// Adds a note if there are more problems than are listed individually.
     fn further(&mut self, code: &'static str, all: usize, what: &str) {
         if all > PROBLEMS_OF_A_KIND_MAX {
             let text = format!("there are more {what}: only {PROBLEMS_OF_A_KIND_MAX} are told one by one");
@@ -525,17 +526,17 @@ impl Found {
     }
 }
 
-/// The feed, as commands take it.
+/// The feed as command-line flags.
 fn flags(feed: &FeedName) -> String {
     format!("--seller {} --namespace {}", quoted(&feed.seller), quoted(&feed.namespace))
 }
 
-/// How often something failed, where that was more than once.
+/// The number of failures in a row, if more than one.
 fn in_a_row(times: u32) -> String {
     if times > 1 { format!(" {times} times in a row") } else { String::new() }
 }
 
-/// `4 min`, `90 s`.
+/// For example `4 min` or `90 s`.
 fn said(time: Duration) -> String {
     match time.as_secs() {
         s @ 0..=119 => format!("{s} s"),

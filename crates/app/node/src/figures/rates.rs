@@ -1,12 +1,11 @@
-//! How fast counters grow.
+//! Rates of counters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Remembers what counters said last. A counter of which nothing was heard for a while is
-/// forgotten.
+/// Remembers the last values of counters. A counter that is not reported for a while is forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     last: BTreeMap<String, Last>,
@@ -15,16 +14,16 @@ pub(super) struct Rates {
 #[derive(Debug)]
 struct Last {
     value: f64,
-    /// When it changed last.
+    /// When the value last changed.
     time: Instant,
     seen: Instant,
     rate: f64,
 }
 
 impl Rates {
-    /// How much a counter grows in a second, since it was looked at last; not a number at the first
-    /// look and after it began anew. A counter that stands still keeps its rate for as long as
-    /// `hold`: it may be told less often than it is looked at.
+    /// The growth per second since the last reading. NaN at the first reading and after a reset. An
+    /// unchanged counter keeps its rate for `hold`, because it may be reported less often than it
+    /// is read.
     pub(super) fn rate(&mut self, key: String, value: f64, now: Instant, hold: Duration) -> f64 {
         let Some(last) = self.last.get_mut(&key) else {
             self.last.insert(key, Last { value, time: now, seen: now, rate: f64::NAN });
@@ -42,7 +41,7 @@ impl Rates {
         last.rate
     }
 
-    /// Forgets counters of which nothing was heard for longer than this.
+    /// Forgets counters that were not reported for longer than `after`.
     pub(super) fn forget(&mut self, now: Instant, after: Duration) {
         self.last.retain(|_, last| now.saturating_duration_since(last.seen) <= after);
     }

@@ -1,11 +1,11 @@
-//! What one look at everything came to.
+//! One sample of all figures.
 
 use watcher::Latencies;
 
 use super::names::Name;
 use super::shown::{Labels, Point};
 
-/// Figures for the time that is kept in memory, and measures for `/metrics`.
+/// Points for the history in memory, and measures for `/metrics`.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub(super) points: Vec<Point>,
@@ -20,45 +20,43 @@ pub struct Measure {
     pub value: Value,
 }
 
-/// What a line of `/metrics` says.
+/// The value of a line of `/metrics`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// It goes up and down.
     Gauge(f64),
-    /// It only grows.
     Counter(f64),
-    /// How often it was how long.
+    /// A histogram of durations.
     Times(Box<Latencies>),
 }
 
 impl Sample {
-    /// A number that goes up and down: it is in both.
+    /// Adds a gauge to both the history and `/metrics`.
     pub(super) fn gauge(&mut self, name: Name, labels: Labels, value: f64) {
         self.measure(name, labels.clone(), value, Value::Gauge);
         self.figure(name, labels, value);
     }
 
-    /// A number that `/metrics` has in another form, or somebody else shows there.
+    /// Adds a number to the history only: `/metrics` has it in another form or from another source.
     pub(super) fn figure(&mut self, name: Name, labels: Labels, value: f64) {
         self.points.push(Point { name, labels, value });
     }
 
-    /// A number that only grows: `/metrics` has it, the figures have how fast it grows.
+    /// Adds a counter to `/metrics`; the history has its rate.
     pub(super) fn counter(&mut self, name: Name, labels: Labels, value: f64) {
         self.measure(name, labels, value, Value::Counter);
     }
 
-    /// A number that means nothing over time.
+    /// Adds a number to `/metrics` only: its history means nothing.
     pub(super) fn only_measure(&mut self, name: Name, labels: Labels, value: f64) {
         self.measure(name, labels, value, Value::Gauge);
     }
 
-    /// How long something took so far: `/metrics` has all of it, the figures have parts of it.
+    /// Adds a histogram to `/metrics`; the history has quantiles of it.
     pub(super) fn times(&mut self, name: Name, labels: Labels, times: Latencies) {
         self.measures.push(Measure { name, labels, value: Value::Times(Box::new(times)) });
     }
 
-    /// What is not known is left out.
+    /// Unknown values are omitted.
     fn measure(&mut self, name: Name, labels: Labels, value: f64, kind: fn(f64) -> Value) {
         if !value.is_nan() {
             self.measures.push(Measure { name, labels, value: kind(value) });
@@ -66,7 +64,6 @@ impl Sample {
     }
 }
 
-/// One label.
 pub(super) fn label(name: &'static str, value: &str) -> Labels {
     vec![(name, value.to_owned())]
 }

@@ -1,4 +1,4 @@
-//! Takes figures every two seconds, from this process and from the store, and says what is wrong.
+//! Samples this process and the store every two seconds, and derives problems.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use super::{Observatory, Stand, stages};
 use crate::figures::{Metrics, Usage};
 use crate::health::Readiness;
 
-/// What a sampler looks at.
+/// The parts that a sampler reads.
 pub(crate) struct Parts {
     pub clock: Clock,
     pub readiness: Readiness,
@@ -39,7 +39,7 @@ pub(crate) struct Sampler {
     readiness: Readiness,
     calls: Calls,
     probe: Probe,
-    /// How often in a row the store did not answer.
+    /// Failed probes of the store in a row.
     away: u32,
     looks: Looks,
     rates: Rates,
@@ -47,7 +47,7 @@ pub(crate) struct Sampler {
     heard: Heard,
     pings: Pings,
     since: Since,
-    /// When calls were counted last.
+    /// When calls were last counted.
     before: Option<Moment>,
     told: Observatory,
 }
@@ -72,7 +72,7 @@ impl Sampler {
         }
     }
 
-    /// Takes samples from when everything is open until `stop` turns true.
+    /// Takes samples from the end of the start until `stop` turns true.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         self.readiness.until_started().await;
         let mut samples = interval(SAMPLE_EVERY);
@@ -90,8 +90,7 @@ impl Sampler {
         }
     }
 
-    /// Takes one sample. It takes no longer than the store is waited for, twice; stages are asked
-    /// beside it.
+    /// Takes one sample. Bounded by twice the timeout of the store; stages are pinged in parallel.
     async fn sample(&mut self) {
         let pinged = self.pings.ask(&self.looks.sources.registry, self.clock.now());
         let (ready, ()) = tokio::join!(timeout(STORE_TIME_MAX, self.readiness.problems()), pinged);
@@ -164,21 +163,21 @@ impl Sampler {
         self.told.tell(now, sample, problems, stand);
     }
 
-    /// What is wrong with the store, if something is.
+    /// The current trouble with the store, if any.
     fn store_trouble(&self, not_ready: &[(String, String)]) -> Option<StoreTrouble> {
         let Some((_, why)) = not_ready.iter().find(|(check, _)| check == "store") else {
             return self.probe.store().failing(KNOWN_FOR).as_ref().map(StoreTrouble::of_commit);
         };
         let wrong = self.probe.wrong();
         if matches!(wrong, Some(store::Error::Corrupt { .. })) {
-            // It answers, and is told of by itself.
+            // The store answers; damage is a problem of its own.
             return None;
         }
         Some(wrong.as_ref().map_or_else(|| StoreTrouble::Away(why.clone()), StoreTrouble::of))
     }
 
-    /// Looks at the store, unless it is away. What was known before is forgotten when it has been
-    /// away for a while: one answer that took long is no reason.
+    /// Performs due readings unless the store is unavailable. Previous values are forgotten only
+    /// after several failures: one slow answer is no reason.
     async fn look(&mut self, is_away: bool, now: Moment) {
         if !is_away {
             self.away = 0;
@@ -191,7 +190,7 @@ impl Sampler {
         }
     }
 
-    /// Measures that have no labels.
+    /// Measures without labels.
     fn whole(&self, sample: &mut Sample, store: Option<&StoreTrouble>, now: Moment) {
         let is_away = matches!(store, Some(StoreTrouble::Away(_)));
         sample.gauge(names::STORE_ANSWERS, Vec::new(), f64::from(u8::from(!is_away)));
@@ -210,7 +209,7 @@ impl Sampler {
         let passed = self.before.map(|before| now.since(before).as_secs_f64());
         self.before = Some(now);
         let windows = self.calls.take();
-        // What came before the first sample came in no known time.
+        // The time before the first sample is unknown, so its calls have no rate.
         let Some(passed) = passed.filter(|passed| *passed > 0.0) else { return };
         let mut all = Window::default();
         let mut times = |labels: Labels, window: &Window| {
@@ -228,7 +227,7 @@ impl Sampler {
         }
     }
 
-    /// The oldest change on its way, if one is.
+    /// The oldest unexported change.
     fn export(&mut self, sample: &mut Sample, now: Moment) -> Option<Time> {
         let export = &self.looks.read.export;
         let oldest = export.at(now)?.values().copied().min().map(|oldest| export.as_read(oldest, now));
@@ -237,7 +236,7 @@ impl Sampler {
         oldest
     }
 
-    /// What topics said last that do not answer.
+    /// The last error of the topics, if they are unavailable.
     fn topics(&mut self, sample: &mut Sample, now: Moment) -> Option<String> {
         let topics = &self.looks.topics;
         let away = topics.away().map(str::to_owned);
@@ -258,7 +257,7 @@ impl Sampler {
         away
     }
 
-    /// Consumers that have messages before them and read none, as far as it is known.
+    /// Consumers with lag that make no progress.
     fn stalled(&self, sample: &mut Sample, now: Moment) -> Vec<Stalled> {
         let topics = &self.looks.topics;
         if topics.seen.at(now).is_none() {
@@ -269,7 +268,7 @@ impl Sampler {
         stalled
     }
 
-    /// How many parts of the feeds nobody serves, of how many, if there are feeds.
+    /// Shards of feeds without an owner, of how many; `None` without feeds.
     fn feeds_unserved(&self, sample: &mut Sample, now: Moment) -> Option<(usize, u32)> {
         let read = &self.looks.read;
         let works = read.works.at(now)?;
@@ -286,7 +285,7 @@ impl Sampler {
         seen.clone()
     }
 
-    /// Figures that parts of Torg give under names of their own; `/metrics` asks them itself.
+    /// Figures that other parts supply under their own names. `/metrics` collects them itself.
     fn parts(&self, sample: &mut Sample) {
         let tasks = self.looks.sources.tasks.as_ref().map(tasks::Tasks::gauges);
         for (name, value) in self.probe.store().gauges().into_iter().chain(tasks.unwrap_or_default()) {

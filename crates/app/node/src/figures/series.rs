@@ -1,21 +1,20 @@
-//! One number over time: points of every sample for a while, and one point for many of them for
-//! much longer.
+//! A time series at two resolutions: every sample for a short time, and averages for a longer one.
 
 use std::collections::VecDeque;
 
 use super::limits::{COARSE_POINTS, FINE_IN_COARSE, FINE_POINTS};
 
-/// The points of one figure. The last point of each row of points stands at the same moment for all
-/// figures, see [`Figures`](super::shown::Figures).
+/// The points of one figure. The last points of all figures stand for the same sample, see
+/// [`Figures`](super::shown::Figures).
 #[derive(Debug, Default)]
 pub(super) struct Series {
     fine: VecDeque<f32>,
     coarse: VecDeque<f32>,
-    /// The point at the longer step that is not over yet.
+    /// The coarse point in progress.
     open: Mean,
 }
 
-/// The mean of what is known.
+/// The mean of the known values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -30,20 +29,19 @@ impl Mean {
         }
     }
 
-    /// Not a number if nothing is known.
+    /// NaN if no value is known.
     pub(super) fn value(self) -> f64 {
         self.sum / f64::from(self.count)
     }
 }
 
 impl Series {
-    /// The next point.
     pub(super) fn push(&mut self, value: f64) {
         push(&mut self.fine, value as f32, FINE_POINTS);
         self.open.add(value);
     }
 
-    /// Another value for the last point; the point at the longer step keeps what it had.
+    /// Replaces the last fine point. The coarse point keeps its earlier value.
     pub(super) fn replace_last(&mut self, value: f64) {
         match self.fine.back_mut() {
             Some(last) => *last = value as f32,
@@ -51,23 +49,23 @@ impl Series {
         }
     }
 
-    /// The point at the longer step is over.
+    /// Completes the coarse point in progress.
     pub(super) fn close(&mut self) {
         let open = std::mem::take(&mut self.open);
         push(&mut self.coarse, open.value() as f32, COARSE_POINTS);
     }
 
-    /// Whether nothing is known of all the time that is kept.
+    /// True if no kept point is known.
     pub(super) fn is_unknown(&self) -> bool {
         self.open.count == 0 && self.fine.iter().chain(&self.coarse).all(|point| point.is_nan())
     }
 
-    /// The last so many points of every sample; not a number where there is none.
+    /// The last `count` fine points; NaN where there is none.
     pub(super) fn fine(&self, count: usize) -> Vec<f64> {
         last(&self.fine, count)
     }
 
-    /// The last so many points at the longer step; the last one is of the time that is not over.
+    /// The last `count` coarse points. The last one is in progress.
     pub(super) fn coarse(&self, count: usize) -> Vec<f64> {
         let mut points = last(&self.coarse, count.saturating_sub(1));
         points.push(self.open.value());
@@ -88,9 +86,10 @@ fn last(points: &VecDeque<f32>, count: usize) -> Vec<f64> {
     std::iter::repeat_n(f64::NAN, missing).chain(known).collect()
 }
 
-/// Points of so many samples become one.
+/// Averages groups of `by` points.
 pub(super) fn thinned(points: &[f64], by: usize) -> Vec<f64> {
-    // The last group is whole: what is new must not change its weight with every sample.
+    // The last group is complete, so that the weight of new points does not change with every
+    // sample.
     let first = points.len() % by.max(1);
     let (odd, even) = points.split_at(first);
     let mean = |group: &[f64]| {
@@ -104,7 +103,7 @@ pub(super) fn thinned(points: &[f64], by: usize) -> Vec<f64> {
     odd.into_iter().chain(even.chunks(by.max(1)).map(mean)).collect()
 }
 
-/// Whether a point at the longer step ends before this sample, by the samples' numbers.
+/// True if a coarse point ends before the sample of this number.
 pub(super) fn begins_coarse(sample: i64) -> bool {
     sample.rem_euclid(FINE_IN_COARSE as i64) == 0
 }

@@ -1,5 +1,4 @@
-//! Figures over time, in memory: a quarter of an hour at the step of the samples, six hours at a
-//! longer one.
+//! The history of all figures in memory, at two resolutions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,24 +12,23 @@ use super::limits::{
 use super::names::Name;
 use super::series::{Series, begins_coarse, thinned};
 
-/// What tells figures of one name apart.
+/// The labels of a figure.
 pub(super) type Labels = Vec<(&'static str, String)>;
 
-/// A figure at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub name: Name,
     pub labels: Labels,
-    /// Not a number: not known.
+    /// NaN if unknown.
     pub value: f64,
 }
 
-/// All figures. Samples have numbers, by the time; all figures have their points at the same
-/// samples.
+/// All figures. A sample's number follows from its time, and all figures have their points at the
+/// same samples.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     kept: BTreeMap<(&'static str, Labels), Kept>,
-    /// The numbers of the first sample and of the last one.
+    /// The numbers of the first and the last sample.
     samples: Option<(i64, i64)>,
     /// When the last sample was taken.
     time: Time,
@@ -44,12 +42,12 @@ struct Kept {
     series: Series,
 }
 
-/// Which figures are wanted.
+/// A filter on figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How their names begin.
+    /// A prefix of the name.
     pub prefix: String,
-    /// Labels that they have, and maybe others.
+    /// Required labels; a figure may have more.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -62,13 +60,13 @@ impl Wanted {
     }
 }
 
-/// What is shown of figures.
+/// The result of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     pub figures: Vec<ShownFigure>,
     /// When the last sample was taken; `None` if there was none.
     pub time: Option<Time>,
-    /// From one point to the next.
+    /// The time between two points.
     pub step: Duration,
 }
 
@@ -83,18 +81,17 @@ pub struct ShownFigure {
 }
 
 impl Figures {
-    /// Takes a sample. Figures that are not in it are not known at this moment; of samples that
-    /// were left out nothing is known.
+    /// Records a sample. Figures that it lacks, and samples that were skipped, are unknown.
     pub(super) fn record(&mut self, time: Time, points: Vec<Point>) {
         self.record_within(SERIES_MAX, time, points);
     }
 
-    /// The same with room for so many figures.
+    /// [`Self::record`] with a limit on the number of figures.
     fn record_within(&mut self, most: usize, time: Time, points: Vec<Point>) {
         let number = time.as_ms().div_euclid(SAMPLE_EVERY.as_millis() as i64);
         let (first, last) = self.samples.unwrap_or((number, number - 1));
-        // A clock that was set back a little writes over the last point; one that was set back far
-        // begins anew.
+        // If the clock was set back a little, the last point is overwritten. If it was set back
+        // far, the history restarts.
         let is_again = number <= last && last - number < FINE_POINTS as i64;
         if number <= last && !is_again {
             *self = Self::default();
@@ -120,11 +117,10 @@ impl Figures {
         self.take_new(most, given);
     }
 
-    /// Samples from this one to the one that is taken now: nothing is known of those in between,
-    /// and points at the longer step end.
+    /// Advances all figures over skipped samples: their points are unknown, and coarse points end.
     fn pass_over(&mut self, from: i64, to: i64) {
         if to - from > (COARSE_POINTS * FINE_IN_COARSE) as i64 {
-            // Of all the time that is kept nothing is known.
+            // All kept points are unknown.
             self.kept.clear();
             return;
         }
@@ -158,12 +154,12 @@ impl Figures {
         self.is_full = false;
     }
 
-    /// Whether figures were left out of the last sample.
+    /// True if the last sample had figures that were dropped.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Wanted figures over the last time, with no more than so many points each.
+    /// Matching figures over the time `back`, with at most `points_max` points each.
     pub(super) fn read(&self, wanted: &Wanted, back: Duration, points_max: u32) -> Shown {
         let Some((first, last)) = self.samples else {
             return Shown { step: SAMPLE_EVERY, ..Shown::default() };

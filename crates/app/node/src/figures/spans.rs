@@ -1,4 +1,4 @@
-//! How long visits took lately, from counts that only grow.
+//! Recent latencies, computed from cumulative histograms.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use watcher::Latencies;
 
-/// Remembers what was counted before. Counts of which nothing was heard for a while are forgotten.
+/// Remembers the last counts. Counts that are not reported for a while are forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
     last: BTreeMap<String, Last>,
@@ -15,16 +15,16 @@ pub(super) struct Spans {
 #[derive(Debug)]
 struct Last {
     counted: Latencies,
-    /// When it changed last.
+    /// When the count last changed.
     time: Instant,
     seen: Instant,
-    /// What came with that.
+    /// The difference at that change.
     lately: Latencies,
 }
 
 impl Spans {
-    /// The visits since it was looked at last. If there were none, those before them are told for
-    /// as long as `hold`: they may be told less often than they are looked at.
+    /// The latencies since the last reading. Without new visits the previous ones are returned for
+    /// `hold`, because counts may be reported less often than they are read.
     pub(super) fn lately(
         &mut self,
         key: String,
@@ -33,7 +33,7 @@ impl Spans {
         hold: Duration,
     ) -> Latencies {
         let Some(last) = self.last.get_mut(&key) else {
-            // When those were made that were counted before the first look is not known.
+            // It is unknown when the visits before the first reading took place.
             self.last.insert(key, Last { counted, time: now, seen: now, lately: Latencies::default() });
             return Latencies::default();
         };
@@ -47,7 +47,7 @@ impl Spans {
         last.lately
     }
 
-    /// Forgets counts of which nothing was heard for longer than this.
+    /// Forgets counts that were not reported for longer than `after`.
     pub(super) fn forget(&mut self, now: Instant, after: Duration) {
         self.last.retain(|_, last| now.saturating_duration_since(last.seen) <= after);
     }

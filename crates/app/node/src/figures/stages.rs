@@ -1,4 +1,4 @@
-//! How the stages fare: figures of all processes together, counters of this one.
+//! Figures of stages: gauges over all processes, counters of this process.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::rates::Rates;
 use super::sample::{Sample, label};
 use super::spans::Spans;
 
-/// Something that processes count of a stage.
+/// A counter that processes keep for each stage.
 struct Counter {
-    /// How fast it grows.
+    /// The figure for its rate.
     rate: Name,
     total: Name,
     count: fn(&StageStatus) -> u64,
@@ -42,7 +42,7 @@ const COUNTERS: [Counter; 3] = [
     },
 ];
 
-/// Tells of all stages as all processes see them; if the store does not say that, as this one does.
+/// Adds the figures of all stages, over all processes if the store has them, else of this process.
 pub(super) fn tell(
     sample: &mut Sample,
     looks: &Looks,
@@ -53,7 +53,7 @@ pub(super) fn tell(
     let watcher = looks.sources.registry.offers().watcher();
     let own = watcher.statuses();
     let known = looks.read.cluster.read_at(now);
-    // What was read some time ago says how much there was by then.
+    // The counters are as old as the reading.
     let counted = known.map_or(now, |(read, _)| read).instant;
     let processes: Vec<(&str, &BTreeMap<String, StageStatus>)> = match known {
         Some((_, (cluster, _))) => {
@@ -91,9 +91,9 @@ pub(super) fn tell(
         let mut stage = standing(sample, &id, &statuses, control, pings.of(&id, visits));
         if known.is_some() {
             sample.gauge(names::STAGE_PAUSED, label("stage", &id), one_if(stage.pause.is_some()));
-            // Zero: it is not. So that the time is there without a gap also for those that were
-            // paused before this process began. Offers may live by a clock of their own: how long
-            // ago it was is told by theirs.
+            // Zero if the stage is not paused, so that the series has no gap when the pause began
+            // before this process. Offers may have their own clock. The time is converted by its
+            // distance from now on that clock.
             let here = |time: Time| now.time - watcher.clock().now().since(time);
             let since = stage.pause.as_ref().map_or(0.0, |pause| here(pause.since).as_ms() as f64 / 1000.0);
             sample.only_measure(names::STAGE_PAUSED_SINCE, label("stage", &id), since);
@@ -110,7 +110,7 @@ pub(super) fn tell(
     all
 }
 
-/// Whether a stage answers and may work.
+/// Whether a stage answers and is allowed to work.
 fn standing(
     sample: &mut Sample,
     id: &str,

@@ -1,5 +1,4 @@
-//! How topics fare, and how far their consumers are. They may be in Kafka, which has its own pace:
-//! nobody waits for what it says.
+//! Monitors topics and the lag of consumers, in the background: a Kafka cluster may answer slowly.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,16 +15,15 @@ use super::limits::{
 use super::looks::Sources;
 use super::moment::{Known, Moment};
 
-/// Topics, and how far consumers are.
+/// Ends of topics and lags of consumers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TopicsSeen {
-    /// The offsets of the ends of each topic, added up.
+    /// The sum of the end offsets of each topic.
     pub(super) ends: BTreeMap<String, i64>,
-    /// Messages that each consumer has before it.
     pub(super) lags: BTreeMap<(&'static str, String), u64>,
 }
 
-/// A consumer that has messages before it, and how long it has read none.
+/// A consumer that has lag, and how long it has read nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stalled {
     pub(super) consumer: &'static str,
@@ -34,47 +32,48 @@ pub(super) struct Stalled {
     pub(super) stood_for: Duration,
 }
 
-/// Where a consumer stands, and since when.
+/// The position of a consumer and the time of its last progress.
 #[derive(Clone, Copy, Debug)]
 struct Stand {
-    /// The offsets up to which it has read, added up.
+    /// The sum of its offsets.
     offset: i64,
     messages: u64,
     since: Instant,
     seen: Instant,
 }
 
-/// What came of a look.
+/// The result of a reading.
 enum Looked {
-    /// They do not answer.
+    /// The topics do not answer.
     Silent(String),
-    /// They answer. How they stand, if they were asked and said it in time; and how long that took.
+    /// The topics answer. `seen` is set if details were requested and arrived in time; `took` is
+    /// the duration of that request.
     Answered { seen: Option<(Instant, TopicsSeen)>, took: Duration },
 }
 
-/// Looks at topics beside everything else.
+/// Runs readings of topics beside the sampler.
 #[derive(Default)]
 pub(super) struct TopicsLook {
     under_way: Option<JoinHandle<Looked>>,
-    /// When they are asked again whether they are there,
+    /// When the next check for availability is due.
     due: Option<Instant>,
-    /// and when, how each of them stands.
+    /// When the next reading of offsets is due.
     whole_due: Option<Instant>,
-    /// How often in a row they did not answer, and what was said last.
+    /// Failures in a row, and the last error.
     failed: (u32, String),
     has_answered: bool,
-    /// Consumers with messages before them.
+    /// Consumers that have lag.
     stands: BTreeMap<(&'static str, String), Stand>,
     pub(super) seen: Known<TopicsSeen>,
 }
 
 impl TopicsLook {
-    /// Takes in what came of a look, and begins the next one when it is its time.
+    /// Takes the result of a finished reading, and starts the next one when it is due.
     pub(super) fn step(&mut self, sources: &Sources, now: Moment) {
         if let Some(task) = &mut self.under_way {
             let Some(ended) = task.now_or_never() else { return };
             self.under_way = None;
-            // A look that panics is one that says nothing.
+            // A panic counts as no answer.
             self.note(ended.unwrap_or_else(|error| Looked::Silent(error.to_string())), now);
         }
         let is_due = |due: Option<Instant>| due.is_none_or(|due| due <= now.instant);
@@ -90,7 +89,8 @@ impl TopicsLook {
             Looked::Silent(why) => {
                 tracing::debug!(error = why, "topics cannot be looked at");
                 self.failed = (self.failed.0 + 1, why);
-                // One that failed once is made again soon: then it is known whether they are away.
+                // The first failure is retried soon, to know whether the topics are really
+                // unavailable.
                 let next = if self.failed.0 == 1 { 2 * SAMPLE_EVERY } else { LOOK_EVERY };
                 self.due = Some(now.instant + next);
             }
@@ -109,7 +109,7 @@ impl TopicsLook {
         }
     }
 
-    /// Takes note of where consumers stand.
+    /// Records the positions of consumers.
     fn stand(&mut self, now: Instant, seen: &TopicsSeen) {
         let before = std::mem::take(&mut self.stands);
         for (consumer, messages) in seen.lags.iter().filter(|(_, messages)| **messages > 0) {
@@ -122,7 +122,7 @@ impl TopicsLook {
         }
     }
 
-    /// Consumers that have stood where they are for long, as far as it is known.
+    /// Consumers without progress for too long.
     pub(super) fn stalled(&self) -> Vec<Stalled> {
         let stalled = self.stands.iter().filter_map(|((consumer, topic), stand)| {
             let stood_for = stand.seen.duration_since(stand.since);
@@ -132,17 +132,16 @@ impl TopicsLook {
         stalled.collect()
     }
 
-    /// Whether they answer, as far as it is known.
+    /// Whether the topics answer; `None` if unknown.
     pub(super) fn answers(&self) -> Option<bool> {
         if self.away().is_some() { Some(false) } else { self.has_answered.then_some(true) }
     }
 
-    /// They do not answer: what was said last.
+    /// The last error, if the topics do not answer.
     pub(super) fn away(&self) -> Option<&str> {
         (self.failed.0 >= TOPICS_AWAY_AFTER).then_some(&*self.failed.1)
     }
 
-    /// Nothing is known any more.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Each problem from its cause, and gone with it.
+//! Tests that each problem appears with its cause and disappears with it.
 
 use ::feeds::{LastLoad, Unreachable};
 use feeds::FeedName;
@@ -71,7 +71,7 @@ fn a_store_that_takes_no_writes_is_told_with_what_is_to_be_done() {
     assert!(failed.remedy.contains("start the process again"), "{}", failed.remedy);
     let read_only = told(StoreTrouble::of(&Error::ReadOnly { detail: text() }));
     assert_eq!(read_only.code, "store_read_only");
-    // It answers, and a beat could not be written.
+    // The store answers, but a heartbeat could not be written.
     let unavailable = Error::Unavailable { detail: text() };
     assert_eq!(told(StoreTrouble::of(&unavailable)).code, "store_away");
     assert_eq!(told(StoreTrouble::of_commit(&unavailable)).code, "store_read_only");
@@ -117,7 +117,7 @@ fn tasks_that_are_silent_or_regressed_or_that_nobody_decides_about_are_told() {
         ("task_regressed", Time::from_seconds(70)),
     ];
     assert_eq!(told(since.problems(&tasks(&state))), wanted);
-    // It fails again: that began when it was seen first.
+    // It fails again: the problem keeps the time at which it was first seen.
     let again = TaskState { attempts: 4, last_failure: Some(at(90)), ..state };
     assert_eq!(told(since.problems(&tasks(&again))), wanted);
 }
@@ -191,7 +191,7 @@ fn a_part_of_the_offers_that_is_on_its_way_to_another_process_is_no_problem_yet(
     let seen =
         |cluster, s: u64| Seen { now: ago(100 - s), cluster: Some(cluster), shards: 2, ..Seen::default() };
     let mut since = Since::default();
-    // One holder is gone, the other part has none.
+    // One owner is dead, and the other shard has none.
     assert!(since.problems(&seen(served(&["a"], &[(0, "dead")]), 0)).is_empty());
     let found = since.problems(&seen(served(&["a"], &[(0, "dead")]), 6));
     assert_eq!((found[0].code, found[0].since), ("shard_unserved", ago(100)));
