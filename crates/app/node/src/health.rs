@@ -1,5 +1,5 @@
-//! Is this process alive, and should it get work? One list of readiness checks answers `/readyz`
-//! and gRPC's health service.
+//! Liveness and readiness of the process. One list of readiness checks serves `/readyz` and the
+//! gRPC health service.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use tokio::sync::watch;
 
 /// A check that takes longer counts as failed.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often a watcher of gRPC's health service looks again.
+/// How often a stream of the gRPC health service repeats the checks.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One reason why this process should get no work.
+/// A failed readiness check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub check: String,
@@ -38,8 +38,8 @@ enum Phase {
     Draining,
 }
 
-/// What has to be in order before this process gets work. Starts as "starting", which is not ready;
-/// clones share one list.
+/// The readiness of the process. It is not ready until [`Readiness::started`] is called and all
+/// checks pass. Clones share one list of checks.
 #[derive(Clone)]
 pub struct Readiness {
     checks: Arc<Mutex<Vec<(&'static str, Check)>>>,
@@ -51,7 +51,7 @@ impl Readiness {
         Readiness { checks: Arc::default(), phase: Arc::new(watch::Sender::new(Phase::Starting)) }
     }
 
-    /// Adds a check, asked at every probe. The error is shown to whoever probes: no secrets in it.
+    /// Adds a check, run at every probe. Its error is public: it must contain no secrets.
     pub fn register<F>(&self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static)
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
@@ -60,24 +60,23 @@ impl Readiness {
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push((name, check));
     }
 
-    /// Everything is open: from now on the checks alone decide.
+    /// Marks the end of the start: from now on only the checks decide.
     pub fn started(&self) {
         self.phase.send_replace(Phase::Running);
     }
 
-    /// Waits until everything is open, or the process is about to end.
+    /// Waits until the start is over or the process begins to drain.
     pub async fn until_started(&self) {
-        // The sender is ours: it is not closed.
+        // The sender belongs to `self`, so the channel is open.
         let _ = self.phase.subscribe().wait_for(|phase| *phase != Phase::Starting).await;
     }
 
-    /// The process is about to end: not ready any more, whatever the checks say. Tells whether it
-    /// had started.
+    /// Marks the process as not ready, whatever the checks say. Returns true if it had started.
     pub fn draining(&self) -> bool {
         self.phase.send_replace(Phase::Draining) == Phase::Running
     }
 
-    /// All reasons against, found at the same time; empty means ready.
+    /// Runs all checks in parallel and returns the failures; empty means ready.
     pub async fn problems(&self) -> Vec<Problem> {
         match *self.phase.borrow() {
             Phase::Starting => return vec![Problem::new("start", "still starting")],
@@ -100,7 +99,7 @@ impl Readiness {
     }
 }
 
-/// gRPC's health service: every service of this process is as healthy as the process.
+/// The gRPC health service. Every service has the status of the process.
 pub(crate) struct HealthChecker {
     readiness: Readiness,
     services: Vec<String>,
@@ -125,8 +124,8 @@ impl Checker for HealthChecker {
         Ok(self.readiness.status().await)
     }
 
-    /// The status now and after every change; ends when the process drains, so that watchers do not
-    /// hold it up.
+    /// Streams the status now and after every change. Ends when the process drains, so that open
+    /// streams do not delay the shutdown.
     async fn watch(&self, service: &str) -> Result<StatusStream, ConnectError> {
         self.known(service)?;
         let watcher = Watcher {
@@ -157,7 +156,7 @@ impl Watcher {
                 watcher.last = Some(status);
                 return Some((status, Some(watcher)));
             }
-            // A changed phase is told at once, a failed check at the next look.
+            // A change of phase is reported at once, a failed check at the next interval.
             let _ = tokio::time::timeout(WATCH_INTERVAL, watcher.phase.changed()).await;
         }
     }

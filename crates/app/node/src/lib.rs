@@ -1,9 +1,9 @@
-//! One running Torg process: its configuration, the parts it opens, its roles, its server, its
-//! figures.
+//! A server process: configuration, roles, network server and monitoring.
 //!
 //! [`serve`] runs a process to its end. It opens what the configuration names ([`parts`]), starts
 //! the work of its roles ([`roles`]) under a supervisor ([`supervisor`]), and serves HTTP and RPC
-//! on one port ([`server`]). What differs between production and the demo is an [`environment`].
+//! on one port ([`server`]). The [`environment`] holds what differs between production and the
+//! demo.
 
 mod actions;
 pub mod auth;

@@ -1,4 +1,4 @@
-//! Log lines on stderr, for people or for machines, and panics as log lines.
+//! Logging to stderr as text or JSON. Panics become log lines.
 
 use std::io::IsTerminal as _;
 
@@ -11,12 +11,12 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::config::{Log, LogFormat};
 use terminal::colours_on_stderr;
 
-/// Libraries whose errors reach us as results anyway: the store tells them itself, once, and in its
-/// own words.
+/// Libraries whose own log lines are off by default: their errors arrive as results, and the store
+/// logs them.
 const QUIET: [&str; 2] = ["fjall", "lsm_tree"];
 
-/// Starts logging for the process. Call once, before anything logs. The libraries of the embedded
-/// store log only if `log.level` names them.
+/// Starts logging. Must be called once, before anything logs. The libraries of the embedded store
+/// log only if `log.level` names them.
 pub fn init(log: &Log) -> anyhow::Result<()> {
     let filter: Targets = with_quiet_libraries(&log.level).parse().context("log.level")?;
     let (terminal, colours) = (std::io::stderr().is_terminal(), colours_on_stderr());
@@ -39,7 +39,7 @@ pub fn init(log: &Log) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The level with `fjall=off` and the like added for libraries that it does not name.
+/// Adds `fjall=off` and the like for libraries that the level does not name.
 fn with_quiet_libraries(level: &str) -> String {
     let is_named = |library: &str| {
         level.split(',').any(|directive| {
@@ -52,7 +52,7 @@ fn with_quiet_libraries(level: &str) -> String {
     given.into_iter().chain(off).collect::<Vec<_>>().join(",")
 }
 
-/// A panic is a bug of ours: it becomes one log line with its place instead of a dump on stderr.
+/// Logs a panic as one line with its location, instead of the default output on stderr.
 fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
     if store::panic_becomes_error() {
         return;
@@ -61,7 +61,6 @@ fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, backtrace = %std::backtrace::Backtrace::capture(), "panic: {}", panic_message(panic.payload()));
 }
 
-/// The text of a panic, as far as it has one.
 pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> &str {
     payload
         .downcast_ref::<&'static str>()

@@ -1,10 +1,9 @@
-//! `torg serve`: opens what the configuration names, serves until a signal, and closes it again in
-//! order.
+//! Start and shutdown of a server process (`torg serve`).
 //!
-//! Who may call is settled first, then the port is taken, so that `/healthz` answers and `/readyz`
-//! says "starting" while the store recovers. A part that is opened registers its readiness check
-//! and its close hook with [`Node`]; hooks run in reverse order. Work beside the calls that fails
-//! ([`tasks`](crate::supervisor)) ends the process as a signal does, with an error.
+//! Authentication is set up first. Then the port is bound, so that `/healthz` answers and `/readyz`
+//! reports "starting" while the store recovers. Each opened part registers its readiness check and
+//! its close hook with [`Node`]; hooks run in reverse order. A failed background task
+//! ([`supervisor`](crate::supervisor)) ends the process like a signal, but with an error.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -33,12 +32,11 @@ use terminal::errors::advised;
 
 /// Exit code after a second signal: 128 + SIGINT, as shells report it.
 const EXIT_AT_ONCE: i32 = 130;
-/// How long closing one part may take: longer than the store waits for a database that is away.
+/// Timeout for closing one part. Longer than the store waits for an unavailable database.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(60);
-/// How often topics are trimmed.
+/// How often the retention of topics is applied.
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Runs the process to its end.
 pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let auth = Auth::prepare(&config)?;
@@ -88,24 +86,24 @@ pub async fn serve(config: Config, prepare: Prepare) -> anyhow::Result<()> {
     outcome
 }
 
-/// A running process: its configuration, what it opened, and what has to happen at its end.
+/// A running process: its configuration, its open parts, and their close hooks.
 pub(crate) struct Node {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) readiness: Readiness,
     pub(crate) metrics: Metrics,
-    /// What the routes serve, as soon as it is there.
+    /// Filled as parts become available to the routes.
     pub(crate) slots: Slots,
     /// Tells streams that the process stops.
     pub(crate) closing: watch::Sender<bool>,
     closers: Vec<Closer>,
-    /// Comes when something fails beside the calls that must not end.
+    /// Resolves when a background task fails.
     pub(crate) failure: BoxFuture<'static, anyhow::Error>,
-    /// How everything fares, by the name of this process.
+    /// Named after this process.
     pub(crate) observatory: Observatory,
 }
 
-/// Closes one part. Runs after the last request, also when a later part could not be opened.
+/// Closes one part. Runs after the last request, also if a later part could not be opened.
 struct Closer {
     part: &'static str,
     close: Box<dyn FnOnce() -> BoxFuture<'static, anyhow::Result<()>> + Send>,
@@ -126,7 +124,7 @@ impl Node {
         }
     }
 
-    /// Waits for the end: a signal, or the failure of something that must not end.
+    /// Waits for a signal or a failed background task.
     async fn over(&mut self, signal: impl Future<Output = &'static str>) -> anyhow::Result<()> {
         tokio::select! {
             biased;
@@ -141,8 +139,8 @@ impl Node {
         }
     }
 
-    /// Opens the parts from the bottom up, then lets RPC calls in. What comes back is to be
-    /// printed: a demo says what to try.
+    /// Opens the parts in the order of their dependencies, then accepts RPC calls. Returns a text
+    /// to print, with which the demo says what to try.
     async fn open(
         &mut self,
         auth: &Auth,
@@ -208,7 +206,7 @@ impl Node {
         Ok(topics)
     }
 
-    /// Takes figures from now on.
+    /// Starts the sampler.
     fn observe(
         &mut self,
         probe: Probe,
@@ -238,7 +236,7 @@ impl Node {
         let sampler = Sampler::new(parts, self.observatory.clone());
         let mut running = Running::new();
         let stopped = running.stopped();
-        // Without figures nobody would be told of anything any more.
+        // Without the sampler no problem would be reported any more.
         running.start("nobody looks at how Torg fares any more", async move {
             sampler.run(stopped).await;
             Ok(())
@@ -247,7 +245,7 @@ impl Node {
         self.on_close("figures", async move || running.close().await);
     }
 
-    /// Ends the process when this comes.
+    /// Ends the process with this error when it resolves.
     pub(crate) fn fails_with(&mut self, failure: impl Future<Output = anyhow::Error> + Send + 'static) {
         let before = std::mem::replace(&mut self.failure, Box::pin(std::future::pending()));
         self.failure = Box::pin(async move {
@@ -258,7 +256,7 @@ impl Node {
         });
     }
 
-    /// The folder of everything embedded; not made when nothing would go into it.
+    /// Creates the folder of embedded data, unless nothing is stored in it.
     async fn create_data_dir(&self) -> anyhow::Result<()> {
         let Config { data_dir, store, files, .. } = &self.config;
         if store.url.scheme() != "fjall" && files.url.scheme() != "file" {
@@ -270,7 +268,7 @@ impl Node {
         })
     }
 
-    /// Has a part closed at the end of the process.
+    /// Registers a close hook.
     pub(crate) fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -286,7 +284,7 @@ impl Node {
         self.config.roles.iter().map(|role| role.name().to_owned()).collect()
     }
 
-    /// Drains the server, then closes the parts, the last opened first.
+    /// Drains the server, then closes the parts in reverse order.
     async fn stop(self, server: Server) {
         let limits = &self.config.limits;
         let was_ready = self.readiness.draining();
@@ -309,8 +307,8 @@ impl Node {
     }
 }
 
-/// Removes what the retention of each topic no longer keeps, now and then. Several processes may do
-/// this at once.
+/// Deletes messages beyond the retention of each topic, periodically. Several processes may do this
+/// at once.
 async fn trim_topics(topics: Topics) {
     loop {
         tokio::time::sleep(TRIM_INTERVAL).await;
@@ -327,7 +325,6 @@ async fn trim_topics(topics: Topics) {
     }
 }
 
-/// SIGTERM and SIGINT.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -349,7 +346,7 @@ impl Signals {
         }
     }
 
-    /// Whoever asks twice does not want to wait.
+    /// Exits immediately at a second signal.
     fn exit_at_the_next(mut self) {
         tokio::spawn(async move {
             let name = self.next().await;

@@ -1,4 +1,4 @@
-//! The parts that a process opens, made from its configuration.
+//! Opens the parts of a process from its configuration.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,13 +12,12 @@ use crate::actions;
 use crate::config::{self, Config, Durability, KafkaSecurity, SaslMechanism};
 use terminal::errors::advised;
 
-/// Raised whenever stored data changes its meaning: a program of a lower version then refuses the
-/// store.
+/// Must be raised when stored data changes its meaning. Programs with a lower version then refuse
+/// the store.
 const SCHEMA_VERSION: u32 = 1;
-/// A copy reads a whole store from one snapshot, however long that takes.
+/// A copy reads the whole store from one snapshot, which may take days.
 const COPY_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Every table of Torg.
 pub fn schema() -> store::Result<Schema> {
     let (topics, watcher) = (topics::tables().into_iter(), watcher::tables());
     Schema::new(
@@ -37,7 +36,7 @@ pub fn schema() -> store::Result<Schema> {
     )
 }
 
-/// Consumers of Torg's own, each with the topic that it reads.
+/// Internal consumers, each with the topic that it reads.
 pub fn consumers(config: &Config) -> Vec<(&'static str, String)> {
     let mut consumers = vec![
         (offers::MODERATION_GROUP, config.moderation.topic.clone()),
@@ -50,31 +49,30 @@ pub fn consumers(config: &Config) -> Vec<(&'static str, String)> {
     consumers
 }
 
-/// The values that tasks wait on, in a store that has every table.
+/// Opens the values that tasks wait on. The store must have every table.
 pub fn open_ctl(store: &Store) -> Ctl {
     Ctl::new(store.clone(), Clock::system(), ctl::Settings::default())
 }
 
-/// Opens the store that the configuration names, or makes it; the error is for a person.
+/// Opens or creates the configured store. Errors carry a hint.
 pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
     try_open_store(config, true).await.map_err(store_error)
 }
 
-/// Opens the store that the configuration names; without `create` only if it is there, and changes
-/// nothing.
+/// Opens the configured store. Without `create` it must exist and is not changed.
 pub async fn try_open_store(config: &Config, create: bool) -> store::Result<Store> {
     let url: StoreUrl = config.store.url.expose().parse()?;
     let options = StoreOptions { create, ..store_options(&config.store) };
     Store::open(&url, schema()?, &options).await
 }
 
-/// Opens a store, with the tables that it has, to read all of it.
+/// Opens a store to read all of it, with the tables it has.
 pub async fn open_store_to_read(config: &Config, url: &str) -> anyhow::Result<Store> {
     let tables = Schema::new(SCHEMA_VERSION, []).map_err(store_error)?;
     open_whole_store(config, url, tables, false).await
 }
 
-/// Opens a store that is to be filled with a copy, and makes these tables.
+/// Opens a store to fill it with a copy, and creates the tables of `schema`.
 pub async fn open_store_to_fill(config: &Config, url: &str, schema: Schema) -> anyhow::Result<Store> {
     open_whole_store(config, url, schema, true).await
 }
@@ -86,13 +84,12 @@ async fn open_whole_store(config: &Config, url: &str, schema: Schema, create: bo
     Store::open(&url, schema, &options).await.map_err(store_error)
 }
 
-/// Opens the topics that the configuration names.
 pub async fn open_topics(config: &Config, store: &Store) -> anyhow::Result<Topics> {
     let kafka = kafka_options(&config.kafka);
     Topics::open(config.topics.url.expose(), store, kafka).await.map_err(topics_error)
 }
 
-/// Makes a topic, unless it is there: its partitions and retention are its own then.
+/// Creates a topic unless it exists. An existing topic keeps its partitions and retention.
 pub async fn ensure_topic(
     config: &Config,
     topics: &Topics,
@@ -110,7 +107,7 @@ pub async fn ensure_topic(
     }
 }
 
-/// The store's error for a person.
+/// Adds the hint, if the error has one.
 pub fn store_error(error: store::Error) -> anyhow::Error {
     match error.hint() {
         Some(hint) => advised(error, hint),
@@ -118,7 +115,7 @@ pub fn store_error(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// The topics' error for a person.
+/// Adds the hint, if the error has one.
 pub fn topics_error(error: topics::Error) -> anyhow::Error {
     match error.hint() {
         Some(hint) => advised(error, hint),
@@ -181,12 +178,12 @@ fn kafka_options(config: &config::Kafka) -> KafkaOptions {
     }
 }
 
-/// A setting that is empty when it is off.
+/// An optional path; empty means unset.
 fn file(path: &Path) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then(|| path.to_owned())
 }
 
-/// How long and how much of a topic is kept; the limit of size is for all partitions together.
+/// The retention of a topic. The size limit is for all partitions together.
 pub fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
     let share = (u64::from(megabytes) << 20) / u64::from(partitions.max(1));
     Retention {
@@ -195,7 +192,7 @@ pub fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
     }
 }
 
-/// What other processes on the same store know this one by.
+/// A unique name of this process among those on the same store.
 pub fn instance_name() -> String {
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())

@@ -1,5 +1,5 @@
-//! StageSpec stages as people declare them: by the flags of `torg stages register`, or in the file
-//! that `stages.file` names.
+//! Declarations of remote stages: the flags of `torg stages register`, or the file that
+//! `stages.file` names.
 //!
 //! ```toml
 //! [spam]
@@ -22,7 +22,7 @@ use wire::torg::stages::v1::outside_stage::{Shadow, Tls};
 
 const HINT: &str = "mend it: docs/stages.md shows such a file";
 
-/// The stages of a file; none if it has no name. `taken` are the ids of others.
+/// Reads the stages of a file; none if the path is empty. `taken` are ids in use by other stages.
 pub fn read(file: &Path, taken: &[&str]) -> anyhow::Result<Vec<StageSpec>> {
     if file.as_os_str().is_empty() {
         return Ok(Vec::new());
@@ -117,8 +117,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// The stage of this id; the files that are named are read from `folder`, unless they are named
-    /// from the root.
+    /// The stage with this id. Relative paths in the declaration are resolved against `folder`.
     pub fn stage(self, id: &str, folder: &Path) -> anyhow::Result<OutsideStage> {
         let read = |file: Option<&PathBuf>| match file.map(|file| folder.join(file)) {
             None => Ok(String::new()),

@@ -1,5 +1,5 @@
-//! Work that goes on beside the calls until the process stops. None of it may end before: a process
-//! that answers calls while its stages stand still looks healthy and is not.
+//! Supervises the background tasks of a process. If one of them ends early, the process ends: a
+//! process that answers calls while its background work has stopped looks healthy but is not.
 
 use std::panic::AssertUnwindSafe;
 
@@ -15,11 +15,11 @@ use terminal::errors::advised;
 const HINT: &str =
     "the process ends, so that whoever runs it starts it again; if this happens again, its log says more";
 
-/// Tasks that run until they are told to stop.
+/// A set of background tasks.
 pub struct Running {
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
-    /// What the first task that ended too early said.
+    /// The error of the first task that ended early.
     failure: watch::Sender<Option<String>>,
 }
 
@@ -33,8 +33,8 @@ impl Running {
         self.stop.subscribe()
     }
 
-    /// Starts one. If it ends before it was told to, however that be, it has failed; `what` says
-    /// what does not happen any more.
+    /// Starts a task. If it returns, fails or panics before it is stopped, it has failed. `what`
+    /// describes the consequence of that.
     pub fn start(
         &mut self,
         what: &'static str,
@@ -57,19 +57,19 @@ impl Running {
         }));
     }
 
-    /// Waits for the first task that fails; whoever waits ends the process.
+    /// Waits for the first failed task. The caller ends the process.
     pub fn failure(&self) -> impl Future<Output = anyhow::Error> + Send + 'static {
         let mut failure = self.failure.subscribe();
         async move {
             match failure.wait_for(Option::is_some).await.map(|why| why.clone().unwrap_or_default()) {
                 Ok(why) => advised(why, HINT),
-                // Closed in order: nothing can fail any more.
+                // Closed normally: nothing can fail any more.
                 Err(_) => std::future::pending().await,
             }
         }
     }
 
-    /// Ends all of them in order; an error if one had failed.
+    /// Stops all tasks and waits for them. Returns an error if one had failed.
     pub async fn close(self) -> anyhow::Result<()> {
         self.stop.send_replace(true);
         for ended in join_all(self.tasks).await {

@@ -1,10 +1,10 @@
-//! Values that Torg sets itself, so that tasks can wait on them (`docs/tasks.md`).
+//! Values that the system itself sets, so that tasks can wait on them (`docs/tasks.md`).
 //!
 //! ```text
-//! torg/offers.exported_to                   every change before this moment is in the topic
-//! torg/feeds/SELLER/NAMESPACE.loaded_at     when the last load of a feed came to its end
-//! torg/recrawl.finished_at                  when it was seen that the last re-crawl came to its end
-//! torg/recrawl.percent                      how far the last one has come
+//! torg/offers.exported_to                   every earlier change is in the topic
+//! torg/feeds/SELLER/NAMESPACE.loaded_at     when the last load of a feed ended
+//! torg/recrawl.finished_at                  when the last re-crawl was seen to have ended
+//! torg/recrawl.percent                      progress of the last re-crawl
 //! ```
 
 use std::time::Duration;
@@ -23,16 +23,16 @@ use watcher::{Recrawl, Watcher};
 use wire::torg::feeds::v1::Load;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Who sets them.
+/// The author of these changes.
 const AUTHOR: &str = "torg";
-/// How often it is looked how far exports and re-crawls have come.
+/// How often the progress of exports and re-crawls is read.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// The export goes on all the time: its value is set in steps of so many seconds.
+/// The export advances continuously; its value is set in steps of this many seconds.
 const EXPORT_STEP_S: i64 = 10;
-/// Bytes of a seller or a namespace in the name of a value.
+/// Maximum length of a seller or a namespace in the name of a value.
 const PART_BYTES_MAX: usize = 80;
 
-/// Values about all offers.
+/// Maintains the values about offers.
 pub struct OwnValues {
     ctl: Ctl,
     offers: Watcher<StoredOffer>,
@@ -43,8 +43,8 @@ impl OwnValues {
         OwnValues { ctl, offers }
     }
 
-    /// Keeps them until `stop` turns true. Several processes may do this at once: values only move
-    /// forward.
+    /// Updates the values until `stop` turns true. Several processes may do this at once, because
+    /// values only move forward.
     pub async fn keep(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             if let Err(error) = self.look().await {
@@ -76,12 +76,11 @@ impl OwnValues {
         let now = Value::Number(i64::from(recrawl.shards_done * 100 / recrawl.shards.max(1)));
         let mut changes = Vec::new();
         if self.value(&percent).await? != Some(now) {
-            // The next re-crawl begins at zero again: nobody waits for this number to grow from one
-            // to the next.
+            // The next re-crawl starts at zero again, so this number may decrease.
             changes.push(Change::set(percent, now).moving_back());
         }
         let started = Value::Time(Timestamp::from_millisecond(recrawl.started.as_ms())?);
-        // A short one begins and ends between two looks.
+        // A short re-crawl begins and ends between two readings.
         if recrawl.done && self.value(&finished_at).await?.is_none_or(|told| told < started) {
             let seen = Timestamp::from_millisecond(self.offers.clock().now().as_ms())?;
             changes.push(Change::set(finished_at, Value::Time(seen)));
@@ -101,7 +100,8 @@ impl OwnValues {
     }
 }
 
-/// Another process, or a clock that is ahead, was here before: what is there counts.
+/// An error that the value would move back means that another process, or a clock that is ahead,
+/// has set a later one. The later one is kept.
 fn forward_only<T>(set: ctl::Result<T>) -> anyhow::Result<()> {
     match set {
         Ok(_) | Err(ctl::Error::MovesBack { .. }) => Ok(()),
@@ -113,7 +113,7 @@ fn parameter(entity: &str, name: &str) -> Parameter {
     Parameter { entity: format!("torg/{entity}"), name: name.to_owned() }
 }
 
-/// Values about feeds: set by the very commit that ends a load.
+/// Values about feeds, set by the commit that ends a load.
 pub(crate) struct FeedValues {
     ctl: Ctl,
 }
@@ -123,14 +123,14 @@ impl FeedValues {
         FeedValues { ctl }
     }
 
-    /// The value that tells when a feed was loaded.
+    /// The value with the time of a feed's last load.
     fn loaded_at(feed: &FeedName) -> Parameter {
         parameter(&format!("feeds/{}/{}", part(&feed.seller), part(&feed.namespace)), "loaded_at")
     }
 }
 
-/// A seller or a namespace in the name of a value. What cannot stand there as it is gets a number
-/// that tells it from others.
+/// A seller or a namespace as a part of a value's name. If it is too long or has other characters,
+/// it is replaced and gets a hash that keeps it unique.
 fn part(text: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     if text.len() <= PART_BYTES_MAX && text.chars().all(plain) {
@@ -157,12 +157,12 @@ impl LoadHook for FeedValues {
             match self.ctl.add_to(batch, &[change], AUTHOR, &format!("load {}", load.number)).await {
                 Ok(_) => return Ok(()),
                 Err(ctl::Error::Store(error)) => return Err(error),
-                // The clock of the process that ended the load before is ahead: this one is still
-                // the later one.
+                // The previous load was ended by a process whose clock is ahead. This load must
+                // still count as later.
                 Err(ctl::Error::MovesBack { current: Value::Time(current), .. }) => {
                     ended = current.checked_add(1.millisecond()).unwrap_or(current);
                 }
-                // A load is not held up by somebody who has put something else under this name.
+                // A value of another kind under this name must not block the load.
                 Err(error) => {
                     tracing::warn!(%parameter, %error, "the end of a load is not told to tasks");
                     return Ok(());

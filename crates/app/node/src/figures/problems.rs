@@ -78,7 +78,7 @@ pub(super) struct Seen {
     pub(super) feeds: Vec<Surveyed>,
     /// Loads without progress for too long.
     pub(super) stuck: Vec<Stuck>,
-    /// There are feeds, and this many of their shards (of so many in all) have no owner.
+    /// Shards of feeds without an owner, and the number of all shards. `None` without feeds.
     pub(super) feeds_unserved: Option<(usize, u32)>,
     /// The last check of photos.
     pub(super) photos: PhotosSeen,

@@ -1,5 +1,5 @@
-//! The role `api`: calls over RPC and HTTP. A console needs them too: it is a client of the
-//! services in its own process.
+//! The role `api`: accepts calls over RPC and HTTP. A console needs it too, because it is a client
+//! of the services in its own process.
 
 use access::ApiKeys;
 use api::{CtlCalls, FeedCalls, Market, TaskCalls};
@@ -16,7 +16,7 @@ use crate::node::Node;
 use crate::server::{self, FeedFiles, Info, RpcParts};
 
 impl Node {
-    /// Lets calls in. A process of other roles serves health, figures and keys alone.
+    /// Accepts calls. A process without this role serves only health, figures and keys.
     #[expect(clippy::too_many_arguments, reason = "the parts of the process, one each")]
     pub(crate) fn open_api(
         &mut self,
@@ -51,7 +51,7 @@ impl Node {
             ctl: serves_api.then_some(ctl),
             tasks: tasks.filter(|_| serves_api).map(|tasks| TaskCalls { tasks }),
         })?;
-        // Set once: `open` runs once.
+        // `open` runs once, so the slot is empty.
         let _ = self.slots.rpc.set(service);
         if serves_api {
             let _ = self.slots.feeds.set(FeedFiles::new(feeds, actions, &self.config.feeds));
@@ -59,7 +59,7 @@ impl Node {
         Ok(())
     }
 
-    /// Has old recorded actions removed from now on.
+    /// Opens the audit log and starts deleting old entries.
     fn record_actions(&self, store: &Store) -> Actions {
         let actions = Actions::new(store.clone(), Clock::system());
         let (cleaned, closing) = (actions.clone(), self.closing.subscribe());

@@ -1,4 +1,4 @@
-//! The role `console`: the pages for people.
+//! The role `console`: the web pages.
 
 use console::Sealer;
 use store::Store;
@@ -8,11 +8,11 @@ use crate::config::Role;
 use crate::node::Node;
 
 impl Node {
-    /// Lets people sign in from now on.
+    /// Enables sign-in.
     pub(crate) async fn open_console(&self, store: &Store) -> anyhow::Result<()> {
         if self.config.roles.contains(&Role::Console) {
             let secret = access::shared_secret(store, &access::Entropy::system(), "console").await;
-            // Set once: `open` runs once.
+            // `open` runs once, so the slot is empty.
             let _ = self.slots.sealer.set(Sealer::new(&secret.map_err(auth::access_error)?));
         }
         Ok(())

@@ -1,7 +1,6 @@
-//! Feeds of this process, wired: their topics, files, stages, and what goes on beside the calls.
+//! The role `feeds`: fetches feeds, reads them, and processes the results of loads.
 //!
-//! A process with the role `feeds` fetches and reads feeds and takes in answers; the ad store's
-//! side of a load is with the role `stages`, where offers evolve.
+//! The ad store's side of a load belongs to the role `stages`, which processes offers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,14 +25,14 @@ use crate::supervisor::Running;
 use crate::system_values::FeedValues;
 use terminal::errors::advised;
 
-/// Links that are fetched at the same time.
+/// Concurrent downloads.
 const DOWNLOADS_AT_ONCE: usize = 8;
-/// Beyond the time that one download may take.
+/// Added to the time limit of one download.
 const DOWNLOAD_SLACK: Duration = Duration::from_secs(60);
-/// What a process that died left in the spool is thrown away at this age.
+/// Spool files older than this belong to a process that died, and are deleted.
 const SPOOL_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// Feeds, and what it takes to keep them going.
+/// The feeds of a process and the number of partitions of their topics.
 #[derive(Clone)]
 pub struct FeedRole {
     pub feeds: Feeds,
@@ -42,7 +41,7 @@ pub struct FeedRole {
 }
 
 impl FeedRole {
-    /// Opens them; makes the topics that are not there.
+    /// Opens the feeds; creates missing topics.
     pub async fn open(
         environment: &dyn Environment,
         config: &Config,
@@ -82,7 +81,8 @@ impl FeedRole {
         Ok(FeedRole { feeds, offers_partitions, results_partitions })
     }
 
-    /// Starts the ad store's side: loads are applied, and what they do not have any more goes.
+    /// Starts the ad store's side: loads are applied, and offers that a load no longer has are
+    /// removed.
     pub fn run_autoload(&self, running: &mut Running) {
         for partition in 0..self.offers_partitions {
             let (feeds, stopped) = (self.feeds.clone(), running.stopped());
@@ -98,8 +98,8 @@ impl FeedRole {
         });
     }
 
-    /// Starts the feeds' side: links are fetched, files are read, answers are taken in, and what is
-    /// old is thrown away.
+    /// Starts the feed side: links are fetched, files are read, results are processed, and old
+    /// loads are deleted.
     pub fn run_feeds(&self, running: &mut Running, instance: String) {
         let (watcher, stopped) = (self.feeds.watcher().clone(), running.stopped());
         running.start("feeds are not worked on any more", async move {
@@ -125,8 +125,8 @@ async fn open_watcher(config: &Config, store: &Store) -> anyhow::Result<Watcher<
     Watcher::open(store, Setup { config: limits, ..Setup::default() }).await.context("cannot open the feeds")
 }
 
-/// The same feeds with the stages that work on them. Every process has them, whether it runs them
-/// or not: a change is noted for the stages that it concerns.
+/// Adds the stages of feeds. Every process has them, also without running them, because a change is
+/// queued for the stages that it concerns.
 fn with_stages(feeds: &Feeds, client: Client) -> anyhow::Result<Feeds> {
     let (small, large) = (Process::small(feeds.clone()), Process::large(feeds.clone()));
     let timeout = feeds::limits::DOWNLOAD_TIME_MAX + DOWNLOAD_SLACK;
@@ -143,7 +143,7 @@ fn with_stages(feeds: &Feeds, client: Client) -> anyhow::Result<Feeds> {
     Ok(feeds.with_watcher(watcher))
 }
 
-/// What recognises offers, and who knows places better than the built-in ones, if somebody does.
+/// Opens the unifier, and a geocoder if one is configured.
 async fn open_unifier(
     config: &Config,
     offers: &Offers,
@@ -182,7 +182,7 @@ fn open_files(config: &Config) -> anyhow::Result<Files> {
     Ok(files)
 }
 
-/// A file is spooled in minutes; what is much older was left by a process that died.
+/// Deletes spool files of dead processes. A live file is spooled within minutes.
 fn forget_leftovers(spool: &Path) {
     let Ok(entries) = std::fs::read_dir(spool) else { return };
     let is_old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > SPOOL_LEFTOVER_AGE);

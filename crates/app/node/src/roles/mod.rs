@@ -1,4 +1,4 @@
-//! The work of a process, one file a role.
+//! The background work of a process, one file per role.
 
 pub(crate) mod api;
 pub(crate) mod console;

@@ -1,5 +1,7 @@
-//! The role `stages`: offers evolve through their stages, verdicts of moderation are applied,
-//! chores are done. Every process opens the marketplace; the role does its work.
+//! The role `stages`: runs offers through their stages, applies moderation verdicts, and does
+//! maintenance.
+//!
+//! Every process opens the marketplace; only this role does its work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,34 +36,32 @@ use crate::supervisor::Running;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The ad store, and what it takes to keep it going.
+/// The ad store and the parts of its background work.
 pub struct Marketplace {
     pub market: Market,
-    /// The photos of offers, if they are taken.
+    /// Set if photos are stored.
     pub photos: Option<Photos>,
     pub feeds_role: FeedRole,
     prices: Option<Prices>,
     partitions: u32,
 }
 
-/// Which work beside the calls a process does.
+/// The background work that a process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Offers evolve, opinions and loads are applied, chores are done.
+    /// Stages of offers, verdicts, loads and maintenance.
     pub offers: bool,
-    /// Feeds are fetched and read.
     pub feeds: bool,
 }
 
 impl Work {
-    /// The work of these roles.
     pub fn of(roles: &[Role]) -> Work {
         Work { offers: roles.contains(&Role::Stages), feeds: roles.contains(&Role::Feeds) }
     }
 }
 
 impl Marketplace {
-    /// Opens it; makes the topics that are not there.
+    /// Opens the marketplace; creates missing topics.
     pub async fn open(
         config: &Config,
         store: &Store,
@@ -72,7 +72,7 @@ impl Marketplace {
         Marketplace::open_in(&Production, config, store, topics, ctl, closing).await
     }
 
-    /// The same in another environment.
+    /// [`Self::open`] in another environment.
     pub async fn open_in(
         environment: &dyn Environment,
         config: &Config,
@@ -113,13 +113,13 @@ impl Marketplace {
         Ok(Marketplace { market, photos, feeds_role, prices, partitions })
     }
 
-    /// Starts what goes on beside the calls: stages, the export of changes, opinions, chores,
-    /// feeds. None of it ends before it is closed; what does has failed.
+    /// Starts the background work: stages, the export of changes, verdicts, maintenance, feeds. A
+    /// task that ends before it is stopped counts as failed.
     pub fn run(self, work: Work) -> Running {
         self.run_as(parts::instance_name(), work)
     }
 
-    /// The same; `instance` is the name by which other processes on the store know this one.
+    /// [`Self::run`] under a given name; `instance` identifies this process to others on the store.
     pub fn run_as(self, instance: String, work: Work) -> Running {
         let mut running = Running::new();
         if work.feeds {
@@ -146,7 +146,7 @@ impl Node {
             Marketplace::open_in(environment, &self.config, store, topics, ctl, closing).await?;
         let (market, feeds) = (marketplace.market.clone(), marketplace.feeds_role.feeds.clone());
         if let Some(photos) = &marketplace.photos {
-            // Set once: `open` runs once.
+            // `open` runs once, so the slot is empty.
             let _ = self.slots.photos.set(photos.clone());
         }
         let work = Work::of(&self.config.roles);
@@ -163,7 +163,7 @@ impl Node {
     }
 }
 
-/// Starts the role's work. `partitions` is the number of partitions of the topic of verdicts.
+/// Starts the work of the role. `partitions` is that of the topic of verdicts.
 fn run_stages(
     market: Market,
     prices: Option<Prices>,
@@ -206,7 +206,7 @@ async fn open_watcher(
 ) -> anyhow::Result<Watcher<StoredOffer>> {
     let limits = watcher::Config { shards: config.offers.shards, ..watcher::Config::default() };
     let topic = Some((topics, &*config.offers.topic));
-    // The registry gives it its stages.
+    // The registry adds the stages.
     let setup = Setup { topic, config: limits, clock: clock.clone(), ..Setup::default() };
     Watcher::open(store, setup).await.context("cannot open the offers")
 }

@@ -1,5 +1,4 @@
-//! The tasks of this process: values, the tasks themselves, runs, and what goes on beside the
-//! calls.
+//! The role `tasks`: runs reactive tasks and maintains the system's own values.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,18 +23,18 @@ use crate::supervisor::Running;
 use crate::system_values::OwnValues;
 use terminal::errors::advised;
 
-/// The verb of this program that supervises a run. It is for Torg itself: no help names it.
+/// The hidden subcommand that supervises a run. It is internal and not in the help.
 pub const SUPERVISE: &str = "supervise-run";
-/// Who puts the files of the configuration to work.
+/// The recorded author of task files that come from the configuration.
 const CONFIGURATION: &str = "configuration";
 
-/// Carries out the hidden verb, if that is what this process is for.
+/// Runs the hidden subcommand, if this process was started for it.
 pub fn supervised(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
     (arguments.next()? == SUPERVISE).then(|| runs::supervise(arguments))
 }
 
-/// Tasks, and what it takes to keep them going.
+/// The tasks of a process and the runner of their programs.
 #[derive(Clone)]
 pub struct TaskRole {
     pub tasks: Tasks,
@@ -43,7 +42,7 @@ pub struct TaskRole {
 }
 
 impl TaskRole {
-    /// Opens them; makes the topic that is not there.
+    /// Opens the tasks; creates the missing topic.
     pub async fn open(config: &Config, store: &Store, topics: &Topics, ctl: Ctl) -> anyhow::Result<TaskRole> {
         let settings = &config.tasks;
         ensure_topic(config, topics, &settings.topic, settings.topic_partitions).await?;
@@ -77,8 +76,8 @@ impl TaskRole {
         Ok(TaskRole { tasks, runner })
     }
 
-    /// Puts the files of the configuration to work, unless they are at work already. Files with
-    /// mistakes keep the process from starting.
+    /// Applies the configured task files, unless the same files are deployed already. Invalid files
+    /// prevent the start.
     pub async fn put_files_to_work(&self, path: &Path) -> anyhow::Result<()> {
         if path.as_os_str().is_empty() {
             return Ok(());
@@ -100,7 +99,7 @@ impl TaskRole {
         Ok(())
     }
 
-    /// Starts what goes on beside the calls: decisions, runs, and Torg's own values.
+    /// Starts the background work: decisions, runs, and the system's own values.
     pub fn run(&self, running: &mut Running, own: OwnValues) {
         let (tasks, stopped) = (self.tasks.clone(), running.stopped());
         running.start(
@@ -116,7 +115,7 @@ impl TaskRole {
 }
 
 impl Node {
-    /// Opens reactive tasks where somebody needs them: a process that serves calls, or runs tasks.
+    /// Opens the tasks in processes that serve calls or run tasks.
     pub(crate) async fn open_tasks(
         &mut self,
         store: &Store,
@@ -129,7 +128,7 @@ impl Node {
             return Ok(None);
         }
         let role = TaskRole::open(&self.config, store, topics, ctl.clone()).await?;
-        // Set once: `open` runs once.
+        // `open` runs once, so the slot is empty.
         let _ = self.slots.runs.set(role.runner.clone());
         let shown = role.tasks.clone();
         self.metrics.show(move || shown.gauges());
@@ -144,7 +143,7 @@ impl Node {
     }
 }
 
-/// Where services call back, with the id of the run left open.
+/// The URL at which services report the end of a run, with a placeholder for its id.
 fn callbacks(config: &Config) -> Option<String> {
     let given = config.tasks.callback_url.trim_end_matches('/');
     let base = if given.is_empty() { own_address(config)? } else { given.to_owned() };
@@ -157,7 +156,7 @@ fn own_address(config: &Config) -> Option<String> {
     named.then(|| format!("{scheme}://{}", config.listen))
 }
 
-/// The name of a folder of runs: given to it once, and kept in it.
+/// The name of a folder of runs. It is generated once and stored in the folder.
 fn place(folder: &Path) -> std::io::Result<String> {
     let file = folder.join(".place");
     loop {
@@ -169,7 +168,7 @@ fn place(folder: &Path) -> std::io::Result<String> {
         }
         let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
         let name = format!("{}-{:08x}", host.trim(), rand::random::<u32>());
-        // Under another name first: whoever reads it finds all of it.
+        // Written under a temporary name first, so that no reader sees half a file.
         let mut made = tempfile::NamedTempFile::new_in(folder)?;
         made.write_all(name.as_bytes())?;
         made.as_file().sync_all()?;

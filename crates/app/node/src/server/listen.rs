@@ -1,5 +1,5 @@
-//! Sockets and connections: HTTP/1.1 and HTTP/2 on one port, with TLS or without, and an orderly
-//! end.
+//! The network server: HTTP/1.1 and HTTP/2 on one port, with or without TLS, and a graceful
+//! shutdown.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,20 +24,19 @@ use tower::util::MapRequest;
 
 use terminal::errors::advised;
 
-/// A client that says nothing for this long, at the start or between two requests of HTTP/1.1, is
-/// hung up on.
+/// A client that sends nothing for this long, at the start or between two HTTP/1.1 requests, is
+/// disconnected.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// How long a client may take to agree on TLS.
+/// Timeout of a TLS handshake.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often a quiet HTTP/2 connection is asked whether it is still there, and how long it may take
-/// to answer.
+/// Keep-alive of HTTP/2 connections: ping interval and timeout.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// After an error of `accept` that concerns the process (no more file descriptors), not one
+/// Pause after an error of `accept` that concerns the process (no more file descriptors), not one
 /// connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Takes the port. A failure says what to do about it.
+/// Binds the port. Errors carry a hint.
 pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let hint = match error.kind() {
@@ -70,9 +69,9 @@ struct Connections {
 }
 
 impl Server {
-    /// Serves `router` on every connection, over `tls` if there is one; above `connections_max`
-    /// open ones, further clients wait to be accepted. Every request has its [`Peer`] among its
-    /// extensions.
+    /// Serves `router` on every connection, over `tls` if set. Above `connections_max` open
+    /// connections, further clients wait to be accepted. Every request carries its [`Peer`] as an
+    /// extension.
     pub fn start(
         listener: TcpListener,
         router: Router,
@@ -85,12 +84,12 @@ impl Server {
         Server { closing, accepting }
     }
 
-    /// Stops accepting, lets running requests end for at most `patience`, then cuts what is left.
-    /// Tells how many connections were cut.
+    /// Stops accepting, gives running requests at most `patience` to finish, then aborts the rest.
+    /// Returns the number of aborted connections.
     pub async fn drain(self, patience: Duration) -> usize {
         self.closing.send_replace(true);
         let Ok(Connections { mut tasks, graceful }) = self.accepting.await else { return 0 };
-        // Elapsed or not: what still runs is counted below.
+        // Connections that remain after the timeout are counted below.
         let _ = timeout(patience, graceful.shutdown()).await;
         while tasks.try_join_next().is_some() {}
         let cut = tasks.len();
@@ -134,7 +133,7 @@ async fn accept(listener: TcpListener, serving: Serving, slots: Arc<Semaphore>) 
             // The semaphore is never closed.
             (Err(_), Ok(_)) => return connections,
         };
-        // Without it small answers wait for the peer's delayed acknowledgement, 40 ms each.
+        // Otherwise small responses wait for the peer's delayed acknowledgement, 40 ms each.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
@@ -146,7 +145,7 @@ async fn accept(listener: TcpListener, serving: Serving, slots: Arc<Semaphore>) 
     }
 }
 
-/// What every connection is served with.
+/// The state that all connections share.
 #[derive(Clone)]
 struct Serving {
     builder: auto::Builder<TokioExecutor>,
@@ -155,13 +154,12 @@ struct Serving {
     closed: watch::Receiver<bool>,
 }
 
-/// A connection's bytes, whatever carries them.
+/// A plain or TLS connection.
 trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
 
 impl Serving {
-    /// Serves one connection to its end.
     async fn serve(self, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
         if !speaks(&stream, self.closed.clone()).await {
             return;
@@ -188,7 +186,7 @@ impl Serving {
     }
 }
 
-/// Agrees on TLS with the certificate of this moment, unless it takes too long or the server
+/// Performs the TLS handshake with the current certificate. Fails on timeout or when the server
 /// closes.
 async fn shake_hands(
     tls: &Tls,
@@ -204,8 +202,8 @@ async fn shake_hands(
     }
 }
 
-/// Waits for the first byte, so that a client that only connects costs no more than its socket and
-/// not for long.
+/// Waits for the first byte, so that an idle connection costs only its socket, and for a bounded
+/// time.
 async fn speaks(stream: &TcpStream, mut closed: watch::Receiver<bool>) -> bool {
     tokio::select! {
         biased;

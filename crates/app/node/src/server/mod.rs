@@ -1,9 +1,10 @@
-//! HTTP and RPC on one port.
+//! The HTTP and RPC server on one port.
 //!
 //! - `listen`: sockets, TLS, connections, draining;
-//! - `router`: which path goes where, behind the gate (`access`);
-//! - `feeds`: files of feeds that come in, and reports about them as files;
-//! - `rpc`: the RPC services and what surrounds every call.
+//! - `router`: routes behind the gate (`access`);
+//! - `feeds`: uploads of feeds, and reports as files;
+//! - `runs`: callbacks at the end of runs;
+//! - `rpc`: the RPC services and their interceptors.
 
 mod feeds;
 mod listen;

@@ -1,4 +1,4 @@
-//! Which path goes where.
+//! The routes of the process.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -29,53 +29,51 @@ use crate::figures::Metrics;
 use crate::health::Readiness;
 use crate::logging::panic_message;
 
-/// What is served as soon as it is open. Cheap to clone.
+/// Handlers that become available during the start. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Slots {
-    /// The RPC services, once everything below them is open. Before, calls are answered with
-    /// "unavailable".
+    /// The RPC services. Until they are set, calls are answered with "unavailable".
     pub rpc: Arc<OnceLock<ConnectRpcService>>,
-    /// The photos, once they can be served; never filled if they are not taken.
+    /// Never set if photos are not stored.
     pub photos: Arc<OnceLock<Photos>>,
-    /// Feeds, once their files can be taken; never filled without the role `api`.
+    /// Never set without the role `api`.
     pub feeds: Arc<OnceLock<FeedFiles>>,
-    /// Runs, once their ends can be told; never filled in a process that knows no tasks.
+    /// Never set in a process without tasks.
     pub runs: Arc<OnceLock<Runner>>,
-    /// What seals the console's cookies, once the store is open; never filled without the role
-    /// `console`.
+    /// Encrypts the cookies of the console. Never set without the role `console`.
     pub sealer: Arc<OnceLock<Sealer>>,
 }
 
-/// What stands before everything: who is let in, and which doors there are.
+/// Access control and optional parts of the routes.
 pub struct Front {
     pub gate: Gate,
-    /// Whether the port speaks TLS.
+    /// True if the port speaks TLS.
     pub tls: bool,
-    /// Whether people find the console here.
+    /// True if the console is served.
     pub console: bool,
-    /// The clock that offers follow.
+    /// The clock of offers.
     pub world: Clock,
-    /// Routes of the environment, open to everybody.
+    /// Routes of the environment, open to everyone.
     pub public: Option<Router>,
 }
 
-/// What is served to everybody, uncounted: whoever probes for health has no token, nor has who
-/// looks at a photo. Whoever tells the end of a run has the token of that run.
+/// Paths that need no token and are not counted. Health probes and readers of photos have no token.
+/// A callback at the end of a run carries the token of that run.
 const OPEN: &[&str] = &[
     "/healthz",
     "/readyz",
     "/grpc.health.v1.Health/",
     "/photos/",
     "/tasks/runs/",
-    // The console asks the gate itself: people show a cookie, and are sent to sign in.
+    // The console calls the gate itself: people present a cookie and are redirected to sign in.
     "/console",
     "/console/",
     feeds::SCHEMA_PATH,
     feeds::ERRORS_PATH,
 ];
-/// Where files come in: they may be larger than calls.
+/// Paths with bodies larger than those of calls.
 const FILES: &[&str] = &["/feeds/"];
-/// What operators are told by just when the store is away.
+/// Paths that must work while the store is unavailable.
 const LASTING: &[&str] = &["/metrics"];
 
 #[derive(Clone)]
@@ -85,8 +83,8 @@ pub(super) struct Shared {
     pub(super) slots: Slots,
 }
 
-/// The routes of one process, behind its gate. Plain routes are bounded by `request_timeout` here,
-/// RPC calls by their own deadline, those of the console by a longer one.
+/// The routes of one process behind its gate. Plain routes are bounded by `request_timeout`, RPC
+/// calls by their own deadline, and calls from the console by a longer one.
 pub fn router(
     readiness: Readiness,
     metrics: Metrics,
@@ -108,7 +106,7 @@ pub fn router(
         .route(feeds::ERRORS_PATH, get(feeds::errors))
         .route(ENDS_PATH, post(runs::end))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, request_timeout))
-        // Files take the time that they take: each has limits of its own.
+        // Transfers of files have their own limits.
         .route("/feeds/{seller}/{namespace}/upload", post(feeds::upload))
         .route("/feeds/{seller}/{namespace}/loads/{number}/{file}", get(feeds::report))
         .method_not_allowed_fallback(method_not_allowed)
@@ -130,19 +128,19 @@ pub fn router(
     }))
 }
 
-/// Everything behind the gate, for the console, which brings its callers along.
+/// The routes without the gate, for the console, which authenticates its callers itself.
 struct Behind(Router);
 
 #[async_trait]
 impl Services for Behind {
     async fn send(&self, request: Request) -> Response {
-        // Its error type has no values.
+        // The error type is uninhabited.
         let Ok(answer) = self.0.clone().oneshot(request).await;
         answer
     }
 }
 
-/// The process runs and its event loop turns.
+/// Answers as long as the event loop runs.
 async fn healthz() -> Response {
     json_answer(StatusCode::OK, &json!({"alive": true}))
 }
@@ -176,14 +174,14 @@ async fn show_metrics(State(shared): State<Shared>, Extension(caller): Extension
     }
 }
 
-/// A file of a photo, which never changes under its name.
+/// A file of a photo. Files are immutable.
 async fn show_photo(
     State(shared): State<Shared>,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
     let missing = || failure(StatusCode::NOT_FOUND, "not_found", "there is no such photo");
-    // A path that is no text is the name of nothing.
+    // A path that is not UTF-8 names nothing.
     let (Some(photos), Ok(Path(path))) = (shared.slots.photos.get(), path) else { return missing() };
     let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
     let served = match photos.serve(&path, known).await {
@@ -216,7 +214,7 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
         Some(rpc) if rpc.dispatcher().has_method(method) || speaks_rpc(&request) => {
             let in_console = request.extensions().get::<console::FromConsole>().is_some();
             let rpc = if in_console { patient(rpc.clone()) } else { rpc.clone() };
-            // Its error type has no values.
+            // The error type is uninhabited.
             let Ok(answer) = rpc.oneshot(request).await;
             answer.map(Body::new)
         }
@@ -227,15 +225,15 @@ async fn rpc_or_nothing(State(shared): State<Shared>, request: Request) -> Respo
     }
 }
 
-/// The services for the console, which waits for what it shows no longer than it wants, and lets go
-/// on what somebody does.
+/// Extends the deadline for calls from the console. The console stops waiting earlier, and the call
+/// goes on.
 fn patient(rpc: ConnectRpcService) -> ConnectRpcService {
     let usual = rpc.deadline_policy().clone();
     let longest = usual.max().map_or(IN_CONSOLE_TIME_MAX, |usual| usual.max(IN_CONSOLE_TIME_MAX));
     rpc.with_deadline_policy(usual.with_max(longest).with_default_timeout(longest))
 }
 
-/// What the gate says to those it does not let in, in the words of their protocol.
+/// Encodes a denial of the gate in the protocol of the request.
 fn refusal(denial: &Denial, headers: &HeaderMap) -> Response {
     let code = match denial.code {
         Code::Unauthenticated => ErrorCode::Unauthenticated,
@@ -244,14 +242,14 @@ fn refusal(denial: &Denial, headers: &HeaderMap) -> Response {
         Code::Unavailable => ErrorCode::Unavailable,
     };
     let mut answer = ConnectError::new(code, denial.message).into_http_response(headers).map(Body::new);
-    // gRPC has its code in its own headers, under a status that is always 200.
+    // gRPC has its code in its own headers and always the status 200.
     if answer.status() != StatusCode::OK {
         *answer.status_mut() = denial.code.status();
     }
     answer
 }
 
-/// Whether the client expects its own protocol's answer, also for a method that does not exist.
+/// True if the client expects a response in an RPC protocol, also for an unknown method.
 fn speaks_rpc(request: &Request) -> bool {
     let kind =
         request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -259,7 +257,7 @@ fn speaks_rpc(request: &Request) -> bool {
     request.method() == Method::POST && rpc.iter().any(|start| kind.starts_with(start))
 }
 
-/// An error in the form that RPC errors have in JSON too.
+/// An error in the JSON form of RPC errors.
 pub(super) fn failure(status: StatusCode, code: &str, message: &str) -> Response {
     json_answer(status, &json!({"code": code, "message": message}))
 }

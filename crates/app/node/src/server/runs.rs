@@ -1,5 +1,5 @@
-//! Where services tell the end of a run that they carried out: `POST /tasks/runs/{run}/end`, with
-//! the token that came with the request.
+//! The HTTP callback with which services report the end of a run: `POST /tasks/runs/{run}/end`,
+//! with the token from the request that started it.
 
 use ::runs::{Callback, Error, RunId};
 use axum::body::to_bytes;
@@ -13,10 +13,10 @@ use super::router::{Shared, failure, json_answer};
 
 /// The header with the token of the run.
 const TOKEN: &str = "torg-callback-token";
-/// The largest body: a text for people, and values.
+/// Maximum body size: a text and values.
 const BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Takes the end of a run in. The first one that is told counts.
+/// Records the end of a run. The first report counts.
 pub(super) async fn end(
     State(shared): State<Shared>,
     path: Result<Path<String>, PathRejection>,

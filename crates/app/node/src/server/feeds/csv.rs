@@ -1,5 +1,5 @@
-//! A report as CSV (RFC 4180), for spreadsheets: a mark at the beginning says that it is UTF-8, and
-//! no value is taken for a formula.
+//! Writes a report as CSV (RFC 4180) for spreadsheets: with a byte order mark, and protected
+//! against formula injection.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,13 @@ use bytes::Bytes;
 use futures::stream;
 
 pub(super) const CONTENT_TYPE: &str = "text/csv; charset=utf-8; header=present";
-/// The columns of a report, in their order.
 pub(super) const COLUMNS: [&str; 11] = [
     "offer id", "title", "severity", "code", "field", "value", "line", "column", "message", "remedy", "link",
 ];
-/// Without it spreadsheets take the file for another encoding than UTF-8.
+/// Without a byte order mark spreadsheets assume another encoding than UTF-8.
 const MARK: char = '\u{feff}';
 
-/// The report, page by page as it is read. An error on the way breaks the answer off.
+/// Streams the report page by page. An error aborts the response.
 pub(super) fn body(report: Report) -> Body {
     let head = format!("{MARK}{}\r\n", COLUMNS.join(","));
     Body::from_stream(stream::try_unfold((report, Some(head)), async |(mut report, head)| {
@@ -57,13 +56,13 @@ fn lines(rows: &[ProblemRow]) -> String {
     text
 }
 
-/// What begins like a formula gets an apostrophe before it, which spreadsheets take as "this is
-/// text".
+/// Quotes a cell. A text that looks like a formula gets a leading apostrophe, which spreadsheets
+/// read as "this is text".
 fn write_cell(text: &mut String, cell: &str) {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let guard = if is_formula { "'" } else { "" };
     if is_formula || cell.contains(['"', ',', ';', '\r', '\n']) || cell.trim() != cell {
-        // A `String` takes every write.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "\"{guard}{}\"", cell.replace('"', "\"\""));
     } else {
         text.push_str(cell);

@@ -1,14 +1,13 @@
-//! What of feeds goes beside RPC: files that come in, and reports about them as files.
+//! HTTP routes for the files of feeds: uploads and reports.
 //!
-//! - `POST /feeds/{seller}/{namespace}/upload`: the file is the body; it goes to the disk as it
-//!   comes.
+//! - `POST /feeds/{seller}/{namespace}/upload`: the body is the file; it is streamed to disk.
 //! - `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv` and `.xlsx`: `number` may be
 //!   `last`.
-//! - `GET /feeds/schema.xsd` and `GET /feeds/errors`: for everybody.
+//! - `GET /feeds/schema.xsd` and `GET /feeds/errors`: open to everyone.
 //!
-//! Errors are those of RPC in JSON. An upload is recorded with its author as calls are
-//! (`server/rpc/recorder.rs`): not one of sellers into their own feeds, which is their own business
-//! and what their programs do all day, unless it was done in the console.
+//! Errors are RPC errors in JSON. An upload is recorded in the audit log with its author, like a
+//! call (`server/rpc/recorder.rs`). Sellers' uploads into their own feeds are recorded only if they
+//! come from the console: their programs upload all day.
 
 mod csv;
 mod page;
@@ -36,29 +35,29 @@ use super::router::{Shared, failure, json_answer};
 use crate::actions::{Actions, Beginning, Failure, Noted, is_own_feed, shown};
 use crate::config;
 
-/// Where the schema of Torg's own XML is served.
+/// The XML schema of feeds.
 pub(super) const SCHEMA_PATH: &str = "/feeds/schema.xsd";
-/// Where the codes of problems are explained.
+/// The page that explains problem codes.
 pub(super) const ERRORS_PATH: &str = "/feeds/errors";
-/// An upload that sends nothing for so long is given up.
+/// An upload that sends nothing for this long is aborted.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// What an upload is called among recorded actions, and the service that it belongs to.
+/// The method and the service of an upload in the audit log.
 const UPLOAD: &str = "POST /feeds/{seller}/{namespace}/upload";
 const SERVICE: &str = "torg.feeds.v1.FeedService";
-/// A number that means the last load.
+/// Stands for the number of the last load.
 const LAST: &str = "last";
 
-/// Files of feeds, in and out.
+/// Uploads and reports of feeds.
 #[derive(Clone)]
 pub struct FeedFiles {
     calls: FeedCalls,
     actions: Actions,
     upload_bytes_max: u64,
-    /// Where reports are put together.
+    /// Temporary files of reports.
     folder: PathBuf,
 }
 
-/// An answer that is not the one that was asked for.
+/// An error response.
 struct Refused {
     answer: Box<Response>,
     code: &'static str,
@@ -75,18 +74,17 @@ impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Refused {
         let error = ConnectError::from(refusal);
         let (code, text) = (error.code.as_str(), error.message.clone().unwrap_or_default());
-        // Without headers it is JSON, whatever the file is.
+        // Without request headers the error is encoded as JSON, whatever the file type.
         let answer = Box::new(error.into_http_response(&HeaderMap::new()).map(Body::new));
         Refused { answer, code, text }
     }
 }
 
-/// Whatever there is to answer.
 fn answered(answer: Result<Response, Refused>) -> Response {
     answer.unwrap_or_else(|refused| *refused.answer)
 }
 
-/// What may stand behind the path of a report.
+/// The query of the page of problem codes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Asked {
@@ -94,13 +92,13 @@ pub(super) struct Asked {
 }
 
 impl FeedFiles {
-    /// Files of these feeds.
     pub fn new(calls: FeedCalls, actions: Actions, config: &config::Feeds) -> FeedFiles {
         let upload_bytes_max = u64::from(config.upload_mb_max) << 20;
         FeedFiles { calls, actions, upload_bytes_max, folder: config.spool_dir.clone() }
     }
 
-    /// Takes a file in; the feed's upload, ready to be finished. `bytes` tells how much has come.
+    /// Receives a file into `upload` and returns it ready to be finished. `bytes` counts what was
+    /// received.
     async fn take(
         &self,
         mut upload: Upload,
@@ -133,7 +131,7 @@ impl FeedFiles {
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "resource_exhausted", &text)
     }
 
-    /// Notes that an upload begins, if it is to be noted.
+    /// Starts recording an upload, if it has to be recorded.
     fn note(&self, caller: &Caller, in_console: bool, (seller, namespace): (&str, &str)) -> Option<Noted> {
         if caller.is_anonymous() || (!in_console && is_own_feed(caller, Some(seller))) {
             return None;
@@ -154,8 +152,7 @@ pub(super) async fn upload(
     answered(note_upload(&shared, caller, path, request).await)
 }
 
-/// Takes a file in, and has it noted who sent it, how large it was, and which load it became or why
-/// none.
+/// Receives a file and records who sent it, its size, and the number of its load or the error.
 async fn note_upload(
     shared: &Shared,
     caller: Option<Extension<Caller>>,
@@ -191,8 +188,7 @@ async fn note_upload(
     Ok(json_answer(StatusCode::ACCEPTED, &answer))
 }
 
-/// Takes a file in: whose it is, and the number of the load that it became. `bytes` tells how much
-/// has come.
+/// Receives a file. Returns the feed and the number of the load. `bytes` counts what was received.
 async fn take_upload(
     files: &FeedFiles,
     caller: &Caller,
@@ -282,7 +278,7 @@ pub(super) async fn errors(asked: Result<Query<Asked>, QueryRejection>, headers:
     }
 }
 
-/// Feeds and the caller, if both are there.
+/// Returns an error if feeds are not served or there is no caller.
 fn served(shared: &Shared, caller: Option<Extension<Caller>>) -> Result<(&FeedFiles, Caller), Refused> {
     let Some(files) = shared.slots.feeds.get() else {
         let text = "feeds are not served here, or not yet";
@@ -301,7 +297,7 @@ fn too_slow() -> Refused {
     Refused::new(StatusCode::REQUEST_TIMEOUT, "deadline_exceeded", text)
 }
 
-/// A name as a part of a path.
+/// Percent-encodes a name as a path segment.
 fn escaped(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let escape =
@@ -319,7 +315,7 @@ fn is_form(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"))
 }
 
-/// A file to be kept by whoever asked for it, and by nobody else.
+/// A download that must not be cached.
 fn as_file(body: Body, kind: &'static str, name: &str) -> Response {
     let mut answer = Response::new(body);
     let headers = answer.headers_mut();

@@ -1,4 +1,4 @@
-//! The page that explains the codes of problems, for browsers: reports link to it.
+//! The HTML page that explains problem codes; reports link to it.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use http::{HeaderValue, header};
 const STYLE: &str = "body{font-family:sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;line-height:1.5}\
                      h2{font-family:monospace;margin-bottom:0}small{color:#666}:target{background:#ff9}";
 
-/// The page in this language.
 pub(super) fn answer(language: Language) -> Response {
     let mut answer = Response::new(Body::from(html(language)));
     let headers = answer.headers_mut();
@@ -34,7 +33,7 @@ fn html(language: Language) -> String {
     for code in Code::all() {
         let texts = code.texts(language);
         let severity = if code.severity() == Severity::Error { error } else { warning };
-        // A `String` takes every write.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(
             text,
             "<h2 id=\"{name}\">{name}</h2><small>{severity}</small><p>{}</p><p><b>{}</b></p>",

@@ -1,5 +1,5 @@
-//! A report as a workbook. It is put together on the disk, row by row, and then sent: memory does
-//! not grow with it.
+//! Writes a report as an Excel workbook. It is built on disk row by row and then streamed, so
+//! memory use does not depend on its size.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -16,31 +16,31 @@ use tokio::sync::mpsc;
 use super::csv::COLUMNS;
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-/// Rows of a sheet: more than the problems of a load that are kept.
+/// Maximum number of rows. A load keeps fewer problems.
 const ROWS_MAX: u32 = 1_048_575;
-/// Characters of a cell: fewer than a workbook takes.
+/// Maximum length of a cell. The format allows more.
 const CELL_CHARS_MAX: usize = 2_000;
-/// Pages on their way to the thread that writes.
+/// Pages buffered for the thread that writes.
 const PAGES_AHEAD: usize = 2;
 const PIECE_BYTES: usize = 64 * 1024;
-/// How wide the columns are, in characters.
+/// Column widths in characters.
 const WIDTHS: [f64; COLUMNS.len()] = [16.0, 40.0, 10.0, 24.0, 20.0, 30.0, 8.0, 8.0, 60.0, 60.0, 40.0];
 
-/// Why there is no workbook.
+/// Why a workbook could not be written.
 #[derive(Debug)]
 pub(super) enum Error {
     Refused(Refusal),
     Failed(anyhow::Error),
 }
 
-/// The whole report as a workbook, put together in this folder.
+/// Builds the whole report in this folder.
 pub(super) async fn body(mut report: Report, folder: &Path) -> Result<Body, Error> {
     let (sender, pages) = mpsc::channel(PAGES_AHEAD);
     let folder: PathBuf = folder.to_owned();
     let writing = tokio::task::spawn_blocking(move || write(pages, &folder));
     while let Some(rows) = report.next().await.map_err(Error::Refused)? {
         if sender.send(rows).await.is_err() {
-            // The thread has failed, and says why.
+            // The thread has failed and returns the reason.
             break;
         }
     }
@@ -55,7 +55,7 @@ pub(super) async fn body(mut report: Report, folder: &Path) -> Result<Body, Erro
     })))
 }
 
-/// Writes the pages to a file that has no name: it is gone when it is closed.
+/// Writes the pages to an unnamed file, which is deleted when it is closed.
 fn write(mut pages: mpsc::Receiver<Vec<ProblemRow>>, folder: &Path) -> anyhow::Result<File> {
     let mut workbook = Workbook::new();
     workbook.set_tempdir(folder)?;

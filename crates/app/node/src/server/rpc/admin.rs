@@ -1,4 +1,4 @@
-//! `torg.admin.v1.AdminService`.
+//! Implements `torg.admin.v1.AdminService`.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use connectrpc::{RequestContext, Response, ServiceResult};
 use super::callers::require;
 use wire::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
 
-/// Who this process is.
+/// Facts about this process.
 #[derive(Debug, Clone)]
 pub struct Info {
     pub started: Instant,

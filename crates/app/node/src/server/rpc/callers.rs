@@ -1,10 +1,10 @@
-//! Who calls, as a service asks it.
+//! Authorization of calls to RPC services.
 
 use access::{Action, Caller, Verdict};
 use connectrpc::{ConnectError, RequestContext};
 
-/// Whom the gate has let in. Every path that is not open to all has a caller; without one nothing
-/// is served.
+/// The caller that the gate admitted. Every path that is not open has one; without a caller the
+/// call is refused.
 fn caller(context: &RequestContext) -> Result<&Caller, ConnectError> {
     context
         .extensions()
@@ -12,7 +12,7 @@ fn caller(context: &RequestContext) -> Result<&Caller, ConnectError> {
         .ok_or_else(|| ConnectError::unauthenticated("nobody is known to call"))
 }
 
-/// Lets a call go on if its caller may do this.
+/// Refuses the call unless its caller may perform `action`.
 pub(super) fn require(context: &RequestContext, action: Action) -> Result<(), ConnectError> {
     match caller(context)?.judge(action) {
         Verdict::Allowed => Ok(()),

@@ -1,8 +1,8 @@
-//! Around every call: no more than a set number at once, a panic becomes an answer, errors are
-//! short, and every end is counted.
+//! An interceptor around every call: limits concurrency, turns panics into errors, shortens errors,
+//! and counts outcomes.
 //!
-//! A stream of answers ends well when its client has had enough. How long it was is the client's
-//! choice and says nothing: it is not told.
+//! A response stream that the client cancels counts as successful. Its duration is the client's
+//! choice and is not measured.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use super::watches::{Watches, Watching};
 use crate::figures::Metrics;
 use crate::logging::panic_message;
 
-/// Services that answer also when the process is full: how else would one see that it is. Streams
-/// of health have limits of their own.
+/// Services that also answer when the process is at its limit, so that the overload can be
+/// observed. Health streams have their own limits.
 const ALWAYS_SERVED: &[&str] = &["grpc.health.v1.Health/", "grpc.reflection."];
 
 const HEALTH_WATCH: &str = "grpc.health.v1.Health/Watch";
@@ -116,26 +116,26 @@ impl Interceptor for Guard {
     }
 }
 
-/// A call that runs; counted when it is dropped.
+/// A running call, counted when it is dropped.
 struct Running {
     metrics: Metrics,
     slot: Option<OwnedSemaphorePermit>,
     watch: Option<Watching>,
     began: Instant,
-    /// When it is dropped at the latest, until it answers.
+    /// The deadline, until the call answers.
     deadline: Option<Instant>,
-    /// It answers with a stream, which has begun.
+    /// The call answers with a stream that has begun.
     is_stream: bool,
     code: &'static str,
     method: String,
 }
 
-/// The end of a call that has no proper one: its client or its deadline dropped it.
+/// The outcome of a call that was dropped by its client or its deadline.
 const DROPPED: &str = "canceled";
 
 impl Running {
-    /// What is said of an error has to fit into the headers of gRPC: a text that quotes the request
-    /// may be as long as that.
+    /// Shortens the error text to fit into gRPC headers: a text that quotes the request may be as
+    /// long as the request.
     fn failed(&mut self, mut error: ConnectError) -> ConnectError {
         error.message = error.message.map(|text| text::shortened_bytes(text, REFUSAL_TEXT_BYTES_MAX));
         self.code = error.code.as_str();
@@ -143,13 +143,13 @@ impl Running {
         error
     }
 
-    /// The client learns that it was our fault and nothing else; the panic itself is in the log.
+    /// The client only learns that it is an internal error; the panic itself is in the log.
     fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> ConnectError {
         tracing::error!(method = self.method, "a call ended in a panic: {}", panic_message(panic));
         ConnectError::internal("internal error")
     }
 
-    /// Stays with a stream of answers until its end.
+    /// Wraps a response stream until its end.
     fn accompany(mut self, body: PayloadStream) -> PayloadStream {
         let mut body = Some(AssertUnwindSafe(body).catch_unwind());
         Box::pin(futures::stream::poll_fn(move |context| {
@@ -164,7 +164,7 @@ impl Running {
                 }
                 None => None,
             };
-            // After its end or an error a stream is not asked again.
+            // A stream must not be polled after its end or an error.
             body = None;
             std::task::Poll::Ready(item)
         }))
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use wire::torg::admin::v1::{GetInfoRequest, GetInfoResponse};
 
-    /// A service whose calls panic, wait, panic in the middle of a stream, or stream for ever.
+    /// A service with calls that panic, wait, panic in the middle of a stream, or stream for ever.
     fn service(concurrent_max: usize, metrics: &Metrics, go: &Arc<Notify>) -> ConnectRpcService {
         let go = Arc::clone(go);
         let router = Router::new()

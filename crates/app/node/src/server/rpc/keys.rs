@@ -1,4 +1,4 @@
-//! `torg.access.v1.KeyService`.
+//! Implements `torg.access.v1.KeyService`.
 
 use std::time::Duration;
 
@@ -71,12 +71,11 @@ fn new_key(request: proto::CreateKeyRequest) -> Result<NewKey, ConnectError> {
     })
 }
 
-/// The roles of these names, or the first name that is none.
+/// Parses role names; the error is the first unknown name.
 fn roles(names: &[String]) -> Result<Roles, String> {
     names.iter().map(|name| Role::from_name(name).ok_or_else(|| name.clone())).collect()
 }
 
-/// A key for the wire.
 fn wire_key(key: ApiKey) -> proto::Key {
     proto::Key {
         id: key.id,
@@ -91,7 +90,7 @@ fn wire_key(key: ApiKey) -> proto::Key {
     }
 }
 
-/// A key from the wire; roles of a newer server that this program does not know are left out.
+/// Decodes a key. Roles that this version does not know are omitted.
 pub fn key_from_wire(key: proto::Key) -> ApiKey {
     let time = |time: Timestamp| {
         Time::from_ms(time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000))

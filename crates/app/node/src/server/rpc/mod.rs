@@ -1,9 +1,8 @@
-//! The RPC services of this process, and what surrounds every call.
+//! The RPC services of this process and their interceptors.
 //!
-//! A call passes, from outside in: the library's limits (size, deadline), [`guard::Guard`]
-//! (concurrency, panics, metrics), [`recorder::Recorder`] (what is done to how Torg works),
-//! [`strict_json::StrictJson`] (unknown keys), then the service, which asks the caller that the
-//! gate has let in (`callers`).
+//! A call passes, from the outside in: the limits of the library (size, deadline), [`guard::Guard`]
+//! (concurrency, panics, metrics), [`recorder::Recorder`] (audit log), [`strict_json::StrictJson`]
+//! (unknown keys), then the service, which checks the caller that the gate admitted (`callers`).
 
 mod admin;
 mod callers;
@@ -39,10 +38,10 @@ pub use admin::Info;
 pub use keys::key_from_wire;
 pub use topics::{message_from_wire, message_to_wire};
 
-/// Every `.proto` file of this process, for reflection and for the check of JSON.
+/// The descriptors of all `.proto` files, for reflection and for the check of JSON.
 pub const DESCRIPTORS: &[u8] = wire::SERVED_DESCRIPTORS;
 
-/// What the services need.
+/// The dependencies of the services.
 pub struct RpcParts {
     pub limits: Limits,
     pub readiness: Readiness,
@@ -52,19 +51,16 @@ pub struct RpcParts {
     pub keys: ApiKeys,
     pub observatory: Observatory,
     pub actions: Actions,
-    /// The topic of changes, which only Torg writes.
+    /// The topic of changes, which clients cannot write to.
     pub offers_topic: String,
-    /// Only in a process with the role `api`.
+    /// Set with the role `api`, like the next three.
     pub market: Option<Market>,
-    /// The same.
     pub feeds: Option<FeedCalls>,
-    /// The same.
     pub ctl: Option<CtlCalls>,
-    /// The same.
     pub tasks: Option<TaskCalls>,
 }
 
-/// All services in one, ready for the router.
+/// Combines all services for the router.
 pub fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
     states::write_out();
     let RpcParts { limits, readiness, metrics, info, topics, keys, observatory, actions, .. } = parts;

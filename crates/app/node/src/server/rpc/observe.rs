@@ -1,5 +1,5 @@
-//! `torg.admin.v1.ObserveService`: how Torg fares is told from memory, so that it answers also
-//! while the store is away; what was done is read from the store.
+//! Implements `torg.admin.v1.ObserveService`. Figures and problems are served from memory, also
+//! while the store is unavailable; recorded actions are read from the store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use crate::figures::limits::{BACK, BACK_MAX, LABELS_WANTED_MAX, POINTS_SHOWN_MAX
 use crate::figures::{FiguresWanted, Observatory, Problem, Severity, ShownFigure, Stand, WorkSeen};
 use wire::torg::admin::v1 as proto;
 
-/// What is not exported is certain only for changes that are older than this.
+/// Clocks may differ by this much, so a change younger than this may be missing among the
+/// unexported ones.
 const CERTAIN: Duration = watcher::limits::CLOCKS_APART_MAX;
 
 pub(super) struct ObserveRpc {
@@ -190,7 +191,8 @@ fn cluster(answer: proto::GetClusterResponse, stand: &Stand) -> proto::GetCluste
             shard.exported_to = Some(from_time(waits.map_or(certain, |waits| waits.min(certain)))).into();
         }
     }
-    // As others know it: a process has another name whenever its stages change.
+    // The name under which other processes know this one: it changes with the stages of the
+    // process.
     let base = answer.answered_by.clone();
     let is_here = |name: &&String| **name == base || name.starts_with(&format!("{base}."));
     let answered_by = cluster.processes.keys().find(is_here).cloned().unwrap_or(base.clone());
@@ -212,7 +214,7 @@ fn work(seen: &WorkSeen) -> proto::get_cluster_response::Work {
     }
 }
 
-/// Every shard with the process that lives and holds it.
+/// Every shard with its living owner.
 fn shards_of(
     cluster: &Cluster,
     shards: u32,

@@ -1,8 +1,8 @@
-//! Around the services: notes what people and programs do that changes how Torg works.
+//! An interceptor that records actions in the audit log.
 //!
-//! Which calls are noted stands in [`is_action`]. A call is noted with what came of it, also if it
-//! was refused, failed, or its client went away. That it cannot be noted is in the log and changes
-//! nothing for the call.
+//! [`is_action`] decides which calls are recorded. A call is recorded with its outcome, also if it
+//! was refused, failed, or was cancelled by its client. If it cannot be recorded, the log says so
+//! and the call is not affected.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Recorder {
         Recorder { actions, pool }
     }
 
-    /// The call as it will be noted, if it is to be noted.
+    /// Starts recording a call, if it has to be recorded.
     fn begin(&self, request: &UnaryRequest) -> Option<Noted> {
         let context = &request.ctx;
         let spec = context.spec()?;
@@ -46,8 +46,8 @@ impl Recorder {
         let request = self.read(service, method, &request.payload);
         if service == FEEDS && !in_console {
             let seller = named_seller(&request);
-            // Who is not named means their own; of a large request it is not known whether somebody
-            // is.
+            // A missing seller means the caller's own feed. Of a large request only some fields
+            // were read, so the name may be missing there.
             if is_own_feed(caller, seller) && (is_whole || seller.is_some()) {
                 return None;
             }
@@ -57,8 +57,9 @@ impl Recorder {
         Some(self.actions.begin(Beginning { caller, in_console, method, about, request }))
     }
 
-    /// The request as JSON, with the names of the contract; what cannot be read says so. Of one
-    /// that is large, or has a part of a type that is not described, there are the plain fields.
+    /// The request as JSON with the field names of the `.proto` files, or a note why it could not
+    /// be read. Of a large request, or of one with an unknown type in an `Any`, only the plain
+    /// fields.
     fn read(&self, service: &str, method: &str, payload: &Payload) -> Value {
         let unread = |why: &str| Value::String(format!("({why})"));
         let bytes = payload.bytes();
@@ -87,8 +88,8 @@ impl Recorder {
         }
     }
 
-    /// The short texts and the numbers at the top of a request, as far as they stand among its
-    /// first fields. What is large is passed over at once.
+    /// The short scalar fields at the top level of a request, among its first fields. Large fields
+    /// are skipped without decoding.
     fn plain_fields(&self, input: MessageIndex, bytes: &[u8]) -> Option<Value> {
         let fields = self.pool.message(input);
         let (mut rest, mut plain) = (bytes, Vec::new());
@@ -117,15 +118,14 @@ fn as_json(message: Option<DynamicMessage>) -> Option<Value> {
 
 const FEEDS: &str = "torg.feeds.v1.FeedService";
 
-/// Whether a call that changes something is an action that is noted. A service that is not named
-/// here is noted of people, so that none that comes later is forgotten.
+/// Whether a call that changes something is recorded. Calls of people to services not listed here
+/// are recorded too, so that new services are covered by default.
 fn is_action(service: &str, method: &str, caller: &Caller, in_console: bool) -> bool {
-    // Health and reflection are no services of ours. Of somebody who is not known there is no name
-    // to note.
+    // Health and reflection change nothing. An anonymous caller has no name to record.
     if caller.is_anonymous() || !service.starts_with("torg.") {
         return false;
     }
-    // Who clicks is a person, sellers too.
+    // Callers in the console are people, sellers included.
     if in_console {
         return true;
     }
@@ -135,22 +135,22 @@ fn is_action(service: &str, method: &str, caller: &Caller, in_console: bool) -> 
         | "torg.access.v1.KeyService"
         | FEEDS => true,
         "torg.topics.v1.TopicService" if method == "CreateTopic" => true,
-        // Offers, drafts, opinions, values, messages, states of stages: what services and sellers
-        // do all day is no action. Offers and values keep the author of every change themselves.
-        // Where access is off nobody can tell people and programs apart, and a second commit for
-        // every offer would be dear.
+        // The daily work of services and sellers is not recorded: offers, drafts, verdicts, values,
+        // messages, states of stages. Offers and values keep the author of every change themselves.
+        // Without access control people and programs cannot be told apart, and a second commit for
+        // every offer would be expensive.
         _ => is_person(caller),
     }
 }
 
-/// One of those who run the marketplace, and no program of it.
+/// True for staff, and false for programs.
 fn is_person(caller: &Caller) -> bool {
     let has = |role| caller.roles.has(role);
     let is_staff = has(Role::Admin) || has(Role::Moderator) || has(Role::Support);
     is_staff && !has(Role::Service)
 }
 
-/// The seller whose feed a request names. A seller's feeds are the seller's own business.
+/// The seller of the feed that a request names. Sellers' calls on their own feeds are not recorded.
 fn named_seller(request: &Value) -> Option<&str> {
     let at = |path| request.pointer(path).and_then(Value::as_str).filter(|seller| !seller.is_empty());
     at("/seller").or_else(|| at("/feed/seller"))
@@ -255,7 +255,7 @@ mod tests {
         assert!(!is_action("grpc.health.v1.Health", "Check", &admin, false));
     }
 
-    /// What is read of a request in its binary form.
+    /// What is read of a request in binary form.
     fn read(service: &str, method: &str, request: &impl Message) -> Value {
         let pool = Arc::new(DescriptorPool::decode(super::super::DESCRIPTORS).unwrap());
         let schema = store::Schema::new(1, crate::actions::tables()).unwrap();

@@ -1,5 +1,5 @@
-//! The states of stages in JSON: names with values, as people wrote them, not the bytes in which
-//! they are kept.
+//! Shows the states of stages in JSON as names and values, as people wrote them, instead of the
+//! stored bytes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,8 +8,7 @@ use buffa::type_registry::{JsonAnyEntry, TypeRegistry, set_type_registry};
 use buffa_types::google::protobuf::Struct;
 use serde_json::Value;
 
-/// Has a `google.protobuf.Struct` in an `Any` written and read as JSON writes it, from now on, in
-/// the whole process.
+/// Registers, for the whole process, the JSON form of a `google.protobuf.Struct` in an `Any`.
 pub(super) fn write_out() {
     let mut types = TypeRegistry::new();
     types.register_json_any(JsonAnyEntry {
@@ -21,7 +20,7 @@ pub(super) fn write_out() {
     set_type_registry(types);
 }
 
-/// What JSON has no words for (a number that is none, bytes that are no such message) is shown as
+/// A state that has no JSON form (a number that is NaN, bytes that are not a `Struct`) is shown as
 /// its bytes.
 fn shown(bytes: &[u8]) -> Value {
     let state = Struct::decode_from_slice(bytes).ok();

@@ -1,10 +1,9 @@
-//! Refuses JSON with keys that the request does not have.
+//! An interceptor that refuses JSON requests with unknown keys.
 //!
-//! The library drops such keys in silence, so a mistyped field would be a field that was never set.
-//! The keys are checked here against the same descriptors that reflection shows, before the message
-//! is decoded. They are checked while the text is read: no value is kept, however large the
-//! request, and nothing is read behind the first wrong key. How deep values nest is bounded by the
-//! reader.
+//! The library ignores such keys silently, so a misspelt field would look like a field that was
+//! never set. The keys are checked against the descriptors that reflection serves, before the
+//! message is decoded. The check streams over the text: it keeps no values, however large the
+//! request, and stops at the first unknown key. The parser bounds the nesting depth.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use serde_json::{Map, Value};
 
 use text::nearest;
 
-/// Types with a JSON form of their own: a time is a string, a `Struct` takes any key.
+/// Types with a JSON form of their own: a timestamp is a string, a `Struct` accepts any key.
 const SPECIAL: &str = "google.protobuf.";
 const ANY: &str = "google.protobuf.Any";
 const ANY_TYPE_KEY: &str = "@type";
@@ -35,7 +34,7 @@ impl StrictJson {
         StrictJson { pool }
     }
 
-    /// The request message of a method; nothing for services that are not described.
+    /// The request type of a method; `None` for services without a descriptor.
     fn input(&self, context: &RequestContext) -> Option<&MessageDescriptor> {
         let (service, method) = context.path()?.trim_start_matches('/').split_once('/')?;
         let method = self.pool.service_by_name(service)?.method(method)?;
@@ -50,8 +49,8 @@ impl StrictJson {
             .map_or(Ok(()), |text| Err(ConnectError::invalid_argument(text)))
     }
 
-    /// What is to be said about the keys of a message in JSON. What is no JSON at all is left to
-    /// the decoder, which says so.
+    /// The error about the first unknown key. Invalid JSON is left to the decoder, which reports
+    /// it.
     fn complaint(&self, message: &MessageDescriptor, json: &[u8]) -> Option<String> {
         let mut complaint = None;
         let keys = Keys {
@@ -60,13 +59,13 @@ impl StrictJson {
             path: &Path::Root,
             complaint: &mut complaint,
         };
-        // An error is the complaint or the decoder's to tell.
+        // An error here is either the complaint, or invalid JSON, which the decoder reports.
         let _ = keys.deserialize(&mut serde_json::Deserializer::from_slice(json));
         complaint
     }
 }
 
-/// Where in the request something stands; written out only in a complaint.
+/// The position in the request. Formatted only for an error.
 enum Path<'p> {
     Root,
     Field(&'p Path<'p>, &'p str),
@@ -93,15 +92,15 @@ impl Path<'_> {
     }
 }
 
-/// What a value may hold.
+/// The expected type of a value.
 #[derive(Clone, Copy)]
 enum Wanted<'d> {
     Message(&'d MessageDescriptor),
-    /// The keys of the packed message stand beside its type.
+    /// The keys of the packed message are beside its `@type`.
     Any,
     List(SingularKind),
     Map(SingularKind),
-    /// Whatever it is, it has no keys of ours.
+    /// Any value: its keys are not checked.
     Whatever,
 }
 
@@ -130,7 +129,7 @@ impl<'d> Wanted<'d> {
     }
 }
 
-/// Reads a value for its keys alone. The wrong shape is the decoder's complaint.
+/// Checks the keys of one value. The decoder reports values of the wrong type.
 struct Keys<'k> {
     pool: &'k DescriptorPool,
     wanted: Wanted<'k>,
@@ -149,7 +148,7 @@ impl Keys<'_> {
     }
 
     fn check_any<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        // The type may stand last: the one place where values are kept.
+        // The `@type` may come last, so here the values are kept.
         let mut object = Map::new();
         while let Some((key, value)) = map.next_entry::<String, Value>()? {
             object.insert(key, value);

@@ -1,4 +1,4 @@
-//! `torg.topics.v1.TopicService`.
+//! Implements `torg.topics.v1.TopicService`.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,19 +11,19 @@ use watcher::Time;
 use super::callers::require;
 use wire::torg::topics::v1 as proto;
 
-/// The longest that a read waits, so that it ends before balancers lose patience.
+/// The longest wait of a read, below the idle timeouts of load balancers.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 const READ_MESSAGES_DEFAULT: u32 = 1000;
 
 pub(super) struct TopicsRpc {
     topics: Topics,
-    /// The topic that Torg alone writes.
+    /// The topic of changes, which clients cannot write to.
     changes: String,
 }
 
 impl TopicsRpc {
-    /// Serves these topics; what stands in the topic of changes is what happened, and nobody else
-    /// adds to it.
+    /// `changes` names the topic of changes. Clients cannot publish to it, because it records what
+    /// happened.
     pub(super) fn new(topics: Topics, changes: String) -> TopicsRpc {
         TopicsRpc { topics, changes }
     }
@@ -123,7 +123,7 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A message from the wire; one without a time happened now.
+/// Decodes a message. One without a time gets `now`.
 pub fn message_from_wire(message: proto::Message, now: i64) -> Message {
     let time = message.time.into_option().map_or(now, |time| {
         time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000)
@@ -132,7 +132,7 @@ pub fn message_from_wire(message: proto::Message, now: i64) -> Message {
     Message { key: message.key.into(), headers, payload: message.payload.into(), time }
 }
 
-/// A message for the wire, without its place.
+/// Encodes a message without its position.
 pub fn message_to_wire(message: Message) -> proto::Message {
     let header = |(name, value): (String, bytes::Bytes)| proto::Header {
         name,
@@ -168,7 +168,6 @@ fn wire_topic(Description { spec, partitions }: Description) -> proto::Topic {
     }
 }
 
-/// An error of the topics in the protocol's words.
 fn rpc_error(error: &topics::Error) -> ConnectError {
     use topics::Error as E;
     let message = error.to_string();

@@ -1,6 +1,7 @@
-//! How many streams of gRPC's health service run at once. They are served without a token and also
-//! when the process is full, so they have limits of their own: each of them looks at the readiness
-//! of the process once a second.
+//! Limits the number of concurrent streams of the gRPC health service.
+//!
+//! These streams need no token and are also served when the process is at its limit, so they have
+//! their own limits: each of them runs the readiness checks once a second.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,12 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use access::network;
 
-/// Streams of one address, or of one network of IPv6, which a single caller usually has whole.
+/// Streams per IPv4 address or IPv6 network. A single caller usually controls a whole IPv6 network.
 pub(super) const BY_ADDRESS_MAX: usize = 32;
-/// Streams of all addresses together.
 pub(super) const TOTAL_MAX: usize = 512;
 
-/// What runs now. Clones count together.
+/// The running streams. Clones share their counters.
 #[derive(Clone, Default)]
 pub(super) struct Watches(Arc<Mutex<Counted>>);
 
@@ -24,7 +24,7 @@ struct Counted {
 }
 
 impl Watches {
-    /// Begins a stream for this address, or says why not. `None` only where there is no address, as
+    /// Starts a stream for this address, or returns why it is refused. The address is `None` only
     /// in tests.
     pub(super) fn begin(&self, address: Option<IpAddr>) -> Result<Watching, String> {
         let address = address.map(network);
@@ -42,7 +42,7 @@ impl Watches {
     }
 }
 
-/// A stream that runs; counted until it is dropped.
+/// A running stream, counted until it is dropped.
 pub(super) struct Watching {
     watches: Watches,
     address: Option<IpAddr>,
@@ -52,7 +52,7 @@ impl Drop for Watching {
     fn drop(&mut self) {
         let mut counted = self.watches.0.lock().unwrap_or_else(PoisonError::into_inner);
         counted.total -= 1;
-        // Addresses of which nothing runs are not remembered.
+        // Addresses without streams are removed.
         let left = counted.by_address.remove(&self.address).unwrap_or(0).saturating_sub(1);
         if left > 0 {
             counted.by_address.insert(self.address, left);
