@@ -40,7 +40,6 @@ pub(crate) struct BuiltInStages {
 }
 
 impl BuiltInStages {
-    /// Opens the enabled stages.
     pub(crate) async fn open(
         environment: &dyn Environment,
         config: &Config,

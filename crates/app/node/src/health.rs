@@ -16,7 +16,6 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a stream of the gRPC health service repeats the checks.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A failed readiness check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub check: String,

@@ -206,7 +206,6 @@ impl Node {
         Ok(topics)
     }
 
-    /// Starts the sampler.
     fn observe(
         &mut self,
         probe: Probe,
@@ -268,7 +267,6 @@ impl Node {
         })
     }
 
-    /// Registers a close hook.
     pub(crate) fn on_close<F>(&mut self, part: &'static str, close: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,

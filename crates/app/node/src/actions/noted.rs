@@ -26,7 +26,6 @@ pub struct Beginning<'a> {
     pub request: Value,
 }
 
-/// Why an action failed.
 pub struct Failure<'a> {
     /// The RPC error code.
     pub code: &'a str,

@@ -5,7 +5,6 @@ use toml::Value;
 
 use super::{Config, Error, KafkaSecurity};
 
-/// Minimum and maximum of every number.
 const RANGES: &[(&str, i64, i64)] = &[
     ("store.cache_mb", 8, 1_048_576),
     ("store.group_max", 1, 10_000),

@@ -16,7 +16,6 @@ use text::nearest;
 /// Read when no file is named; may be absent.
 const DEFAULT_FILE: &str = "torg.toml";
 
-/// The inputs of the layers.
 #[derive(Debug, Default)]
 pub struct Sources {
     /// `--config FILE`, which must exist. Without it `torg.toml`, which may be absent.

@@ -126,7 +126,6 @@ pub struct Store {
     pub postgres: Postgres,
 }
 
-/// What an acknowledged commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
@@ -188,7 +187,6 @@ pub struct Kafka {
     pub sasl_password: Secret,
 }
 
-/// Protection of connections to brokers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KafkaSecurity {
@@ -198,7 +196,6 @@ pub enum KafkaSecurity {
     SaslTls,
 }
 
-/// SASL mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SaslMechanism {
     #[serde(rename = "plain")]
@@ -269,7 +266,6 @@ pub struct Log {
     pub level: String,
 }
 
-/// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {

@@ -50,7 +50,6 @@ pub(super) struct Stuck {
     pub(super) for_long: Duration,
 }
 
-/// Totals over all feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counted {
     feeds: u64,

@@ -52,7 +52,6 @@ struct CodeLabel {
 }
 
 impl Metrics {
-    /// The content type of the output of `encode`.
     pub(crate) const CONTENT_TYPE: &'static str =
         "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -106,7 +105,6 @@ impl Metrics {
         self.lately.clone()
     }
 
-    /// All metrics as text.
     pub(crate) fn encode(&self) -> Result<String, fmt::Error> {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();

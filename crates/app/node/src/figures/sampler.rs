@@ -24,7 +24,6 @@ use super::{Observatory, Stand, stages};
 use crate::figures::{Metrics, Usage};
 use crate::health::Readiness;
 
-/// The parts that a sampler reads.
 pub(crate) struct Parts {
     pub clock: Clock,
     pub readiness: Readiness,
@@ -33,7 +32,6 @@ pub(crate) struct Parts {
     pub sources: Sources,
 }
 
-/// Takes samples for an observatory.
 pub(crate) struct Sampler {
     clock: Clock,
     readiness: Readiness,

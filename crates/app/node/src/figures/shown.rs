@@ -12,7 +12,6 @@ use super::limits::{
 use super::names::Name;
 use super::series::{Series, begins_coarse, thinned};
 
-/// The labels of a figure.
 pub(super) type Labels = Vec<(&'static str, String)>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +69,6 @@ pub struct Shown {
     pub step: Duration,
 }
 
-/// A figure over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownFigure {
     pub name: Name,

@@ -8,7 +8,6 @@ use crate::config::Role;
 use crate::node::Node;
 
 impl Node {
-    /// Enables sign-in.
     pub(crate) async fn open_console(&self, store: &Store) -> anyhow::Result<()> {
         if self.config.roles.contains(&Role::Console) {
             let secret = access::shared_secret(store, &access::Entropy::system(), "console").await;

@@ -27,7 +27,6 @@ use terminal::errors::advised;
 /// A client that sends nothing for this long, at the start or between two HTTP/1.1 requests, is
 /// disconnected.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// Timeout of a TLS handshake.
 const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Keep-alive of HTTP/2 connections: ping interval and timeout.
 const PING_INTERVAL: Duration = Duration::from_secs(30);

@@ -44,12 +44,9 @@ pub struct Slots {
     pub sealer: Arc<OnceLock<Sealer>>,
 }
 
-/// Access control and optional parts of the routes.
 pub struct Front {
     pub gate: Gate,
-    /// True if the port speaks TLS.
     pub tls: bool,
-    /// True if the console is served.
     pub console: bool,
     /// The clock of offers.
     pub world: Clock,

@@ -11,7 +11,6 @@ use serde_json::json;
 
 use super::router::{Shared, failure, json_answer};
 
-/// The header with the token of the run.
 const TOKEN: &str = "torg-callback-token";
 /// Maximum body size: a text and values.
 const BODY_BYTES_MAX: usize = 256 * 1024;

@@ -35,9 +35,7 @@ use super::router::{Shared, failure, json_answer};
 use crate::actions::{Actions, Beginning, Failure, Noted, is_own_feed, shown};
 use crate::config;
 
-/// The XML schema of feeds.
 pub(super) const SCHEMA_PATH: &str = "/feeds/schema.xsd";
-/// The page that explains problem codes.
 pub(super) const ERRORS_PATH: &str = "/feeds/errors";
 /// An upload that sends nothing for this long is aborted.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
@@ -57,7 +55,6 @@ pub struct FeedFiles {
     folder: PathBuf,
 }
 
-/// An error response.
 struct Refused {
     answer: Box<Response>,
     code: &'static str,
@@ -142,7 +139,6 @@ impl FeedFiles {
     }
 }
 
-/// `POST /feeds/{seller}/{namespace}/upload`.
 pub(super) async fn upload(
     State(shared): State<Shared>,
     caller: Option<Extension<Caller>>,
@@ -209,7 +205,6 @@ async fn take_upload(
     Ok((name, upload.finish().await?))
 }
 
-/// `GET /feeds/{seller}/{namespace}/loads/{number}/problems.csv`, or `.xlsx`.
 pub(super) async fn report(
     State(shared): State<Shared>,
     caller: Option<Extension<Caller>>,
@@ -262,14 +257,12 @@ async fn xlsx(report: Report, files: &FeedFiles) -> Result<Body, Refused> {
     })
 }
 
-/// `GET /feeds/schema.xsd`.
 pub(super) async fn schema() -> Response {
     let mut answer = Response::new(Body::from(feedfile::XSD));
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
     answer
 }
 
-/// `GET /feeds/errors`.
 pub(super) async fn errors(asked: Result<Query<Asked>, QueryRejection>, headers: HeaderMap) -> Response {
     let Asked { language } = asked.map(|Query(asked)| asked).unwrap_or_default();
     match language_of(&language, &headers) {

@@ -26,7 +26,6 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Column widths in characters.
 const WIDTHS: [f64; COLUMNS.len()] = [16.0, 40.0, 10.0, 24.0, 20.0, 30.0, 8.0, 8.0, 60.0, 60.0, 40.0];
 
-/// Why a workbook could not be written.
 #[derive(Debug)]
 pub(super) enum Error {
     Refused(Refusal),

@@ -8,7 +8,6 @@ use connectrpc::{RequestContext, Response, ServiceResult};
 use super::callers::require;
 use wire::torg::admin::v1::{AdminService, GetInfoRequest, GetInfoResponse};
 
-/// Facts about this process.
 #[derive(Debug, Clone)]
 pub struct Info {
     pub started: Instant,

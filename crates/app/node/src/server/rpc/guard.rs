@@ -124,7 +124,6 @@ struct Running {
     began: Instant,
     /// The deadline, until the call answers.
     deadline: Option<Instant>,
-    /// The call answers with a stream that has begun.
     is_stream: bool,
     code: &'static str,
     method: String,

@@ -41,7 +41,6 @@ pub use topics::{message_from_wire, message_to_wire};
 /// The descriptors of all `.proto` files, for reflection and for the check of JSON.
 pub const DESCRIPTORS: &[u8] = wire::SERVED_DESCRIPTORS;
 
-/// The dependencies of the services.
 pub struct RpcParts {
     pub limits: Limits,
     pub readiness: Readiness,
@@ -60,7 +59,6 @@ pub struct RpcParts {
     pub tasks: Option<TaskCalls>,
 }
 
-/// Combines all services for the router.
 pub fn rpc_service(parts: RpcParts) -> anyhow::Result<ConnectRpcService> {
     states::write_out();
     let RpcParts { limits, readiness, metrics, info, topics, keys, observatory, actions, .. } = parts;

@@ -255,7 +255,6 @@ mod tests {
         assert!(!is_action("grpc.health.v1.Health", "Check", &admin, false));
     }
 
-    /// What is read of a request in binary form.
     fn read(service: &str, method: &str, request: &impl Message) -> Value {
         let pool = Arc::new(DescriptorPool::decode(super::super::DESCRIPTORS).unwrap());
         let schema = store::Schema::new(1, crate::actions::tables()).unwrap();
