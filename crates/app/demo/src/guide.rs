@@ -141,7 +141,7 @@ mod tests {
     fn the_guide_fits_on_a_screen_of_80_by_40() {
         let (program, folder) = (Path::new("/usr/local/bin/torg"), Path::new("/home/anna/torg-demo"));
         let text = text_of(program, folder, own("127.0.0.1:8080"), Some("http://127.0.0.1:8080"), 12_345);
-        // A long line wraps. One row is reserved for the log line that contains the guide.
+        // A long line wraps. The prefix of the log line needs a row, too.
         let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
         assert!(rows < 40, "{rows} rows:{text}");
         let is_command = |line: &&str| line.starts_with("     ");
