@@ -1,4 +1,5 @@
-//! `torg catalog find | show | check | survey | accuracy`: the catalogue of the configuration, without a server.
+//! `torg catalog find | show | check | survey | accuracy`: reads the configured catalogue without a
+//! server.
 
 mod accuracy;
 mod check;
@@ -64,7 +65,6 @@ pub(crate) enum CatalogCommand {
     Accuracy(accuracy::Measure),
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: CatalogCommand, config: &Config) -> anyhow::Result<()> {
     let configured = &config.offers.catalogue_dir;
     match command {
@@ -107,7 +107,6 @@ pub(crate) async fn run(command: CatalogCommand, config: &Config) -> anyhow::Res
     }
 }
 
-/// The category with this id.
 fn category<'c>(catalogue: &'c Catalogue, id: &str) -> anyhow::Result<Category<'c>> {
     catalogue.category(id).ok_or_else(|| {
         let meant = nearest(id, catalogue.categories().map(Category::id));

@@ -1,4 +1,4 @@
-//! `torg completions` and `torg man`: the command line, as shells and readers of manuals want it.
+//! `torg completions` and `torg man`: shell completion scripts and manual pages.
 
 use std::path::PathBuf;
 
@@ -17,14 +17,13 @@ pub(crate) struct Man {
     out: Option<PathBuf>,
 }
 
-/// The script that a shell reads to complete command lines.
 pub(crate) fn script(shell: Shell, mut command: Command) -> String {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut command, "torg", &mut bytes);
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 
-/// Prints the manual page, or writes all of them.
+/// Prints one manual page, or writes all of them to a folder.
 pub(crate) fn man(man: &Man, command: Command) -> anyhow::Result<()> {
     let Some(folder) = &man.out else {
         let mut bytes = Vec::new();
@@ -41,7 +40,7 @@ pub(crate) fn man(man: &Man, command: Command) -> anyhow::Result<()> {
     print(&[format!("{pages} pages in {}: man -l {}", folder.display(), folder.join("torg.1").display())])
 }
 
-/// How many pages there are for a command and what is below it.
+/// Counts the pages of a command and of its subcommands.
 fn pages(command: &Command) -> usize {
     1 + command.get_subcommands().filter(|below| !below.is_hide_set()).map(pages).sum::<usize>()
 }

@@ -1,4 +1,4 @@
-//! `torg ctl`: the values that tasks wait on, asked of a running process.
+//! `torg ctl`: reads and sets the parameters that tasks wait for, through a running process.
 
 pub(super) mod given;
 mod watch;
@@ -15,7 +15,7 @@ use node::config::Config;
 use terminal::errors::advised;
 use terminal::say;
 
-/// Values that are asked for at once.
+/// Values per request.
 const PAGE: u32 = 1000;
 
 /// What can be done with values.
@@ -117,7 +117,6 @@ pub(crate) struct Why {
 
 type Client = CtlServiceClient;
 
-/// Runs the command.
 pub(crate) async fn run(command: CtlCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         CtlCommand::Get { names, asked } => get(names, &asked, config).await,
@@ -229,7 +228,7 @@ impl Asked {
         Ok(Client::new(remote.connection, remote.config))
     }
 
-    /// The same for a stream, which takes as long as it takes.
+    /// A client without a timeout, for streams.
     async fn patient_client(&self, config: &Config) -> anyhow::Result<Client> {
         let remote = self.place.connect_or_own(config).await?;
         let patient = ClientConfig::new(remote.config.base_uri().clone())

@@ -1,4 +1,4 @@
-//! `torg explain offer ID`: asks a running process, and says it in words.
+//! `torg explain offer ID`: asks a running process about an offer and prints the answer as text.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,6 @@ pub(crate) enum ExplainCommand {
     },
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: ExplainCommand, config: &Config) -> anyhow::Result<()> {
     let ExplainCommand::Offer { id, json, place } = command;
     let remote = place.connect_or_own(config).await?;
@@ -84,7 +83,7 @@ fn tell(entry: &HistoryEntry, text: &mut String) -> std::fmt::Result {
     let HistoryEntry { version, time, author, changes, .. } = entry;
     writeln!(text, "  {version}  {}  {}", moment(time.as_option()), who(author.as_option()))?;
     for change in changes {
-        // Of long values only what differs is kept.
+        // Long values are stored only as the excerpt that differs.
         let parts = change.excerpt.as_option();
         let parts = parts.map(|parts| {
             [&parts.before, &parts.after].map(|part| Some(part).filter(|part| !part.is_empty()))

@@ -1,5 +1,4 @@
-//! `torg feed`: the check of a file without a server, and what sellers and support do with feeds,
-//! asked of a running process.
+//! `torg feed`: checks feed files offline, and manages feeds through a running process.
 
 mod asked;
 mod bar;
@@ -112,7 +111,6 @@ pub(crate) enum FeedCommand {
     },
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         FeedCommand::Check(check) => tokio::task::block_in_place(|| check::run(&check, config)),

@@ -1,8 +1,8 @@
-//! `torg keys add | list | revoke`.
+//! `torg keys add | list | revoke`: manages API keys.
 //!
-//! As with topics, the command opens the store itself where it can, which needs no token: whoever
-//! can read and write the store may do everything anyway. That is how the first key of a new store
-//! is made. Otherwise it asks the process that has the store open, with a token of the role admin.
+//! The command opens the store itself if it can, as `torg topic` does. This needs no token: access
+//! to the store already allows everything. The first key of a new store is created this way.
+//! Otherwise the command asks the process that has the store open, with a token of the role admin.
 
 use std::time::Duration;
 
@@ -72,7 +72,6 @@ fn role_parser() -> impl clap::builder::TypedValueParser<Value = Role> {
         .try_map(|name| Role::from_name(&name).ok_or("no such role"))
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         KeysCommand::Add { name, role, seller, days, json, place } => {
@@ -109,8 +108,8 @@ pub(crate) async fn run(command: KeysCommand, config: &Config) -> anyhow::Result
     }
 }
 
-/// Prints what has the key in it. A key that nobody has seen is of no use to anybody, and works all
-/// the same.
+/// Prints the lines that contain the new key. If printing fails, the key is valid but lost, and the
+/// error says so.
 fn show_once(id: &str, lines: &str) -> anyhow::Result<()> {
     let why = match print_on(&[lines]) {
         Ok(true) => return Ok(()),
@@ -121,7 +120,7 @@ fn show_once(id: &str, lines: &str) -> anyhow::Result<()> {
     Err(advised(format!("key {id} was made, and could not be shown: {why}"), hint))
 }
 
-/// The way to the keys.
+/// How the keys are accessed.
 enum Keys {
     Own(Store, ApiKeys),
     Server(Box<proto::KeyServiceClient>),
@@ -149,7 +148,7 @@ impl Keys {
         Keys::Server(Box::new(proto::KeyServiceClient::new(connection, config)))
     }
 
-    /// The id and the text of the new key.
+    /// Returns the id and the text of the new key.
     async fn add(&self, new: NewKey) -> anyhow::Result<(String, String)> {
         match self {
             Keys::Own(_, keys) => {
@@ -174,7 +173,7 @@ impl Keys {
     async fn list(&self) -> anyhow::Result<Vec<ApiKey>> {
         match self {
             Keys::Own(_, keys) => match keys.list().await {
-                // A store from before there were keys; to look at it must not change it.
+                // The store predates keys, and listing must not change it.
                 Err(access::Error::Store(store::Error::UnknownTable { .. })) => Ok(Vec::new()),
                 listed => listed.map_err(access_error),
             },
@@ -240,7 +239,7 @@ fn roles(key: &ApiKey) -> Vec<&'static str> {
     key.roles.iter().map(Role::name).collect()
 }
 
-/// Whether a key is believed, and until when.
+/// Whether a key is valid, and until when.
 fn standing(key: &ApiKey, now: Time) -> String {
     match (key.revoked, key.expires) {
         (Some(at), _) => format!("revoked at {at}"),
@@ -250,7 +249,7 @@ fn standing(key: &ApiKey, now: Time) -> String {
     }
 }
 
-/// A key for programs; what never was is null.
+/// A key as JSON; missing times are null.
 fn described(key: &ApiKey, now: Time) -> serde_json::Value {
     let time = |time: Option<Time>| time.map(|time| time.to_string());
     json!({

@@ -1,5 +1,5 @@
-//! The command line of `torg`: one module a command. [`main`] reads it, and the configuration, and
-//! runs the command.
+//! The command line of `torg`: one module per command. [`main`] parses the arguments, loads the
+//! configuration and runs the command.
 
 mod catalog;
 mod completions;
@@ -199,12 +199,12 @@ struct Settings {
 }
 
 impl Settings {
-    /// The configuration in effect; the error is for a person.
+    /// The effective configuration. Errors are worded for users.
     fn load(self) -> anyhow::Result<Effective> {
         self.try_load().map_err(|error| advised(&error, error.hint()))
     }
 
-    /// Runs a command with the configuration in effect.
+    /// Runs a command with the effective configuration.
     fn run(self, command: impl AsyncFnOnce(&Config) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let effective = self.load()?;
         logging::init(&quiet())?;
@@ -222,7 +222,7 @@ impl Settings {
         ];
         let sources = Sources {
             file: self.config,
-            // A variable that is no Unicode cannot be one of ours.
+            // A variable that is not valid Unicode cannot be one of Torg's.
             environment: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
@@ -235,15 +235,14 @@ impl Settings {
     }
 }
 
-/// Runs the program: prints what went wrong, and says by its exit code whether something did.
+/// Runs the program: prints the error, if any, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Before anything else: a supervisor of a run has no thread and no allocation that it does not
-    // need.
+    // This comes first: a supervisor of a run must have no extra threads or allocations.
     if let Some(code) = node::roles::tasks::supervised(std::env::args_os()) {
         return code;
     }
-    // Wrong usage ends in `parse`, with exit code 2.
+    // Usage errors exit in `parse`, with code 2.
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -298,7 +297,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
 
 fn serve(flags: demo::Flags, mut settings: Settings) -> anyhow::Result<()> {
     if flags.demo {
-        // Whatever the file and the environment say: a demo lives in a folder of its own.
+        // Overrides the file and the environment: a demo has a folder of its own.
         settings.data.get_or_insert_with(|| demo::FOLDER.to_owned());
     }
     let Effective { mut config, warnings, .. } = settings.load()?;
@@ -315,15 +314,15 @@ fn serve(flags: demo::Flags, mut settings: Settings) -> anyhow::Result<()> {
     runtime()?.block_on(node::serve(config, prepare))
 }
 
-/// Where commands that are typed here ask without being told: they know the file and the
-/// environment, and not the flags of this one.
+/// The address that commands in this shell use by default. They see the file and the environment,
+/// but not the flags of this command.
 fn asked_here() -> Option<String> {
     let config = std::env::var_os("TORG_CONFIG").map(PathBuf::from);
     let here = Settings { config, ..Settings::default() }.try_load().ok()?;
     Some(remote::own_url(&here.config))
 }
 
-/// The tree of commands as people see it: without those that are for this program alone.
+/// The command tree without internal commands.
 fn shown() -> clap::Command {
     let whole = Cli::command();
     let mut shown = clap::Command::new("torg")
@@ -337,7 +336,7 @@ fn shown() -> clap::Command {
     shown.subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned())
 }
 
-/// What a command logs: it says everything else on stdout, or as its error.
+/// Log settings of a command, which writes its output to stdout and its error to stderr.
 fn quiet() -> config::Log {
     config::Log { format: config::LogFormat::Human, level: "error".to_owned() }
 }

@@ -1,5 +1,6 @@
-//! Whose the embedded store is. Whoever opens it leaves files in it that only he may change, and
-//! its process stands still then: a command does not open the store of another user.
+//! Protects the embedded store from commands of another user. A command of another user leaves
+//! files in the store that the store's process cannot change, and that process then stops. Such a
+//! command is refused.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::os::unix::fs::MetadataExt as _;
@@ -9,10 +10,9 @@ use store::StoreUrl;
 
 use terminal::errors::advised;
 
-/// What whoever has the store open has locked.
+/// The lock file of an open store.
 pub(super) const LOCK: &str = "lock";
 
-/// A store that belongs to another user.
 #[derive(Debug)]
 pub(super) struct Stranger {
     store: PathBuf,
@@ -29,7 +29,7 @@ impl Stranger {
         )
     }
 
-    /// How to run this command of `torg` instead.
+    /// How to run this `torg` command as the right user.
     pub(super) fn remedy(&self, command: &str) -> String {
         let owner = self.owner;
         format!(
@@ -46,8 +46,8 @@ pub(super) fn require_own(url: &str, create: bool) -> anyhow::Result<()> {
     }
 }
 
-/// Who else has the store that would be opened here. One that a process has open, or that this user
-/// may not look into, cannot be opened: whoever tries learns that, and leaves nothing.
+/// The other owner of the store that would be opened. A store that is in use or unreadable is left
+/// out: opening it fails without leaving files.
 pub(super) fn stranger(url: &str, create: bool) -> Option<Stranger> {
     let Ok(StoreUrl::Fjall(store)) = url.parse() else { return None };
     let ours = rustix::process::geteuid().as_raw();
@@ -59,8 +59,8 @@ pub(super) fn stranger(url: &str, create: bool) -> Option<Stranger> {
     (owner != ours).then_some(Stranger { store, owner, ours })
 }
 
-/// The folder in which a store would be made, if it is there. Only root is judged by it: others
-/// make what is theirs where they may.
+/// The parent folder of a store to be created, if it exists. Its owner matters only to root: other
+/// users create what is theirs wherever they are allowed to.
 fn above(store: &Path) -> Option<Metadata> {
     let above = store.parent().filter(|above| !above.as_os_str().is_empty())?;
     std::fs::metadata(above).ok()
@@ -75,7 +75,7 @@ fn is_held(store: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Some user who is not this one.
+    /// A user other than this one.
     fn another() -> u32 {
         rustix::process::geteuid().as_raw() + 7
     }

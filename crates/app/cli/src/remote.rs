@@ -1,4 +1,4 @@
-//! A running process that a command asks, through its RPC port.
+//! A client of a running process, through its RPC port.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -27,10 +27,10 @@ use terminal::errors::advised;
 use terminal::harmless;
 use text::shell::quoted;
 
-/// Calls on their way at once; a command makes one at a time.
+/// Maximum concurrent calls; a command makes one at a time.
 const CALLS_MAX: usize = 4;
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes of an answer that is no file.
+/// Maximum size of a response that is not a file.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Whom to ask, and as whom.
@@ -49,14 +49,13 @@ pub(crate) struct Place {
     ca_file: Option<PathBuf>,
 }
 
-/// A process that answers.
 pub(super) struct Remote {
     pub(super) connection: SharedHttp2Connection,
     pub(super) config: ClientConfig,
 }
 
 impl Remote {
-    /// Asks for a path that is no call, over the connection that calls take.
+    /// Requests a path outside the RPC service, over the connection of RPC calls.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -74,7 +73,7 @@ impl Remote {
         self.connection.send(request).await.map_err(|error| said(&error))
     }
 
-    /// The whole of an answer that is no file.
+    /// The body of a response that is not a file.
     pub(super) async fn whole(answer: Response<Incoming>) -> anyhow::Result<Bytes> {
         let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX);
         let read = body.collect().await.map_err(|error| anyhow::anyhow!("the server went away: {error}"))?;
@@ -83,15 +82,14 @@ impl Remote {
 }
 
 impl Place {
-    /// The process at this address.
     pub(super) async fn connect(&self, url: &str) -> anyhow::Result<Remote> {
         self.connect_trusting(url, None).await
     }
 
-    /// The process of this configuration, at its own address.
+    /// Connects to the process of this configuration, at its own address.
     pub(super) async fn connect_own(&self, config: &Config) -> anyhow::Result<Remote> {
-        // Its certificate names others than this machine asks for, and may have expired: it is the
-        // one that is configured.
+        // The configured certificate may name other hosts and may have expired. It is trusted
+        // because it is the configured one.
         let own = match config.tls.is_on() {
             Ok(true) => certificates(&config.tls.cert_file).ok().and_then(|chain| chain.into_iter().next()),
             _ => None,
@@ -99,8 +97,8 @@ impl Place {
         self.connect_trusting(&own_url(config), own).await
     }
 
-    /// The process at an address; one with TLS has to show exactly this certificate, or, without
-    /// one, a certificate of an authority for its name.
+    /// Connects to an address. With TLS, the server must present exactly this certificate, or, if
+    /// none is given, a certificate that an authority issued for its name.
     async fn connect_trusting(
         &self,
         url: &str,
@@ -121,7 +119,7 @@ impl Place {
         Ok(Remote { connection: connection.shared(CALLS_MAX), config })
     }
 
-    /// The process that is named, or the one that serves with this configuration.
+    /// Connects to the named process, or to the one of this configuration.
     pub(super) async fn connect_or_own(&self, config: &Config) -> anyhow::Result<Remote> {
         match &self.server {
             Some(url) => self.connect(url).await,
@@ -129,11 +127,11 @@ impl Place {
         }
     }
 
-    /// The flags that lead another command to the same process, each behind a blank. A token is not
-    /// among them: it is a secret.
+    /// Flags that lead another command to the same process, each preceded by a space. The token is
+    /// left out because it is a secret.
     pub(super) fn flags(&self, config: &Config) -> String {
         let own = own_url(config);
-        // Where a command asks without being told.
+        // The default address needs no flag.
         let is_usual = own == own_url(&Config::default());
         let server = self.server.as_deref().or((!is_usual).then_some(&*own));
         let server = server.map(|url| format!(" --server {}", quoted(url))).unwrap_or_default();
@@ -142,7 +140,7 @@ impl Place {
         server + &authorities.unwrap_or_default()
     }
 
-    /// The process that has the store of this configuration open.
+    /// Connects to the process that has the store of this configuration open.
     pub(super) async fn connect_to_own(
         &self,
         config: &Config,
@@ -175,7 +173,7 @@ impl Place {
     }
 }
 
-/// The address of a server, which names how it is spoken to and where.
+/// Parses the address of a server, which must have a scheme and a host.
 fn address(url: &str) -> anyhow::Result<http::Uri> {
     let uri: Option<http::Uri> = url.parse().ok();
     let usable = |uri: &http::Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
@@ -185,8 +183,8 @@ fn address(url: &str) -> anyhow::Result<http::Uri> {
     })
 }
 
-/// Where the process of this configuration is reached from this machine. One that listens on every
-/// address is reached on that of the machine itself.
+/// The local address of the process of this configuration. A process that listens on all addresses
+/// is reached on loopback.
 pub(crate) fn own_url(config: &Config) -> String {
     let scheme = if config.tls.is_on().unwrap_or(false) { "https" } else { "http" };
     let mut address = config.listen;
@@ -205,12 +203,10 @@ fn bearer(token: &Secret) -> anyhow::Result<http::HeaderValue> {
     Ok(value)
 }
 
-/// The certificates in a file.
 pub(super) fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     read(file, net::certificates)
 }
 
-/// The authorities in a file.
 pub(super) fn roots_of(file: &Path) -> anyhow::Result<RootCertStore> {
     read(file, net::roots)
 }
@@ -234,7 +230,7 @@ fn silent(url: &str, error: &ConnectError) -> anyhow::Error {
     advised(format!("no server answers at {url}: {words}"), hint)
 }
 
-/// The detail of this kind that came with an error.
+/// The error detail of this type.
 fn detail<M: Message + Default>(error: &ConnectError, name: &str) -> Option<M> {
     let is_it = |detail: &&ErrorDetail| detail.type_url.ends_with(name);
     let packed = error.details.iter().find(is_it)?.value.as_ref()?;
@@ -242,31 +238,31 @@ fn detail<M: Message + Default>(error: &ConnectError, name: &str) -> Option<M> {
     M::decode_from_slice(&bytes).ok()
 }
 
-/// The reason for programs; empty if there is none.
+/// The machine-readable reason; empty if there is none.
 pub(super) fn reason(error: &ConnectError) -> String {
     detail::<ErrorInfo>(error, "google.rpc.ErrorInfo").map(|info| info.reason).unwrap_or_default()
 }
 
-/// Every field that the server found wrong, if there are several.
+/// Every invalid field that the server reports, if there are several.
 fn faults(error: &ConnectError) -> Option<String> {
     let faults = detail::<BadRequest>(error, "google.rpc.BadRequest")?.field_violations;
     let each = faults.iter().map(|fault| format!("{}: {}", fault.field, fault.description));
     (faults.len() > 1).then(|| each.collect::<Vec<_>>().join("; "))
 }
 
-/// The server's words, without the protocol's.
+/// Converts a server error, without the wording of the protocol.
 pub(super) fn said(error: &ConnectError) -> anyhow::Error {
     let faults = faults(error);
     let words = faults.as_deref().or(error.message.as_deref()).unwrap_or("the server gives no reason");
     let words = harmless(words);
-    // Words that name a command say by themselves what to do.
+    // Do not add a hint to errors that already name a command.
     match advice(error.code).filter(|_| !words.contains("`torg ")) {
         Some(hint) => advised(words, hint),
         None => anyhow::anyhow!("{words}"),
     }
 }
 
-/// What to do about an answer of this code; nothing where only the server's words can say it.
+/// The hint for an error code; `None` if only the server's text can say what to do.
 pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::Unauthenticated => "give an API key or a signed token with --token or as TORG_TOKEN",

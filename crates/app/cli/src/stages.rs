@@ -1,4 +1,4 @@
-//! `torg stages`: what operators do with stages, asked of a running process.
+//! `torg stages`: manages stages through a running process.
 
 mod words;
 
@@ -192,7 +192,6 @@ pub(crate) struct Registration {
 
 type Client = StageAdminServiceClient;
 
-/// Runs the command.
 pub(crate) async fn run(command: StagesCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         StagesCommand::New(new) => stages_new::run(&new),

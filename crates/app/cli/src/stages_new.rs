@@ -1,4 +1,4 @@
-//! `torg stages new`: a project for a stage of one's own.
+//! `torg stages new`: creates the project of a custom stage.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ enum Lang {
     Rust,
 }
 
-/// Writes the project out and says what to do next.
+/// Writes the project and prints the next steps.
 pub(crate) fn run(new: &NewStage) -> anyhow::Result<()> {
     let NewStage { name, dir, lang, sdk, json } = new;
     let folder = dir.clone().unwrap_or_else(|| PathBuf::from(name));

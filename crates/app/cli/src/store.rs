@@ -1,4 +1,4 @@
-//! `torg store check | copy | dump`.
+//! `torg store check | copy | dump`: offline work on a store.
 
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ use terminal::errors::advised;
 use terminal::{AlwaysJson, redraws_on_stderr, remark, say, state, table};
 use text::hex;
 
-/// How often progress is shown on a terminal.
+/// Interval of progress updates on a terminal.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
-/// Characters of a full bar.
+/// Width of the progress bar, in characters.
 const PROGRESS_WIDTH: u64 = 20;
 /// Damages that are listed one by one.
 const DAMAGES_SHOWN_MAX: usize = 50;
@@ -48,7 +48,6 @@ pub(crate) enum StoreCommand {
     Dump(AlwaysJson),
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: StoreCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         StoreCommand::Check { json } => check(config, json).await,
@@ -92,8 +91,8 @@ async fn check(config: &Config, as_json: bool) -> anyhow::Result<()> {
 async fn copy(config: &Config, from: &str, to: &str, as_json: bool) -> anyhow::Result<()> {
     require_own(from, false)?;
     let source = open_store_to_read(config, from).await?;
-    // The target learns the tables from the source, so that also tables that this program does not
-    // know are copied.
+    // The target takes its schema from the source, so that tables unknown to this program are
+    // copied, too.
     let target = open_store_to_fill(config, to, source.schema().clone()).await.context("the target");
     let target = target?;
     let mut shown = Progress::new();
@@ -109,7 +108,7 @@ async fn copy(config: &Config, from: &str, to: &str, as_json: bool) -> anyhow::R
     })
 }
 
-/// A line on the terminal that is written over and over.
+/// A line on the terminal that is redrawn.
 struct Progress {
     started: Instant,
     last: Option<Instant>,
@@ -137,12 +136,12 @@ impl Progress {
     }
 }
 
-/// How far a copy is: by rows, and by tables where nobody knows how many rows there are.
+/// The progress of a copy: by rows, or by tables if the number of rows is unknown.
 fn progress_line(at: &CopyProgress, elapsed: Duration) -> String {
     let (number, tables) = at.table_number;
     let (done, all) = match at.rows_total {
         0 => (number.saturating_sub(1) as u64, tables as u64),
-        // The total is a guess: rows may come after the last one.
+        // The total is an estimate: the copy may find more rows.
         total => (at.rows.min(total), total),
     };
     let filled = "#".repeat((done * PROGRESS_WIDTH / all.max(1)) as usize);
@@ -171,7 +170,7 @@ async fn dump(config: &Config) -> anyhow::Result<()> {
     let written = dump_rows(&store, &mut out).await;
     store.close().await.map_err(store_error)?;
     match written {
-        // A reader that went away (`| head`) is no error.
+        // A closed pipe (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(()),
         other => other,
     }
@@ -200,7 +199,7 @@ async fn dump_rows(store: &Store, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A row with its key columns by name; bytes as hexadecimal digits.
+/// A row as JSON, with its key columns by name and bytes in hexadecimal.
 fn shown(row: &Row) -> anyhow::Result<serde_json::Value> {
     let table = row.key.table();
     let mut key = serde_json::Map::new();

@@ -1,5 +1,5 @@
-//! `torg tasks`: reactive tasks. Files are checked, drawn, simulated and compared without a server;
-//! everything else is asked of a running process.
+//! `torg tasks`: reactive tasks. Files are validated, drawn, simulated and compared offline; all
+//! other commands ask a running process.
 
 mod act;
 mod apply;
@@ -136,7 +136,7 @@ pub(crate) enum TasksCommand {
 }
 
 impl TasksCommand {
-    /// What came of a command that needs no server; `None` for one that does.
+    /// Runs a command that needs no server; `None` for one that does.
     pub(crate) fn offline(&self) -> Option<anyhow::Result<()>> {
         match self {
             Self::Validate(validate) => Some(validate::run(validate)),
@@ -152,7 +152,7 @@ impl TasksCommand {
     }
 }
 
-/// Runs a command that asks a server.
+/// Runs a command that needs a server.
 pub(crate) async fn run(command: TasksCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         TasksCommand::List(listing) => look::list(listing, config).await,

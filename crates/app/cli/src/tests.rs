@@ -1,10 +1,10 @@
-//! The whole tree of commands: what holds for every one of them.
+//! Tests that hold for every command of the tree.
 
 use clap::{ArgAction, Command};
 
 use super::*;
 
-/// Commands without `--json`, and why.
+/// Commands without `--json`, and the reason.
 const WITHOUT_JSON: [(&str, &str); 9] = [
     ("serve", "runs until it is stopped, and logs"),
     ("completions", "prints a script for a shell"),
@@ -17,11 +17,11 @@ const WITHOUT_JSON: [(&str, &str); 9] = [
     ("tasks graph", "--format has json among others"),
 ];
 
-/// What a flag takes, wherever it stands.
+/// Placeholders that a flag must use in every command.
 const VALUES: [(&str, &str); 4] =
     [("server", "URL"), ("token", "TOKEN"), ("ca-file", "FILE"), ("limit", "N")];
 
-/// Every command that does something, by its words.
+/// Every command that can be run, by its words.
 fn verbs() -> Vec<(String, Command)> {
     fn walk(path: &str, command: &Command, verbs: &mut Vec<(String, Command)>) {
         if !command.has_subcommands() {
@@ -114,12 +114,12 @@ fn people_are_shown_every_command_but_those_that_are_hidden() {
     assert_eq!(names(&shown), open.map(|inner| inner.get_name().to_owned()).collect::<Vec<_>>());
     assert_eq!(names(&whole).len(), names(&shown).len() + 1, "{:?}", names(&whole));
     assert_eq!(whole.get_arguments().count(), 0, "the tree that is shown would have to have them");
-    // Further down nothing is hidden.
+    // No subcommand below the first level is hidden.
     assert!(is_open(&shown));
 }
 
-/// The words of a line for a shell, up to where another command begins; nothing if it has what only
-/// a shell can tell.
+/// Splits a shell line into words, up to the next command. Returns no words if the line needs a
+/// shell to expand it.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for letter in line.chars() {
@@ -136,13 +136,13 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The commands of torg in the blocks for a shell of a page.
+/// The `torg` commands in the shell blocks of a page.
 fn commands_of(page: &str) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     let joined: Vec<String> = blocks.map(|block| block.replace("\\\n", " ")).collect();
     let lines = joined.iter().flat_map(|block| block.lines());
     let commands = lines.flat_map(|line| line.split("&& ")).map(|line| line.trim().trim_start_matches('$'));
-    // What a shell puts in is not known here.
+    // The result of a command substitution is unknown here.
     commands.filter(|line| line.starts_with("torg ") && !line.contains("$(")).map(str::to_owned).collect()
 }
 

@@ -1,8 +1,8 @@
-//! `torg topic list | create | append | tail`.
+//! `torg topic list | create | append | tail`: manages topics and their messages.
 //!
-//! A store that a running `torg serve` holds can be reached only through that process. So the
-//! command opens the store itself where it can, and otherwise asks the process at `--server`, or at
-//! the configured address.
+//! A store that a running `torg serve` has open can be reached only through that process. The
+//! command opens the store itself if it can. Otherwise it asks the process at `--server`, or at the
+//! configured address.
 
 mod listing;
 
@@ -26,12 +26,12 @@ use node::parts::{open_topics, schema, store_error, topics_error, try_open_store
 use terminal::{AlwaysJson, counted, print_on, say};
 use text::hex;
 
-/// Messages in one append of lines from stdin,
+/// Maximum messages in one append of lines from stdin.
 const APPEND_STEP: usize = 500;
-/// or as many as have so many bytes. Each line may stand in it twice: as key and as message.
+/// Maximum bytes in one append. Each line may be sent twice: as key and as message.
 const APPEND_STEP_BYTES: usize = APPEND_BYTES_MAX / 2 - MESSAGE_BYTES_MAX;
 const READ_STEP: usize = 500;
-/// How long one read waits at the end of a partition before the next partition is looked at.
+/// How long one read waits at the end of a partition before the next partition is read.
 const WAIT: Duration = Duration::from_millis(250);
 
 /// What can be done with topics.
@@ -98,19 +98,19 @@ pub(crate) enum TopicCommand {
     },
 }
 
-/// The way to the topics.
+/// How the topics are accessed.
 enum Access {
     Own(Store, Topics),
     Server(Box<TopicServer>),
 }
 
 impl Access {
-    /// To read, which changes nothing where there is no store.
+    /// Access for reading, which does not create a missing store.
     async fn to_read(place: Place, config: &Config) -> anyhow::Result<Access> {
         Access::open(place, config, false).await
     }
 
-    /// To write; makes a store where there is none.
+    /// Access for writing, which creates a missing store.
     async fn to_write(place: Place, config: &Config) -> anyhow::Result<Access> {
         Access::open(place, config, true).await
     }
@@ -122,12 +122,12 @@ impl Access {
         require_own(config.store.url.expose(), create)?;
         let store = match try_open_store(config, create).await {
             Ok(store) => store,
-            // A running process has it open.
+            // A running process has the store open.
             Err(error @ store::Error::Locked { .. }) => {
                 let remote = place.connect_to_own(config, error).await?;
                 return Ok(Access::Server(Box::new(TopicServer::over(remote))));
             }
-            // Messages in Kafka can be read without it.
+            // Messages in Kafka can be read without a store.
             Err(store::Error::Missing { .. }) if config.topics.url.scheme() == "kafka" => {
                 let tables = schema().map_err(store_error)?;
                 let options = store::StoreOptions::default();
@@ -201,7 +201,6 @@ impl Access {
     }
 }
 
-/// Runs the command.
 pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Result<()> {
     match command {
         TopicCommand::List { json, place } => {
@@ -231,7 +230,7 @@ pub(crate) async fn run(command: TopicCommand, config: &Config) -> anyhow::Resul
     }
 }
 
-/// The retention of each partition of a topic; zeros keep everything.
+/// The retention per partition of a topic; zeros keep everything.
 pub(crate) fn retention(hours: u32, megabytes: u32, partitions: u32) -> Retention {
     let share = (u64::from(megabytes) << 20) / u64::from(partitions.max(1));
     Retention {
@@ -265,7 +264,7 @@ async fn append(access: &Access, name: &str, key: Option<&str>, as_json: bool) -
     say(as_json, &answer, || vec![format!("appended {}", counted(appended, "message"))])
 }
 
-/// Appends every line, and counts those that are in the topic.
+/// Appends every line, and counts the appended messages.
 async fn append_lines(
     access: &Access,
     name: &str,
@@ -275,7 +274,7 @@ async fn append_lines(
 ) -> anyhow::Result<()> {
     loop {
         let mut messages = Vec::new();
-        // What was read before stdin failed is appended.
+        // Append what was read before stdin failed.
         let read = read_lines(&mut input, APPEND_STEP, |line| {
             let key = key.map_or_else(|| line.clone(), |key| key.as_bytes().to_owned());
             messages.push(Message::new(key, line, now_ms()));
@@ -289,14 +288,14 @@ async fn append_lines(
     }
 }
 
-/// Takes so many lines, or fewer long ones, without what ends them; `false` at the end of the
-/// input.
+/// Reads up to `most` lines, or fewer if they are long, without their line ends. Returns `false` at
+/// the end of the input.
 fn read_lines(input: &mut impl BufRead, most: usize, mut take: impl FnMut(Vec<u8>)) -> std::io::Result<bool> {
     let mut bytes = 0;
     for _ in 0..most {
         let mut line = Vec::new();
-        // No message is longer, with what ends the line: nobody waits for the end of what cannot be
-        // one.
+        // The longest message plus its line end: do not wait for the end of a line that is too
+        // long.
         let longest = MESSAGE_BYTES_MAX as u64 + 2;
         if input.take(longest).read_until(b'\n', &mut line)? == 0 {
             return Ok(false);
@@ -325,7 +324,6 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 
-/// What to print.
 struct Tail {
     name: String,
     from_start: bool,
@@ -369,7 +367,7 @@ impl Tail {
         }
     }
 
-    /// Prints a page; `false` when nobody wants more.
+    /// Prints a page. Returns `false` when no more messages are wanted.
     fn print(&mut self, partition: u32, page: &topics::Page) -> anyhow::Result<bool> {
         let most = self.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
         let lines: Vec<_> = page.messages.iter().take(most).map(|each| shown(partition, each)).collect();
@@ -387,7 +385,7 @@ fn shown(partition: u32, delivered: &topics::Delivered) -> serde_json::Value {
     })
 }
 
-/// Text as it is, other bytes as hexadecimal digits.
+/// UTF-8 text unchanged, other bytes in hexadecimal.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! The topics of a running process, through its RPC port.
+//! A client for the topics of a running process, through its RPC port.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use node::server::{message_from_wire, message_to_wire};
 use terminal::errors::advised;
 use wire::torg::topics::v1 as proto;
 
-/// A process that serves topics.
 pub(super) struct TopicServer {
     client: proto::TopicServiceClient,
 }
@@ -24,7 +23,7 @@ impl TopicServer {
         self.list().await.map_err(|error| told(&error))
     }
 
-    /// The same for who makes something of the error.
+    /// Returns the RPC error unchanged, for callers that inspect it.
     pub(super) async fn list(&self) -> Result<Vec<Description>, ConnectError> {
         let answer = self.client.list_topics(proto::ListTopicsRequest::default()).await?;
         Ok(answer.topics.into_iter().map(description).collect())
@@ -74,7 +73,7 @@ impl TopicServer {
     }
 }
 
-/// The server's words, with what helps on the command line.
+/// Converts a server error into an error with a hint for the command line.
 fn told(error: &ConnectError) -> anyhow::Error {
     match error.code {
         ErrorCode::NotFound => advised(

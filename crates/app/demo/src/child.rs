@@ -1,8 +1,8 @@
-//! Keeps the outside stage going: starts it as a process of its own, registers it, and starts it
-//! again when it ended.
+//! Supervises the outside stage: starts it as a child process, registers it, and restarts it after
+//! an exit.
 //!
-//! It is started on the port that it had before, so that Torg finds it where it was; on another one
-//! if that is taken.
+//! A restart reuses the previous port, so that Torg still finds the stage. If that port is taken,
+//! it uses another one.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -22,16 +22,14 @@ use super::folder::Folder;
 use super::limits::{FAILURE_PAUSE, STAGE_AWAY, STAGE_PATIENCE};
 use super::stage::{ID, LISTENING, VERB};
 
-/// Where the number of the process stands while it runs, for `kill`.
+/// Holds the process id while the stage runs, for `kill`.
 pub(super) const PID_FILE: &str = "stage.pid";
-/// How long it may take until this process knows what was registered, and how often it is looked
-/// whether it does.
+/// How long to wait until this process sees the registration, and the polling interval.
 const KNOWN_TIME_MAX: Duration = Duration::from_secs(30);
 const KNOWN_PAUSE: Duration = Duration::from_millis(20);
-/// Who registers it.
 const AUTHOR: &str = "demo";
 
-/// Takes the number away: whoever has this number next is somebody else.
+/// Deletes the pid file: the system may reuse the id for another process.
 pub(super) fn forget_pid(folder: &Folder) {
     let file = folder.place(PID_FILE);
     match std::fs::remove_file(&file) {
@@ -42,28 +40,27 @@ pub(super) fn forget_pid(folder: &Folder) {
     }
 }
 
-/// The outside stage, and how to have it again.
+/// The child process of the outside stage, and what a restart needs.
 pub(super) struct OutsideProcess {
     registry: StageRegistry,
     folder: Folder,
     address: SocketAddr,
     child: Option<Child>,
-    /// Open as long as the process is to run. Not left in `child`, which closes it when somebody
-    /// waits for the end.
+    /// Open while the process should run. It is not left in `child`, because waiting for the child
+    /// closes it.
     input: Option<ChildStdin>,
 }
 
 impl OutsideProcess {
-    /// One that does not run yet.
     pub(super) fn new(registry: StageRegistry, folder: Folder) -> OutsideProcess {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         OutsideProcess { registry, folder, address: any, child: None, input: None }
     }
 
-    /// Starts and registers it; the number of its process.
+    /// Starts and registers the stage. Returns its process id.
     pub(super) async fn start(&mut self) -> anyhow::Result<u32> {
         let started = match self.spawn(self.address).await {
-            // Somebody may have the port by now.
+            // Another program may have taken the port.
             Err(_) if self.address.port() != 0 => self.spawn(SocketAddr::new(self.address.ip(), 0)).await,
             started => started,
         };
@@ -77,7 +74,7 @@ impl OutsideProcess {
         Ok(pid)
     }
 
-    /// Keeps it going until `stop` turns true, then ends it.
+    /// Restarts the process after every exit until `stop` turns true, then ends it.
     pub(super) async fn keep(mut self, mut stop: watch::Receiver<bool>) {
         loop {
             let ended = async {
@@ -110,13 +107,13 @@ impl OutsideProcess {
         self.end().await;
     }
 
-    /// Ends it in order, or else at once.
+    /// Ends the process gracefully, or kills it after a timeout.
     async fn end(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // The end of its input tells it to stop.
+        // End of input tells the child to stop.
         self.input = None;
         if tokio::time::timeout(STAGE_PATIENCE, child.wait()).await.is_err() {
-            // It is gone in any case: it was started to be killed with us.
+            // An error here is harmless: the child is killed when this process exits.
             let _ = child.kill().await;
         }
     }
@@ -127,7 +124,8 @@ impl OutsideProcess {
             .args([VERB, "--listen", &address.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C in a terminal is for us; it hears of the end by its input.
+            // Ctrl-C in a terminal goes to the parent only; the child stops at the end of its
+            // input.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -140,7 +138,7 @@ impl OutsideProcess {
         Ok((child, address.parse()?))
     }
 
-    /// Registers it as `torg stages register` does.
+    /// Registers the stage as `torg stages register` does.
     async fn register(&self) -> anyhow::Result<()> {
         let title = FieldMask { paths: vec!["title".to_owned()], ..FieldMask::default() };
         let declared = OutsideStage {
@@ -156,7 +154,7 @@ impl OutsideProcess {
         let now = self.registry.offers().watcher().clock().now();
         stored.register(&outside, &described, AUTHOR, now).await?;
         self.registry.refresh_soon();
-        // Whoever is told that the demo is ready finds it.
+        // The demo must not be reported as ready before the stage is known.
         let known = async {
             while !self.registry.remote().contains_key(ID) {
                 tokio::time::sleep(KNOWN_PAUSE).await;
@@ -167,24 +165,24 @@ impl OutsideProcess {
 }
 
 impl Drop for OutsideProcess {
-    /// The process is gone by now, or is killed with its `child`.
+    /// The process has exited by now, or is killed when its `child` is dropped.
     fn drop(&mut self) {
         forget_pid(&self.folder);
     }
 }
 
-/// What starts this very program once more, also after its file was replaced or deleted: whoever
-/// builds Torg while a demo runs does that.
+/// The path that runs this executable again, even after its file was replaced or deleted, as a
+/// rebuild does while a demo runs.
 fn own_program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
-        // Its path ends in `(deleted)` then, and another program may stand there; this is the one
-        // that runs.
+        // The path then ends in `(deleted)`, and another program may be there. This link leads to
+        // the running executable.
         return Ok(PathBuf::from("/proc/self/exe"));
     }
     std::env::current_exe().context("this program has no path")
 }
 
-/// Waits; true if it is time to stop.
+/// Sleeps. Returns true if it is time to stop.
 pub(super) async fn rest(stop: &mut watch::Receiver<bool>, pause: Duration) -> bool {
     tokio::select! {
         biased;

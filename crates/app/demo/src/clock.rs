@@ -1,9 +1,8 @@
-//! The time in the demo. Offers go by it: when they were made, and when they expire.
+//! A simulated clock that sets creation and expiry times of offers.
 //!
-//! While the offers of the past are made, the time is what whoever makes them says: it runs from
-//! half a year ago to the present, with all that happens to offers on the way. From then on it runs
-//! by itself, as fast as `--demo-speed` says, and never goes back, also not over a restart. Leases,
-//! pauses and timeouts of calls do not go by it.
+//! While the demo creates its past offers, it sets the clock itself: from half a year ago to the
+//! present. Afterwards the clock runs at the speed of `--demo-speed`. It never goes back, not even
+//! over a restart. Leases, pauses and call timeouts use the real clock.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +13,7 @@ use clock::{Clock, Time};
 use super::folder::{Folder, SavedTime};
 use super::limits::{CLOCK_SAVED_EVERY, OFFERS_AT_FIRST, PAST, PAST_WHEN_READY, SETTLING};
 
-/// The time in one demo. Cheap to clone.
+/// The clock of one demo. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct DemoClock {
     inner: Arc<Inner>,
@@ -22,29 +21,28 @@ pub(super) struct DemoClock {
 
 struct Inner {
     speed: u32,
-    /// What it is while somebody else moves it.
+    /// The time while it is set from outside.
     moved_to_ms: AtomicI64,
-    /// Where it was when it began to run by itself.
+    /// The time at which the clock started to run, and the real time of that start.
     runs: OnceLock<(i64, Instant)>,
-    /// Somebody has moved it.
     was_moved: AtomicBool,
 }
 
 impl DemoClock {
-    /// A clock at this moment that somebody moves.
+    /// A stopped clock, to be set from outside.
     pub(super) fn standing_at(now_ms: i64, speed: u32) -> DemoClock {
         let moved_to_ms = AtomicI64::new(now_ms);
         let was_moved = AtomicBool::new(false);
         DemoClock { inner: Arc::new(Inner { speed, moved_to_ms, runs: OnceLock::new(), was_moved }) }
     }
 
-    /// Moves a clock that does not run yet; never back.
+    /// Sets a clock that does not run yet. Ignores a time in the past.
     pub(super) fn move_to(&self, now_ms: i64) {
         self.inner.was_moved.store(true, Ordering::Relaxed);
         self.inner.moved_to_ms.fetch_max(now_ms, Ordering::Relaxed);
     }
 
-    /// Has it run by itself, from this moment or from where it is, whichever is later.
+    /// Starts the clock at `now_ms` or at its current time, whichever is later.
     pub(super) fn run_from(&self, now_ms: i64) {
         self.inner.moved_to_ms.fetch_max(now_ms, Ordering::Relaxed);
         let from = self.inner.moved_to_ms.load(Ordering::Relaxed);
@@ -55,36 +53,35 @@ impl DemoClock {
         self.inner.now_ms()
     }
 
-    /// The same for those who take any clock.
+    /// The same clock in its general type.
     pub(super) fn clock(&self) -> Clock {
         let inner = Arc::clone(&self.inner);
         Clock::new(move || Time::from_ms(inner.now_ms()))
     }
 
-    /// Whether it runs by itself.
     pub(super) fn runs(&self) -> bool {
         self.inner.runs.get().is_some()
     }
 
-    /// Whether somebody moves it, or has just done so: what was made meanwhile, and is still on its
-    /// way, looks older than it is.
+    /// Whether the clock is set from outside, or was until recently. Offers made in that time and
+    /// still queued look older than they are.
     pub(super) fn moves(&self) -> bool {
         let was_moved = self.inner.was_moved.load(Ordering::Relaxed);
         self.inner.runs.get().is_none_or(|(_, since)| was_moved && since.elapsed() < SETTLING)
     }
 
-    /// A pause of the demo, in the time of the machine.
+    /// A pause of the demo, in real time.
     pub(super) fn pause(&self, pause: Duration, least: Duration) -> Duration {
         (pause / self.inner.speed).max(least.min(pause))
     }
 
-    /// What is written down of it.
+    /// The state to save.
     pub(super) fn time(&self) -> SavedTime {
         SavedTime { now_ms: self.now_ms(), speed: self.inner.speed }
     }
 
-    /// Where a clock goes on that ran in this folder before: at the present, or, if it was ahead,
-    /// behind everything that it may have shown since it was written down.
+    /// The time at which the clock of an existing folder resumes: the present, or, if the clock was
+    /// ahead, a time later than any that it can have shown since the last save.
     pub(super) fn resumed_ms(folder: &Folder, system_ms: i64) -> anyhow::Result<i64> {
         let Some(SavedTime { now_ms, speed }) = folder.saved_time()? else { return Ok(system_ms) };
         if speed == 1 && now_ms <= system_ms {
@@ -107,13 +104,13 @@ impl Inner {
     }
 }
 
-/// How many of these offers are made before the process is ready.
+/// The number of offers to create before the process is ready.
 pub(super) fn at_first(offers: u32) -> u32 {
     OFFERS_AT_FIRST.min(offers.div_ceil(4))
 }
 
-/// When an offer of the past was made: the first ones lie half a year back, and later ones stand
-/// closer and closer together.
+/// The creation time of a past offer. The first offers are half a year old, and the intervals
+/// between later ones become shorter.
 pub(super) fn made_at_ms(started_ms: i64, number: u32, offers: u32) -> i64 {
     let first = at_first(offers);
     let (from, to, part) = if number < first {

@@ -1,5 +1,5 @@
-//! The feeds that the demo serves itself, as sellers serve theirs: `good.xml`, `mistakes.xml`,
-//! `changing.xml`.
+//! Generates the feeds that the demo serves in the role of a seller's site: `good.xml`,
+//! `mistakes.xml`, `changing.xml`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,30 +12,28 @@ use super::pictures::{Color, Picture, Scene};
 use super::site::Site;
 use super::things::{Gender, color_in_russian};
 
-/// Their names, which are the namespaces of the feeds too.
+/// Feed names, which are also the namespaces of the feeds.
 pub(super) const GOOD: &str = "good";
 pub(super) const MISTAKES: &str = "mistakes";
 pub(super) const CHANGING: &str = "changing";
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const GOOD_OFFERS: u64 = 120;
-/// The offer of the good feed that has a video, too.
+/// The offer of the good feed that also has a video.
 const FILMED: u64 = 0;
 const CHANGING_OFFERS: u64 = 40;
-/// Offers that are out of the changing feed for one of its minutes.
+/// Offers that are missing from the changing feed in each turn.
 const CHANGING_AWAY: u64 = 3;
-/// The most photos of an offer in a feed.
+/// Maximum photos of an offer in a feed.
 const PHOTOS_MAX: i64 = 3;
 
-/// What the furniture shop has.
+/// A product of the furniture shop.
 struct Piece {
-    /// Its category in the file.
+    /// The category id in the file.
     category: u32,
     name: &'static str,
     gender: Gender,
-    /// In roubles.
     price: i64,
-    /// In centimetres.
     widths: (i64, i64),
     scene: Scene,
 }
@@ -77,11 +75,11 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </categories>
 <offers>
 "#;
-/// Where the time stands at which a file was made.
+/// A placeholder for the time of generation.
 const DATE: &str = "@DATE@";
 const TAIL: &str = "</offers>\n</shop>\n</yml_catalog>\n";
 
-/// A file by its name at this moment; `None` if there is none.
+/// The current content of a file; `None` if the name is unknown.
 pub(super) fn file(name: &str, site: Site) -> Option<String> {
     match name.strip_suffix(".xml")? {
         GOOD => Some(good(made_every(DAY), site)),
@@ -91,7 +89,7 @@ pub(super) fn file(name: &str, site: Site) -> Option<String> {
     }
 }
 
-/// When a shop made its file last that makes one so often.
+/// The last time of generation of a file that is generated at this interval.
 fn made_every(pause: Duration) -> Timestamp {
     let seconds = pause.as_secs() as i64;
     let made = Timestamp::now().as_second() / seconds * seconds;
@@ -106,12 +104,12 @@ fn date(made: Timestamp) -> String {
     made.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// An offer of the good feed to look at first: it has photos and a video.
+/// The offer of the good feed to show first: it has photos and a video.
 pub(super) fn filmed() -> String {
     external_id("m", FILMED)
 }
 
-/// Which of its minutes the changing feed is in.
+/// The current turn of the changing feed.
 fn turn() -> u64 {
     made_every(FEED_EVERY).as_second().unsigned_abs() / FEED_EVERY.as_secs()
 }
@@ -124,7 +122,7 @@ fn good(made: Timestamp, site: Site) -> String {
     text + TAIL
 }
 
-/// Prices move with the turns, and some offers are out of stock for one of them.
+/// Some prices change with each turn, and some offers are out of stock for one turn.
 fn changing(turn: u64, site: Site) -> String {
     let made = Timestamp::from_second((turn * FEED_EVERY.as_secs()) as i64).unwrap_or_default();
     let mut text = head(made);
@@ -146,7 +144,7 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: Site
     let (line, color) = (*dice.one_of(SERIES), *dice.one_of(COLORS));
     let (narrow, wide) = piece.widths;
     let (width, price) = (dice.between(narrow / 10, wide / 10) * 10, dice.near(piece.price, 15) / 100 * 100);
-    // A fifth of the offers has another price in every turn.
+    // A fifth of the offers changes price in every turn.
     let sale = if turn > 0 && (number + turn).is_multiple_of(5) { price / 1000 * 100 } else { 0 };
     let picture = Picture { scene: piece.scene, color };
     let mut links = String::new();
@@ -170,8 +168,8 @@ fn add_offer(text: &mut String, series: &str, number: u64, turn: u64, site: Site
     );
 }
 
-/// A file as it comes from a hasty shop: some offers are good, and each of the others has a mistake
-/// of its own. What its links lead to is looked at later.
+/// A file with errors: some offers are good, and each of the others has a mistake of its own. Dead
+/// links are detected only after the load.
 fn mistaken(made: Timestamp, site: Site) -> String {
     let good = |scene| site.photo(Picture { scene, color: Color::Black }, 0);
     let date = date(made);

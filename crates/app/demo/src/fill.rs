@@ -1,8 +1,8 @@
-//! Makes the offers of the past, chunk by chunk, while the demo's time runs from half a year ago to
-//! the present.
+//! Creates the past offers in chunks, while the demo's clock runs from half a year ago to the
+//! present.
 //!
-//! Each is made under a key of its own, so that one that is there is not made again: whoever stops
-//! the demo in between goes on where it was.
+//! Each offer has an idempotency key of its own, so it is created only once. A demo that was
+//! stopped in between resumes where it was.
 
 use anyhow::Context as _;
 use futures::future::try_join_all;
@@ -18,20 +18,20 @@ use super::{life, offer};
 use node::parts;
 use terminal::errors::advised;
 
-/// Under which keys of calls are kept.
+/// The caller in the idempotency keys.
 const CALLER: &str = "demo";
 
-/// Makes offers.
+/// Creates the past offers.
 pub(super) struct Filling {
     pub(super) offers: Offers,
     pub(super) people: People,
     pub(super) folder: Folder,
     pub(super) clock: DemoClock,
     pub(super) site: Site,
-    /// How many there will be.
+    /// The target number of offers.
     pub(super) total: u32,
     pub(super) made: u32,
-    /// The stages that Torg brings along.
+    /// The built-in stages.
     pub(super) built_in: Vec<String>,
 }
 
@@ -40,7 +40,8 @@ impl Filling {
         self.made >= self.total
     }
 
-    /// Makes the next ones, but not beyond `end`; people do something meanwhile.
+    /// Creates the next chunk of offers, but not beyond `end`. Existing offers change in the
+    /// meantime.
     pub(super) async fn chunk(&mut self, end: u32) -> anyhow::Result<()> {
         let end = end.min(self.total).min(self.made.saturating_add(CHUNK));
         if self.made >= end {
@@ -77,7 +78,7 @@ impl Filling {
     }
 }
 
-/// What the store and the topics advise is told.
+/// Keeps the hints of store and topic errors.
 fn for_people(error: offers::Error) -> anyhow::Error {
     match error {
         offers::Error::Store(error) | offers::Error::Watcher(watcher::Error::Store(error)) => {

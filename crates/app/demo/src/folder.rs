@@ -1,5 +1,5 @@
-//! The folder of a demo. A file in it says that it is one: no other folder is ever filled or
-//! emptied, and none that another process works in ([`Lock`]).
+//! The data folder of a demo. A marker file identifies it: no other folder is ever filled or
+//! emptied, and neither is one in use by another process ([`Lock`]).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::lock::{self, Lock, unwritable};
 use terminal::errors::advised;
 
-/// The file that makes a folder a demo's.
+/// The file that marks the folder of a demo.
 pub(super) const MARKER: &str = "torg-demo.json";
-/// How far the demo has come.
+/// The file with the progress of the demo.
 const PROGRESS: &str = "progress.json";
-/// Where its store is.
+/// The folder of the store.
 pub(super) const STORE: &str = "store";
-/// What time it is in the demo.
+/// The file with the saved clock.
 const CLOCK: &str = "clock.json";
-/// Shown to whoever looks into the folder.
+/// Explains the folder to people who find it.
 const ABOUT: &str = "Made by torg serve --demo; torg serve --demo --demo-reset empties this folder.";
 
-/// The folder, with what its marker says. Nobody else works in it as long as there is a clone of
-/// this.
+/// The folder of a demo and the content of its marker. No other process uses the folder while a
+/// clone of this exists.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Folder {
     hold: Arc<Lock>,
 }
 
-/// The folder of a demo that nobody else has, and in which nothing is changed yet.
+/// A locked folder that is still unchanged.
 pub(super) struct Taken {
     path: PathBuf,
     hold: Arc<Lock>,
@@ -41,21 +41,20 @@ pub(super) struct Taken {
 #[derive(Serialize, Deserialize)]
 struct Marker {
     about: String,
-    /// When the demo was started for the first time.
+    /// The time of the demo's first start.
     started_ms: i64,
-    /// It is being emptied: what is left in it belongs to no demo any more.
+    /// A reset is in progress: the remaining content is to be deleted.
     #[serde(default)]
     emptying: bool,
 }
 
-/// How far the demo has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Offers that are there: all with a lower number.
+    /// The number of offers created so far, which have the numbers below it.
     pub(super) offers: u32,
 }
 
-/// What time it was in the demo, and how fast it ran.
+/// The saved time and speed of the demo's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedTime {
     pub(super) now_ms: i64,
@@ -63,7 +62,7 @@ pub(super) struct SavedTime {
 }
 
 impl Taken {
-    /// Opens the folder with what is in it. A demo of which something was lost starts over.
+    /// Opens the folder with its content. A demo that has lost its store starts over.
     pub(super) fn open(self, now_ms: i64) -> anyhow::Result<Folder> {
         match &self.marker {
             None => {
@@ -87,7 +86,7 @@ impl Taken {
         }
     }
 
-    /// Opens the folder without what was in it. If this breaks off, the next start goes on with it.
+    /// Empties and opens the folder. After a crash in between, the next start repeats this.
     pub(super) fn open_empty(self, now_ms: i64) -> anyhow::Result<Folder> {
         let folder = self.started_at(now_ms);
         folder.mark(true)?;
@@ -112,8 +111,8 @@ impl Taken {
 }
 
 impl Folder {
-    /// Takes the folder of a demo, or makes it. One that has something in it and no marker is
-    /// refused, and so is one that another process works in. What is refused is left as it is.
+    /// Locks the folder of a demo, or creates it. Refuses a non-empty folder without a marker, and
+    /// a folder that another process uses. Leaves a refused folder unchanged.
     pub(super) fn take(path: &Path) -> anyhow::Result<Taken> {
         std::fs::create_dir_all(path).map_err(|error| {
             let message = format!("cannot make the demo's folder {}: {error}", path.display());
@@ -124,7 +123,7 @@ impl Folder {
             refuse_strangers(&path)?;
         }
         let hold = Arc::new(Lock::take(&path)?);
-        // Whoever had it may have marked it meanwhile.
+        // The previous holder of the lock may have marked the folder in the meantime.
         let marker = read::<Marker>(&path.join(MARKER))?;
         Ok(Taken { path, hold, marker })
     }
@@ -133,7 +132,7 @@ impl Folder {
         self.write(MARKER, &Marker { about: ABOUT.to_owned(), started_ms: self.started_ms, emptying })
     }
 
-    /// Whether there should be a store in it.
+    /// Whether a store is expected in the folder.
     fn has_begun(&self) -> anyhow::Result<bool> {
         Ok(self.progress()? != Progress::default() || self.saved_time()?.is_some())
     }
@@ -142,7 +141,7 @@ impl Folder {
         std::fs::read_dir(self.place(STORE)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Forgets how far the demo had come.
+    /// Forgets all progress.
     fn start_over(&mut self, now_ms: i64) -> anyhow::Result<()> {
         for name in [PROGRESS, CLOCK] {
             delete(&self.place(name))?;
@@ -151,12 +150,11 @@ impl Folder {
         self.mark(false)
     }
 
-    /// Says where the console is, to whoever starts the demo a second time.
+    /// Records the address of the console, for the error message of a second start.
     pub(super) fn tell(&self, console: &str) -> anyhow::Result<()> {
         self.hold.tell(console)
     }
 
-    /// A file or a folder in it.
     pub(super) fn place(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -173,7 +171,7 @@ impl Folder {
         self.write(PROGRESS, &progress)
     }
 
-    /// What time it was in the demo when that was written down last.
+    /// The clock as it was saved last.
     pub(super) fn saved_time(&self) -> anyhow::Result<Option<SavedTime>> {
         read(&self.place(CLOCK))
     }
@@ -182,7 +180,7 @@ impl Folder {
         self.write(CLOCK, &time)
     }
 
-    /// Writes a file so that whoever reads it finds all of it.
+    /// Writes a file atomically: readers find either the old or the new content.
     fn write(&self, name: &str, content: &impl Serialize) -> anyhow::Result<()> {
         let fresh = self.place(&format!("{name}.new"));
         let written = serde_json::to_vec_pretty(content)
@@ -192,7 +190,6 @@ impl Folder {
         written.map_err(|error| self.unwritable(name, &error))
     }
 
-    /// Writes a file for people, or for other programs.
     pub(super) fn write_text(&self, name: &str, text: &str) -> anyhow::Result<()> {
         std::fs::write(self.place(name), text).map_err(|error| self.unwritable(name, &error))
     }
@@ -202,7 +199,7 @@ impl Folder {
     }
 }
 
-/// Deletes a file or a folder, if it is there.
+/// Deletes a file or a folder, if it exists.
 fn delete(path: &Path) -> anyhow::Result<()> {
     let deleted = match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
@@ -218,10 +215,10 @@ fn delete(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// A folder that somebody else filled is left alone.
+/// Refuses a folder with content that is not from a demo.
 fn refuse_strangers(path: &Path) -> anyhow::Result<()> {
     let mut entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // A start that broke off leaves its lock.
+    // An interrupted start leaves its lock file.
     let is_ours = |entry: &std::io::Result<std::fs::DirEntry>| {
         entry.as_ref().is_ok_and(|entry| entry.file_name() == lock::LOCK)
     };
@@ -258,7 +255,7 @@ mod tests {
         Folder::take(path)?.open_empty(now_ms)
     }
 
-    /// A demo that has come so far.
+    /// The folder of a demo with some progress, and its saved clock.
     fn lived(path: &Path) -> (Folder, SavedTime) {
         let folder = open(path, 7).unwrap();
         folder.save_progress(Progress { offers: 40 }).unwrap();

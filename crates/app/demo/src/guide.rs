@@ -1,5 +1,5 @@
-//! What is printed when the demo is ready: where to look, and what to try. Every command works as
-//! it is printed, and everything fits on one screen.
+//! The text printed when the demo is ready: addresses and commands to try. Every command works as
+//! printed, and the text fits on one screen.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -14,16 +14,16 @@ use super::tasks::{RUNS_LOG, TASK, VALUE};
 use super::{feeds, sellers};
 use text::shell::quoted;
 
-/// A file to upload, for whoever has none at hand.
+/// A sample file to upload.
 const SAMPLE: &str = "sample.xml";
 const SAMPLE_TEXT: &str = include_str!("sample.xml");
 
-/// Writes the file to upload, unless it is there.
+/// Writes the sample file, unless it exists.
 pub(super) fn write_sample(folder: &Folder) -> anyhow::Result<()> {
     if folder.place(SAMPLE).exists() { Ok(()) } else { folder.write_text(SAMPLE, SAMPLE_TEXT) }
 }
 
-/// Where this machine finds the server: on `localhost`, unless that may be another address.
+/// The local address of the server: on `localhost`, unless that may resolve to another address.
 fn site(own: SocketAddr) -> String {
     if own.ip() == IpAddr::from(Ipv4Addr::LOCALHOST) {
         format!("http://localhost:{}", own.port())
@@ -32,12 +32,12 @@ fn site(own: SocketAddr) -> String {
     }
 }
 
-/// Where the console is.
+/// The address of the console.
 pub(super) fn console(own: SocketAddr) -> String {
     format!("{}/console/", site(own))
 }
 
-/// The text. `asked_here` is where commands ask without being told, `pid` the process of the
+/// Renders the text. `asked_here` is the default address of commands, `pid` the process id of the
 /// outside stage.
 pub(super) fn text(
     folder: &Folder,
@@ -49,7 +49,6 @@ pub(super) fn text(
     Ok(text_of(&program, folder.path(), own, asked_here, pid))
 }
 
-/// The same, for this program and this folder.
 fn text_of(program: &Path, folder: &Path, own: SocketAddr, asked_here: Option<&str>, pid: u32) -> String {
     let torg = quoted(&program.to_string_lossy());
     let (console, server) = (console(own), format!("http://{own}"));
@@ -142,7 +141,7 @@ mod tests {
     fn the_guide_fits_on_a_screen_of_80_by_40() {
         let (program, folder) = (Path::new("/usr/local/bin/torg"), Path::new("/home/anna/torg-demo"));
         let text = text_of(program, folder, own("127.0.0.1:8080"), Some("http://127.0.0.1:8080"), 12_345);
-        // A line that is too long goes on in the next one. The prompt of the log needs one, too.
+        // A long line wraps. The prefix of the log line needs a row, too.
         let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
         assert!(rows < 40, "{rows} rows:{text}");
         let is_command = |line: &&str| line.starts_with("     ");

@@ -1,10 +1,10 @@
-//! `torg serve --demo`: a whole marketplace to look at, in a folder of its own.
+//! `torg serve --demo`: a complete marketplace with generated data, in a folder of its own.
 //!
-//! Sellers and their offers ([`offer`], [`things`], [`fill`]), feeds and photos that the demo
-//! serves itself ([`site`], [`feeds`], [`pictures`], [`links`]), an outside stage in a process of
-//! its own ([`stage`], [`child`]), reactive tasks ([`tasks`]), and people who go on living
-//! ([`people`], [`life`]). All of it goes through the same doors as everything else: nothing here
-//! writes to the store by itself.
+//! It consists of sellers and their offers ([`offer`], [`things`], [`fill`]), feeds and photos that
+//! the demo serves itself ([`site`], [`feeds`], [`pictures`], [`links`]), an outside stage in a
+//! process of its own ([`stage`], [`child`]), reactive tasks ([`tasks`]), and simulated users
+//! ([`people`], [`life`]). All data goes through the usual interfaces: nothing here writes to the
+//! store directly.
 
 mod child;
 mod clock;
@@ -82,14 +82,14 @@ pub struct Flags {
     demo_offers: u32,
 }
 
-/// A demo that may be run: its folder is taken, and nothing in it is changed yet.
+/// A locked demo folder in which nothing is changed yet.
 pub struct Claim {
     folder: Taken,
     flags: Flags,
     asked_here: Option<String>,
 }
 
-/// A demo that is to be run.
+/// A demo that is ready to start.
 pub struct Demo {
     folder: Folder,
     clock: DemoClock,
@@ -99,9 +99,8 @@ pub struct Demo {
 }
 
 impl Claim {
-    /// Takes the folder of the demo, and has everything of the configuration that is kept somewhere
-    /// kept in it: a demo never touches a store of somebody else. `asked_here` is where commands
-    /// that are typed beside it ask without being told.
+    /// Locks the folder of the demo and points all storage in the configuration to it: a demo never
+    /// touches another store. `asked_here` is the default address of commands in the same shell.
     pub fn stake(flags: Flags, config: &mut Config, asked_here: Option<String>) -> anyhow::Result<Claim> {
         stay_here(config)?;
         leave_others_alone(config);
@@ -110,8 +109,8 @@ impl Claim {
         Ok(Claim { folder, flags, asked_here })
     }
 
-    /// Opens the folder, and empties it before if that is wanted. To be called once nothing can be
-    /// refused any more.
+    /// Opens the folder, and empties it first if a reset is requested. Call this after all other
+    /// checks have passed.
     pub fn open(self, listening: SocketAddr) -> anyhow::Result<Demo> {
         let Claim { folder, flags, asked_here } = self;
         let now_ms = system_ms();
@@ -122,7 +121,7 @@ impl Claim {
             tracing::warn!(file = %file.display(), "the tasks of the demo were changed, and their runs write into {before}: write the demo's folder there instead, or delete the file to have the demo's own again");
         }
         let made = folder.progress()?.offers;
-        // Time runs by itself, unless there is a past to make up for.
+        // The clock runs at once, unless past offers are still to be created.
         let clock = if folder.saved_time()?.is_some() {
             let clock = DemoClock::standing_at(DemoClock::resumed_ms(&folder, now_ms)?, flags.demo_speed);
             clock.run_from(now_ms);
@@ -153,13 +152,12 @@ impl Environment for Demo {
         Some(serve::routes(self.site))
     }
 
-    /// While the past of the offers is made.
+    /// Whether past offers are still being created.
     fn clock_jumps(&self) -> bool {
         self.clock.moves()
     }
 
-    /// Makes the first offers, the feeds and the outside stage, and starts what goes on from then
-    /// on.
+    /// Creates the first offers, the feeds and the outside stage, then starts the background tasks.
     async fn start(&self, node: Opened) -> anyhow::Result<Option<Started>> {
         let Opened { market, feeds, ctl, topics } = node;
         let Demo { folder, clock, offers: total, asked_here, site } = self;
@@ -210,8 +208,7 @@ impl Environment for Demo {
     }
 }
 
-/// Has the demo open to this machine, and to no other: its guide leads to a console where everybody
-/// may be anybody, without TLS.
+/// Limits the demo to this machine: its console lets everybody act as anybody, without TLS.
 fn stay_here(config: &mut Config) -> anyhow::Result<()> {
     let listen = config.listen;
     if !listen.ip().to_canonical().is_loopback() {
@@ -229,9 +226,9 @@ fn stay_here(config: &mut Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes out of the configuration what leads to services of others: a demo that is started beside a
-/// real set-up neither calls its stages, nor tells its people of alerts, nor sends made-up
-/// addresses to its geocoder, nor asks its proxy for what the demo serves itself.
+/// Removes external services from the configuration. A demo that is started beside a real
+/// installation must not call its stages, send alerts, send made-up addresses to its geocoder, or
+/// fetch its own files through a proxy.
 fn leave_others_alone(config: &mut Config) {
     let usual = Config::default();
     let Config { stages, tasks, feeds, .. } = config;
@@ -240,7 +237,7 @@ fn leave_others_alone(config: &mut Config) {
     does_not_count("tasks.callback_url", &mut tasks.callback_url, usual.tasks.callback_url);
     does_not_count("feeds.geocoder_url", &mut feeds.geocoder_url, usual.feeds.geocoder_url);
     does_not_count("feeds.errors_url", &mut feeds.errors_url, usual.feeds.errors_url);
-    // Feeds, photos and videos of a demo are on this machine, where no proxy leads.
+    // Feeds, photos and videos of a demo are on this machine, which a proxy cannot reach.
     does_not_count("feeds.proxy_url", &mut feeds.proxy_url, usual.feeds.proxy_url);
 }
 
@@ -251,7 +248,7 @@ fn does_not_count<T: PartialEq>(key: &str, value: &mut T, usual: T) {
     }
 }
 
-/// Everything embedded, in the folder, with all roles.
+/// Sets embedded storage in the folder, and all roles.
 fn settle(config: &mut Config, folder: &Path) -> anyhow::Result<()> {
     let path = folder.to_str().with_context(|| folder.display().to_string());
     let path = path.map_err(|error| advised(error, "give --data a path that is Unicode"))?;
@@ -263,7 +260,7 @@ fn settle(config: &mut Config, folder: &Path) -> anyhow::Result<()> {
     config.tasks.runs_dir = folder.join("runs");
     config.tasks.path = folder.join(tasks::FILE);
     config.offers.idempotency_hours = KEYS_HOURS;
-    // The demo's offers are made by the built-in catalogue.
+    // The generated offers match only the built-in catalogue.
     config.offers.catalogue_dir.clear();
     config.offers.catalogue_past_dir.clear();
     config.roles = Role::ALL.to_vec();

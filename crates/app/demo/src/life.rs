@@ -1,5 +1,5 @@
-//! The demo at work: it makes the rest of its offers, and then people go on changing them; values
-//! move, a feed changes, and the time is written down.
+//! Background tasks of a demo: they create the remaining offers, simulate users, move task
+//! parameters, refetch a feed and save the clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,19 +23,19 @@ use super::people::People;
 use super::{links, tasks};
 use node::parts::retention;
 
-/// What people do is drawn with this.
+/// Seed of the simulated users' actions.
 pub(super) const SEED: u64 = 0x7065_6f70_6c65;
-/// Where offers are missing, something new is published in so many of a hundred cases: more often
-/// than something ends for good.
+/// The percentage of actions that publish an offer while offers are missing. It is higher than the
+/// share of actions that end offers for good.
 const PUBLISHED_PERCENT: u32 = 12;
 
-/// What time it is on this machine.
+/// The real time.
 pub(super) fn system_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 
-/// Makes the offers that are missing, lets the time run, and has people live with them until `stop`
-/// turns true. What fails is tried again.
+/// Creates the missing offers, starts the clock, and simulates users until `stop` turns true.
+/// Retries failures.
 pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
     while !filling.is_done() {
         if *stop.borrow() {
@@ -50,7 +50,7 @@ pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) 
     }
     let Filling { offers, people, clock, folder, built_in, total, .. } = filling;
     clock.run_from(system_ms());
-    // From now on this folder has no past to make up for.
+    // A restart must not create past offers again.
     folder.save_time(clock.time())?;
     release_outrun(&offers, &built_in).await;
     let mut crowd = Crowd::new(people, total);
@@ -66,8 +66,8 @@ pub(super) async fn live(mut filling: Filling, mut stop: watch::Receiver<bool>) 
     Ok(())
 }
 
-/// Has visits tried again that were given up because the past went by too quickly: a stage that
-/// asks for its next visit must not ask for one that is over by a day.
+/// Retries visits that were parked because the clock jumped: a stage must not ask for a next visit
+/// at a time that is already past.
 async fn release_outrun(offers: &Offers, built_in: &[String]) {
     for stage in built_in {
         match offers.watcher().release(stage).await {
@@ -78,12 +78,12 @@ async fn release_outrun(offers: &Offers, built_in: &[String]) {
     }
 }
 
-/// People who publish as long as fewer offers are active than there are to be, so that a demo that
-/// runs for weeks is as large as on its first day.
+/// Simulated users. They publish while fewer offers than the target are active, so that a demo
+/// keeps its size over weeks.
 struct Crowd {
     people: People,
     active_max: u64,
-    /// As it was counted last, and what was published since.
+    /// The last count, plus the offers published since.
     active: u64,
     deeds: u32,
 }
@@ -106,8 +106,8 @@ impl Crowd {
     }
 }
 
-/// Has messages kept for a shorter time once all have read those of the past. A topic whose
-/// retention somebody has changed stays as it is.
+/// Shortens the retention of topics once all consumers have read the messages of the past. A topic
+/// whose retention a user has changed keeps it.
 pub(super) async fn keep_less(
     topics: Topics,
     clock: DemoClock,
@@ -127,7 +127,7 @@ pub(super) async fn keep_less(
             return Ok(());
         }
     }
-    // Whoever ends early has failed.
+    // Only a failed task ends before `stop`.
     let _ = stop.wait_for(|stop| *stop).await;
     Ok(())
 }
@@ -143,7 +143,7 @@ async fn shorten(topics: &Topics) -> topics::Result<()> {
     Ok(())
 }
 
-/// Moves the values that tasks wait on, and keeps the log of their runs short, until `stop` turns
+/// Moves the parameters that tasks wait for, and limits the log of their runs, until `stop` turns
 /// true.
 pub(super) async fn move_values(
     ctl: Ctl,
@@ -165,12 +165,12 @@ pub(super) async fn move_values(
     }
 }
 
-/// Has the changing feed fetched whenever it changed, until `stop` turns true.
+/// Refetches the changing feed after every change, until `stop` turns true.
 pub(super) async fn fetch_changes(feeds: Feeds, mut stop: watch::Receiver<bool>) -> anyhow::Result<()> {
     let name = links::changing();
     while !rest(&mut stop, FEED_EVERY).await {
         match feeds.fetch_now(&name).await {
-            // Somebody who tries the demo may have paused or deleted it.
+            // A user of the demo may have paused or deleted the feed.
             Ok(()) | Err(::feeds::Error::NotFound { .. }) => {}
             Err(error) => tracing::warn!(%error, "the changing feed of the demo is not fetched"),
         }
@@ -178,7 +178,7 @@ pub(super) async fn fetch_changes(feeds: Feeds, mut stop: watch::Receiver<bool>)
     Ok(())
 }
 
-/// Writes down what time it is in the demo, until `stop` turns true.
+/// Saves the clock periodically, until `stop` turns true.
 pub(super) async fn save_time(
     clock: DemoClock,
     folder: Folder,
@@ -219,7 +219,7 @@ mod tests {
         live(12 * DEEDS_BETWEEN_COUNTS).await;
         for _ in 0..3 {
             let active = live(2 * DEEDS_BETWEEN_COUNTS).await;
-            // Between two counts some end, and some that were over come back.
+            // Between two counts some offers end, and some ended offers return.
             assert!((65..=115).contains(&active), "{active}");
         }
     }

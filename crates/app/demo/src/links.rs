@@ -1,5 +1,5 @@
-//! The feeds of the demo's sellers, and the one private address that links of feeds, photos and
-//! videos may lead to: the demo's own.
+//! Creates the feeds of the demo's sellers, and exempts the demo's own address from the rules
+//! against links to private addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,11 +18,11 @@ use super::limits::PAST;
 use super::site::Site;
 use super::{feeds as files, sellers};
 
-/// A feed without a link, for files of whoever tries the demo, and whose it is.
+/// A feed without a link, for uploads by users of the demo, and its seller.
 pub(super) const OWN_NAMESPACE: &str = "own";
 pub(super) const OWN_SELLER: &str = "anna-k";
 
-/// Where this process reaches itself.
+/// The address at which this process reaches itself.
 pub fn own_address(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -32,7 +32,7 @@ pub fn own_address(listening: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listening.port())
 }
 
-/// A client that may ask this very address, beside what the rules allow.
+/// A client that may fetch from the demo's own address, in addition to what the rules allow.
 pub(super) fn client(mut rules: Rules, own: SocketAddr) -> Client {
     rules.allow_addresses.push(own.ip().into());
     if !rules.ports.is_empty() && !rules.ports.contains(&own.port()) {
@@ -44,9 +44,9 @@ pub(super) fn client(mut rules: Rules, own: SocketAddr) -> Client {
     Client::over(Arc::new(OwnPortOnly { own }), rules)
 }
 
-/// How videos are looked at in a demo: its own ones, too. None is looked at again before the demo's
-/// past is over: while that is made the time moves by days, and a stage must not ask for a visit at
-/// a time that is over when its answer comes.
+/// Video settings that also accept the demo's own host. Videos are not checked again before the
+/// past is created: during that time the clock moves by days, and a stage must not ask for a visit
+/// at a time that is already past.
 pub(super) fn videos(own: SocketAddr) -> VideoConfig {
     let name = match own.ip() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -57,8 +57,8 @@ pub(super) fn videos(own: SocketAddr) -> VideoConfig {
     VideoConfig { hosts, check_again: PAST, check_missing: PAST }
 }
 
-/// The internet, and of our own address nothing but our own port: what else listens there is none
-/// of anybody's business.
+/// Allows public addresses and this process's own address and port. Other ports of the own address
+/// stay blocked.
 struct OwnPortOnly {
     own: SocketAddr,
 }
@@ -78,13 +78,11 @@ impl Network for OwnPortOnly {
     }
 }
 
-/// The feed that changes.
 pub(super) fn changing() -> FeedName {
     FeedName { seller: sellers::GOOD.to_owned(), namespace: files::CHANGING.to_owned() }
 }
 
-/// Makes the feeds that are not there, and has those that are there fetched from where this process
-/// is now.
+/// Creates missing feeds, and updates the links of existing ones to the current address.
 pub(super) async fn make_feeds(feeds: &Feeds, site: Site) -> anyhow::Result<()> {
     let of = |seller: &str, namespace: &str, title: &str, city: &str| Feed {
         seller: seller.to_owned(),
@@ -120,7 +118,7 @@ async fn make(feeds: &Feeds, feed: Feed) -> anyhow::Result<()> {
         Err(Error::Exists { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    // Another port than last time. What somebody else has changed of the feed stays.
+    // The port has changed since the last start. Other changes of the feed stay.
     if let Some(wanted) = wanted
         && url(&feeds.get(&name).await?).as_ref() != Some(&wanted)
     {

@@ -1,9 +1,9 @@
-//! One process at a time: the process that runs a demo holds a lock in its folder, with its
+//! A lock file: only one process uses the folder of a demo. The file also holds that process's
 //! address.
 //!
-//! The lock is the operating system's: a process that ended, however it ended, holds nothing. It is
-//! taken before anything in the folder is changed, and the store's own is looked at, too, so that
-//! nothing is ever deleted under a process that works with it.
+//! The operating system releases the lock when the process ends, even after a crash. It is taken
+//! before any change in the folder. The lock of the store is checked, too, so that files in use are
+//! never deleted.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -14,36 +14,35 @@ use serde::{Deserialize, Serialize};
 
 use terminal::errors::advised;
 
-/// The file that is held.
 pub(super) const LOCK: &str = "torg-demo.lock";
-/// The store's own, which whoever opens the demo's store without running the demo holds.
+/// The lock of the store. Another process may have the store open without running the demo.
 const STORE_LOCK: &str = "store/lock";
 
-/// The folder of a demo, held until this is dropped.
+/// A lock on the folder of a demo, released on drop.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
 }
 
-/// What stands in the file, for whoever comes second.
+/// The content of the lock file, for the error message of a second process.
 #[derive(Default, Serialize, Deserialize)]
 struct Runs {
     pid: u32,
-    /// Where the console is, once that is known.
+    /// Empty until the address is known.
     #[serde(default)]
     console: String,
 }
 
 impl Lock {
-    /// Takes the folder, or says who has it.
+    /// Locks the folder, or reports the process that holds the lock.
     pub(super) fn take(folder: &Path) -> anyhow::Result<Lock> {
         let path = folder.join(LOCK);
         let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
         let mut file = opened.map_err(|error| unwritable(&path, &error))?;
         if !is_free(&file, &path)? {
             let mut text = String::new();
-            // What cannot be read is not told.
+            // An unreadable content is left out of the message.
             let _ = file.read_to_string(&mut text);
             return Err(runs_already(folder, &serde_json::from_str(&text).unwrap_or_default()));
         }
@@ -59,7 +58,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Says where the console of this demo is.
+    /// Records the address of the console.
     pub(super) fn tell(&self, console: &str) -> anyhow::Result<()> {
         self.write(&Runs { pid: std::process::id(), console: console.to_owned() })
     }
@@ -75,7 +74,7 @@ impl Lock {
     }
 }
 
-/// Locks a file that nobody else has locked.
+/// Tries to lock a file. Returns false if another process holds the lock.
 fn is_free(file: &File, path: &Path) -> anyhow::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -107,7 +106,6 @@ fn store_in_use(folder: &Path, lock: &Path) -> anyhow::Error {
     advised(message, format!("{hint}; or give this one another folder with --data"))
 }
 
-/// Says that a file cannot be written, and what to do.
 pub(super) fn unwritable(file: &Path, error: &std::io::Error) -> anyhow::Error {
     let hint = "choose a folder that this user can write to, on a disk with room, with --data";
     advised(format!("cannot write {}: {error}", file.display()), hint)

@@ -1,4 +1,4 @@
-//! Offers of the demo, by their numbers: the same number is the same offer.
+//! Generates offers by number: the same number gives the same offer.
 
 use wire::torg::offers::v1::{Contacts, Money, Offer, Photo, Place, Price, Source, Values, price, source};
 
@@ -9,14 +9,13 @@ use super::sellers::Seller;
 use super::site::Site;
 use super::things::Thing;
 
-/// All numbers are drawn with this.
 const SEED: u64 = 0x746f_7267_6465_6d6f;
 const MICROS: i64 = 1_000_000;
 
-/// Names of people and of what they wrote: nobody types these in capitals.
+/// Titles in this category contain names, so they are never in capitals.
 const BOOKS: &str = "me-1";
 
-/// Homes, and streets that nearly every town has.
+/// Homes get an address in a street; these street names exist in nearly every town.
 const HOMES: &str = "real-estate/";
 const STREETS_RUSSIAN: &[&str] = &[
     "Гагарина",
@@ -42,10 +41,10 @@ const STREETS_GERMAN: &[&str] = &[
 const STREETS_BRITISH: &[&str] =
     &["Station Road", "Church Lane", "Victoria Road", "Park Road", "Mill Lane", "Queens Road", "Kingsway"];
 
-/// Letters that look alike in both alphabets: somebody typed the wrong one.
+/// Letters that look alike in the Latin and the Cyrillic alphabet, for simulated typing errors.
 const LOOK_ALIKE: &[(char, char)] = &[('о', 'o'), ('е', 'e'), ('а', 'a'), ('o', 'о'), ('e', 'е'), ('a', 'а')];
 
-/// The offer of this number, and who sells it. Photos are on the site.
+/// The offer of this number, and its seller. Photo links lead to the site.
 pub(super) fn numbered(number: u64, site: Site) -> (&'static Seller, Offer) {
     let mut dice = Dice::new(SEED ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let seller = Seller::somebody(&mut dice);
@@ -53,7 +52,7 @@ pub(super) fn numbered(number: u64, site: Site) -> (&'static Seller, Offer) {
     (seller, offer)
 }
 
-/// Another offer of a seller.
+/// A random offer of a seller.
 pub(super) fn of(dice: &mut Dice, seller: &Seller, site: Site) -> Offer {
     let mut thing = Thing::of(dice, seller);
     thing.title = typed(dice, seller.language, thing.category, thing.title);
@@ -87,7 +86,7 @@ pub(super) fn of(dice: &mut Dice, seller: &Seller, site: Site) -> Offer {
     }
 }
 
-/// A flat stands in a street; other things are where their seller is.
+/// A home has a street address; other things have the address of their seller.
 fn address_of(dice: &mut Dice, category: &str, seller: &Seller) -> String {
     if !category.starts_with(HOMES) {
         return seller.city.to_owned();
@@ -100,14 +99,14 @@ fn address_of(dice: &mut Dice, category: &str, seller: &Seller) -> String {
     }
 }
 
-/// The photos of a thing, for those whose sellers take any.
+/// Photos of a thing, or none: only some offers have photos.
 fn photos_of(dice: &mut Dice, picture: Picture, site: Site) -> Vec<Photo> {
     let is_photographed =
         (picture.scene as usize + picture.color as usize).is_multiple_of(COLORS_BY_PHOTOGRAPHED);
     if !is_photographed || !dice.chance(WITH_PHOTOS_PERCENT) {
         return Vec::new();
     }
-    // Most have few.
+    // Small counts are more likely.
     let mut count = || dice.between(1, VIEWS_MAX.into());
     let count = count().min(count());
     (0..count)
@@ -115,12 +114,11 @@ fn photos_of(dice: &mut Dice, picture: Picture, site: Site) -> Vec<Photo> {
         .collect()
 }
 
-/// So many of a currency.
 pub(super) fn money(amount: i64, currency: &str) -> Money {
     Money { micros: amount.saturating_mul(MICROS), currency: currency.to_owned(), ..Money::default() }
 }
 
-/// Most prices are fixed, some are to be talked about.
+/// Most prices are fixed, some are negotiable.
 fn price_of(dice: &mut Dice, amount: i64, currency: &str) -> Price {
     let kind = if dice.chance(4) {
         let from = Some(money(amount, currency)).into();
@@ -131,8 +129,8 @@ fn price_of(dice: &mut Dice, amount: i64, currency: &str) -> Price {
     Price { kind: Some(kind), ..Price::default() }
 }
 
-/// A title as people type it: now and then in capitals, with two spaces, or with a letter of
-/// another alphabet.
+/// Adds occasional typing errors to a title: capitals, double spaces, or a letter of another
+/// alphabet.
 fn typed(dice: &mut Dice, language: Language, category: &str, title: String) -> String {
     match dice.between(0, 999) {
         0..50 if category != BOOKS => title.to_uppercase(),

@@ -1,5 +1,5 @@
-//! What people do in the demo: sellers change prices, sell, renew and take away what they offer,
-//! moderators ban and allow.
+//! Simulated users: sellers reprice, sell, renew and remove their offers, and moderators ban and
+//! allow them.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ const BANS: &[(&str, &str)] = &[
     ("forbidden_goods", "Such goods must not be offered here."),
     ("duplicate", "The same thing is offered twice."),
 ];
-/// What buyers complain of.
+/// Texts of moderators who allow an offer after a complaint.
 const COMPLAINTS: &[&str] = &[
     "A buyer says that the seller does not answer: the offer was looked at and may stay.",
     "A buyer says that the price is wrong: the offer was looked at and may stay.",
     "A buyer takes it for a duplicate: it is none.",
 ];
 
-/// Does what people do. Cheap to clone.
+/// Performs the actions of simulated users. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct People {
     inner: Arc<Inner>,
@@ -47,13 +47,12 @@ struct Inner {
 }
 
 impl People {
-    /// People who use these offers; moderators write into the topic. Sellers have their photos on
-    /// the site.
+    /// `opinions` is the topic for moderators' verdicts; photo links lead to `site`.
     pub(super) fn new(offers: Offers, opinions: String, clock: DemoClock, site: Site) -> People {
         People { inner: Arc::new(Inner { offers, opinions, clock, site }) }
     }
 
-    /// How many offers are active, of all of them together.
+    /// The number of active offers of all sellers.
     pub(super) async fn active(&self) -> offers::Result<u64> {
         let name = offers::presets::name(Preset::Active);
         let mut sum = 0;
@@ -64,15 +63,15 @@ impl People {
         Ok(sum)
     }
 
-    /// Somebody publishes something new.
+    /// Publishes a new offer.
     pub(super) async fn publish(&self, dice: &mut Dice) -> offers::Result<()> {
         let seller = Seller::somebody(dice);
         let offer = offer::of(dice, seller, self.inner.site);
         self.inner.offers.create(&by_seller(seller), &offer).await.map(|_| ())
     }
 
-    /// Somebody changes one of the offers that are there. That somebody else was quicker is no
-    /// error. Of what ends most comes back some time, so that few new ones keep their number.
+    /// Performs one action on an existing offer. A concurrent change of the same offer is not an
+    /// error. Most ended offers return later, so that a few new offers keep the total stable.
     pub(super) async fn change(&self, dice: &mut Dice) -> offers::Result<()> {
         let done = match dice.between(0, 99) {
             0..52 => self.another_price(dice).await,
@@ -128,7 +127,7 @@ impl People {
         self.inner.offers.move_to(&by_seller(seller), id, None, &wanted).await.map(|_| ())
     }
 
-    /// A service of the marketplace ends what was not paid for.
+    /// Removes an unpaid offer, as a billing service does.
     async fn taken_down(&self, dice: &mut Dice) -> offers::Result<()> {
         let Some((_, id, _)) = self.one_of(dice, Preset::Active).await? else { return Ok(()) };
         let call = Call::by(author(author::Kind::KIND_SERVICE, "billing"), Mover::Service);
@@ -136,7 +135,7 @@ impl People {
         self.inner.offers.move_to(&call, id, None, &wanted).await.map(|_| ())
     }
 
-    /// A moderator says what they think, in the topic, as services of moderation do.
+    /// Writes a verdict to the topic, as a moderation service does.
     async fn judged(&self, dice: &mut Dice, preset: Preset, verdict: opinion::Verdict) -> offers::Result<()> {
         let Some((_, id, offer)) = self.one_of(dice, preset).await? else { return Ok(()) };
         let (code, text) = match (verdict, preset) {
@@ -164,7 +163,8 @@ impl People {
         }
     }
 
-    /// One of the offers of somebody in a list, from any time. Feeds look after theirs themselves.
+    /// A random offer of a random seller in a list, from any time. Offers of feeds are left out:
+    /// their feeds manage them.
     async fn one_of(
         &self,
         dice: &mut Dice,
@@ -187,12 +187,12 @@ impl People {
             return Ok(None);
         }
         let offer = dice.one_of(&found).clone();
-        // The id of an offer that was read is one.
+        // The id of a stored offer always parses.
         Ok(offer.id.parse().ok().map(|id| (seller, id, offer)))
     }
 }
 
-/// A call of the seller themselves.
+/// A call by the seller.
 pub(super) fn by_seller(seller: &Seller) -> Call {
     Call::by(author(author::Kind::KIND_SELLER, seller.id), Mover::Seller)
 }

@@ -1,8 +1,8 @@
-//! What makes a title tidy.
+//! Cleans up titles: spaces and capitals.
 
-/// Shouting is a title of at least so many letters, all of them capital.
+/// A title is shouted if it has at least this many letters, all of them capitals.
 const SHOUTED_LETTERS_MIN: usize = 10;
-/// Names that keep their spelling, whatever the words around them do.
+/// Names that keep their spelling.
 const NAMES: &str = "Acer Adidas AeroCool Air Apple Askona Aspire ASUS Atlant Audi Beko BMW Bosch Camry Chery Clarks \
     Cube Dahon De'Longhi Dell Duster DXRacer ECCO Electrolux Emma Ercol Focus Ford Forward Galaxy Geely Geox Giant Golf \
     Google Granta Habitat Haier Haval Hisense Hoff Honor HP Hyundai IdeaPad IKEA Indesit iPhone Jolion Jura JYSK Kia LADA \
@@ -11,12 +11,12 @@ const NAMES: &str = "Acer Adidas AeroCool Air Apple Askona Aspire ASUS Atlant Au
     Reebok Renault Reserved Rio Samsung Secretlab Simba Slim Solaris Sony Specialized Spencer Sportage Stels Switch Tern \
     ThinkPad Tiggo Timberland Toyota Transit Trek Tucson Ultra Uniqlo Vesta VivoBook Volkswagen Wrangler Xbox Xiaomi \
     Zara Много Мебели Шатура Škoda";
-/// Words of so many letters that have no vowel are names and units, which stay as they are: BMW,
-/// HP; so are those with digits: X5, 27.
+/// Words of this length without a vowel are names or units and stay unchanged, such as BMW and HP.
+/// So do words with digits, such as X5 and 27.
 const NAME_LETTERS: std::ops::RangeInclusive<usize> = 2..=3;
 const VOWELS: &str = "AEIOUYАЕЁИОУЫЭЮЯ";
 
-/// The title with single spaces, and without shouting.
+/// The title with single spaces, and in lower case if it was shouted.
 pub(super) fn polished(title: &str) -> String {
     let shouted = is_shouted(title);
     let mut words: Vec<String> = title.split_whitespace().map(str::to_owned).collect();
@@ -28,7 +28,7 @@ pub(super) fn polished(title: &str) -> String {
     words.join(" ")
 }
 
-/// A word with Latin and Cyrillic letters in it, if there is one.
+/// The first word that mixes Latin and Cyrillic letters.
 pub(super) fn mixed_word(title: &str) -> Option<&str> {
     let is_word_end = |letter: char| !letter.is_alphanumeric();
     title
@@ -45,7 +45,7 @@ fn is_shouted(title: &str) -> bool {
     letters.len() >= SHOUTED_LETTERS_MIN && letters.iter().all(|letter| letter.is_uppercase())
 }
 
-/// A word in small letters. The first one, and what is a name, keeps a capital.
+/// A word in lower case. The first word and names keep their capitals.
 fn calm(word: &str, is_first: bool) -> String {
     let letters = word.trim_matches(|letter: char| !letter.is_alphanumeric());
     if let Some(name) = NAMES.split(' ').find(|name| name.to_uppercase() == letters) {

@@ -1,4 +1,4 @@
-//! A demo in memory, for tests of what its people do.
+//! An in-memory demo for tests of the simulated users.
 
 use tokio::sync::watch;
 use topics::Topics;
@@ -13,7 +13,7 @@ use node::environment::Environment;
 use node::parts;
 use node::roles::stages::Marketplace;
 
-/// Production, by the clock of a demo.
+/// The production environment with the clock of a demo.
 struct Clocked(DemoClock);
 
 impl Environment for Clocked {
@@ -34,7 +34,7 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    /// One in which no offer is made yet, and nobody works beside the calls.
+    /// A demo without offers and without background tasks.
     pub(super) async fn new() -> Rig {
         let place = tempfile::tempdir().unwrap();
         let mut config = Config::default();
@@ -53,7 +53,7 @@ impl Rig {
         Rig { folder, people, topics, clock, site, market, _closing: closing, _place: place }
     }
 
-    /// What goes on making offers when so many of so many are there.
+    /// A `Filling` that has already created `made` of `total` offers.
     pub(super) fn filling(&self, made: u32, total: u32) -> Filling {
         Filling {
             offers: self.market.offers.clone(),

@@ -1,31 +1,26 @@
-//! Who sells in the demo: private people and shops, in Russia, Germany and Great Britain.
+//! The sellers of the demo: private people and shops, in Russia, Germany and Great Britain.
 
 use super::dice::{Dice, Language};
 
-/// A seller of the demo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seller {
-    /// As Torg knows them.
     pub(crate) id: &'static str,
-    /// As buyers see them.
     pub(crate) name: &'static str,
     pub(super) language: Language,
     pub(super) currency: &'static str,
     pub(super) city: &'static str,
-    /// A shop has many offers of one kind, and a person few of many.
+    /// A shop has many offers of one kind; a person has a few of many kinds.
     pub(super) trade: Trade,
 }
 
-/// What a seller sells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trade {
-    /// A bit of everything.
     Anything,
     Cars,
     Electronics,
     Furniture,
     UsedFurniture,
-    /// Second hand, like books.
+    /// Second-hand clothes; books are second-hand, too.
     Clothes,
     Homes,
     Repairs,
@@ -55,7 +50,7 @@ use Trade::{
     Anything, Books, Cars, Cleaning, Clothes, Electronics, Furniture, Homes, Repairs, Sport, UsedFurniture,
 };
 
-/// All of them. Their ids are what offers and feeds are kept under: they do not change.
+/// Offers and feeds are stored under these ids, so the ids never change.
 pub(crate) const SELLERS: &[Seller] = &[
     ru(GOOD, "Мебельный дом", "Москва", Furniture),
     ru(MISTAKES, "ТехноРяд", "Санкт-Петербург", Electronics),
@@ -100,18 +95,18 @@ pub(crate) const SELLERS: &[Seller] = &[
 ];
 
 impl Seller {
-    /// Whether it is a person, who acts under their own name.
+    /// Whether it is a private person, whose own name stands for the seller.
     pub(super) fn is_person(&self) -> bool {
         self.trade == Anything
     }
 
-    /// Whether it is a shop of what others have used.
+    /// Whether it is a shop for used things.
     pub(super) fn is_second_hand(&self) -> bool {
         matches!(self.trade, Cars | UsedFurniture | Clothes | Books)
     }
 
-    /// Somebody who publishes; shops do so far more often, and who offers a few services does so
-    /// seldom.
+    /// A random seller, weighted: shops publish far more often than people, and providers of a few
+    /// services rarely.
     pub(super) fn somebody(dice: &mut Dice) -> &'static Seller {
         loop {
             let seller = dice.one_of(SELLERS);
@@ -126,7 +121,7 @@ impl Seller {
         }
     }
 
-    /// What buyers call, made of digits that nobody has.
+    /// The phone number, with digits that are not assigned to anyone.
     pub(super) fn phone(&self) -> String {
         let place = SELLERS.iter().position(|seller| seller.id == self.id).unwrap_or_default();
         match self.currency {

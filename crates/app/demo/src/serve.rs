@@ -1,4 +1,4 @@
-//! Serves the demo's own site.
+//! HTTP routes of the demo's own site.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,27 +18,26 @@ use super::limits::DRAWN_KEPT;
 use super::pictures::Picture;
 use super::site::{FEEDS, PATH, PHOTOS, Site, VIDEOS};
 
-/// The routes of the site.
 pub(super) fn routes(site: Site) -> Router {
     Router::new().route(&format!("{PATH}{{folder}}/{{file}}"), get(show)).with_state(Files::new(site))
 }
 
-/// The files of the site. A picture is drawn when it is asked for, one at a time; the last few are
-/// kept.
+/// The files of the site. Pictures are drawn on request, one at a time; the most recent ones are
+/// cached.
 #[derive(Clone)]
 struct Files {
     site: Site,
     drawn: Arc<Mutex<VecDeque<(Drawn, Bytes)>>>,
 }
 
-/// A picture, and how it is served.
+/// A picture in one of its file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drawn {
     Photo(Picture, u32),
     Video(Picture),
 }
 
-/// A file as it is served.
+/// A file in a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SiteFile {
     content_type: &'static str,
@@ -50,7 +49,7 @@ impl Files {
         Files { site, drawn: Arc::default() }
     }
 
-    /// A file by its folder and name at this moment; `None` if there is none.
+    /// The current content of a file; `None` if it does not exist.
     async fn file(&self, folder: &str, name: &str) -> Option<SiteFile> {
         match folder {
             FEEDS => {
@@ -71,9 +70,9 @@ impl Files {
         }
     }
 
-    /// Draws it, unless it was drawn just now.
+    /// Draws a picture, unless it is cached.
     async fn drawn(&self, wanted: Drawn) -> Option<Bytes> {
-        // Held while it is drawn: one at a time.
+        // The lock is held while drawing, so that only one picture is drawn at a time.
         let mut kept = self.drawn.lock().await;
         if let Some((_, bytes)) = kept.iter().find(|(drawn, _)| *drawn == wanted) {
             return Some(bytes.clone());
@@ -101,15 +100,14 @@ impl Files {
     }
 }
 
-/// The picture of a name such as `17.jpg`, and the view.
+/// Parses a name such as `17.jpg` into the picture and the view.
 fn numbered(name: &str, ending: &str) -> Option<(Picture, u32)> {
     let digits = name.strip_suffix(ending)?.strip_suffix('.')?;
     let number: u32 = digits.parse().ok()?;
-    // One name for each number: no sign, no zeros before it.
+    // Each number has one name: no sign and no leading zeros.
     Picture::numbered(number).filter(|_| digits == number.to_string())
 }
 
-/// A feed, a photo or a video.
 async fn show(State(files): State<Files>, path: Result<Path<(String, String)>, PathRejection>) -> Response {
     let file = match path {
         Ok(Path((folder, name))) => files.file(&folder, &name).await,

@@ -1,9 +1,8 @@
-//! The outside stage of the demo: `torg demo-stage`, a process of its own that tidies titles. Torg
-//! calls it by gRPC like any stage of somebody else.
+//! The outside stage of the demo: `torg demo-stage`, a separate process that cleans up titles. Torg
+//! calls it by gRPC like any other outside stage.
 //!
-//! So that there is something to see, it fails over a few offers: for good over titles that a
-//! person has to look at, and for a while over some others, as a service does that depends on a
-//! third one.
+//! To show failures, it fails for a few offers: permanently for titles that need a manual
+//! correction, and temporarily for some others, as if a service that it depends on were down.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -19,23 +18,24 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::polish::{mixed_word, polished};
 
-/// The id under which it is registered.
+/// The id in the registry of stages.
 pub const ID: &str = "title-polish";
-/// The verb of this program that runs it. It is for the demo: no help names it.
+/// The hidden subcommand that runs the stage.
 pub(super) const VERB: &str = "demo-stage";
-/// How the line begins in which it says where it listens.
+/// The start of the line that reports the listening address.
 pub(super) const LISTENING: &str = "listening on ";
-/// One offer in so many waits while what the stage depends on is away,
+/// One offer of this many depends on the simulated service.
 const DEPENDENT: u64 = 60;
-/// which it is in one minute of so many.
+/// The service is down in one minute of this many.
 const AWAY_EVERY_MINUTES: i64 = 3;
-/// The time of offers is in the past if it is further behind that of the machine than this.
+/// An offer's time further behind the real time than this belongs to the past that is being
+/// created.
 const BEHIND_MAX: SignedDuration = SignedDuration::from_mins(10);
-/// An offer waits for so many attempts of one outage at most. At the usual speed a minute has
-/// fewer; where time runs fast, their pauses are short, and an offer that waited for the whole
-/// minute would be given up.
+/// Maximum failed attempts of an offer in one outage. At normal speed an outage has fewer. If the
+/// clock runs fast, retries come quickly, and an offer that failed through the whole minute would
+/// be parked.
 const ATTEMPTS_MAX: u32 = 10;
-/// Offers that wait in one outage.
+/// Maximum offers that fail in one outage.
 const WAITING_MAX: usize = 10_000;
 
 /// How the stage is served.
@@ -51,7 +51,7 @@ struct TitlePolish {
     outage: Mutex<Outage>,
 }
 
-/// What the stage depends on is away: who waited for it in which minute, and how often.
+/// A simulated outage: its minute, and the attempts of each offer in it.
 #[derive(Default)]
 struct Outage {
     minute: i64,
@@ -84,9 +84,10 @@ impl Stage for TitlePolish {
 }
 
 impl TitlePolish {
-    /// Notes an attempt at an offer in the outage of this minute; whether the offer waits on.
+    /// Counts an attempt at an offer in the outage of this minute. Returns whether the offer should
+    /// wait on.
     fn waits(&self, id: &str, minute: i64) -> bool {
-        // Whatever a thread that panicked has left is as good as any.
+        // A panic cannot leave the map in an invalid state.
         let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
         if outage.minute != minute {
             *outage = Outage { minute, attempts: BTreeMap::new() };
@@ -100,14 +101,13 @@ impl TitlePolish {
     }
 }
 
-/// Whether an offer is one of those that need the dictionary.
+/// Whether the offer depends on the dictionary service.
 fn is_dependent(id: &str) -> bool {
     xxh3_64(id.as_bytes()).is_multiple_of(DEPENDENT)
 }
 
-/// Whether it is the minute of an outage, by the clock of the machine, however fast the time of
-/// offers runs. There is none while their past is made: the time of offers is behind that of the
-/// machine then, and moves by days.
+/// Whether the real time is in a minute of an outage, at any speed of the demo's clock. There are
+/// no outages while past offers are created: their time is behind the real time and moves by days.
 fn is_dictionary_away(of_offers: Timestamp, of_machine: Timestamp) -> bool {
     let is_past = of_machine.duration_since(of_offers) > BEHIND_MAX;
     !is_past && minute_of(of_machine) % AWAY_EVERY_MINUTES == 0
@@ -117,8 +117,8 @@ fn minute_of(time: Timestamp) -> i64 {
     time.as_second() / 60
 }
 
-/// Serves the stage until SIGTERM, or until whoever started it is gone: its end of our standard
-/// input is closed then, however it ended.
+/// Serves the stage until SIGTERM or until the parent process ends. The end of the parent closes
+/// standard input, even after a crash.
 pub async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
     let parent_gone = watch_input()?;
@@ -135,8 +135,8 @@ pub async fn serve(flags: StageFlags) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Comes when standard input has ended. A thread of its own: it never keeps the process from
-/// ending.
+/// Completes at the end of standard input. Reads on a thread of its own, which does not keep the
+/// process from exiting.
 fn watch_input() -> anyhow::Result<oneshot::Receiver<()>> {
     let (gone, told) = oneshot::channel();
     std::thread::Builder::new()
@@ -145,7 +145,7 @@ fn watch_input() -> anyhow::Result<oneshot::Receiver<()>> {
             let mut input = std::io::stdin().lock();
             let mut buffer = [0; 256];
             while input.read(&mut buffer).is_ok_and(|count| count > 0) {}
-            // Whoever waited may have ended already.
+            // The receiver may be gone already.
             let _ = gone.send(());
         })
         .context("cannot start a thread")?;

@@ -1,4 +1,4 @@
-//! Reactive tasks of the demo, and the values that they wait on.
+//! Reactive tasks of the demo, and the parameters that they wait for.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use super::folder::{Folder, MARKER};
 use super::limits::{RUNS_LOG_BYTES_MAX, VALUES_BEHIND_HOURS};
 use super::sellers::GOOD;
 
-/// The file of the tasks.
+/// The file with the task definitions.
 pub(super) const FILE: &str = "tasks.yaml";
-/// Where their runs write a line each.
+/// The log to which each run appends a line.
 pub(super) const RUNS_LOG: &str = "runs.log";
 const RUNS_LOG_BEFORE: &str = "runs.log.before";
-/// A task to look at, and the value that it waits for, which nobody moves but people.
+/// A task to show in the guide, and the parameter that it waits for. Only users move that
+/// parameter.
 pub(super) const TASK: &str = "orders_digest";
 pub(super) const VALUE: &str = "orders.loaded_to";
-/// Who moves the values.
 const AUTHOR: &str = "demo";
 
 const TASKS: &str = r#"# The tasks of the demo. Change them and start the demo again, or put them to work with `torg tasks apply`.
@@ -100,16 +100,16 @@ tasks:
     priority: 50
 "#;
 
-/// What stands before the folder of a run.
+/// The text in front of a run's folder.
 const DIRECTORY: &str = "directory: \"";
 
-/// The tasks, whose runs write into this folder.
+/// The task definitions, with `folder` as the working folder of runs.
 fn tasks_in(folder: &Path) -> String {
     let path = folder.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     TASKS.replace("@FOLDER@", &path).replace("@SELLER@", GOOD)
 }
 
-/// The folder that the first task of such a file writes into.
+/// The folder of the first task in a task file.
 fn folder_of(tasks: &str) -> Option<PathBuf> {
     let (mut path, mut letters) = (String::new(), tasks.split_once(DIRECTORY)?.1.chars());
     loop {
@@ -121,19 +121,19 @@ fn folder_of(tasks: &str) -> Option<PathBuf> {
     }
 }
 
-/// What became of the file of tasks.
+/// The result of writing the task file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// It is as somebody left it.
+    /// The existing file stays.
     Kept,
-    /// It was not there, or is the one that the demo wrote where its folder was before.
+    /// There was no file, or an unchanged one that names the demo's previous folder.
     Anew,
-    /// Somebody has changed it, and its runs write to where the folder was before.
+    /// The existing file was edited and names the demo's previous folder, to which its runs write.
     Moved(PathBuf),
 }
 
-/// Writes the file, unless it is there: somebody may have changed it. One that the demo wrote in
-/// another place, and nobody changed, is written anew: its runs would go on there.
+/// Writes the file, unless it exists: a user may have edited it. An unedited file that names the
+/// demo's previous folder is replaced, because its runs would still write there.
 pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
     let (file, tasks) = (folder.place(FILE), tasks_in(folder.path()));
     let found = match std::fs::read_to_string(&file) {
@@ -142,7 +142,7 @@ pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
             folder.write_text(FILE, &tasks)?;
             return Ok(Written::Anew);
         }
-        // Whatever is wrong with it, it is somebody's, and told when the tasks are read.
+        // An unreadable file stays; reading the tasks reports the error.
         Err(_) => return Ok(Written::Kept),
     };
     let Some(before) = folder_of(&found).filter(|before| before != folder.path()) else {
@@ -152,13 +152,14 @@ pub(super) fn write_file(folder: &Folder) -> anyhow::Result<Written> {
         folder.write_text(FILE, &tasks)?;
         return Ok(Written::Anew);
     }
-    // Somebody may well have runs in a folder of his own.
+    // A user may have chosen another folder for runs on purpose.
     let was_ours = !before.exists() || before.join(MARKER).exists();
     Ok(if was_ours { Written::Moved(before) } else { Written::Kept })
 }
 
-/// Moves the values on: half an hour of sales, a quarter of visits, and a snapshot of the stock.
-/// They go on from where they are; times begin weeks back, and never pass the present.
+/// Advances the parameters: half an hour of sales, a quarter of an hour of visits, and a snapshot
+/// of the stock. They continue from their current values; times start weeks back and never pass the
+/// present.
 pub(super) async fn move_values(ctl: &Ctl, now: Timestamp) -> anyhow::Result<()> {
     let [sales, visits, stock] =
         [value("sales", "loaded_to"), value("visits", "counted_to"), value("stock", "snapshot")];
@@ -171,17 +172,17 @@ pub(super) async fn move_values(ctl: &Ctl, now: Timestamp) -> anyhow::Result<()>
     ];
     let changes = wanted.into_iter().map(|(parameter, value)| Change::set(parameter, value)).collect();
     match ctl.set(changes, AUTHOR, "the demo moves on").await {
-        // Somebody else moved one of them meanwhile: the next time.
+        // A user moved one of them concurrently. The next round retries.
         Ok(_) | Err(ctl::Error::MovesBack { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The next of a time. One that is ahead, as somebody has set it, waits for the present.
+/// The next value of a time. A value in the future, set by a user, waits for the present.
 fn moved_time(known: Option<Value>, step: Span, now: Timestamp) -> Result<Value, jiff::Error> {
     Ok(match known {
         Some(Value::Time(time)) => Value::Time(time.checked_add(step)?.min(now).max(time)),
-        // Somebody has made it a number: it stays one.
+        // A user has set a number: it stays a number.
         Some(Value::Number(number)) => Value::Number(number.saturating_add(1)),
         None => Value::Time(now.checked_sub(VALUES_BEHIND_HOURS.hours())?),
     })
@@ -192,7 +193,7 @@ fn moved_number(known: Option<Value>, now: Timestamp) -> Result<Value, jiff::Err
     moved_time(Some(known), 1.hour(), now)
 }
 
-/// Begins another log of runs when this one is long, and keeps the one before.
+/// Rotates the run log when it is long, and keeps one previous file.
 pub(super) fn bound_log(folder: &Folder) {
     let log = folder.place(RUNS_LOG);
     let is_long = std::fs::metadata(&log).is_ok_and(|log| log.len() > RUNS_LOG_BYTES_MAX);
@@ -258,7 +259,7 @@ mod tests {
         folder.write_text(FILE, &changed).unwrap();
         assert_eq!(write_file(&folder).unwrap(), Written::Moved(old.clone()));
         assert_eq!(text(), changed, "what people wrote stays");
-        // A copy: the first demo is still there.
+        // A copy: the first demo still exists.
         std::fs::create_dir(&old).unwrap();
         std::fs::write(old.join(MARKER), "{}").unwrap();
         assert_eq!(write_file(&folder).unwrap(), Written::Moved(old.clone()));

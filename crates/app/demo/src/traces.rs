@@ -1,5 +1,4 @@
-//! What a demo leaves in its folder, for whoever looks at it from outside. Nothing is taken or
-//! changed for that.
+//! Reads the files that a demo leaves in its folder, without locking or changing anything.
 
 use std::path::Path;
 
@@ -9,14 +8,13 @@ use serde::Deserialize;
 use super::folder::MARKER;
 use super::lock::LOCK;
 
-/// What is known of a demo by its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traces {
-    /// Where its process said that it is, if that process is there still.
+    /// The address of its process, if that process is still running.
     pub url: Option<String>,
 }
 
-/// What stands in the lock of a demo.
+/// The content of the lock file.
 #[derive(Default, Deserialize)]
 struct Runs {
     #[serde(default)]
@@ -25,7 +23,7 @@ struct Runs {
     console: String,
 }
 
-/// The traces of a demo in this folder; `None` if it is no demo's.
+/// The traces of a demo in this folder; `None` if the folder does not belong to a demo.
 pub fn traces(folder: &Path) -> Option<Traces> {
     folder.join(MARKER).try_exists().ok().filter(|is_there| *is_there)?;
     let text = std::fs::read_to_string(folder.join(LOCK)).unwrap_or_default();
@@ -51,7 +49,7 @@ mod tests {
         std::fs::write(folder.path().join(LOCK), lock(std::process::id())).unwrap();
         let url = Some("http://localhost:8099".to_owned());
         assert_eq!(traces(folder.path()), Some(Traces { url }));
-        // No machine has so many processes.
+        // No machine has a process with this id.
         std::fs::write(folder.path().join(LOCK), lock(i32::MAX.unsigned_abs())).unwrap();
         assert_eq!(traces(folder.path()), Some(Traces { url: None }));
     }

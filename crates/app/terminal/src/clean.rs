@@ -1,28 +1,28 @@
-//! Text of others, as a terminal may have it: stages, sellers and servers write what they like, and
-//! what a terminal would obey is shown instead.
+//! Makes untrusted text safe for a terminal: escape sequences in texts of stages, sellers and
+//! servers are shown instead of obeyed.
 
 use super::colour::{END, begins};
 
-/// The text on one line with single blanks, and without anything that a terminal would obey.
+/// The text on one line with single spaces, and without control characters.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     clean(&words.join(" "), Breaks::AreBlanks, false)
 }
 
-/// The text without anything that a terminal would obey but the ends of its lines.
+/// The text without control characters, except line ends and tabs.
 pub fn harmless(text: &str) -> String {
     clean(text, Breaks::Stay, false)
 }
 
-/// What becomes of ends of lines and tabs.
+/// How line ends and tabs are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Breaks {
     Stay,
     AreBlanks,
 }
 
-/// The text with odd letters told by their number. `colours`: what this program has painted stays
-/// so.
+/// Escapes control characters as their code points. With `colours`, the colour sequences of this
+/// program stay.
 pub(super) fn clean(text: &str, breaks: Breaks, colours: bool) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('\x1b') {
@@ -42,7 +42,7 @@ pub(super) fn clean(text: &str, breaks: Breaks, colours: bool) -> String {
     out
 }
 
-/// The sequence that begins a colour, what is painted with it, and what follows.
+/// Splits a text that starts with a colour sequence: the sequence, the coloured text, and the rest.
 fn painted(text: &str) -> Option<(&str, &str, &str)> {
     let (begin, rest) = text.split_at(begins(text)?);
     let (inside, _) = rest.split_once('\x1b')?;
@@ -60,7 +60,7 @@ fn copy(text: &str, breaks: Breaks, out: &mut String) {
     }
 }
 
-/// Controls, and what turns the direction of the text behind it.
+/// Control characters, and characters that change the direction of text.
 fn is_odd(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

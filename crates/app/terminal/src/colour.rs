@@ -1,26 +1,24 @@
-//! Colours: of the words that say how something stands, and of `error:`.
+//! Colours for states and for `error:`.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
-/// What a colour means.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// As it should be.
     Good,
-    /// Somebody should look.
+    /// Needs attention.
     Doubtful,
-    /// It stands still, or is lost.
+    /// Stopped or lost.
     Bad,
-    /// The head of a table.
     Head,
 }
 
 impl Colour {
     const ALL: [Self; 4] = [Self::Good, Self::Doubtful, Self::Bad, Self::Head];
 
-    /// The parameter of the terminal's sequence that begins it.
+    /// The parameter of the ANSI sequence that starts the colour.
     fn code(self) -> &'static str {
         match self {
             Colour::Good => "32",
@@ -31,28 +29,28 @@ impl Colour {
     }
 }
 
-/// The terminal's sequence that ends a colour.
+/// The ANSI sequence that ends a colour.
 pub(super) const END: &str = "\x1b[0m";
 
-/// First words of states that are as they should be.
+/// First words of good states.
 const GOOD: [&str; 7] = ["ok", "well", "done", "succeeded", "active", "valid", "sound"];
-/// First words of states that somebody should look at.
+/// First words of states that need attention.
 const DOUBTFUL: [&str; 8] =
     ["warning", "paused", "waits", "superseded", "expired", "note", "regressed", "silent"];
-/// First words of states in which nothing goes on.
+/// First words of states without progress.
 const BAD: [&str; 8] = ["error", "down", "failed", "failing", "lost", "revoked", "no", "damaged"];
 
-/// The text in this colour, if somebody looks at stdout on a terminal.
+/// Colours the text, if stdout is a terminal with colours.
 pub(crate) fn paint(colour: Colour, text: &str) -> String {
     if on_stdout() { painted(colour, text) } else { text.to_owned() }
 }
 
-/// How something stands, in the colour of its first word.
+/// Colours a state by its first word.
 pub fn state(text: &str) -> String {
     colour_of(text).map_or_else(|| text.to_owned(), |colour| paint(colour, text))
 }
 
-/// `error` or `hint`, as it stands at the beginning of a line on stderr.
+/// Colours `error` or `hint` at the start of a line on stderr.
 pub fn error_word(colour: Colour, word: &str) -> String {
     if colours_on_stderr() { painted(colour, word) } else { word.to_owned() }
 }
@@ -61,12 +59,12 @@ fn painted(colour: Colour, text: &str) -> String {
     format!("{}{text}{END}", begin(colour))
 }
 
-/// The terminal's sequence that begins a colour.
+/// The ANSI sequence that starts a colour.
 fn begin(colour: Colour) -> String {
     format!("\x1b[{}m", colour.code())
 }
 
-/// How long the sequence is that begins one of our colours, if the text begins with one.
+/// The length of the colour sequence at the start of the text, if there is one of this program.
 pub(super) fn begins(text: &str) -> Option<usize> {
     Colour::ALL.into_iter().map(begin).find(|begin| text.starts_with(begin.as_str())).map(|begin| begin.len())
 }
@@ -78,19 +76,19 @@ fn colour_of(text: &str) -> Option<Colour> {
         .find_map(|(words, colour)| words.contains(&first).then_some(colour))
 }
 
-/// Whether somebody looks at stdout who wants colours.
+/// Whether stdout is a terminal with colours.
 pub(super) fn on_stdout() -> bool {
     static ON_STDOUT: OnceLock<bool> = OnceLock::new();
     *ON_STDOUT.get_or_init(|| wanted_on(std::io::stdout().is_terminal()))
 }
 
-/// Whether somebody looks at stderr who wants colours: in log lines, and in `error:`.
+/// Whether stderr is a terminal with colours, for log lines and `error:`.
 pub fn colours_on_stderr() -> bool {
     static ON_STDERR: OnceLock<bool> = OnceLock::new();
     *ON_STDERR.get_or_init(|| wanted_on(std::io::stderr().is_terminal()))
 }
 
-/// Whether a line on stderr can be drawn over and over, as bars are.
+/// Whether stderr can redraw a line, as progress bars do.
 pub fn redraws_on_stderr() -> bool {
     knows_sequences(std::io::stderr().is_terminal(), std::env::var_os("TERM").as_deref())
 }
@@ -99,18 +97,17 @@ fn wanted_on(terminal: bool) -> bool {
     wanted(terminal, std::env::var_os("NO_COLOR").as_deref(), std::env::var_os("TERM").as_deref())
 }
 
-/// Colours are for a terminal that knows them, unless somebody does not want any
-/// (`https://no-color.org`).
+/// Colours need a terminal that supports them and no `NO_COLOR` (`https://no-color.org`).
 fn wanted(terminal: bool, no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
     no_color.is_none_or(OsStr::is_empty) && knows_sequences(terminal, term)
 }
 
-/// Sequences are for a terminal that obeys them.
+/// Whether this is a terminal that supports ANSI sequences.
 fn knows_sequences(terminal: bool, term: Option<&OsStr>) -> bool {
     terminal && term.is_some_and(|term| term != "dumb")
 }
 
-/// How many characters a person sees: sequences of colours take no place.
+/// The number of visible characters: colour sequences have no width.
 pub(super) fn width(text: &str) -> usize {
     let (mut seen, mut letters) = (0, text.chars());
     while let Some(letter) = letters.next() {

@@ -1,11 +1,10 @@
-//! How a failure reaches the person at the terminal: one line that says what happened, one that
-//! says what to do.
+//! Prints an error as two lines: what happened, and what to do.
 
 use std::fmt;
 
 use crate::{Colour, error_word};
 
-/// An error with advice. Travels inside `anyhow::Error` until [`report`] prints it.
+/// An error with a hint. Travels inside `anyhow::Error` until [`report`] prints it.
 #[derive(Debug)]
 pub struct Advised {
     message: String,
@@ -20,12 +19,12 @@ impl fmt::Display for Advised {
 
 impl std::error::Error for Advised {}
 
-/// An error for a person: what happened, and what to do.
+/// Makes an error from what happened and what to do.
 pub fn advised(message: impl fmt::Display, hint: impl Into<String>) -> anyhow::Error {
     Advised { message: message.to_string(), hint: hint.into() }.into()
 }
 
-/// The lines for stderr: `error: ...`, and `hint: ...` when the error brought advice.
+/// The lines for stderr: `error: ...`, and `hint: ...` if the error has a hint.
 pub fn report(error: &anyhow::Error) -> String {
     let (message, hint) = told(error);
     let mut text = format!("{}: {message}", error_word(Colour::Bad, "error"));
@@ -35,7 +34,7 @@ pub fn report(error: &anyhow::Error) -> String {
     text
 }
 
-/// What happened, on one line, and what to do, if the error brought advice.
+/// The error message on one line, and its hint if there is one.
 pub fn told(error: &anyhow::Error) -> (String, Option<String>) {
     let chain: Vec<String> = error.chain().map(|cause| one_line(&cause.to_string())).collect();
     let advised = error.chain().find_map(|cause| cause.downcast_ref::<Advised>());

@@ -1,8 +1,7 @@
-//! How commands show what they have to say: one kind of table, one form of times, colours where a
-//! person looks, and JSON for programs.
+//! Output of commands: tables, times and colours on a terminal, and JSON for programs.
 //!
-//! Nothing here wraps a line, and what goes into a pipe is whole. Words go through [`print_words`]:
-//! whatever others have written, a terminal gets no sequence that this program has not made.
+//! Lines never wrap, and output to a pipe is complete. Text goes through [`print_words`], so that a
+//! terminal gets no escape sequence from data of others.
 
 mod clean;
 mod colour;
@@ -35,24 +34,23 @@ pub struct AlwaysJson {
     json: bool,
 }
 
-/// Writes lines to stdout; a reader that went away (`| head`) is no error.
+/// Writes lines to stdout. A closed pipe (`| head`) is not an error.
 pub fn print(lines: &[impl Display]) -> anyhow::Result<()> {
     print_on(lines).map(|_| ())
 }
 
-/// Writes words for people to stdout: what others have put into them is shown, and not obeyed by
-/// the terminal.
+/// Writes text for people to stdout. Escapes control characters in it.
 pub fn print_words(lines: &[impl Display]) -> anyhow::Result<()> {
     print_words_on(lines).map(|_| ())
 }
 
-/// The same at once; whether somebody still reads them.
+/// Writes text for people to stdout and flushes it. Returns whether stdout is still open.
 pub fn print_words_on(lines: &[impl Display]) -> anyhow::Result<bool> {
     let cleaned = lines.iter().map(|line| clean(&line.to_string(), Breaks::Stay, on_stdout()));
     print_on(&cleaned.collect::<Vec<_>>())
 }
 
-/// Writes lines to stdout at once; whether somebody still reads them.
+/// Writes lines to stdout and flushes them. Returns whether stdout is still open.
 pub fn print_on(lines: &[impl Display]) -> anyhow::Result<bool> {
     let mut out = std::io::stdout().lock();
     let written = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
@@ -62,19 +60,19 @@ pub fn print_on(lines: &[impl Display]) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes to stderr at once, without an end of line of its own. That nobody reads it is no error,
-/// and changes nothing of what a command does.
+/// Writes to stderr and flushes it, without adding a line end. Ignores write errors: they do not
+/// change the result of a command.
 pub fn remark(text: impl Display) {
     let mut out = std::io::stderr().lock();
     let _ = write!(out, "{text}").and_then(|()| out.flush());
 }
 
-/// One JSON value, for programs.
+/// Serializes a JSON value for programs.
 pub fn json(answer: &impl Serialize) -> anyhow::Result<String> {
     serde_json::to_string_pretty(answer).context("the answer cannot be written as JSON")
 }
 
-/// Prints an answer: as JSON if a program asks, in words otherwise.
+/// Prints an answer: as JSON if `as_json` is set, else as text.
 pub fn say(
     as_json: bool,
     answer: &impl Serialize,

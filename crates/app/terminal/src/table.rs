@@ -1,13 +1,13 @@
-//! The one kind of table.
+//! Text tables.
 
 use super::clean::{Breaks, clean};
 use super::colour::{Colour, on_stdout, paint, width};
 
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
-/// Lines of a table whose columns are as wide as they need be; the first row is its head. Cells may
-/// be painted; a row is one line, whatever others have written into its cells.
+/// The lines of a table whose columns fit their content; the first row is the head. Cells may be
+/// coloured. Each row stays on one line, whatever its cells contain.
 pub fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
     lines(rows, on_stdout())
 }
@@ -26,7 +26,7 @@ fn line<const COLUMNS: usize>(row: &[String; COLUMNS], widths: &[usize; COLUMNS]
     for (cell, widest) in row.iter().zip(widths) {
         let taken = width(cell);
         if taken > 0 {
-            // Blanks are written only before a cell that has something: no line ends in them.
+            // Spaces are written only before a non-empty cell, so that no line ends in spaces.
             line.push_str(&" ".repeat(owed));
             owed = 0;
             line.push_str(&if is_head { paint(Colour::Head, cell) } else { cell.clone() });

@@ -1,9 +1,9 @@
-//! The one form of times: `2026-03-25T08:05:00.123Z`, to the millisecond, in UTC.
+//! Formats times as `2026-03-25T08:05:00.123Z`: in UTC, to the millisecond.
 
 use buffa_types::google::protobuf::Timestamp;
 use clock::Time;
 
-/// A moment in a sentence.
+/// A time in a sentence.
 pub fn moment(time: Option<&Timestamp>) -> String {
     time.map_or_else(
         || "an unknown time".to_owned(),
@@ -14,7 +14,7 @@ pub fn moment(time: Option<&Timestamp>) -> String {
     )
 }
 
-/// A moment in a table: nothing where there is none.
+/// A time in a table; empty if there is none.
 pub fn moment_in_table(time: Option<&Timestamp>) -> String {
     time.map_or_else(String::new, |_| moment(time))
 }

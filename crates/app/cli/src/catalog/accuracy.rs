@@ -1,5 +1,4 @@
-//! `torg catalog accuracy`: how well categories are recognised, over titles that people have
-//! labelled.
+//! `torg catalog accuracy`: measures category recognition on titles labelled by people.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +47,6 @@ pub(super) fn run(measure: &Measure, catalogue_dir: &Path) -> anyhow::Result<()>
     say(measure.json, &answer, || as_lines(&accuracy, &catalogue, measure.errors))
 }
 
-/// What the parts are called outside.
 fn part(part: Part) -> &'static str {
     match part {
         Part::Train => "train",

@@ -1,4 +1,4 @@
-//! `torg catalog check`: everything that is wrong with catalogue files.
+//! `torg catalog check`: validates catalogue files and prints every error.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use node::catalogue::{read_catalogue, read_lineage};
 use terminal::errors::advised;
 use terminal::{counted, json, print, print_words, say};
 
-/// Reads the files of a folder, and the past of that catalogue if it has one. Everything that is
-/// wrong goes to stdout, a line each.
+/// Validates the catalogue files of a folder, together with the past of that catalogue if it is
+/// given. Prints one error per line to stdout.
 pub(super) fn run(folder: &Path, past: Option<&Path>, as_json: bool) -> anyhow::Result<()> {
     let catalogue = match read_catalogue(folder) {
         Ok(catalogue) => Arc::new(catalogue),

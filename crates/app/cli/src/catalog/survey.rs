@@ -1,4 +1,4 @@
-//! `torg catalog survey`: what the present catalogue means for the offers that are there.
+//! `torg catalog survey`: shows how the existing offers fit the current catalogue.
 
 use std::sync::Arc;
 

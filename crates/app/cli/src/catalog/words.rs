@@ -1,11 +1,11 @@
-//! Categories and attributes, in words and for programs.
+//! Formats categories and attributes as text and as JSON.
 
 use catalog::{Candidate, Category, Kind, Use};
 use serde_json::{Value, json};
 
 use terminal::table;
 
-/// A category, what is below it, and what its offers say.
+/// The category, its children and its attributes, as text.
 pub(super) fn shown(category: Category<'_>, language: &str) -> Vec<String> {
     let mut lines = vec![named(category, language)];
     lines.extend(category.children().map(|child| format!("  {}", named(child, language))));
@@ -13,7 +13,7 @@ pub(super) fn shown(category: Category<'_>, language: &str) -> Vec<String> {
     lines
 }
 
-/// The same for programs.
+/// The category, its children and its attributes, as JSON.
 pub(super) fn whole(category: Category<'_>, language: &str) -> Value {
     let attribute = |used: Use<'_>| {
         let about = used.attribute();
@@ -33,12 +33,11 @@ pub(super) fn whole(category: Category<'_>, language: &str) -> Value {
     object
 }
 
-/// One category for programs.
 pub(super) fn described(category: Category<'_>, language: &str) -> Value {
     json!({ "id": category.id(), "path": category.path(language), "accepts_offers": category.accepts_offers() })
 }
 
-/// A table of the categories that a text may mean.
+/// A table of the categories that match a text.
 pub(super) fn found(candidates: &[Candidate<'_>], language: &str) -> Vec<String> {
     let head = ["POINTS", "CATEGORY", "NAME", ""].map(str::to_owned);
     let rows = candidates.iter().map(|Candidate { points, category, .. }| {
@@ -48,12 +47,11 @@ pub(super) fn found(candidates: &[Candidate<'_>], language: &str) -> Vec<String>
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// One category on a line.
 pub(super) fn named(category: Category<'_>, language: &str) -> String {
     format!("{}  {}  {}", category.id(), category.path(language), closed(category)).trim_end().to_owned()
 }
 
-/// What is to be known of a category that groups others.
+/// Marks a category that only groups others and accepts no offers.
 fn closed(category: Category<'_>) -> &'static str {
     if category.accepts_offers() { "" } else { "(no offers of its own)" }
 }

@@ -1,4 +1,4 @@
-//! What is written on the command line about values, and what is said to what was wrong with it.
+//! Parses `torg ctl` arguments and adds command-line hints to server errors.
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use connectrpc::ConnectError;
@@ -9,18 +9,16 @@ use wire::torg::tasks::v1::{SeenValue, ctl_change, seen_value};
 use super::super::remote::{reason, said};
 use terminal::errors::advised;
 
-/// The name of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(pub(crate) String);
 
-/// A value for a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Assignment {
     pub(super) name: Name,
     pub(super) value: SeenValue,
 }
 
-/// What a value has to be; `None`: there has to be none.
+/// The expected current value; `None` means that the parameter must have no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExpectedValue(Option<SeenValue>);
 
@@ -33,14 +31,13 @@ impl ExpectedValue {
     }
 }
 
-/// Reads the name of a parameter.
 pub(crate) fn name(text: &str) -> Result<Name, String> {
     let named: Parameter = text.parse().map_err(|error: triggers::Error| error.to_string())?;
     let named = ctl::canonical(&named).map_err(|error| error.to_string())?;
     Ok(Name(named.to_string()))
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
     let (left, right) = text
         .split_once('=')
@@ -48,12 +45,11 @@ pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
     Ok(Assignment { name: name(left)?, value: value(right)? })
 }
 
-/// Reads what a value has to be.
 pub(super) fn expected_value(text: &str) -> Result<ExpectedValue, String> {
     if text == "none" { Ok(ExpectedValue(None)) } else { Ok(ExpectedValue(Some(value(text)?))) }
 }
 
-/// Reads a value: a time, `now`, or a whole number.
+/// Parses a value: a time, `now`, or a whole number.
 pub(crate) fn value(text: &str) -> Result<SeenValue, String> {
     let kind = if let Ok(number) = text.parse() {
         seen_value::Kind::Number(number)
@@ -70,13 +66,14 @@ pub(crate) fn value(text: &str) -> Result<SeenValue, String> {
     Ok(SeenValue { kind: Some(kind), ..SeenValue::default() })
 }
 
-/// The time of this machine, to the millisecond: what is finer says nothing about data.
+/// The current time of this machine, truncated to milliseconds: a finer resolution says nothing
+/// about data.
 fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
-/// A moment as messages carry it: nanoseconds count forward, also before 1970.
+/// Converts a time to protobuf: nanoseconds count forward, also before 1970.
 fn wire_time(time: Timestamp) -> WireTime {
     let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
     if nanos < 0 {
@@ -85,7 +82,7 @@ fn wire_time(time: Timestamp) -> WireTime {
     WireTime { seconds, nanos, ..WireTime::default() }
 }
 
-/// The answer, or what the server said, with what helps on the command line.
+/// Converts a server error into an error with a hint for the command line.
 pub(super) fn answered<T>(answer: Result<T, ConnectError>) -> anyhow::Result<T> {
     answer.map_err(|error| match &*reason(&error) {
         "MOVES_BACK" => {

@@ -1,4 +1,4 @@
-//! `torg ctl watch`.
+//! `torg ctl watch`: prints values and their changes as they happen.
 
 use wire::torg::tasks::v1 as proto;
 
@@ -8,7 +8,8 @@ use node::config::Config;
 use terminal::errors::advised;
 use terminal::{print_on, print_words_on};
 
-/// Prints values and then every change, until the reader goes away or the server does.
+/// Prints the current values and then every change, until stdout is closed or the server ends the
+/// stream.
 pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> anyhow::Result<()> {
     let request = request(about)?;
     let client = asked.patient_client(config).await?;
@@ -26,7 +27,7 @@ pub(super) async fn run(about: &[String], asked: &Asked, config: &Config) -> any
     Err(advised("the server has ended the stream", "begin again: the current values come first"))
 }
 
-/// One text without a dot is how names begin; others are names.
+/// A single argument without a dot is a prefix; all other arguments are full names.
 fn request(about: &[String]) -> anyhow::Result<proto::WatchValuesRequest> {
     if let [prefix] = about
         && !prefix.contains('.')

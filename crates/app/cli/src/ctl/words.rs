@@ -1,4 +1,4 @@
-//! Values and their changes, in words.
+//! Formats values and their changes as text.
 
 use buffa_types::google::protobuf::Timestamp as WireTime;
 use jiff::Timestamp;
@@ -8,7 +8,6 @@ use terminal::{moment_in_table, one_line, table};
 
 const NO_VALUE: &str = "no value";
 
-/// A table of values.
 pub(super) fn values(values: &[CtlCurrent]) -> Vec<String> {
     if values.is_empty() {
         return Vec::new();
@@ -26,7 +25,6 @@ pub(super) fn values(values: &[CtlCurrent]) -> Vec<String> {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// What came of a change.
 pub(super) fn done(done: &CtlDone) -> String {
     let CtlDone { parameter, version, changed, moved_back, .. } = done;
     let (before, after) = (value(done.before.as_option()), value(done.after.as_option()));
@@ -39,7 +37,6 @@ pub(super) fn done(done: &CtlDone) -> String {
     }
 }
 
-/// A table of changes.
 pub(super) fn history(changes: &[CtlPast]) -> Vec<String> {
     let head = ["VERSION", "CHANGED", "BY", "BEFORE", "AFTER", "", "REASON"].map(str::to_owned);
     let rows = changes.iter().map(|change| {
@@ -56,7 +53,7 @@ pub(super) fn history(changes: &[CtlPast]) -> Vec<String> {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// A value that a watch tells of.
+/// One line of a watch.
 pub(super) fn told(current: &CtlCurrent) -> String {
     let parameter = &current.parameter;
     let at = moment_in_table(current.change_time.as_option());
@@ -78,7 +75,7 @@ pub(crate) fn value(value: Option<&SeenValue>) -> String {
     }
 }
 
-/// A time as it was set, to the nanosecond: a value is shown whole.
+/// A time in full, to the nanosecond: a value is never rounded.
 fn exactly(time: &WireTime) -> String {
     let time = Timestamp::new(time.seconds, time.nanos).ok();
     time.map_or_else(String::new, |time| time.to_string())

@@ -1,4 +1,5 @@
-//! Who may call: whether anybody could who should not, and whether nobody can who should.
+//! Checks access control: whether calls are open to unauthorized callers, and whether an admin can
+//! still get in.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use node::auth::{access_error, api_keys};
 use node::config::Config;
 use node::server::key_from_wire;
 
-/// Looks at the settings, the sources of keys, and the API keys where they can be read.
+/// Checks the settings, the key sources, and the API keys where they can be read.
 pub(super) async fn check(
     config: &Config,
     store: Option<&Store>,
@@ -71,7 +72,7 @@ fn judge_fetch(config: &Config, fetched: Option<access::Result<()>>) -> Finding 
     }
 }
 
-/// The keys of a store that we have open; none in one from before there were any.
+/// The API keys of a store opened by this command; empty if the store predates API keys.
 async fn own_keys(store: &Store) -> Option<Vec<ApiKey>> {
     match api_keys(store).list().await {
         Err(access::Error::Store(store::Error::UnknownTable { .. })) => Some(Vec::new()),
@@ -79,7 +80,7 @@ async fn own_keys(store: &Store) -> Option<Vec<ApiKey>> {
     }
 }
 
-/// The keys that a process tells of, if it believes that we may know.
+/// The API keys listed by a process, if the process lets this caller see them.
 async fn asked_keys(process: &Process) -> Option<Vec<ApiKey>> {
     let Remote { connection, config } = process.calls();
     let client = KeyServiceClient::new(connection, config);
@@ -87,7 +88,7 @@ async fn asked_keys(process: &Process) -> Option<Vec<ApiKey>> {
     Some(answer.keys.into_iter().map(key_from_wire).collect())
 }
 
-/// Somebody has to be able to do what only an admin may.
+/// At least one admin must be able to authenticate.
 fn judge_keys(config: &Config, keys: &[ApiKey], now: Time) -> Option<Finding> {
     if config.access.has_token_keys() || !config.access.api_keys {
         return None;

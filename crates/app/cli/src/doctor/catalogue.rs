@@ -1,4 +1,4 @@
-//! The catalogue, and its past.
+//! Checks the catalogue and its past.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::finding::{Area, Finding, Findings};
 use node::catalogue::{load_catalogue, read_lineage};
 use node::config::Config;
 
-/// Reads the files; `None` where they cannot be used.
+/// Reads the catalogue files; `None` if they cannot be used.
 pub(super) fn check(config: &Config, found: &mut Findings) -> Option<Arc<Catalogue>> {
     let hint = "`torg catalog check` lists everything that is wrong";
     let catalogue = match load_catalogue(&config.offers.catalogue_dir) {

@@ -1,29 +1,28 @@
-//! Whether clocks agree.
+//! Checks clock skew between this machine and another one.
 
 use super::finding::{Area, Finding};
 use super::limits::{CLOCK_ERROR_MS, CLOCK_WARNING_MS};
 
-/// What somebody's clock showed, and what ours showed before we asked and after the answer, in
-/// milliseconds.
+/// One comparison of a remote clock with the local clock, in milliseconds. The local clock is read
+/// before the request and after the response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) theirs: i64,
-    /// The time that passes between two things that their clock shows.
+    /// The resolution of the remote clock.
     pub(super) step: i64,
     pub(super) before: i64,
     pub(super) after: i64,
 }
 
 impl Reading {
-    /// By how much their clock is ahead of ours at least; negative if it is behind. The way of the
-    /// question and the step of their clock do not count.
+    /// The minimal offset of the remote clock; negative if it is behind. The round trip and the
+    /// resolution of the remote clock are allowed for.
     fn ahead(self) -> i64 {
         let Reading { theirs, step, before, after } = self;
         if theirs > after { theirs - after } else { (theirs + step - before).min(0) }
     }
 }
 
-/// Says how far apart two clocks are.
 pub(super) fn judge(whose: &str, reading: Reading) -> Finding {
     let ahead = reading.ahead();
     let apart = ahead.abs();

@@ -1,4 +1,5 @@
-//! What a process does not tell whoever asks: nothing is known of it then, neither good nor bad.
+//! Collects checks that a process refuses to this caller: their state is unknown, neither good nor
+//! bad.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +9,17 @@ use super::finding::{Area, Finding};
 use crate::remote::said;
 use terminal::errors::told;
 
-/// Areas that were not looked at because the process wants to know first who asks, or does not let
-/// this caller.
+/// Areas that were not checked because the process requires authentication or denies this caller
+/// access.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
     areas: BTreeSet<Area>,
-    /// What the process said, and what to do about it.
+    /// The error of the process, and its hint.
     said: Option<(String, Option<String>)>,
 }
 
 impl Closed {
-    /// Notes these areas, if that is why a call was refused; whether it is.
+    /// Notes these areas if the call was refused for lack of access. Returns whether it was.
     pub(super) fn keeps(&mut self, error: &ConnectError, areas: &[Area]) -> bool {
         let is_closed = matches!(error.code, ErrorCode::Unauthenticated | ErrorCode::PermissionDenied);
         if is_closed {
@@ -28,7 +29,7 @@ impl Closed {
         is_closed
     }
 
-    /// One warning for all of them.
+    /// One warning for all areas.
     pub(super) fn finding(self) -> Option<Finding> {
         let (why, remedy) = self.said?;
         let names: Vec<String> = self.areas.iter().map(ToString::to_string).collect();

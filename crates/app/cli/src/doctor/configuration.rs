@@ -1,14 +1,14 @@
-//! The configuration: whether it can be read, and whether every key and variable is known.
+//! Checks the configuration: whether it can be read, and whether every key and variable is known.
 
 use super::finding::{Area, Finding};
 use node::config::{Effective, Error};
 
-/// A configuration that cannot be used: nothing else can be looked at then.
+/// The finding for an unusable configuration, which stops all other checks.
 pub(super) fn refused(error: &Error) -> Finding {
     Finding::error(Area::Configuration, error.to_string(), error.hint())
 }
 
-/// What is doubtful about one that can.
+/// Warnings about a usable configuration.
 pub(super) fn judge(effective: &Effective) -> Vec<Finding> {
     let doubts = effective.warnings.iter().map(|warning| {
         let remedy = "correct its name, or unset it; `torg config` prints every key";

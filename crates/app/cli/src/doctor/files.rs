@@ -1,5 +1,5 @@
-//! Where uploaded files and photos are kept: something is written, read again, and deleted; and the
-//! files of some photos are looked for.
+//! Checks the object store of uploads and photos: writes, reads and deletes a test file, and looks
+//! up the files of some photos.
 
 mod faults;
 
@@ -18,12 +18,12 @@ use node::config::Config;
 
 const PROBE: &[u8] = b"torg doctor";
 
-/// Tries the place out, and looks for photos that the store knows, if it is at hand.
+/// Tests the object store. Also looks up photos that the store lists, if the store is available.
 pub(super) async fn check(config: &Config, store: Option<&Store>, past: &Past) -> Vec<Finding> {
     let url = &config.files.url;
     if let Some(folder) = files_folder(config) {
         match state(&folder) {
-            // To open it would make it.
+            // Opening the folder would create it.
             State::ToBeMade => return vec![past.missing(Area::Files, &url.to_string())],
             State::Useless(why) => {
                 let what = format!("{url} cannot be used: {why}");
@@ -66,8 +66,8 @@ async fn try_out(files: &Arc<dyn ObjectStore>) -> Result<(), Fault> {
     }
 }
 
-/// Looks for the files of photos at several places of their table, as far as there is time for it;
-/// nothing to say if there are none.
+/// Looks up the files of photos at several places of the photo table, within a time limit. Returns
+/// `None` if there are no photos.
 async fn look_for_photos(files: &Arc<dyn ObjectStore>, store: &Store, url: &str) -> Option<Finding> {
     let (mut photos, mut missing) = (0, Vec::new());
     let looks = async {
@@ -81,7 +81,7 @@ async fn look_for_photos(files: &Arc<dyn ObjectStore>, store: &Store, url: &str)
     };
     let failed = timeout(ANSWER_TIME_MAX, looks).await.ok().and_then(Result::err);
     match failed {
-        // A store from before there were photos.
+        // The store predates photos.
         Some(photos::PhotoError::Store(store::Error::UnknownTable { .. })) => None,
         Some(error) => {
             let what = format!("photos cannot be looked for: {error}");

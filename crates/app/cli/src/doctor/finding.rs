@@ -1,4 +1,4 @@
-//! What the doctor found, and how it is said.
+//! Findings of the doctor and their output.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use terminal::errors::told;
 use terminal::{counted, one_line, state};
 
-/// What a finding is about, in the order in which it is told.
+/// What a finding is about, in output order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Area {
@@ -34,16 +34,14 @@ impl fmt::Display for Area {
     }
 }
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
-    /// It was looked at and is as it should be.
+    /// Checked and as expected.
     Ok,
-    /// Good to know; nothing is wrong.
+    /// Information only.
     Note,
-    /// Something needs a person, or will stand still.
+    /// Needs attention, or will stop working.
     Warning,
-    /// Something does not work.
     Error,
 }
 
@@ -64,13 +62,12 @@ impl Serialize for Severity {
     }
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) area: Area,
     pub(super) severity: Severity,
     pub(super) what: String,
-    /// What to do about it; empty if there is nothing to do.
+    /// Empty if there is nothing to do.
     pub(super) remedy: String,
 }
 
@@ -91,14 +88,13 @@ impl Finding {
         Finding { area, severity: Severity::Error, what: what.into(), remedy: remedy.into() }
     }
 
-    /// An error that brings its own advice, or takes this one.
+    /// An error with the hint that it carries, or with `otherwise`.
     pub(super) fn failed(area: Area, error: &anyhow::Error, otherwise: &str) -> Finding {
         let (what, remedy) = told(error);
         Finding::error(area, what, remedy.unwrap_or_else(|| otherwise.to_owned()))
     }
 }
 
-/// Everything that was found.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<Finding>);
 
@@ -111,7 +107,7 @@ impl Findings {
         self.0.extend(findings);
     }
 
-    /// Puts what belongs together side by side.
+    /// Groups findings by area.
     pub(super) fn sort(&mut self) {
         self.0.sort_by_key(|finding| finding.area);
     }
@@ -120,7 +116,7 @@ impl Findings {
         self.0.iter().filter(|finding| finding.severity == severity).count() as u64
     }
 
-    /// A line for each, and one below it that says what to do.
+    /// One line per finding, followed by a line with its remedy.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for Finding { area, severity, what, remedy } in &self.0 {
@@ -135,7 +131,7 @@ impl Findings {
         lines
     }
 
-    /// How many errors and warnings there are.
+    /// The number of errors and warnings, as text.
     pub(super) fn verdict(&self) -> String {
         match (self.count(Severity::Error), self.count(Severity::Warning)) {
             (0, 0) => "nothing is wrong".to_owned(),
@@ -145,7 +141,6 @@ impl Findings {
         }
     }
 
-    /// One object.
     pub(super) fn json(&self) -> Value {
         json!({
             "errors": self.count(Severity::Error),

@@ -1,5 +1,5 @@
-//! Folders on this machine: whether they are there, whether they can be written to, and how much
-//! room their disk has.
+//! Checks local folders: whether they exist, whether they are writable, and how much disk space is
+//! free.
 
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -14,24 +14,24 @@ use node::config::{Config, Role};
 
 const MIB: u64 = 1 << 20;
 
-/// What says that folders were made already.
+/// Evidence that the folders were created before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Past {
-    /// Nothing: what is not there is made at the first start.
+    /// No evidence: the first start creates missing folders.
     New,
     /// A process has served from the store beside them.
     Served,
-    /// The process at this address works with them.
+    /// The process at this address uses them.
     AtWork(String),
 }
 
 impl Past {
-    /// That of a process on this machine, if one runs.
+    /// The evidence of a running process, if it is on this machine.
     pub(super) fn of(process: Option<&Process>) -> Past {
         process.map_or(Past::New, |process| Past::AtWork(process.url.clone()))
     }
 
-    /// What it means that a folder is not there that a start makes.
+    /// The finding for a missing folder that a start creates.
     pub(super) fn missing(&self, area: Area, folder: &str) -> Finding {
         match self {
             Past::New => Finding::note(area, format!("{folder} is not there yet: `torg serve` makes it"), ""),
@@ -49,17 +49,16 @@ impl Past {
     }
 }
 
-/// A folder that the configuration names.
 struct Folder<'c> {
     area: Area,
-    /// What it is, for people.
+    /// The description in findings.
     what: &'static str,
-    /// The key or flag that names it.
+    /// The configuration key or flag that sets it.
     key: &'static str,
     path: &'c Path,
 }
 
-/// The folders that a process of this configuration would write to.
+/// Checks the folders that a process with this configuration writes to.
 pub(super) fn check(config: &Config, past: &Past) -> Vec<Finding> {
     let mut folders = Vec::new();
     let store = store_folder(config);
@@ -70,7 +69,7 @@ pub(super) fn check(config: &Config, past: &Past) -> Vec<Finding> {
     let mut found: Vec<Finding> = folders.iter().map(|folder| folder.check(past)).collect();
     if let Some(path) = store.as_deref().filter(|store| !is_inside(store, &config.data_dir)) {
         let folder = Folder { area: Area::Folders, what: "the store's folder", key: "store.url", path };
-        // That the store is gone is told of the store.
+        // A missing store is reported by the check of the store.
         found.push(folder.check(&Past::New));
     }
     found.extend(working_folders(config).iter().map(|folder| folder.check(past)));
@@ -78,7 +77,7 @@ pub(super) fn check(config: &Config, past: &Past) -> Vec<Finding> {
     found
 }
 
-/// Those that a process makes for its own work.
+/// The working folders of a process.
 fn working_folders(config: &Config) -> Vec<Folder<'_>> {
     let mut folders = Vec::new();
     let loads = config.roles.contains(&Role::Api) || config.roles.contains(&Role::Feeds);
@@ -93,7 +92,7 @@ fn working_folders(config: &Config) -> Vec<Folder<'_>> {
     folders
 }
 
-/// Folders in the data folder in which something is that only a store knows the meaning of.
+/// Non-empty folders inside the data folder whose content is meaningless without the store.
 pub(super) fn leftovers(config: &Config) -> Vec<PathBuf> {
     if config.store.url.scheme() != "fjall" {
         return Vec::new();
@@ -107,7 +106,7 @@ pub(super) fn leftovers(config: &Config) -> Vec<PathBuf> {
     all.into_iter().flatten().filter(is_full).map(Path::to_owned).collect()
 }
 
-/// The folder of files, if they are in one.
+/// The folder of the object store, if it is a local folder.
 pub(super) fn files_folder(config: &Config) -> Option<PathBuf> {
     let folder = config.files.url.expose().strip_prefix("file:")?;
     Some(PathBuf::from(folder.strip_prefix("//").unwrap_or(folder)))
@@ -127,7 +126,7 @@ impl Folder<'_> {
     }
 }
 
-/// Where the embedded store is, if it is this that is used.
+/// The folder of the embedded store, if it is configured.
 pub(super) fn store_folder(config: &Config) -> Option<PathBuf> {
     match config.store.url.expose().parse() {
         Ok(StoreUrl::Fjall(path)) => Some(path),
@@ -135,7 +134,7 @@ pub(super) fn store_folder(config: &Config) -> Option<PathBuf> {
     }
 }
 
-/// Whether a path leads into a folder, by its words: `./data/store` is in `data`.
+/// Compares paths component by component: `./data/store` is inside `data`.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     match (std::path::absolute(path), std::path::absolute(folder)) {
         (Ok(path), Ok(folder)) => path.starts_with(folder),
@@ -143,7 +142,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// What to do about a folder that cannot be used.
+/// The remedy for an unusable folder.
 pub(super) fn remedy(why: &io::Error, key: &str) -> String {
     let first = match why.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there",
@@ -156,17 +155,16 @@ pub(super) fn remedy(why: &io::Error, key: &str) -> String {
     format!("{first}, or choose another folder with {key}")
 }
 
-/// Whether a folder can be used.
 #[derive(Debug)]
 pub(super) enum State {
     Writable,
-    /// It is not there, and can be made.
+    /// The folder does not exist and can be created.
     ToBeMade,
     Useless(io::Error),
 }
 
-/// Tries it out: a file is written into the folder and taken away. Of one that is not there, the
-/// nearest above it is asked.
+/// Tests a folder: writes a file into it and deletes the file. For a folder that does not exist,
+/// the nearest existing ancestor is tested.
 pub(super) fn state(folder: &Path) -> State {
     match std::fs::metadata(folder) {
         Ok(about) if !about.is_dir() => State::Useless(io::ErrorKind::NotADirectory.into()),
@@ -193,11 +191,11 @@ fn try_out(folder: &Path) -> io::Result<()> {
 
 fn above(folder: &Path) -> Option<PathBuf> {
     let parent = folder.parent()?;
-    // The parent of a plain name is the folder that we stand in.
+    // The parent of a bare name is the current folder.
     Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() })
 }
 
-/// How much room there is where something is written.
+/// Checks the free space of every disk that is written to.
 fn space(config: &Config) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(store) = store_folder(config)
@@ -212,7 +210,7 @@ fn space(config: &Config) -> Vec<Finding> {
     for Folder { area, key, path, .. } in working_folders(config) {
         others.push((area, key, Some(path)));
     }
-    // A disk is told of once.
+    // Each disk is reported once.
     let mut disks =
         Vec::from_iter(store_folder(config).and_then(|store| Free::of(&store)).map(|free| free.disk));
     for (area, key, path) in others {
@@ -230,18 +228,18 @@ fn space(config: &Config) -> Vec<Finding> {
     found
 }
 
-/// What a disk has left.
+/// Free space of a disk.
 #[derive(Clone, Copy, Debug)]
 struct Free {
     bytes: u64,
-    /// Files and folders that can still be made; `None` where the disk does not count them.
+    /// Free inodes; `None` if the file system does not count them.
     entries: Option<u64>,
-    /// Which disk it is.
+    /// The device number.
     disk: u64,
 }
 
 impl Free {
-    /// Of the disk that the folder is on, or would be.
+    /// The disk of this folder, or of its nearest existing ancestor.
     fn of(folder: &Path) -> Option<Free> {
         match (rustix::fs::statvfs(folder), std::fs::metadata(folder)) {
             (Ok(about), Ok(metadata)) => Some(Free {
@@ -268,7 +266,7 @@ fn judge_space(folder: &Path, key: &str, free: u64, reserve: u64) -> Finding {
     }
 }
 
-/// Room on a disk that nobody keeps a reserve on.
+/// Checks the free space of a disk for which no reserve is configured.
 fn judge_room(folder: &Path, area: Area, key: &str, free: u64) -> Option<Finding> {
     (free < FREE_MB_MIN * MIB).then(|| {
         let what = format!("only {} MB are free on the disk of {}", free / MIB, folder.display());

@@ -1,5 +1,5 @@
-//! Which process of this machine has the embedded store open, and where it listens. Linux tells
-//! that in `/proc`, of processes that this user may look into.
+//! Finds the local process that has the embedded store open, and its listening addresses. Uses
+//! `/proc` (Linux only), limited to processes that this user may inspect.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,23 +8,23 @@ use std::path::Path;
 
 use crate::owner::LOCK;
 
-/// How `/proc/net/tcp` writes that a socket listens.
+/// The state of a listening socket in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
 
-/// The process that has the store open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Keeper {
     pub(super) pid: u32,
-    /// Where it listens, as far as that can be seen from here.
+    /// Its listening addresses, as far as `/proc` shows them.
     pub(super) addresses: Vec<SocketAddr>,
 }
 
 impl Keeper {
-    /// Of the store in this folder; `None` if nobody has it open, and if that cannot be seen.
+    /// Finds the process that has the store in this folder open. Returns `None` if there is none,
+    /// or if `/proc` does not show it.
     pub(super) fn of(store: &Path) -> Option<Keeper> {
         let lock = std::fs::metadata(store.join(LOCK)).ok()?;
         let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        // The number of the file is that of others on other disks, too.
+        // Inode numbers are unique only within one disk.
         let of_process = |pid| Some((pid, sockets_beside(pid, (lock.dev(), lock.ino()))?));
         let (pid, sockets) = lockers(&locks, lock.ino()).into_iter().find_map(of_process)?;
         let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
@@ -32,8 +32,7 @@ impl Keeper {
         Some(Keeper { pid, addresses })
     }
 
-    /// Whether it is this process that listens at an address of this machine; `None` where that
-    /// cannot be seen.
+    /// Whether this process listens at the address; `None` if that is unknown.
     pub(super) fn serves(&self, url: &str) -> Option<bool> {
         let uri: http::Uri = url.parse().ok()?;
         let host = net::bare_host(uri.host()?);
@@ -51,15 +50,15 @@ impl Keeper {
         };
         match self.addresses.iter().any(is_at) {
             true => Some(true),
-            // Another machine may have the same port, and what listens nowhere may do so where it
-            // cannot be seen.
+            // The address may belong to another machine. A process without visible sockets may
+            // listen on sockets that `/proc` hides.
             false if is_here && !self.addresses.is_empty() => Some(false),
             false => None,
         }
     }
 }
 
-/// The processes that have locked a file of this number.
+/// The ids of processes that hold a lock on a file with this inode.
 fn lockers(locks: &str, inode: u64) -> Vec<u32> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -70,7 +69,7 @@ fn lockers(locks: &str, inode: u64) -> Vec<u32> {
     locks.lines().filter_map(of_line).collect()
 }
 
-/// The sockets of a process that has this file open.
+/// The socket inodes of a process, if it has this file open.
 fn sockets_beside(pid: u32, file: (u64, u64)) -> Option<BTreeSet<u64>> {
     let (mut sockets, mut has_it) = (BTreeSet::new(), false);
     for open in std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten() {
@@ -83,7 +82,7 @@ fn sockets_beside(pid: u32, file: (u64, u64)) -> Option<BTreeSet<u64>> {
     has_it.then_some(sockets)
 }
 
-/// Where these sockets listen.
+/// The listening addresses of these sockets.
 fn listening(table: &str, sockets: &BTreeSet<u64>) -> Vec<SocketAddr> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -93,7 +92,7 @@ fn listening(table: &str, sockets: &BTreeSet<u64>) -> Vec<SocketAddr> {
     table.lines().filter_map(of_line).collect()
 }
 
-/// `0100007F:1F90` is `127.0.0.1:8080`: words of four bytes as this machine keeps them.
+/// Parses `0100007F:1F90` as `127.0.0.1:8080`: four-byte words in the byte order of this machine.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;

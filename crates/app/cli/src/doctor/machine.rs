@@ -1,4 +1,4 @@
-//! What the operating system allows.
+//! Checks operating system limits.
 
 use rustix::process::{Resource, getrlimit};
 
@@ -7,16 +7,15 @@ use super::limits::{FILES_BESIDE_CONNECTIONS, FILES_MIN};
 use super::process::Process;
 use node::config::Config;
 
-/// Whose limit it is that is judged.
 enum Whose<'a> {
-    /// Of the process at this address.
+    /// The limit of the process at this address.
     Process(&'a str),
-    /// Of this program, and so of a process that is started from where it was.
+    /// The limit of this program, which a process started from the same shell inherits.
     Ours,
 }
 
-/// Whether enough files may be open: in the process that runs, if it says so; else in one that is
-/// started as this program was.
+/// Checks the limit on open files: that of the running process if it reports one, else that of this
+/// program.
 pub(super) async fn check(config: &Config, process: Option<&Process>) -> Finding {
     let connections_max = config.limits.connections_max.into();
     if let Some(process) = process

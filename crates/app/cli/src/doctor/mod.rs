@@ -1,9 +1,8 @@
-//! `torg doctor`: looks at everything that the configuration names, and says what is wrong and what
-//! to do.
+//! `torg doctor`: checks everything that the configuration names, and suggests remedies.
 //!
-//! What can be looked at without a running process is: files, folders, the store, Kafka, stages of
-//! the file. What only a process knows is asked of the one that is named, or that holds the port of
-//! this configuration. One file for each area; in it, what asks is apart from what judges.
+//! Files, folders, the store, Kafka and configured stages are checked directly. Everything else is
+//! asked of a running process: the one that is named, or the one that listens on the configured
+//! port. Each area has its own file, in which requests are separate from judgement.
 
 mod access;
 mod catalogue;
@@ -49,7 +48,7 @@ pub(crate) struct Examination {
     place: Place,
 }
 
-/// Looks at everything. Errors end it with exit code 1, notes and warnings do not.
+/// Runs all checks. Only errors lead to exit code 1; notes and warnings do not.
 pub(crate) async fn run(asked: Examination, loaded: Result<Effective, Error>) -> anyhow::Result<()> {
     let mut found = Findings::default();
     match loaded {
@@ -83,7 +82,7 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     if let Some(process) = process {
         found.extend(process.check(&clock).await);
     }
-    // Before the store is opened: its connections are not to be counted.
+    // Runs before the store is opened, so that the store's connections are not counted.
     let postgres = postgres::check(config, process.is_some(), &clock).await;
     let store::Opened { store, is_locked, past } =
         store::check(config, &holder, keeper.as_ref(), found).await;
@@ -99,7 +98,7 @@ async fn examine(place: &Place, config: &Config, found: &mut Findings) {
     }
     found.extend(tasks::files(config));
     if let Some(process) = process {
-        // A process that knows its problems says it best; of an earlier one it is put together
+        // A process reports its own problems best. For an older version the findings are assembled
         // here.
         if let Some(problems) = process.problems(&mut closed).await {
             found.extend(problems);

@@ -1,4 +1,4 @@
-//! PostgreSQL under the store: its version, its clock, and whether it has connections left.
+//! Checks the PostgreSQL server of the store: its version, its clock, and its free connections.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use super::limits::{ANSWER_TIME_MAX, POSTGRES_CONNECTIONS_MORE, POSTGRES_VERSION
 use crate::remote::roots_of;
 use node::config::Config;
 
-/// Parameters of the address that the store reads and PostgreSQL does not know.
+/// Address parameters that the store reads and PostgreSQL does not know.
 const OUR_PARAMETERS: [&str; 3] = ["schema", "lock", "sslmode"];
-/// How many are connected is asked of the statistics, which are open to every role; who they are is
-/// not.
+/// The number of connections comes from the statistics, which every role may read; the details of
+/// other connections are restricted.
 const FACTS: &str = "SELECT current_setting('server_version_num')::int4, \
      (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
      current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4, \
      (SELECT coalesce(sum(numbackends), 0)::int4 FROM pg_stat_database WHERE datname IS NOT NULL)";
 
-/// What the server says of itself.
 struct Facts {
     /// `150004` for 15.4.
     version: u32,
     clock: Reading,
-    /// Connections for everybody but superusers, and those that are open.
+    /// Connections available to ordinary users, and those that are open.
     connections_max: u32,
     connections: u32,
 }
 
-/// Asks the server, before the store is opened: all connections but the one that asks are of
-/// others. Nothing to say if it cannot be asked, which the opening of the store tells better.
+/// Queries the server before the store is opened, so that all connections but this one belong to
+/// others. Returns no finding if the server cannot be queried: opening the store reports that in
+/// more detail.
 pub(super) async fn check(config: &Config, process_runs: bool, clock: &Clock) -> Vec<Finding> {
     if !matches!(config.store.url.scheme(), "postgres" | "postgresql") {
         return Vec::new();
@@ -67,7 +67,7 @@ async fn ask(config: &Config, clock: &Clock) -> Result<Facts, String> {
     })
 }
 
-/// A connection of our own; an encrypted one only to a server whose certificate is trusted.
+/// Opens a connection; an encrypted one requires a trusted server certificate.
 async fn connect(config: &Config) -> Result<Client, String> {
     let (address, mode) = plain_address(config.store.url.expose())?;
     let mut address: tokio_postgres::Config = address.parse().map_err(|_| "no address".to_owned())?;
@@ -87,7 +87,7 @@ async fn connect(config: &Config) -> Result<Client, String> {
     Ok(connected)
 }
 
-/// The address without what only the store understands, and whether the connection is encrypted.
+/// The address without the parameters of the store, and the TLS mode.
 fn plain_address(url: &str) -> Result<(String, SslMode), String> {
     let mut url: Url = url.parse().map_err(|error| format!("no address: {error}"))?;
     let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -127,7 +127,7 @@ impl Facts {
         vec![version, self.judge_connections(config, process_runs), clocks::judge("PostgreSQL", self.clock)]
     }
 
-    /// A process that runs has its connections; one that is to be started needs them.
+    /// A running process already has its connections; a process to be started still needs them.
     fn judge_connections(&self, config: &Config, process_runs: bool) -> Finding {
         let Facts { connections_max, connections, .. } = self;
         let free = connections_max.saturating_sub(*connections);

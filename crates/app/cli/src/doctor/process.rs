@@ -1,4 +1,4 @@
-//! The process of this configuration: who holds its port, and what it says of itself.
+//! Finds the process of this configuration and checks what it reports about itself.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ use demo::{Traces, own_address};
 use node::config::Config;
 use node::server;
 
-/// What the clock in the head of an answer counts in.
+/// Resolution of the `Date` header.
 const DATE_STEP_MS: i64 = 1000;
-/// Areas of which only a process knows whether all is well with them, and how it is said if it is.
+/// Areas that only a process can report on, and the text of an `ok` finding.
 const TOLD_BY_PROCESS: [(Area, &str); 3] = [
     (Area::Stages, "the process finds nothing wrong with its stages"),
     (Area::Feeds, "the process knows of no load and no link that needs somebody"),
@@ -37,20 +37,20 @@ const TOLD_BY_PROCESS: [(Area, &str); 3] = [
 /// A process that answers.
 pub(super) struct Process {
     pub(super) url: String,
-    /// It was found by the configuration, and not by `--server`: it is of this machine.
+    /// Found through the configuration instead of `--server`, so it is on this machine.
     pub(super) is_own: bool,
     remote: Remote,
 }
 
-/// Who is where a process of this configuration would be.
+/// What was found at the address of the process.
 pub(super) enum Holder {
     Torg(Box<Process>),
-    /// Somebody who has the port and says nothing that can be understood.
+    /// The port is open, but there is no valid response.
     Silent(Silent),
     Nobody,
 }
 
-/// Somebody who has the port of this configuration and says nothing.
+/// A program that has the configured port and gives no valid response.
 pub(super) struct Silent {
     url: String,
     wants_certificate: bool,
@@ -64,7 +64,6 @@ impl Holder {
         }
     }
 
-    /// Where that is.
     fn url(&self) -> Option<&str> {
         match self {
             Holder::Torg(process) => Some(&process.url),
@@ -82,8 +81,8 @@ impl Holder {
 }
 
 impl Silent {
-    /// What that means, where somebody has the embedded store open or nobody, and it may be known
-    /// who.
+    /// The finding for an unresponsive port, given whether the embedded store is locked and, if
+    /// known, by which process.
     pub(super) fn judge(&self, is_locked: bool, keeper: Option<&Keeper>) -> Finding {
         let url = &self.url;
         if self.wants_certificate {
@@ -118,8 +117,8 @@ impl Silent {
     }
 }
 
-/// Looks for the process that is named, or for the one of this configuration: where a demo says
-/// that it is, where whoever has the store open listens, or at the configured address.
+/// Finds the process that is named, or the one of this configuration: at the address that a demo
+/// recorded, at the addresses of the process that has the store open, or at the configured address.
 pub(super) async fn find(
     place: &Place,
     config: &Config,
@@ -145,7 +144,7 @@ pub(super) async fn find(
             Holder::Nobody
         }
         Err(error) if is_taken(&error) => configured(place, config, found).await,
-        // To whom a port is forbidden it is not said whether somebody has it.
+        // If binding the port is forbidden, the error does not show whether the port is in use.
         Err(error) if is_forbidden(&error) && answers(config).await => configured(place, config, found).await,
         Err(error) => {
             found.add(Finding::failed(Area::Process, &error, "choose another address with --listen"));
@@ -154,13 +153,14 @@ pub(super) async fn find(
     }
 }
 
-/// The process at the configured address, which somebody has.
+/// Reaches the process at the configured address, which is in use.
 async fn configured(place: &Place, config: &Config, found: &mut Findings) -> Holder {
     let reached = reach(&own_url(config), true, place.connect_own(config)).await;
     let has_client_ca = !config.tls.client_ca_file.as_os_str().is_empty();
     reached.unwrap_or_else(|wrong| match wrong {
         Wrong::Silent(silent) => Holder::Silent(silent),
-        // With TLS 1.3 it hangs up without saying that this is why.
+        // With TLS 1.3 the server closes the connection without naming the missing certificate as
+        // the cause.
         Wrong::Told(_) if has_client_ca => {
             Holder::Silent(Silent { url: own_url(config), wants_certificate: true })
         }
@@ -168,7 +168,8 @@ async fn configured(place: &Place, config: &Config, found: &mut Findings) -> Hol
     })
 }
 
-/// The process of this data folder, if it is known to be at another port than the configured one.
+/// The process of this data folder, if it is known to listen on another port than the configured
+/// one.
 async fn elsewhere(
     place: &Place,
     config: &Config,
@@ -186,14 +187,14 @@ async fn elsewhere(
         match reach(&own_url(&there), true, place.connect_own(&there)).await {
             Ok(holder) => return Some(holder),
             Err(Wrong::Silent(silent)) => return Some(Holder::Silent(silent)),
-            // Another port of a process that has its own one, too.
+            // The process may listen on several ports; this one is not the API.
             Err(Wrong::Told(_)) => {}
         }
     }
     None
 }
 
-/// Says so where commands would ask another address than that of the process.
+/// Warns if commands would use another address than that of the process.
 fn judge_place(config: &Config, url: &str) -> Option<Finding> {
     let is_configured = url.parse::<http::Uri>().ok()?.port_u16() == Some(config.listen.port());
     if is_configured || config.listen.port() == 0 {
@@ -203,7 +204,7 @@ fn judge_place(config: &Config, url: &str) -> Option<Finding> {
     Some(Finding::note(Area::Process, what, format!("commands find it by --server {url}")))
 }
 
-/// Whether somebody listens at the configured address.
+/// Whether anything listens at the configured address.
 async fn answers(config: &Config) -> bool {
     let connected = timeout(ANSWER_TIME_MAX, TcpStream::connect(own_address(config.listen))).await;
     matches!(connected, Ok(Ok(_)))
@@ -218,9 +219,7 @@ fn nobody(config: &Config) -> Finding {
     Finding::note(Area::Process, what, "start `torg serve`; of others, ask by --server URL")
 }
 
-/// Why there is no process to ask.
 enum Wrong {
-    /// Nothing came.
     Silent(Silent),
     Told(Finding),
 }
@@ -241,7 +240,6 @@ fn is_forbidden(error: &anyhow::Error) -> bool {
     error.to_string().contains("Permission denied")
 }
 
-/// The process at an address, or what is there instead.
 async fn reach(
     url: &str,
     is_own: bool,
@@ -266,7 +264,6 @@ async fn reach(
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 enum Unread {
     #[error("it does not answer")]
@@ -281,24 +278,24 @@ fn stranger(url: &str, why: &str) -> Finding {
 }
 
 impl Process {
-    /// A connection for calls.
+    /// A connection for RPC calls.
     pub(super) fn calls(&self) -> Remote {
         Remote { connection: self.remote.connection.clone(), config: self.remote.config.clone() }
     }
 
-    /// How many files the process may have open; `None` if it does not say.
+    /// The open-files limit of the process; `None` if it does not report one.
     pub(super) async fn files_max(&self) -> Option<u64> {
         let (_, text) = self.read("/metrics").await.ok()?;
         files_max(std::str::from_utf8(&text).ok()?)
     }
 
-    /// An answer in JSON, and the time in its head.
+    /// A JSON response and its `Date` header.
     async fn get(&self, path: &str) -> Result<(Option<String>, Value), Unread> {
         let (date, text) = self.read(path).await?;
         Ok((date, serde_json::from_slice(&text).unwrap_or_default()))
     }
 
-    /// An answer as it comes, and the time in its head.
+    /// A response body and its `Date` header.
     async fn read(&self, path: &str) -> Result<(Option<String>, Bytes), Unread> {
         let asked = async {
             let answer = self.remote.send(Method::GET, path, full_body(Bytes::new())).await?;
@@ -312,8 +309,7 @@ impl Process {
         }
     }
 
-    /// What the process says of itself: whether it is ready, which version it is, and what time it
-    /// is there.
+    /// Checks readiness, version and clock of the process.
     pub(super) async fn check(&self, clock: &Clock) -> Vec<Finding> {
         let mut found = Vec::new();
         let before = clock.now().as_ms();
@@ -353,8 +349,8 @@ impl Process {
         }
     }
 
-    /// What the process finds wrong itself, and what it finds well if it has looked lately; `None`
-    /// if it is of an earlier version, which does not know the question.
+    /// The problems that the process reports, plus `ok` findings if its figures are recent. Returns
+    /// `None` for an older version without this call.
     pub(super) async fn problems(&self, closed: &mut Closed) -> Option<Vec<Finding>> {
         let Remote { connection, config } = self.calls();
         let client = ObserveServiceClient::new(connection, config);
@@ -367,14 +363,14 @@ impl Process {
     }
 }
 
-/// The limit among the figures of a process. One of an earlier version does not show it, nor does
-/// any to those who may not ask.
+/// Reads the open-files limit from the metrics. Older versions do not expose it, and it is hidden
+/// from unauthorized callers.
 fn files_max(metrics: &str) -> Option<u64> {
     let value = metrics.lines().find_map(|line| line.strip_prefix("process_max_fds "))?;
     value.trim().split('.').next()?.parse().ok()
 }
 
-/// Whether a process is of a version that has no such call.
+/// Whether the error means that this version of the process does not have the call.
 pub(super) fn is_not_served(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::Unimplemented | ErrorCode::NotFound)
 }
@@ -423,8 +419,7 @@ fn judge_problems(answer: &ListProblemsResponse) -> Vec<Finding> {
     [told, vec![Finding::warning(Area::Process, what, remedy)]].concat()
 }
 
-/// Problems, and a word about every area that has none: who asks wants to know that it was looked
-/// at.
+/// Adds an `ok` finding for every area without problems, to show that it was checked.
 fn with_what_is_well(mut found: Vec<Finding>) -> Vec<Finding> {
     for (area, well) in TOLD_BY_PROCESS {
         if found.iter().all(|finding| finding.area != area) {
@@ -434,7 +429,7 @@ fn with_what_is_well(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
-/// A problem that a process tells of.
+/// Converts a problem that the process reports.
 fn told(problem: &Problem) -> Finding {
     use problem::Severity as Told;
     let Problem { code, about, text, remedy, .. } = problem;
@@ -449,7 +444,7 @@ fn told(problem: &Problem) -> Finding {
 }
 
 fn area_of(code: &str, about: &str) -> Area {
-    // What cannot be looked at is not well.
+    // A check that cannot run is not ok.
     let what = if code == "looks_fail" { about } else { code };
     match what.split('_').next().unwrap_or_default() {
         "store" => Area::Store,
@@ -507,7 +502,7 @@ mod tests {
         assert_eq!(told(&problem), Finding::error(Area::Stages, "spam: it does not answer", "start it"));
     }
 
-    /// Every code that a process has, and where it belongs.
+    /// Every problem code of a process, and its area.
     const CODES: [(&str, Area); 28] = [
         ("consumer_stuck", Area::Topics),
         ("export_late", Area::Topics),
@@ -554,7 +549,7 @@ mod tests {
         ] {
             assert_eq!(area_of("looks_fail", about), area, "{about}");
         }
-        // Whatever looks like a code where problems are made is one of them.
+        // Every string in that file that looks like a code is one.
         let made = include_str!("../../../node/src/figures/problems.rs");
         let is_code = |text: &&str| {
             text.contains('_') && text.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')

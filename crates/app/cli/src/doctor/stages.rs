@@ -1,4 +1,4 @@
-//! Stages: whether outside ones answer, and how all of them fare in the processes that run.
+//! Checks stages: whether outside stages answer, and how stages do in the running processes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use node::stages_file;
 use terminal::moment;
 use text::shell::quoted;
 
-/// Asks every outside stage that is known here to describe itself: those of the file, and those
-/// that were registered if the store is at hand. That of a demo runs only as long as the demo does.
+/// Asks every known outside stage to describe itself: the configured ones, and the registered ones
+/// if the store is available. The stage of a demo runs only while the demo does.
 pub(super) async fn outside(
     config: &Config,
     catalogue: &Arc<Catalogue>,
@@ -49,7 +49,7 @@ pub(super) async fn outside(
             }
         },
     };
-    // Whoever has the store open is no demo that runs.
+    // If this command has the store open, the demo is not running.
     let (own, asked): (Vec<&StageSpec>, Vec<&StageSpec>) =
         known.values().partition(|outside| is_demo && store.is_some() && outside.id == demo::STAGE);
     let mut found = join_all(asked.into_iter().map(|outside| describe(outside, catalogue))).await;
@@ -69,7 +69,7 @@ async fn registered(store: &Store, configured: Vec<StageSpec>) -> store::Result<
     let alone = configured.iter().map(|outside| (outside.id.clone(), outside.clone())).collect();
     match StageStore::new(store, configured).load().await {
         Ok(known) => Ok(known.into_iter().map(|(id, known)| (id, known.spec)).collect()),
-        // A store from before there were outside stages.
+        // The store predates outside stages.
         Err(store::Error::UnknownTable { .. }) => Ok(alone),
         Err(error) => Err(error),
     }
@@ -91,7 +91,7 @@ async fn describe(outside: &StageSpec, catalogue: &Arc<Catalogue>) -> Finding {
     Finding::error(Area::Stages, what, "start it, or correct its address; what waits for it is not lost")
 }
 
-/// How all stages fare, as a process tells.
+/// The state of all stages, as a process reports it.
 pub(super) async fn at_work(process: &Process, now_ms: i64, closed: &mut Closed) -> Vec<Finding> {
     let Remote { connection, config } = process.calls();
     let client = StageAdminServiceClient::new(connection, config);
@@ -105,7 +105,7 @@ pub(super) async fn at_work(process: &Process, now_ms: i64, closed: &mut Closed)
                 found
             }
         }
-        // A process without the role api.
+        // The process does not have the role `api`.
         Err(error) if is_not_served(error.code) || closed.keeps(&error, &[Area::Stages]) => Vec::new(),
         Err(error) => vec![Finding::failed(Area::Stages, &said(&error), "look at the log of the process")],
     }

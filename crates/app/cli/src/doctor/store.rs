@@ -1,5 +1,5 @@
-//! The store: whether it can be opened, whether it is sound, and whether its tables are those of
-//! this program.
+//! Checks the store: whether it opens, whether it is undamaged, and whether its tables match this
+//! program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,20 +18,17 @@ use node::config::Config;
 use node::parts::{schema, try_open_store};
 
 const RESTORE: &str = "restore this store from a copy; `torg store check` lists all that is damaged";
-/// A table that has rows as soon as a process has served from a store.
+/// A table that has rows once a process has served from the store.
 const SERVED: &str = "watcher_settings";
 
-/// What came of opening the store.
 pub(super) struct Opened {
-    /// `None` where it cannot be opened, or where a process holds it.
+    /// `None` if it cannot be opened, or if a process has it open.
     pub(super) store: Option<Store>,
-    /// Another process has the embedded store open.
     pub(super) is_locked: bool,
-    /// What it says of the folders beside it.
+    /// What the store implies about the folders beside it.
     pub(super) past: Past,
 }
 
-/// Opens the store to look at it.
 pub(super) async fn check(
     config: &Config,
     holder: &Holder,
@@ -81,7 +78,7 @@ async fn has_served(store: &Store) -> bool {
     store.scan(&Scan::all(table).limit(1)).await.is_ok_and(|page| !page.rows.is_empty())
 }
 
-/// A process runs, and it is not this store that it has open.
+/// A process runs, but it uses another store than this one.
 fn unused(config: &Config, process: &Process) -> Finding {
     let what = format!("the process at {} works with another store than {}", process.url, config.store.url);
     Finding::warning(Area::Store, what, SAME)
@@ -89,7 +86,7 @@ fn unused(config: &Config, process: &Process) -> Finding {
 
 const SAME: &str = "give the doctor the same --data, --store and torg.toml that the process was started with";
 
-/// The same configuration for somebody who does not wait for a database that is away.
+/// The same configuration with a short wait for an unreachable database.
 fn impatient(config: &Config) -> Config {
     let mut config = config.clone();
     let postgres = &mut config.store.postgres;
@@ -108,7 +105,7 @@ fn refused(
     Some(match (error, holder) {
         (store::Error::Missing { place }, _) => missing(place, config, holder),
         (store::Error::Locked { path }, Holder::Torg(process)) => judge_keeper(path, &process.url, keeper),
-        // That is told of the process.
+        // The check of the process reports this.
         (store::Error::Locked { .. }, Holder::Silent(_)) => return None,
         (store::Error::Locked { path }, Holder::Nobody) => {
             let who = match keeper {
@@ -125,7 +122,7 @@ fn refused(
     })
 }
 
-/// Somebody has it open: whether that is the process that answers at this address.
+/// The finding for a store in use: whether the process at this address is the one that has it open.
 fn judge_keeper(path: &str, url: &str, keeper: Option<&Keeper>) -> Finding {
     match keeper.and_then(|keeper| Some((keeper.pid, keeper.serves(url)?))) {
         Some((pid, true)) => {
@@ -145,7 +142,7 @@ fn judge_keeper(path: &str, url: &str, keeper: Option<&Keeper>) -> Finding {
     }
 }
 
-/// There is no store: before the first start that is as it should be.
+/// The finding for a missing store, which is normal before the first start.
 fn missing(place: &str, config: &Config, holder: &Holder) -> Finding {
     if let Some(process) = holder.process().filter(|process| process.is_own) {
         let what = format!("a process runs at {}, and there is no store at {place}", process.url);
@@ -179,14 +176,13 @@ async fn look_at(store: &Store, config: &Config, found: &mut Findings) {
     found.extend(missing_tables(store));
 }
 
-/// What was read.
 #[derive(Default)]
 struct Looked {
     rows: u64,
-    /// About how many there are; `None` if all were read.
+    /// The estimated number of rows; `None` if all were read.
     of: Option<u64>,
     damages: Vec<store::Error>,
-    /// Damages beyond these.
+    /// Damages beyond those that are listed.
     more: u64,
 }
 
@@ -209,7 +205,7 @@ impl Looked {
         let Some(of) = of else {
             return Finding::ok(Area::Store, format!("{place} is sound: all {rows} rows were read"));
         };
-        // How many there are is a guess.
+        // The total is an estimate.
         let percent = (rows.saturating_mul(100) / of.max(1)).min(99);
         let what = format!(
             "{place}: the {rows} rows that were read in {} s are sound, some {percent} of 100",
@@ -219,8 +215,8 @@ impl Looked {
     }
 }
 
-/// Reads a small store whole, with all that is kept beside rows, and of a large one as much as
-/// there is time for.
+/// Reads a small store completely, including the data kept beside rows. Reads a large store until
+/// the time limit.
 async fn read(store: &Store, time: Duration) -> store::Result<Looked> {
     let (of, mut looked) = (store.approximate_rows().await?, Looked::default());
     if of <= ROWS_READ_MAX {
@@ -233,8 +229,8 @@ async fn read(store: &Store, time: Duration) -> store::Result<Looked> {
     Ok(looked)
 }
 
-/// Reads some rows of each table in turn, until it is time, and tells whether all were read before.
-/// A table with damage is not read on.
+/// Reads some rows of each table in turn until the deadline. Returns whether all rows were read.
+/// Stops reading a table at its first damage.
 async fn read_in_turn(store: &Store, until: Instant, looked: &mut Looked) -> store::Result<bool> {
     let tables = store.schema().tables().iter().copied();
     let mut left: BTreeMap<&str, (&'static TableDef, Option<Key>)> =

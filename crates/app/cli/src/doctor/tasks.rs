@@ -1,4 +1,4 @@
-//! Reactive tasks: whether the files of the configuration are right, and which tasks fail.
+//! Checks reactive tasks: whether the configured files are valid, and which tasks fail.
 
 use taskfile::TaskSet;
 use wire::torg::tasks::v1::list_tasks_request::Standing;
@@ -12,7 +12,7 @@ use crate::remote::{Remote, said};
 use node::config::Config;
 use text::shell::quoted;
 
-/// The files that a process puts to work when it starts.
+/// Checks the files that a process applies at start.
 pub(super) fn files(config: &Config) -> Option<Finding> {
     let path = &config.tasks.path;
     if path.as_os_str().is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn files(config: &Config) -> Option<Finding> {
     })
 }
 
-/// Tasks that need somebody, as a process tells.
+/// Tasks that need attention, as a process reports them.
 pub(super) async fn at_work(process: &Process, closed: &mut Closed) -> Vec<Finding> {
     let Remote { connection, config } = process.calls();
     let client = TaskServiceClient::new(connection, config);

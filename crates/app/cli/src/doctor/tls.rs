@@ -1,4 +1,4 @@
-//! The certificate of the port.
+//! Checks the TLS certificate of the server.
 
 use access::Tls;
 use clock::Time;
@@ -13,7 +13,7 @@ use node::config::Config;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 const RENEW: &str = "renew it: a running process takes up changed files by itself";
 
-/// Whether the files can be used together, and for how long.
+/// Checks that certificate and key match, and when the certificate expires.
 pub(super) fn check(config: &Config, now: Time) -> Vec<Finding> {
     match Tls::load(&config.tls) {
         Ok(None) => Vec::new(),

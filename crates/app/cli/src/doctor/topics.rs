@@ -1,5 +1,5 @@
-//! Topics: whether they can be reached, whether they are there as configured, and whether their
-//! consumers keep up with what is removed.
+//! Checks topics: whether they can be reached, whether they match the configuration, and whether
+//! consumers keep up with retention.
 
 use stages::limits::EVENTS_TOPIC;
 use store::{Store, StoreOptions, StoreUrl};
@@ -14,11 +14,10 @@ use crate::topic_server::TopicServer;
 use node::config::Config;
 use node::parts::{open_topics, schema};
 
-/// A topic that Torg uses.
 struct Wanted<'c> {
     name: &'c str,
     partitions: u32,
-    /// The key that says how many partitions it gets when it is made.
+    /// The configuration key of the number of partitions.
     key: &'static str,
 }
 
@@ -41,7 +40,7 @@ fn wanted(config: &Config) -> Vec<Wanted<'_>> {
     .into()
 }
 
-/// Asks whoever has the topics: Kafka, the store, or the process that holds the store.
+/// Asks the owner of the topics: Kafka, the store, or the process that has the store open.
 pub(super) async fn check(
     config: &Config,
     store: Option<&Store>,
@@ -62,12 +61,12 @@ pub(super) async fn check(
                 vec![Finding::failed(Area::Topics, &said(&error), "look at the log of the process")]
             }
         },
-        // Topics of a store that is not there, or told about above.
+        // The store is missing, or its failure is already reported.
         (None, None) => Vec::new(),
     }
 }
 
-/// A store without anything in it: Kafka's messages need none.
+/// An empty store; topics in Kafka need no data in it.
 async fn in_memory() -> store::Result<Store> {
     Store::open(&StoreUrl::Memory, schema()?, &StoreOptions::default()).await
 }
@@ -108,7 +107,7 @@ async fn described(topics: &Topics) -> topics::Result<Vec<Description>> {
     Ok(all)
 }
 
-/// Compares what is there with what the configuration says.
+/// Compares the topics with the configuration.
 fn judge(config: &Config, topics: &[Description]) -> Vec<Finding> {
     let mut found = Vec::new();
     let wanted = wanted(config);
@@ -141,7 +140,7 @@ fn judge(config: &Config, topics: &[Description]) -> Vec<Finding> {
     found
 }
 
-/// Consumers that have not read what is about to be removed, or was.
+/// Consumers with unread messages that retention has removed or will remove soon.
 async fn behind(topics: &Topics, topic: &Description, now_ms: i64) -> Vec<Finding> {
     let name = &topic.spec.name;
     let mut found = Vec::new();
@@ -163,16 +162,16 @@ async fn behind(topics: &Topics, topic: &Description, now_ms: i64) -> Vec<Findin
     found
 }
 
-/// How late a consumer is in a partition.
+/// The lag of a consumer in one partition.
 struct Late<'t> {
     consumer: &'t str,
     topic: &'t str,
     partition: u32,
-    /// Whether messages were removed before it read them.
+    /// Whether retention removed messages before the consumer read them.
     lost: bool,
-    /// The age of the oldest message that it has not read, in milliseconds.
+    /// The age of the oldest unread message, in milliseconds.
     age: Option<i64>,
-    /// For how long messages are kept, in milliseconds.
+    /// The retention time, in milliseconds.
     kept: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Whom to ask about which feed, and how to print the answer.
+//! Shared flags that select a server and a feed, and the output of responses.
 
 use clap::Args;
 use connectrpc::{ConnectError, ErrorCode};
@@ -36,14 +36,14 @@ pub(crate) struct AskedOfFeed {
     pub(super) asked: Asked,
 }
 
-/// The feed of a seller who has only one.
+/// The namespace of a seller's only feed.
 pub(super) const DEFAULT_NAMESPACE: &str = "default";
 
-/// How another command about the same is typed, so that it works as it is printed.
+/// Builds follow-up commands that work exactly as printed.
 pub(super) struct Follow(String);
 
 impl Follow {
-    /// The whole line of `torg feed` with these words.
+    /// A complete `torg feed` command line.
     pub(super) fn line(&self, words: &str) -> String {
         format!("torg feed {words}{}", self.0)
     }
@@ -55,7 +55,7 @@ impl Follow {
 }
 
 impl AskedOfFeed {
-    /// Commands about the same feed.
+    /// Follow-up commands about the same feed.
     pub(super) fn follow(&self, config: &Config) -> Follow {
         let Follow(of_seller) = self.asked.follow(config);
         let is_usual = self.namespace == DEFAULT_NAMESPACE;
@@ -65,7 +65,7 @@ impl AskedOfFeed {
 }
 
 impl Asked {
-    /// Commands about the same seller.
+    /// Follow-up commands about the same seller.
     pub(super) fn follow(&self, config: &Config) -> Follow {
         let seller = if self.seller.is_empty() {
             String::new()

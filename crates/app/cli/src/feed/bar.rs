@@ -1,19 +1,18 @@
-//! How far the reading of a large file has come, for the person at the terminal.
+//! A progress bar for reading large files.
 
 use feedfile::Progress;
 
 use terminal::{redraws_on_stderr, remark};
 
-/// Smaller files are read before anybody can look.
+/// Smaller files are read too fast for a bar.
 const LARGE_BYTES: u64 = 8 << 20;
-/// Characters of the bar.
+/// Width of the bar, in characters.
 const WIDTH: u64 = 30;
 
-/// A line on stderr that is drawn again and again; nothing where that cannot be, or if the file is
-/// small.
+/// A line on stderr that is redrawn. Draws nothing for small files, or if stderr cannot be redrawn.
 pub(super) struct Bar {
     total: Option<u64>,
-    /// What was drawn last, in thousandths.
+    /// The progress drawn last, in thousandths.
     drawn: u64,
 }
 
@@ -23,7 +22,6 @@ impl Bar {
         Self { total, drawn: 0 }
     }
 
-    /// Takes the line away.
     pub(super) fn clear(&self) {
         if self.total.is_some() {
             remark("\r\x1b[K");

@@ -1,4 +1,4 @@
-//! `torg feed check FILE`: what a load would say of a file, without a server.
+//! `torg feed check FILE`: reports what a load would say about a file, without a server.
 
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -76,7 +76,7 @@ fn currency(text: &str) -> Result<String, String> {
     if is_code { Ok(text.to_uppercase()) } else { Err("three letters such as RUB are expected".to_owned()) }
 }
 
-/// Runs the check. Offers that would be rejected are an error.
+/// Runs the check. Rejected offers make the command fail.
 pub(super) fn run(check: &Check, config: &Config) -> anyhow::Result<()> {
     let (input, bytes) = open(&check.file)?;
     let mut bar = Bar::for_input(bytes);
@@ -131,7 +131,7 @@ fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// The input, and how many bytes it has if that is known.
+/// The input, and its size in bytes if it is known.
 pub(super) fn open(file: &Path) -> anyhow::Result<(Box<dyn Read + Send>, Option<u64>)> {
     if is_stdin(file) {
         return Ok((Box::new(std::io::stdin()), None));
@@ -149,7 +149,7 @@ pub(super) fn open(file: &Path) -> anyhow::Result<(Box<dyn Read + Send>, Option<
 }
 
 fn verdict(report: &Report) -> anyhow::Result<()> {
-    // What was printed stands before what is said about it.
+    // Flush stdout before the error goes to stderr.
     std::io::stdout().flush().ok();
     let summary = &report.summary;
     if let Outcome::Broken(problem) = &summary.outcome {

@@ -1,4 +1,4 @@
-//! Files to and from a server, over the connection that calls take.
+//! Uploads files to a server and downloads reports, over the connection of RPC calls.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,12 +17,12 @@ use tokio::sync::mpsc;
 use super::super::remote::{Remote, advice};
 use terminal::errors::advised;
 
-/// Bytes of a file that are sent at once.
+/// Bytes of one chunk.
 const PIECE_BYTES: usize = 64 << 10;
-/// Pieces that are ready to be sent.
+/// Chunks that are buffered for sending.
 const READY: usize = 4;
 
-/// Which feed of which seller: what stands in the paths of files.
+/// The seller and the feed in the paths of files.
 pub(super) struct FeedPath<'p> {
     pub(super) seller: &'p str,
     pub(super) namespace: &'p str,
@@ -34,13 +34,13 @@ impl FeedPath<'_> {
     }
 }
 
-/// What the server says of an upload.
+/// The response to an upload.
 #[derive(Debug, Deserialize)]
 struct Uploaded {
     number: String,
 }
 
-/// Uploads everything that is read; the number of its load.
+/// Uploads the whole input. Returns the number of its load.
 pub(super) async fn upload(
     remote: &Remote,
     feed: &FeedPath<'_>,
@@ -53,7 +53,6 @@ pub(super) async fn upload(
     number.context("the server answers an upload with something else than the number of its load")
 }
 
-/// Downloads a report (`problems.xlsx`, `problems.csv`) into a file.
 pub(super) async fn download(
     remote: &Remote,
     feed: &FeedPath<'_>,
@@ -91,7 +90,7 @@ async fn send(
     Err(refused(status, &Remote::whole(answer).await?))
 }
 
-/// The server's words.
+/// Converts an error response.
 fn refused(status: http::StatusCode, text: &[u8]) -> anyhow::Error {
     let object: Option<serde_json::Value> = serde_json::from_slice(text).ok();
     let field = |name: &str| object.as_ref().and_then(|object| object[name].as_str()).map(str::to_owned);
@@ -104,7 +103,7 @@ fn refused(status: http::StatusCode, text: &[u8]) -> anyhow::Error {
     }
 }
 
-/// The code that calls would be answered with.
+/// The RPC error code that matches the HTTP status.
 fn code_of(status: http::StatusCode) -> Option<ErrorCode> {
     Some(match status {
         http::StatusCode::UNAUTHORIZED => ErrorCode::Unauthenticated,
@@ -118,7 +117,7 @@ fn code_of(status: http::StatusCode) -> Option<ErrorCode> {
     })
 }
 
-/// What a thread reads, piece by piece.
+/// Reads the input on a blocking thread and streams it in chunks.
 fn streamed(mut input: impl Read + Send + 'static) -> ClientBody {
     let (sender, mut pieces) = mpsc::channel::<Result<Frame<Bytes>, ConnectError>>(READY);
     tokio::task::spawn_blocking(move || {
@@ -141,7 +140,7 @@ fn streamed(mut input: impl Read + Send + 'static) -> ClientBody {
     StreamBody::new(futures::stream::poll_fn(move |context| pieces.poll_recv(context))).boxed()
 }
 
-/// A part of a path.
+/// Escapes one segment of a path.
 fn escaped(part: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),

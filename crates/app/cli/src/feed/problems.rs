@@ -1,4 +1,4 @@
-//! `torg feed errors`: what is wrong with the offers of a load.
+//! `torg feed errors`: lists the problems of the offers in a load.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::files::{FeedPath, download};
 use node::config::Config;
 use terminal::one_line;
 
-/// Problems that are asked for at once.
+/// Problems per request.
 const PAGE: u32 = 200;
 
 /// Which problems, and where to put them.
@@ -101,7 +101,7 @@ impl Errors {
         Ok(answered(client.summarize_problems(request).await)?)
     }
 
-    /// As many problems as are wanted, and whether there are more.
+    /// Up to the requested number of problems, and whether there are more.
     async fn listed(&self, client: &Client, load: &proto::Load) -> anyhow::Result<(Vec<OfferProblem>, bool)> {
         let mut problems = Vec::new();
         let mut page_token = String::new();

@@ -1,4 +1,4 @@
-//! Calls about feeds, loads and mappings, one for each command.
+//! RPC calls about feeds, loads and mappings, one per command.
 
 use buffa_types::google::protobuf::FieldMask;
 use wire::torg::feeds::v1::{self as proto, Feed, Missing};
@@ -10,7 +10,7 @@ use super::words;
 use node::config::Config;
 use terminal::errors::advised;
 
-/// Feeds or mappings that are asked for at once.
+/// Feeds or mappings per request.
 const PAGE: u32 = 100;
 
 pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result<()> {
@@ -49,14 +49,13 @@ pub(super) async fn run(command: FeedCommand, config: &Config) -> anyhow::Result
         FeedCommand::Confirm { load, feed } => confirm(&feed, load, config).await,
         FeedCommand::Mappings { asked } => mappings(&asked, config).await,
         FeedCommand::Map { own, category, asked } => map(&own, category, &asked, config).await,
-        // These are run by their own modules.
+        // Other modules run these.
         FeedCommand::Check(_) | FeedCommand::Schema | FeedCommand::Upload(_) | FeedCommand::Errors(_) => {
             Ok(())
         }
     }
 }
 
-/// The feed that is meant.
 pub(super) async fn get(client: &Client, feed: &AskedOfFeed) -> anyhow::Result<Feed> {
     let request = proto::GetFeedRequest {
         seller: feed.asked.seller.clone(),
@@ -91,7 +90,8 @@ async fn list(asked: &Asked, config: &Config) -> anyhow::Result<()> {
     }
 }
 
-/// Reads the feed first: of a message that is changed as a whole, what was not named stays.
+/// Reads the feed first: a nested message is replaced as a whole, so its other fields must be sent
+/// again.
 async fn change(settings: &FeedSettings, feed: &AskedOfFeed, config: &Config) -> anyhow::Result<()> {
     let client = feed.asked.client(config).await?;
     let known = get(&client, feed).await?;

@@ -1,4 +1,4 @@
-//! A feed as the command line describes it, and which of its fields were named.
+//! Feed settings from the command line, and the field mask of those that were given.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ impl From<Fate> for Missing {
     }
 }
 
-/// `90s`, `30m`, `4h`, `1d`.
+/// Parses `90s`, `30m`, `4h` or `1d`.
 fn period(text: &str) -> Result<Duration, String> {
     let wrong = || "a number with s, m, h or d is expected: 4h".to_owned();
     let (unit_at, unit) = text.char_indices().next_back().ok_or_else(wrong)?;
@@ -89,7 +89,7 @@ fn period(text: &str) -> Result<Duration, String> {
 }
 
 impl FeedSettings {
-    /// The feed with what was named, starting from `feed`, and the paths of what was.
+    /// Applies the given settings to `feed`. Returns the feed and the mask of changed fields.
     pub(super) fn applied_to(&self, mut feed: Feed) -> (Feed, FieldMask) {
         let mut paths: Vec<&str> = Vec::new();
         if let Some(title) = &self.title {
@@ -113,7 +113,7 @@ impl FeedSettings {
 
     fn apply_link(&self, feed: &mut Feed, paths: &mut Vec<&str>) {
         if let Some(url) = &self.link {
-            // Another address has other credentials and the same period.
+            // A new address resets the credentials and keeps the period.
             let period = feed.link.as_option().and_then(|link| link.period.as_option().cloned());
             let password = self.password.as_ref().map(|word| word.expose().to_owned()).unwrap_or_default();
             let user = self.user.clone().unwrap_or_default();

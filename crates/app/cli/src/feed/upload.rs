@@ -1,4 +1,4 @@
-//! `torg feed upload FILE`: sends a file, and follows its load to the end.
+//! `torg feed upload FILE`: sends a file and follows its load to the end.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use node::config::Config;
 use terminal::errors::advised;
 use terminal::{redraws_on_stderr, remark};
 
-/// How often it is asked how far a load is.
+/// Polling interval of a load's progress.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
 
 /// What to upload.

@@ -1,4 +1,4 @@
-//! Feeds and loads, in words.
+//! Formats feeds and loads as text.
 
 use wire::torg::feeds::v1::fetch::Outcome;
 use wire::torg::feeds::v1::load::{Origin, State};
@@ -7,7 +7,6 @@ use wire::torg::feeds::v1::{Counts, Feed, Fetch, Load, Mapping, Missing};
 use super::asked::Follow;
 use terminal::{moment, one_line, state as paint_state, table};
 
-/// A table of feeds.
 pub(super) fn feeds(feeds: &[Feed], follow: &Follow) -> Vec<String> {
     if feeds.is_empty() {
         return vec![format!("there is no feed yet: {}", follow.line("add"))];
@@ -30,7 +29,6 @@ fn from(feed: &Feed) -> String {
     feed.link.as_option().map_or_else(|| "uploads".to_owned(), |link| link.url.clone())
 }
 
-/// Everything about one feed.
 pub(super) fn feed(feed: &Feed, follow: &Follow) -> Vec<String> {
     let title = one_line(&feed.title);
     let title = if title.is_empty() { title } else { format!(" ({title})") };
@@ -78,7 +76,6 @@ fn fetched(fetch: &Fetch) -> String {
     format!("fetched last at {}: {how}", moment(fetch.time.as_option()))
 }
 
-/// A table of loads.
 pub(super) fn loads(loads: &[Load], follow: &Follow) -> Vec<String> {
     if loads.is_empty() {
         return vec![format!("there was no load yet: {}", follow.line("upload FILE"))];
@@ -121,25 +118,23 @@ fn state(load: &Load) -> &'static str {
     }
 }
 
-/// Whether nothing changes any more unless somebody does something.
+/// Whether the load changes no more without an action of a user.
 pub(super) fn is_settled(load: &Load) -> bool {
     use State::{STATE_DONE, STATE_FAILED, STATE_SUPERSEDED, STATE_WAITING};
     matches!(load.state.as_known(), Some(STATE_DONE | STATE_FAILED | STATE_SUPERSEDED | STATE_WAITING))
 }
 
-/// A load in a few words.
 fn outcome(load: &Load) -> String {
     let rejected = load.counts.as_option().map_or(0, |counts| counts.rejected);
     let rejected = if rejected > 0 { format!(", {rejected} rejected") } else { String::new() };
     format!("{} {}{rejected}", load.number, paint_state(state(load)))
 }
 
-/// How far a load is, in one line.
+/// The progress of a load, in one line.
 pub(super) fn progress(load: &Load) -> String {
     format!("load {}: {}, {:.0} %", load.number, state(load), load.progress * 100.0)
 }
 
-/// The report of a load.
 pub(super) fn load(load: &Load, follow: &Follow) -> Vec<String> {
     let kind = [&*load.format, &load.encoding].into_iter().filter(|text| !text.is_empty());
     let kind: Vec<&str> = kind.collect();
@@ -191,7 +186,7 @@ fn counted(counts: &Counts) -> String {
     if words.is_empty() { "nothing so far".to_owned() } else { words.join(", ") }
 }
 
-/// A table of what sellers' categories are.
+/// A table of sellers' categories and the categories that they map to.
 pub(super) fn mappings(mappings: &[Mapping], follow: &Follow) -> Vec<String> {
     if mappings.is_empty() {
         return vec![format!("no category was mapped yet: {}", follow.line("map 'Own > Category' CATEGORY"))];

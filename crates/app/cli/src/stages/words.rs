@@ -1,15 +1,14 @@
-//! Stages, in words.
+//! Formats stages as text.
 
 use wire::torg::stages::v1 as proto;
 
 use terminal::{cut, moment, one_line, state as paint_state, table};
 
-/// Differences that are printed one by one.
+/// Differences that are listed one by one.
 const DIFFERENCES_MAX: usize = 20;
-/// Letters of a value that are printed on a terminal.
+/// Characters of a value that are printed on a terminal.
 const VALUE_CHARS_MAX: usize = 120;
 
-/// A table of all stages.
 pub(super) fn list(stages: &[proto::Stage]) -> Vec<String> {
     let mut rows = vec![
         ["STAGE", "KIND", "FRESH", "TIMERS", "BACKGROUND", "PARKED", "VISITS/S", "STATE"].map(str::to_owned),
@@ -34,8 +33,8 @@ fn row(stage: &proto::Stage) -> [String; 8] {
     ]
 }
 
-/// What waits. All are counted up to the same limit: a count that is less than another one is a
-/// whole one, also if there are more of the other.
+/// The queue depths. All counts stop at the same limit, so a count below another one is exact even
+/// if the other is capped.
 fn counts(depth: &proto::Depth) -> [String; 4] {
     let counts = [depth.fresh, depth.timers, depth.background, depth.parked];
     let most = counts.into_iter().max();
@@ -52,7 +51,7 @@ fn kind(stage: &proto::Stage) -> &'static str {
     }
 }
 
-/// Whether it is well, in a few words.
+/// The health of a stage, in a few words.
 fn state(stage: &proto::Stage) -> String {
     if let Some(pause) = stage.pause.as_option() {
         return format!("paused since {}: {}", moment(pause.time.as_option()), one_line(&pause.reason));
@@ -71,7 +70,6 @@ fn state(stage: &proto::Stage) -> String {
     }
 }
 
-/// Everything about one stage.
 pub(super) fn stage(answer: &proto::GetStageResponse) -> Vec<String> {
     let nothing = proto::Stage::default();
     let stage = answer.stage.as_option().unwrap_or(&nothing);
@@ -122,7 +120,7 @@ pub(super) fn stage(answer: &proto::GetStageResponse) -> Vec<String> {
         ));
         lines.extend(shadow.examples.iter().take(DIFFERENCES_MAX).flat_map(difference));
     }
-    // Parked ones stand below, with their attempts.
+    // Parked offers are listed below, with their attempts.
     for failed in answer.failed.iter().filter(|failed| !failed.parked) {
         let time = moment(failed.time.as_option());
         lines.push(format!(
@@ -143,7 +141,6 @@ pub(super) fn stage(answer: &proto::GetStageResponse) -> Vec<String> {
     lines
 }
 
-/// What a stage may do at a time.
 pub(super) fn limits(limits: Option<&proto::StageLimits>) -> String {
     let limits = limits.cloned().unwrap_or_default();
     let rate = limits.rate.map_or_else(
@@ -170,7 +167,6 @@ pub(super) fn registered(answer: &proto::RegisterStageResponse, only_checked: bo
     vec![format!("stage {}{version} {done}", stage.id)]
 }
 
-/// What a dry run found.
 pub(super) fn rehearsal(answer: &proto::DryRunResponse) -> Vec<String> {
     let mut lines = vec![format!(
         "{} offers seen: {} would change, {} would not, {} failed; nothing was saved",

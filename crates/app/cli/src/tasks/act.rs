@@ -1,4 +1,4 @@
-//! What is done with one task: every action has a reason, which stands in its history.
+//! Commands that act on one task. Each takes a reason, which the task's history records.
 
 use std::collections::BTreeMap;
 

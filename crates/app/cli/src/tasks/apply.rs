@@ -1,4 +1,4 @@
-//! `torg tasks apply|plan|files`: task files and a running process.
+//! `torg tasks apply | plan | files`: task files of a running process.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(super) async fn run(apply: Apply, config: &Config) -> anyhow::Result<()> {
     asked.say(&answer, || words::applied(&answer))
 }
 
-/// Says what files would change on a running process.
+/// Prints what the files would change on a running process.
 pub(super) async fn plan(compare: Compare, config: &Config) -> anyhow::Result<()> {
     let files = read(std::slice::from_ref(&compare.old))?;
     let request = proto::ApplyTasksRequest { files, dry_run: true, ..Default::default() };
@@ -44,8 +44,8 @@ pub(super) async fn files(asked: &Asked, config: &Config) -> anyhow::Result<()> 
     asked.say(&answer, || words::files(&answer))
 }
 
-/// Files that are right as far as can be seen here: the report of what is not says more than a
-/// refusal of the server could.
+/// Reads files that pass the local checks: the local report has more detail than a refusal of the
+/// server.
 fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<proto::TaskFile>> {
     let texts = files::texts(paths)?;
     files::checked(texts.clone())?;

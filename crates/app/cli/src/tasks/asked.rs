@@ -1,4 +1,4 @@
-//! Whom to ask about tasks, and what is said to what they refuse.
+//! Shared flags that select a server, and hints for its errors.
 
 use clap::Args;
 use connectrpc::ConnectError;
@@ -37,7 +37,7 @@ impl Asked {
     }
 }
 
-/// The answer, or what the server said, with what helps on the command line.
+/// Converts a server error into an error with a hint for the command line.
 pub(super) fn answered<T>(answer: Result<T, ConnectError>) -> anyhow::Result<T> {
     answer.map_err(|error| {
         let hint = match &*reason(&error) {

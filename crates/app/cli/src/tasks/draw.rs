@@ -1,4 +1,4 @@
-//! `torg tasks graph`: which tasks read and move which parameters.
+//! `torg tasks graph`: draws which tasks read and move which parameters.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,6 @@ enum Format {
     Json,
 }
 
-/// Prints the graph.
 pub(super) fn run(draw: &Draw) -> anyhow::Result<()> {
     let mut graph = taskfile::graph(&files::tasks(&draw.files)?);
     if let Some(name) = &draw.near {

@@ -1,4 +1,4 @@
-//! Task files, logs and values, from a disk.
+//! Reads task files, logs and values from disk.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,10 +11,10 @@ use taskfile::{Errors, TaskSet};
 use terminal::errors::advised;
 use terminal::remark;
 
-/// A log, or a file of values.
+/// Maximum size of a log or of a file of values.
 const RECORD_BYTES_MAX: u64 = 512 << 20;
 
-/// The texts of files and folders; a file that is named twice is read once.
+/// Reads files and folders; a file that is named twice is read once.
 pub(super) fn texts(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> {
     let mut texts = BTreeMap::new();
     for path in paths {
@@ -25,17 +25,15 @@ pub(super) fn texts(paths: &[PathBuf]) -> anyhow::Result<Vec<(String, String)>> 
     Ok(texts.into_iter().collect())
 }
 
-/// The tasks of files that have to be right.
 pub(super) fn tasks(paths: &[PathBuf]) -> anyhow::Result<TaskSet> {
     checked(texts(paths)?)
 }
 
-/// The tasks of texts that have to be right.
 pub(super) fn checked(texts: Vec<(String, String)>) -> anyhow::Result<TaskSet> {
     TaskSet::read(texts).map_err(|errors| refused(&errors))
 }
 
-/// Prints what is wrong to stderr, and makes the error that ends the command.
+/// Prints the errors to stderr, and returns the error that ends the command.
 fn refused(errors: &Errors) -> anyhow::Error {
     remark(taskfile::render(&errors.errors, errors.more, 0));
     advised("the task files have errors", "mend them; torg tasks validate shows warnings, too")

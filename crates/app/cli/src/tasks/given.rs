@@ -1,19 +1,18 @@
-//! What is written on the command line about tasks.
+//! Parses `torg tasks` arguments.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use wire::torg::tasks::v1::list_tasks_request::Standing as Wire;
 
-/// Where a range begins or ends.
+/// The start or the end of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Border {
-    /// At the beginning of a day in the time zone of the task.
+    /// The start of a day in the time zone of the task.
     Day(Date),
-    /// At a moment.
     Moment(Timestamp),
 }
 
-/// Reads a day, or a moment with its offset from UTC.
+/// Parses a day, or a time with its offset from UTC.
 pub(super) fn border(text: &str) -> Result<Border, String> {
     if let Ok(moment) = text.parse() {
         return Ok(Border::Moment(moment));

@@ -1,4 +1,4 @@
-//! `torg tasks log`.
+//! `torg tasks log`: prints the log of a run.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use wire::torg::tasks::v1 as proto;
 use super::asked::{Asked, answered};
 use node::config::Config;
 
-/// How often it is looked whether a run has said more.
+/// Polling interval for new log output.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Whose log to print.
@@ -27,7 +27,7 @@ pub(crate) struct Log {
     asked: Asked,
 }
 
-/// Prints the log, piece by piece; as JSON a line for every piece.
+/// Prints the log in chunks; with JSON, one line per chunk.
 pub(super) async fn run(log: Log, config: &Config) -> anyhow::Result<()> {
     let client = log.asked.client(config).await?;
     let run = log.run.unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) async fn run(log: Log, config: &Config) -> anyhow::Result<()> {
         if piece.complete || !(more || log.follow) {
             return Ok(());
         }
-        // The last run stays the one that was the last at first.
+        // Pin the run: later requests must not switch to a newer one.
         (request.run, request.offset) = (piece.run, piece.next_offset);
         if !more {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -49,7 +49,7 @@ pub(super) async fn run(log: Log, config: &Config) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a piece at once; whether somebody still reads it.
+/// Prints and flushes a chunk. Returns whether stdout is still open.
 fn print_on(piece: &proto::ReadLogResponse, json: bool) -> anyhow::Result<bool> {
     let mut out = std::io::stdout().lock();
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! `torg tasks list|explain|queue|history|runs`.
+//! `torg tasks list | explain | queue | history | runs`: shows the state of tasks.
 
 use clap::Args;
 use wire::torg::tasks::v1 as proto;
@@ -8,9 +8,9 @@ use super::given::Standing;
 use super::words;
 use node::config::Config;
 
-/// Tasks that are asked for at once.
+/// Tasks per request.
 const TASKS_PAGE: u32 = 500;
-/// Events or runs that are asked for at once.
+/// Events or runs per request.
 const PAST_PAGE: u32 = 1000;
 
 /// Which tasks to show.

@@ -1,4 +1,4 @@
-//! `torg tasks plan OLD NEW`: what a change of the files changes, without a server.
+//! `torg tasks plan OLD NEW`: compares two sets of task files, without a server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,13 +37,12 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// The comparison of two sets of files; `None` if there is only one.
+    /// Compares two sets of files; `None` if only one is given.
     pub(super) fn offline(&self) -> Option<anyhow::Result<()>> {
         self.new.as_ref().map(|new| run(self, new))
     }
 }
 
-/// Prints the difference.
 fn run(compare: &Compare, new: &PathBuf) -> anyhow::Result<()> {
     let old = files::tasks(std::slice::from_ref(&compare.old))?;
     let new = files::tasks(std::slice::from_ref(new))?;
@@ -76,7 +75,7 @@ fn run(compare: &Compare, new: &PathBuf) -> anyhow::Result<()> {
     print_words(&lines)
 }
 
-/// Tasks that have seen all there is.
+/// The state of tasks that have processed all known values.
 fn settled(plans: &[Plan], values: &Seen, now: Timestamp) -> BTreeMap<TaskName, TaskState> {
     let state = |plan: &Plan| {
         let looks_at = plan.trigger.parameters();

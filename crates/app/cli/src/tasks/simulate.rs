@@ -1,4 +1,4 @@
-//! `torg tasks simulate`: what would have run.
+//! `torg tasks simulate`: replays a log of values and shows which runs would have started.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub(crate) struct Simulate {
     json: bool,
 }
 
-/// Runs the simulation, or two of them.
+/// Runs one simulation, or compares two.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<()> {
     let log = files::record(&asked.log, read_log)?;
     let first = asked.play(&asked.files, &log)?;

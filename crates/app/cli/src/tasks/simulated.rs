@@ -1,11 +1,10 @@
-//! Simulations as JSON. Times are in UTC, durations in seconds.
+//! Formats simulations as JSON. Times are in UTC, durations in seconds.
 
 use jiff::SignedDuration;
 use planner::Seen;
 use planner::simulate::{Comparison, Firing, Miss, Moved, Simulation, Write};
 use serde_json::{Map, Value, json};
 
-/// What has happened.
 pub(super) fn simulation(simulation: &Simulation) -> Value {
     let longest = simulation.silence.iter().map(|(task, silence)| {
         let queued = simulation.starvation.get(task).copied().unwrap_or_default();
@@ -36,7 +35,6 @@ pub(super) fn simulation(simulation: &Simulation) -> Value {
     })
 }
 
-/// How two simulations differ.
 pub(super) fn comparison(comparison: &Comparison) -> Value {
     let moved = |moved: &Moved| {
         json!({

@@ -1,4 +1,4 @@
-//! `torg tasks validate`: what is wrong with task files.
+//! `torg tasks validate`: checks task files.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) struct Validate {
     json: bool,
 }
 
-/// Runs the check. Errors are an error, warnings are none.
+/// Runs the check. Only errors make the command fail, warnings do not.
 pub(super) fn run(validate: &Validate) -> anyhow::Result<()> {
     let texts = files::texts(&validate.files)?;
     let files = texts.len();
@@ -51,7 +51,7 @@ pub(super) fn run(validate: &Validate) -> anyhow::Result<()> {
     if read.is_ok() {
         return Ok(());
     }
-    // What was printed stands before what is said about it.
+    // Flush stdout before the error goes to stderr.
     std::io::stdout().flush().ok();
     Err(advised("the task files have errors, and none of their tasks is taken", "mend them and check again"))
 }

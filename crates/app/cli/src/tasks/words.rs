@@ -1,4 +1,4 @@
-//! Tasks, in words.
+//! Formats tasks as text.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,9 @@ use wire::torg::tasks::v1::{self as proto, SeenValue, cause, task_run, task_stat
 use crate::ctl::words::value;
 use terminal::{cut, moment_in_table as moment, one_line, state as paint_state, table};
 
-/// Letters of an error in a table on a terminal.
+/// Characters of an error in a table on a terminal.
 const ERROR_CHARS_MAX: usize = 120;
 
-/// A table of tasks.
 pub(super) fn tasks(tasks: &[proto::TaskSummary]) -> Vec<String> {
     let head = ["TASK", "STANDING", "LAST SUCCESS", "RUNS", "PRIORITY", "POOL", "NOTE"].map(str::to_owned);
     let rows = tasks.iter().map(|task| {
@@ -46,7 +45,7 @@ fn standing(task: &proto::TaskSummary, state: &proto::TaskState) -> String {
     }
 }
 
-/// What somebody should look at.
+/// Conditions that need attention.
 fn notes(task: &proto::TaskSummary, state: &proto::TaskState) -> Vec<String> {
     let mut notes = Vec::new();
     if task.paused && !task.gone {
@@ -70,7 +69,7 @@ fn notes(task: &proto::TaskSummary, state: &proto::TaskState) -> Vec<String> {
     notes
 }
 
-/// What runs, then what waits.
+/// Running items first, then waiting ones.
 pub(super) fn queue(queue: &proto::GetQueueResponse) -> Vec<String> {
     let plural = |count: u64| if count == 1 { " waits" } else { "s wait" };
     let mut lines = vec![format!(
@@ -112,7 +111,7 @@ pub(super) fn queue(queue: &proto::GetQueueResponse) -> Vec<String> {
     lines
 }
 
-/// Why a run is made.
+/// The cause of a run.
 fn why(cause: Option<&proto::Cause>) -> String {
     match cause.and_then(|cause| cause.kind.as_ref()) {
         None => "its trigger holds".to_owned(),
@@ -126,7 +125,6 @@ fn why(cause: Option<&proto::Cause>) -> String {
     }
 }
 
-/// A table of what happened.
 pub(super) fn history(events: &[proto::TaskEvent]) -> Vec<String> {
     let head = ["TIME", "BY", "WHAT", "REASON"].map(str::to_owned);
     let rows = events.iter().map(|event| {
@@ -142,7 +140,6 @@ pub(super) fn history(events: &[proto::TaskEvent]) -> Vec<String> {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// A table of runs.
 pub(super) fn runs(runs: &[proto::TaskRun]) -> Vec<String> {
     let head = ["RUN", "STARTED", "ENDED", "OUTCOME", "ATTEMPT", "WHY", "ERROR"].map(str::to_owned);
     let rows = runs.iter().map(|run| {
@@ -172,7 +169,7 @@ fn outcome(run: &proto::TaskRun) -> &'static str {
     }
 }
 
-/// What is remembered, beside what it is now.
+/// The remembered values beside the current ones.
 pub(super) fn remembered(
     answer: &proto::ExplainTaskResponse,
     remembered: &BTreeMap<String, SeenValue>,
@@ -194,13 +191,11 @@ pub(super) fn remembered(
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// What files would change.
 pub(super) fn planned(answer: &proto::ApplyTasksResponse) -> Vec<String> {
     let warnings = answer.warnings.iter().map(|warning| warning.trim_end().to_owned());
     warnings.chain([answer.text.clone()]).collect()
 }
 
-/// What files have changed.
 pub(super) fn applied(answer: &proto::ApplyTasksResponse) -> Vec<String> {
     let mut lines = planned(answer);
     let deployment = answer.deployment.as_option().cloned().unwrap_or_default();
@@ -211,7 +206,7 @@ pub(super) fn applied(answer: &proto::ApplyTasksResponse) -> Vec<String> {
     lines
 }
 
-/// The files that are at work. What is not theirs stands in comments of YAML.
+/// The files in use. Everything that is not part of them is printed as YAML comments.
 pub(super) fn files(answer: &proto::GetTaskFilesResponse) -> Vec<String> {
     let Some(deployment) = answer.deployment.as_option() else {
         return vec!["no task files are at work: torg tasks apply FILES --reason WHY".to_owned()];

@@ -1,4 +1,4 @@
-//! Topics, in words and for programs.
+//! Formats topics as text and as JSON.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use topics::Description;
 
 use terminal::{counted, table};
 
-/// A table of topics.
 pub(super) fn words(topics: &[Description]) -> Vec<String> {
     if topics.is_empty() {
         return vec!["there is no topic yet: torg topic create NAME".to_owned()];
@@ -21,7 +20,6 @@ pub(super) fn words(topics: &[Description]) -> Vec<String> {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// A topic that was made.
 pub(super) fn made_in_words(topic: &Description) -> String {
     let partitions = counted(topic.spec.partitions.into(), "partition");
     format!("topic {} has {partitions}, kept for {}", topic.spec.name, kept(topic))
@@ -35,7 +33,7 @@ fn messages(topic: &Description) -> i64 {
     topic.partitions.iter().map(|partition| partition.end - partition.first).sum()
 }
 
-/// The size, where it is known.
+/// The size in bytes, if it is known.
 fn bytes(topic: &Description) -> Option<u64> {
     topic.partitions.iter().map(|partition| partition.bytes).sum()
 }
@@ -44,7 +42,7 @@ fn in_hours(time: Duration) -> String {
     format!("{} h", time.as_secs() / 3600)
 }
 
-/// A topic for programs; what is not known or not limited is null.
+/// A topic as JSON; unknown and unlimited values are null.
 pub(super) fn described(topic: &Description) -> serde_json::Value {
     let retention = &topic.spec.retention;
     json!({

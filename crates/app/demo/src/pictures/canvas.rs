@@ -1,53 +1,50 @@
-//! Fills shapes with colours. Shapes are given as on a picture of [`WIDTH`] by [`HEIGHT`]; a view
-//! moves them.
+//! A polygon rasterizer. Shapes use the coordinates of a [`WIDTH`] by [`HEIGHT`] picture; a view
+//! transforms them.
 
 use image::{Rgb, RgbImage};
 
-/// The size that scenes are made for, in pixels.
+/// The size of scene coordinates, in pixels.
 pub(super) const WIDTH: u32 = 640;
 pub(super) const HEIGHT: u32 = 480;
-/// Corners of what stands for a circle.
+/// Corners of the polygon that approximates a circle.
 const CIRCLE_CORNERS: u16 = 48;
 
-/// Where something is on a picture.
 pub(super) type Point = (f32, f32);
 
-/// What can be filled. Lengths are in pixels.
+/// A shape to fill. Lengths are in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
     /// Left, top, width, height.
     Box(i16, i16, i16, i16),
-    /// The middle, half the width, half the height.
+    /// Centre, half the width, half the height.
     Disc(i16, i16, i16, i16),
-    /// The middle, the outer radius, how thick it is.
+    /// Centre, outer radius, thickness.
     Ring(i16, i16, i16, i16),
-    /// From one point to another, and how thick it is.
+    /// Start, end, thickness.
     Bar(i16, i16, i16, i16, i16),
-    /// Its corners.
+    /// The corners.
     Area(&'static [(i16, i16)]),
 }
 
-/// From where a scene is seen.
+/// The transformation of a scene.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    /// Left is right.
+    /// Swaps left and right.
     pub(super) mirrored: bool,
-    /// How much larger everything is.
     pub(super) scale: f32,
-    /// What is in the middle of the picture.
+    /// The scene point at the centre of the picture.
     pub(super) middle: Point,
 }
 
-/// A picture that is being drawn.
 pub(super) struct Canvas {
     picture: RgbImage,
     view: View,
-    /// How many pixels of the picture one of a scene is.
+    /// Picture pixels per scene pixel.
     step: f32,
 }
 
 impl Canvas {
-    /// A picture of this width, the height of which goes with it, all in one colour.
+    /// A picture of this width in one colour. The height follows from the width.
     pub(super) fn new(width: u32, ground: [u8; 3], view: View) -> Canvas {
         let picture = RgbImage::from_pixel(width, width * HEIGHT / WIDTH, Rgb(ground));
         Canvas { picture, view, step: width as f32 / WIDTH as f32 }
@@ -63,7 +60,7 @@ impl Canvas {
                 cross(line, row as f32 + 0.5, &mut crossings);
             }
             crossings.sort_unstable_by(f32::total_cmp);
-            // What lies between an odd crossing and the next is inside.
+            // Odd-even rule: the area between an odd crossing and the next one is inside.
             for span in crossings.chunks_exact(2) {
                 self.fill_row(row, (span[0], span[1]), colour);
             }
@@ -84,7 +81,7 @@ impl Canvas {
         )
     }
 
-    /// Fills a part of a row; a pixel that is only partly in it keeps a part of what it was.
+    /// Fills a part of a row. Pixels that are only partly covered are blended.
     fn fill_row(&mut self, row: u32, (from, to): Point, colour: [u8; 3]) {
         let width = self.picture.width();
         let (from, to) = (from.clamp(0.0, width as f32), to.clamp(0.0, width as f32));
@@ -112,7 +109,7 @@ impl Canvas {
     }
 }
 
-/// Where a closed line crosses the middle of a row.
+/// Adds the points at which a closed line crosses the middle of a row.
 fn cross(line: &[Point], middle: f32, crossings: &mut Vec<f32>) {
     let ends = line.iter().skip(1).chain(line.first());
     for ((x, y), (to_x, to_y)) in line.iter().zip(ends) {
@@ -122,7 +119,7 @@ fn cross(line: &[Point], middle: f32, crossings: &mut Vec<f32>) {
     }
 }
 
-/// The lines around a shape: two around a ring.
+/// The outlines of a shape; a ring has two.
 fn outlines(shape: Shape) -> Vec<Vec<Point>> {
     let point = |x: i16, y: i16| (f32::from(x), f32::from(y));
     match shape {

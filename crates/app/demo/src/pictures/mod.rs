@@ -1,5 +1,5 @@
-//! Pictures of what is offered, drawn by code: the same number is the same picture, and there are
-//! as many numbers as there are things, colours and views.
+//! Draws the photos and videos of the demo. A number identifies a picture: one for each combination
+//! of thing, colour and view.
 
 mod canvas;
 mod scenes;
@@ -12,16 +12,16 @@ use image::{Delay, DynamicImage, Frame, ImageResult, RgbImage};
 
 use self::canvas::{Canvas, Shape, View, WIDTH};
 
-/// How much of a photo its JPEG keeps, from 1 to 100.
+/// JPEG quality, from 1 to 100.
 const QUALITY: u8 = 85;
-/// A video: its width in pixels, its pictures, and how long each is shown.
+/// Video format: the width in pixels, the number of frames, and the duration of each.
 const VIDEO_WIDTH: u32 = 320;
 const VIDEO_FRAMES: u16 = 16;
 const VIDEO_FRAME_MS: u32 = 120;
-/// How hard the colours of a video are chosen: 1 is best and slow, 30 is quick.
+/// Speed of the video's colour quantization: 1 is best and slow, 30 is quick.
 const VIDEO_SPEED: i32 = 30;
 
-/// What there is a picture of.
+/// The subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scene {
     Car,
@@ -59,7 +59,6 @@ pub(super) enum Scene {
     Book,
 }
 
-/// The colour of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Color {
     Black,
@@ -92,10 +91,10 @@ impl Color {
     }
 }
 
-/// What a part of a thing is made of.
+/// The role of a shape's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tint {
-    /// The thing's colour, and it in the shade and in the light.
+    /// The colour of the thing, then its shaded and its lit variant.
     Main,
     Dark,
     Light,
@@ -126,19 +125,17 @@ impl Tint {
     }
 }
 
-/// From where a thing is seen on its photos: as a whole, from the other side, closely, and from
-/// afar.
+/// The views of a thing in its photos: whole, mirrored, close, and from afar.
 const VIEWS: [View; 4] = [
     View { mirrored: false, scale: 1.0, middle: (320.0, 240.0) },
     View { mirrored: true, scale: 1.12, middle: (300.0, 250.0) },
     View { mirrored: false, scale: 2.1, middle: (250.0, 250.0) },
     View { mirrored: true, scale: 0.68, middle: (380.0, 220.0) },
 ];
-/// The most photos of one thing.
+/// Maximum photos of one thing.
 pub(super) const VIEWS_MAX: u32 = VIEWS.len() as u32;
-/// Wall and floor.
+/// Colours of wall and floor.
 type Room = ([u8; 3], [u8; 3]);
-/// Where things stand.
 const ROOMS: [Room; 4] = [
     ([203, 216, 222], [176, 150, 122]),
     ([226, 208, 182], [148, 128, 112]),
@@ -146,12 +143,11 @@ const ROOMS: [Room; 4] = [
     ([216, 206, 220], [134, 122, 116]),
 ];
 const OUTSIDE: Room = ([176, 212, 236], [148, 168, 130]);
-/// Where the floor begins.
+/// The vertical position at which the floor begins.
 const FLOOR: i16 = 350;
-/// Beyond any picture, however it is seen.
+/// A coordinate outside the picture in every view.
 const FAR: i16 = 2_000;
 
-/// A thing in a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Picture {
     pub(super) scene: Scene,
@@ -159,20 +155,20 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// The number of a view of it; there is one for every view below [`VIEWS_MAX`].
+    /// The number of the picture in this view. Every view below [`VIEWS_MAX`] has one.
     pub(super) fn number(self, view: u32) -> u32 {
         let thing = self.scene as u32 * Color::ALL.len() as u32 + self.color as u32;
         thing * VIEWS_MAX + view % VIEWS_MAX
     }
 
-    /// What has this number, if anything has: the picture and the view.
+    /// The picture and the view of a number; `None` if there is none.
     pub(super) fn numbered(number: u32) -> Option<(Picture, u32)> {
         let (thing, colors) = (number / VIEWS_MAX, Color::ALL.len() as u32);
         let scene = scenes::numbered((thing / colors) as usize)?;
         Some((Picture { scene, color: Color::ALL[(thing % colors) as usize] }, number % VIEWS_MAX))
     }
 
-    /// A photo of it as a JPEG file.
+    /// A photo as a JPEG file.
     pub(super) fn jpeg(self, view: u32) -> ImageResult<Vec<u8>> {
         let mut file = Vec::new();
         let drawn = self.drawn(WIDTH, VIEWS[(view % VIEWS_MAX) as usize]);
@@ -180,7 +176,7 @@ impl Picture {
         Ok(file)
     }
 
-    /// A film of it as a GIF file: it comes nearer, and goes away again.
+    /// A video as a GIF file, which zooms in and out.
     pub(super) fn gif(self) -> ImageResult<Vec<u8>> {
         let mut file = io::Cursor::new(Vec::new());
         let mut encoder = GifEncoder::new_with_speed(&mut file, VIDEO_SPEED);
@@ -206,7 +202,7 @@ impl Picture {
         canvas.done()
     }
 
-    /// The same for all views.
+    /// All views of a picture share one room.
     fn room(self) -> Room {
         match self.scene {
             Scene::Car | Scene::Crossover | Scene::Van | Scene::House | Scene::Bicycle => OUTSIDE,

@@ -1,5 +1,5 @@
-//! What is on the pictures: shapes, from the back to the front, on a picture of 640 by 480 whose
-//! floor begins at 350.
+//! Drawings of the scenes: shapes from back to front, on a picture of 640 by 480 pixels whose floor
+//! begins at 350.
 
 use super::canvas::Shape::{self, Area, Bar, Box, Disc, Ring};
 use super::{Scene, Tint};
@@ -7,17 +7,16 @@ use Tint::{Dark, Glass, Glow, Ink, Leaf, Light, Main, Metal, Shadow, Wood};
 
 type Drawing = &'static [(Shape, Tint)];
 
-/// The shapes of a scene.
 pub(super) fn drawing(scene: Scene) -> Drawing {
     DRAWINGS[scene as usize].1
 }
 
-/// The scene that stands at this place.
+/// The scene at this index.
 pub(super) fn numbered(place: usize) -> Option<Scene> {
     DRAWINGS.get(place).map(|(scene, _)| *scene)
 }
 
-/// In the order of the scenes.
+/// In the order of the variants of [`Scene`].
 const DRAWINGS: &[(Scene, Drawing)] = &[
     (Scene::Car, CAR),
     (Scene::Crossover, CROSSOVER),

@@ -1,4 +1,4 @@
-//! Cars.
+//! Generates cars.
 
 use wire::torg::offers::v1::Condition;
 
@@ -7,23 +7,22 @@ use super::{Color, Dice, Language, Picture, Scene, Seller, Thing, Words};
 use Fuel::{Diesel, Hybrid, Petrol};
 use Gearbox::{Automatic, Cvt, Manual};
 
-/// A model, as it was built.
+/// A model in one body.
 #[derive(Clone, Copy)]
 struct Model {
-    /// As the catalogue has it.
+    /// The id in the catalogue.
     make: &'static str,
     make_name: &'static str,
     name: &'static str,
     body: &'static str,
-    /// What a new one costs in euros.
+    /// The price of a new one, in euros.
     euros: i64,
-    /// Since when it is sold.
+    /// The first year of sale.
     since: i64,
-    /// Horse powers, the least and the most.
+    /// Minimum and maximum horsepower.
     power: (i64, i64),
     fuels: &'static [Fuel],
     gearboxes: &'static [Gearbox],
-    /// Sold in Russia only.
     russian: bool,
 }
 
@@ -41,7 +40,7 @@ enum Gearbox {
     Cvt,
 }
 
-/// The make as the catalogue has it and as people do, the model and its body.
+/// The make in the catalogue and in speech, the model, and the body.
 type Name = (&'static str, &'static str, &'static str, &'static str);
 
 const fn model(
@@ -133,7 +132,7 @@ const MODELS: &[Model] = &[
         &[Cvt],
     )),
 ];
-/// The last year of cars here.
+/// The latest year of production.
 const NEWEST: i64 = 2025;
 const PRAISE: &[Words] = &[
     ("один владелец", "one owner"),
@@ -209,7 +208,7 @@ pub(super) fn car(dice: &mut Dice, seller: &Seller) -> Thing {
     }
 }
 
-/// So many kilometres as people say it where the seller is.
+/// A distance in the unit and format of the seller's country.
 fn distance(seller: &Seller, kilometres: i64) -> String {
     match (seller.language, seller.currency) {
         (_, "GBP") => format!("{} miles", grouped(seller.language, (kilometres * 5 / 8000).max(1) * 1000)),

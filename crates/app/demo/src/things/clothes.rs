@@ -1,4 +1,4 @@
-//! Clothes and shoes.
+//! Generates clothes and shoes.
 
 use wire::torg::offers::v1::Condition;
 
@@ -6,13 +6,12 @@ use super::words::{Gender, Noun, color_id, noun};
 use super::{Color, Dice, Language, Picture, Scene, Seller, States, Thing, Weight, handing_over, state};
 use Color::{Beige, Black, Blue, Brown, Gray, Green, Red, White};
 
-/// Something to wear.
 struct Piece {
     category: &'static str,
     noun: Noun,
-    /// For whom, as the catalogue has it.
+    /// The value in the catalogue.
     gender: &'static str,
-    /// What a new one costs in euros.
+    /// The price of a new one, in euros.
     euros: i64,
     brands: &'static [&'static str],
     colors: &'static [Color],

@@ -1,4 +1,4 @@
-//! Phones, laptops, televisions, consoles, and machines of the household.
+//! Generates phones, laptops, televisions, consoles and household appliances.
 
 use wire::torg::offers::v1::Condition;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use Color::{Black, Blue, Gray, Green, Red, White};
 
-/// Brand, model, gigabytes, colours, what a new one costs in euros.
+/// Brand, model, gigabytes, colours, price of a new one in euros.
 type Phone = (&'static str, &'static str, &'static [&'static str], &'static [Color], i64);
 const PHONES: &[Phone] = &[
     ("Apple", "iPhone 12", &["64", "128", "256"], &[Black, White, Blue, Red, Green], 480),
@@ -24,7 +24,7 @@ const PHONES: &[Phone] = &[
     ("HONOR", "Magic 5", &["256", "512"], &[Black, Blue], 450),
     ("realme", "C55", &["128", "256"], &[Black, Green], 170),
 ];
-/// Brand, model, inches, gigabytes of memory, what a new one costs in euros.
+/// Brand, model, inches, gigabytes of memory, price of a new one in euros.
 const LAPTOPS: &[(&str, &str, &str, &[&str], i64)] = &[
     ("Apple", "MacBook Air M2", "13.6", &["8", "16", "24"], 1150),
     ("Apple", "MacBook Pro 14", "14.2", &["16", "32"], 2100),
@@ -44,7 +44,7 @@ const TELEVISIONS: &[(&str, &str, i64)] = &[
     ("Xiaomi", "43", 330),
     ("Hisense", "50", 420),
 ];
-/// Brand, model, colour, what a new one costs in euros.
+/// Brand, model, colour, price of a new one in euros.
 const CONSOLES: &[(&str, &str, Color, i64)] = &[
     ("Sony", "PlayStation 5", White, 520),
     ("Sony", "PlayStation 4 Slim", Black, 210),
@@ -56,7 +56,7 @@ const GAMEPADS: &[Words] = &[
     ("с двумя геймпадами", "with two gamepads"),
     ("с тремя геймпадами", "with three gamepads"),
 ];
-/// Category, name, brands, what it looks like, what a new one costs in euros.
+/// Category, name, brands, scene, price of a new one in euros.
 const MACHINES: &[(&str, Words, &[&str], Scene, i64)] = &[
     (
         "hg-9-8-6",
@@ -191,7 +191,7 @@ fn machine(dice: &mut Dice, seller: &Seller) -> Thing {
     thing
 }
 
-/// What was made in a factory, before anybody had it.
+/// A factory-made product in new condition.
 struct Made {
     category: &'static str,
     title: String,
@@ -200,7 +200,7 @@ struct Made {
 }
 
 impl Made {
-    /// It, as used as it is.
+    /// The product in a random condition, at a matching price.
     fn worn(self, dice: &mut Dice, seller: &Seller, new_euros: i64, weight: Weight) -> Thing {
         let Made { category, title, attributes, picture } = self;
         let (condition, percent) = wear(dice, seller);

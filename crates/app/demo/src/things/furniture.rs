@@ -1,4 +1,4 @@
-//! Furniture.
+//! Generates furniture.
 
 use wire::torg::offers::v1::Condition;
 
@@ -8,13 +8,12 @@ use super::{
 };
 use Color::{Beige, Black, Blue, Brown, Gray, Green, Red, White};
 
-/// One kind of furniture.
 struct Piece {
     category: &'static str,
     noun: Noun,
-    /// What a new one costs in euros.
+    /// The price of a new one, in euros.
     euros: i64,
-    /// Width and depth in centimetres.
+    /// Width and depth, in centimetres.
     sizes: &'static [(u32, u32)],
     colors: &'static [Color],
     makers: &'static Makers,
@@ -22,7 +21,7 @@ struct Piece {
     scene: Scene,
 }
 
-/// Who makes it, in Russia and elsewhere.
+/// Makers in Russia and elsewhere.
 type Makers = (&'static [&'static str], &'static [&'static str]);
 
 const SOFT: &Makers =
@@ -204,7 +203,7 @@ pub(super) fn any(dice: &mut Dice, seller: &Seller) -> Thing {
     let (extra, (width, depth)) = (dice.words(language, piece.extras), *dice.one_of(piece.sizes));
     let (noun, shade) = (piece.noun.of(language), piece.noun.color(language, color));
     let (condition, percent) = match wear(dice, seller) {
-        // Nobody wants one on which others have slept for years.
+        // Well-used mattresses are not sold.
         (Condition::CONDITION_USED | Condition::CONDITION_FOR_PARTS, _) if piece.scene == Scene::Mattress => {
             (Condition::CONDITION_LIKE_NEW, 60)
         }

@@ -1,8 +1,8 @@
-//! Flats, for sale and for rent.
+//! Generates flats, for sale and for rent.
 
 use super::{Color, Dice, Language, Picture, Scene, Seller, Thing, Words};
 
-/// Rooms as the catalogue has them, words, the smallest and the largest area.
+/// The catalogue's value for rooms, its name, the minimum and maximum area.
 const ROOMS: &[(&str, Words, i64, i64)] = &[
     ("studio", ("Студия", "Studio"), 19, 34),
     ("one", ("1-комнатная квартира", "1-room flat"), 30, 46),
@@ -10,7 +10,7 @@ const ROOMS: &[(&str, Words, i64, i64)] = &[
     ("three", ("3-комнатная квартира", "3-room flat"), 58, 96),
     ("four", ("4-комнатная квартира", "4-room flat"), 80, 140),
 ];
-/// Material as the catalogue has it, words, the colour of its walls.
+/// The catalogue's value for the material, its name, the colour of the walls.
 const BUILDINGS: &[(&str, Words, Color)] = &[
     ("brick", ("кирпичный дом", "brick building"), Color::Red),
     ("panel", ("панельный дом", "prefabricated building"), Color::Gray),
@@ -23,8 +23,7 @@ const NEAR: &[Words] = &[
     ("Свежий ремонт, кухня остаётся.", "Freshly renovated, the kitchen stays."),
     ("Показываем по вечерам и в выходные.", "Can be seen in the evenings and at weekends."),
 ];
-/// What a square metre costs in euros, where it is known; elsewhere it costs what it does in a
-/// Russian, German or British town.
+/// The price of a square metre in euros, by town. Other towns have a default by country.
 const METRES: &[(&str, i64)] = &[
     ("Москва", 3_400),
     ("Санкт-Петербург", 2_400),
@@ -41,9 +40,9 @@ const METRES: &[(&str, i64)] = &[
 const METRE_RUB: i64 = 1_300;
 const METRE_EUR: i64 = 4_200;
 const METRE_GBP: i64 = 3_900;
-/// How many rents of a month a flat costs.
+/// The price of a flat in monthly rents.
 const RENTS: i64 = 230;
-/// Floors of a house, the least and the most, in Russia and elsewhere.
+/// Minimum and maximum floors of a house, in Russia and elsewhere.
 const FLOORS_RUSSIAN: (i64, i64) = (5, 25);
 const FLOORS: (i64, i64) = (3, 8);
 
@@ -79,7 +78,7 @@ pub(super) fn flat(dice: &mut Dice, seller: &Seller) -> Thing {
     Thing { category, title, text, attributes, euros, condition: None, picture }
 }
 
-/// What a square metre costs where the seller is.
+/// The price of a square metre in the seller's town.
 fn metre(seller: &Seller) -> i64 {
     let known = METRES.iter().find(|(city, _)| *city == seller.city);
     known.map_or(

@@ -1,4 +1,4 @@
-//! Bicycles and books.
+//! Generates bicycles and books.
 
 use wire::torg::offers::v1::Condition;
 
@@ -7,13 +7,12 @@ use super::{
     Color, Dice, Language, Picture, Scene, Seller, States, Thing, Weight, Words, handing_over, state, wear,
 };
 
-/// A kind of bicycle.
 struct Kind {
     category: &'static str,
     noun: Noun,
-    /// What a new one costs in euros.
+    /// The price of a new one, in euros.
     euros: i64,
-    /// Makers in Russia, and elsewhere.
+    /// Makers in Russia and elsewhere.
     makers: (&'static [&'static str], &'static [&'static str]),
     /// In inches.
     wheels: &'static [&'static str],
@@ -108,7 +107,7 @@ const BICYCLE: States = States {
     ],
 };
 
-/// Author, title: in Russian, in English.
+/// Author and title, each in Russian and in English.
 const BOOKS: &[(Words, Words)] = &[
     (("Лев Толстой", "Leo Tolstoy"), ("Война и мир", "War and Peace")),
     (("Лев Толстой", "Leo Tolstoy"), ("Анна Каренина", "Anna Karenina")),

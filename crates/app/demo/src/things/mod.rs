@@ -1,5 +1,5 @@
-//! What is offered in the demo, by kind: each file has its words, and makes things of them that the
-//! built-in catalogue takes.
+//! Generates the things on offer. Each file has the texts of one kind, and makes things that the
+//! built-in catalogue accepts.
 
 mod cars;
 mod clothes;
@@ -18,21 +18,21 @@ use super::sellers::{Seller, Trade};
 
 pub(super) use self::words::{Gender, color_in_russian};
 
-/// Something that somebody offers.
+/// A generated thing on offer.
 pub(super) struct Thing {
     pub(super) category: &'static str,
     pub(super) title: String,
     pub(super) text: String,
     pub(super) attributes: Vec<(&'static str, String)>,
     pub(super) euros: i64,
-    /// Left out where the catalogue knows none.
+    /// `None` if the catalogue does not ask for it.
     pub(super) condition: Option<Condition>,
-    /// Left out where there is nothing to see.
+    /// `None` if there is nothing to photograph.
     pub(super) picture: Option<Picture>,
 }
 
 impl Thing {
-    /// Something that this seller may have.
+    /// A random thing that fits the seller.
     pub(super) fn of(dice: &mut Dice, seller: &Seller) -> Thing {
         match seller.trade {
             Trade::Cars => cars::car(dice, seller),
@@ -61,7 +61,7 @@ impl Thing {
         }
     }
 
-    /// The seller's currency, in round numbers as people write them.
+    /// The price in the seller's currency, rounded as people do.
     pub(super) fn price_in(&self, currency: &str) -> i64 {
         let amount = match currency {
             "RUB" => self.euros * 98,
@@ -79,8 +79,8 @@ impl Thing {
     }
 }
 
-/// How used something is, and what that does to its price in percent. A shop sells what is new, or
-/// stood in its window, unless it lives by second hand.
+/// A random condition, and the share of the new price in percent. A shop sells new and display
+/// items, unless it is a second-hand shop.
 fn wear(dice: &mut Dice, seller: &Seller) -> (Condition, i64) {
     let case = dice.between(0, 9);
     match seller.trade {
@@ -99,7 +99,7 @@ fn wear(dice: &mut Dice, seller: &Seller) -> (Condition, i64) {
     }
 }
 
-/// What can be said of the state of something, by how used it is.
+/// Sentences about the state of a thing, by condition.
 struct States {
     new: &'static [Words],
     like_new: &'static [Words],
@@ -107,13 +107,12 @@ struct States {
     parts: &'static [Words],
 }
 
-/// What stood in a window.
+/// Sentences about display items.
 const DISPLAYED: &[Words] = &[
     ("С витрины, следов нет.", "From our window, without a trace."),
     ("Вскрывалась только упаковка.", "Only the box was opened."),
 ];
 
-/// A sentence about the state of something.
 fn state(dice: &mut Dice, seller: &Seller, condition: Condition, states: &States) -> &'static str {
     let sells_new = !seller.is_person() && !seller.is_second_hand();
     let all = match condition {
@@ -126,16 +125,16 @@ fn state(dice: &mut Dice, seller: &Seller, condition: Condition, states: &States
     dice.words(seller.language, all)
 }
 
-/// How something gets to whoever buys it.
+/// How a thing is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
-    /// The post takes it.
+    /// By post.
     Light,
-    /// Somebody has to carry it.
+    /// By pickup or carrier.
     Heavy,
 }
 
-/// The last sentence: how to get something, or why it is sold.
+/// The last sentence: the delivery, or the reason for the sale.
 fn handing_over(dice: &mut Dice, seller: &Seller, weight: Weight) -> &'static str {
     const PERSON: &[Words] = &[
         ("Самовывоз, в будни после семи.", "To be collected, on weekdays after seven."),
@@ -168,7 +167,6 @@ mod tests {
     use super::super::sellers::SELLERS;
     use super::*;
 
-    /// Many things of many sellers, in both languages.
     fn things() -> impl Iterator<Item = (&'static Seller, Thing)> {
         (0..4_000).map(|seed| {
             let mut dice = Dice::new(seed);

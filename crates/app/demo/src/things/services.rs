@@ -1,16 +1,16 @@
-//! Services.
+//! Generates services.
 
 use super::{Dice, Language, Seller, Thing, Words};
 
-/// A trade, and what its people promise.
+/// A trade, and the promises in its offers.
 struct Service {
     category: &'static str,
     name: Words,
-    /// What it costs in euros, and for what (as the catalogue has it).
+    /// The price in euros, and the catalogue's value for its unit.
     euros: i64,
     price_for: &'static str,
     promises: &'static [Words],
-    /// By whom it is done, as the catalogue has it.
+    /// Possible providers, as values of the catalogue.
     providers: &'static [&'static str],
 }
 
@@ -25,7 +25,7 @@ const fn service(
     Service { category, name, euros, price_for, promises, providers }
 }
 
-/// Has to say which language.
+/// A category whose offers must name the language.
 const LANGUAGES: &str = "services/lessons/languages";
 const ALONE: &[&str] = &["person"];
 const TOGETHER: &[&str] = &["person", "team", "company"];
@@ -80,7 +80,7 @@ const DOGS: &[Words] = &[
     WEEKENDS,
 ];
 
-/// What somebody does with their hands, in other people's homes.
+/// Manual work in customers' homes.
 const REPAIRS: &[Service] = &[
     service(
         "services/repair/flats",
@@ -203,7 +203,7 @@ fn one_of(dice: &mut Dice, seller: &Seller, all: &[Service]) -> Thing {
     }
 }
 
-/// Two promises, which are not the same.
+/// Two different promises.
 fn promises(dice: &mut Dice, language: Language, all: &[Words]) -> (&'static str, &'static str) {
     let first = dice.between(0, all.len() as i64 - 1);
     let further = dice.between(1, all.len() as i64 - 1);

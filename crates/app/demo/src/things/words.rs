@@ -1,10 +1,9 @@
-//! Words that several kinds of things need: colours that agree with nouns, and nouns that agree
-//! with numbers.
+//! Shared grammar: colours that agree with nouns, and nouns that agree with numbers.
 
 use super::super::dice::{Language, Words};
 use super::super::pictures::Color;
 
-/// What a Russian noun is: he, she, it, or many.
+/// The gender of a Russian noun, or plural.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Gender {
     He,
@@ -13,25 +12,22 @@ pub(in super::super) enum Gender {
     They,
 }
 
-/// A noun in both languages, and its gender in Russian.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noun {
     pub(super) words: Words,
     pub(super) gender: Gender,
 }
 
-/// A noun.
 pub(super) const fn noun(gender: Gender, russian: &'static str, english: &'static str) -> Noun {
     Noun { words: (russian, english), gender }
 }
 
 impl Noun {
-    /// The noun in a language.
     pub(super) fn of(self, language: Language) -> &'static str {
         language.of(self.words)
     }
 
-    /// A colour as it stands behind the noun.
+    /// A colour as it is written behind the noun.
     pub(super) fn color(self, language: Language, color: Color) -> &'static str {
         match language {
             Language::Russian => color_in_russian(color, self.gender),
@@ -40,16 +36,16 @@ impl Noun {
     }
 }
 
-/// A colour as the catalogue has it.
+/// The colour's value in the catalogue.
 pub(super) fn color_id(color: Color) -> &'static str {
     match color {
-        // The catalogue is written in American English, the offers are not.
+        // The catalogue uses American spelling, the offers British.
         Color::Gray => "gray",
         _ => color_in_english(color),
     }
 }
 
-/// A colour as the English write it.
+/// The colour in British English.
 pub(super) fn color_in_english(color: Color) -> &'static str {
     match color {
         Color::Black => "black",
@@ -63,7 +59,7 @@ pub(super) fn color_in_english(color: Color) -> &'static str {
     }
 }
 
-/// A colour that agrees with a noun.
+/// The Russian colour that agrees with a noun.
 pub(in super::super) fn color_in_russian(color: Color, gender: Gender) -> &'static str {
     let [he, she, it, they] = match color {
         Color::Black => ["чёрный", "чёрная", "чёрное", "чёрные"],
@@ -83,7 +79,7 @@ pub(in super::super) fn color_in_russian(color: Color, gender: Gender) -> &'stat
     }
 }
 
-/// So many of something in Russian: one, a few, many.
+/// A number and its Russian noun, in the plural form for one, few or many.
 pub(super) fn counted(count: i64, [one, few, many]: [&str; 3]) -> String {
     let noun = match (count % 10, count % 100) {
         (_, 11..=14) => many,
@@ -94,7 +90,7 @@ pub(super) fn counted(count: i64, [one, few, many]: [&str; 3]) -> String {
     format!("{count} {noun}")
 }
 
-/// A number with its thousands apart, as a language writes it.
+/// A number with the thousands separator of a language.
 pub(super) fn grouped(language: Language, number: i64) -> String {
     let mark = match language {
         Language::Russian => ' ',

@@ -1,4 +1,4 @@
-//! Why a place for files does not work, and what to do about it.
+//! Classifies object store errors and suggests a remedy.
 
 use std::error::Error;
 use std::io;
@@ -7,21 +7,19 @@ use photos::PhotoError;
 
 use node::config::Config;
 
-/// What is wrong with a place for files.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) kind: Kind,
     pub(super) what: String,
 }
 
-/// Which of the settings it is about.
+/// The kind of failure, which decides the setting to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nobody answers.
+    /// The server cannot be reached.
     Away,
-    /// Somebody answers, and does not believe us, or has nobody to ask who we are.
+    /// The server rejects the credentials, or no source of credentials is available.
     Refused,
-    /// There is no such bucket.
     NoBucket,
     Other,
 }
@@ -71,7 +69,7 @@ fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn
     std::iter::successors(Some(error), |error| Error::source(*error))
 }
 
-/// What was said, and the cause at the bottom if that is not in it.
+/// The error text, followed by its innermost cause unless the text contains it.
 fn innermost(error: &object_store::Error) -> String {
     let said = error.to_string();
     match causes(error).last().map(ToString::to_string) {
@@ -80,7 +78,6 @@ fn innermost(error: &object_store::Error) -> String {
     }
 }
 
-/// What to do about it.
 pub(super) fn remedy_for(kind: Kind, config: &Config) -> String {
     if config.files.url.scheme() != "s3" {
         return "mend it, or give another place with files.url".to_owned();
