@@ -52,7 +52,7 @@ const SERVED: &[&str] = &[
 ];
 
 fn main() -> anyhow::Result<()> {
-    Output { files: FILES, base: Some(("wire_stages", STAGE_FILES)), ..Default::default() }.generate()?;
+    Output { files: FILES, base: Some(("wire_stages", STAGE_FILES)) }.generate()?;
     write_descriptors("all.bin", &[STAGE_FILES, FILES].concat())?;
     write_descriptors("served.bin", SERVED)
 }

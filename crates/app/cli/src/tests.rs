@@ -112,7 +112,7 @@ fn people_are_shown_every_command_but_those_that_are_hidden() {
     let (whole, shown) = (Cli::command(), shown());
     let open = whole.get_subcommands().filter(|inner| !inner.is_hide_set());
     assert_eq!(names(&shown), open.map(|inner| inner.get_name().to_owned()).collect::<Vec<_>>());
-    assert_eq!(names(&whole).len(), names(&shown).len() + 1, "{:?}", names(&whole));
+    assert_eq!(names(&whole).len(), names(&shown).len() + 2, "{:?}", names(&whole));
     assert_eq!(whole.get_arguments().count(), 0, "the tree that is shown would have to have them");
     // No subcommand below the first level is hidden.
     assert!(is_open(&shown));

@@ -5,6 +5,7 @@
 //! process of its own ([`stage`], [`child`]), reactive tasks ([`tasks`]), and simulated users
 //! ([`people`], [`life`]). All data goes through the usual interfaces: nothing here writes to the
 //! store directly.
+#![allow(clippy::must_use_candidate, reason = "a part of the program, not a library for others")]
 
 mod child;
 mod clock;

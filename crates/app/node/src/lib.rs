@@ -4,6 +4,7 @@
 //! the work of its roles ([`roles`]) under a supervisor ([`supervisor`]), and serves HTTP and RPC
 //! on one port ([`server`]). The [`environment`] holds what differs between production and the
 //! demo.
+#![allow(clippy::must_use_candidate, reason = "a part of the program, not a library for others")]
 
 mod actions;
 pub mod auth;

@@ -158,7 +158,7 @@ impl Node {
         let (market_, feeds_, ctl_, topics_) = (market.clone(), feeds.clone(), ctl.clone(), topics.clone());
         let opened = Opened { market: market_, feeds: feeds_, ctl: ctl_, topics: topics_ };
         let guide = self.start_environment(&**environment, opened).await?;
-        self.open_api(store, topics, keys, market, feeds, ctl, tasks)?;
+        self.open_api(&store, topics, keys, market, feeds, ctl, tasks)?;
         Ok(guide)
     }
 

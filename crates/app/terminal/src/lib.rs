@@ -2,6 +2,7 @@
 //!
 //! Lines never wrap, and output to a pipe is complete. Text goes through [`print_words`], so that a
 //! terminal gets no escape sequence from data of others.
+#![allow(clippy::must_use_candidate, reason = "a part of the program, not a library for others")]
 
 mod clean;
 mod colour;

@@ -131,8 +131,8 @@ fn known_as(caller: &Caller) -> String {
     format!("{kind}:{:032x}", xxh3_128(whole.as_bytes()))
 }
 
-/// A hash of a request, including its type. Stored with idempotency keys: the name of the type has the
-/// form of the first version, whose crate was called `contract`.
+/// A hash of a request, including its type. Stored with idempotency keys: the name of the type has
+/// the form of the first version, whose crate was called `contract`.
 fn fingerprint<M: Message + MessageName>(request: &M) -> u64 {
     let kind = format!("contract::{}", M::FULL_NAME.replace('.', "::"));
     xxh3_64_with_seed(&request.encode_to_vec(), xxh3_64_with_seed(kind.as_bytes(), 0))

@@ -6,7 +6,6 @@
 /// the answer.
 macro_rules! service {
     ($service:ident for $calls:ty { $($rest:tt)* }) => {
-        #[expect(refining_impl_trait, reason = "the generated trait leaves the type of the answer open")]
         impl proto::$service for $calls {
             $crate::service::methods! { $($rest)* }
         }

@@ -64,7 +64,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Watcher::open(&store, Setup { stages: vec![Arc::new(Packing)], ..Setup::default() }).await?;
     let mut batch = Batch::new();
     parcels.save(&mut batch, None, &Parcel { number: 7, status: "new".to_owned() }).await?;
-    store.commit(batch).await?;
+    assert!(store.commit(batch).await?.is_applied());
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let until_packed = async {
         while parcels.load(&7).await?.is_none_or(|parcel| parcel.entity.status != "packed") {

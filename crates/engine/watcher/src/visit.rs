@@ -253,6 +253,7 @@ impl<E: Entity> Watcher<E> {
         }
     }
 
+    #[expect(clippy::type_complexity, reason = "what was seen beside what was answered")]
     /// Saves the results of visits: all of them at the same time, or a few if the stage is slow.
     async fn save_answers(
         &self,

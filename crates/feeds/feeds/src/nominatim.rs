@@ -198,6 +198,7 @@ fn unreadable(error: impl std::fmt::Display) -> Error {
     Error::GeocoderUnavailable(format!("cannot read its answer: {error}"))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn fetch_error(error: fetch::Error) -> Error {
     let text = error.to_string();
     if error.is_passing() { Error::GeocoderUnavailable(text) } else { Error::GeocoderRefused(text) }

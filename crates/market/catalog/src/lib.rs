@@ -1,13 +1,13 @@
 //! The catalogue of a marketplace: categories, their attributes, and the rules for offers in them.
 //!
 //! - [`Sources`] reads a [`Catalogue`] from files, checks it as a whole and reports all problems
-//! with their lines.
+//!   with their lines.
 //! - [`Catalogue::builtin`] has Shopify's 14,606 product categories, and branches for transport,
-//! real estate, jobs and services, in English and Russian.
+//!   real estate, jobs and services, in English and Russian.
 //! - [`Catalogue::validate`] returns all violations of an offer with field paths, machine codes and
-//! limits.
+//!   limits.
 //! - [`Catalogue::find_category`], [`Category::find_attribute`], [`Category::read_pairs`] and
-//! [`Use::read`] recognise texts of people and feeds.
+//!   [`Use::read`] recognise texts of people and feeds.
 //! - A [`Migration`] moves offers to the next version of a catalogue and reports obstacles.
 //!
 //! ```

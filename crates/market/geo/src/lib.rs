@@ -1,11 +1,11 @@
 //! Finds the city of an address or of coordinates.
 //!
 //! - [`Places::builtin`] loads 34,006 places with at least 15,000 people from `GeoNames` (CC BY
-//! 4.0: show [`ATTRIBUTION`]).
+//!   4.0: show [`ATTRIBUTION`]).
 //! - [`Places::find`] reads an address in Russian, English or the local language;
-//! [`Places::locate`] and [`Places::nearest`] take coordinates.
+//!   [`Places::locate`] and [`Places::nearest`] take coordinates.
 //! - [`Geocoder`] is the same as a trait that remote services can implement; [`Builtin`] never
-//! fails.
+//!   fails.
 //!
 //! ```
 //! use geo::{Hints, Places, Point};

@@ -4,11 +4,11 @@
 //! and stores the files under the hash of the downloaded bytes. Guarantees:
 //! - A URL is downloaded once, and equal bytes are stored once.
 //! - Files are stored before the rows that name them. After a crash in between, the next attempt
-//! writes the same files again.
+//!   writes the same files again.
 //! - A failed URL has a row with the reason, the attempts and the time of the next one; it is not
-//! requested before.
+//!   requested before.
 //! - Memory is bounded: the number and size of downloads are limited, and memory for a picture is
-//! reserved by its header before it is decoded.
+//!   reserved by its header before it is decoded.
 //! - A file name always means the same bytes: files can be cached for ever.
 //!
 //! Where things are: rows of photos and failures ([`Photo`], [`UrlError`], `tables.rs`), decoding

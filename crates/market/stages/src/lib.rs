@@ -1,14 +1,14 @@
 //! The built-in stages of offers; see `docs/builtin-stages.md`.
 //!
 //! - [`Expiry`]: expires offers at the end of their exposure; sellers are warned before
-//! ([`Events`]).
+//!   ([`Events`]).
 //! - [`Evolution`]: moves offers of earlier catalogues to the current one along a [`Lineage`] of
-//! migrations.
+//!   migrations.
 //! - [`TakePhotos`]: downloads linked photos with the crate `photos`.
 //! - [`OrderPhotos`]: puts the best photo first, by a `photos::PhotoOrder`.
 //! - [`VideoCheck`]: checks whether a linked video is available at its [`VideoHost`].
 //! - [`PriceStage`]: predicts prices by a [`PriceModel`]; [`Prices`] collects those of active
-//! offers in the store.
+//!   offers in the store.
 //!
 //! All of them: a visit has no effect but its answer, a second visit of the same offer changes
 //! nothing, and each stage sets only fields of its own.

@@ -23,12 +23,12 @@
 //!
 //! Guarantees:
 //! - Unifying never fails. A [`Mark`] names a field with a problem; a [`Leftover`] keeps what has
-//! no attribute.
+//!   no attribute.
 //! - A recognised category accepts offers. It has a confidence, a reason and the next likely
-//! category.
+//!   category.
 //! - The seller's own [`Mapping`] has precedence.
 //! - A temporary failure of a geocoder is a mark of its own ([`Unified::is_passing`]): the offer
-//! must not be deleted for it.
+//!   must not be deleted for it.
 //! - The output depends on the input alone. Time and memory for one offer are bounded.
 //!
 //! Where things are: words (`words.rs`), names of categories (`index.rs`, `tables.rs`, `data/`),

@@ -18,7 +18,7 @@ use crate::limits::{ATTEMPTS_MAX, AUTHOR_CHARS_MAX, CHANGES_MAX, HISTORY_PORTION
 const PORTIONS_MAX: u64 = 4;
 
 struct Author<'a> {
-    author: &'a str,
+    name: &'a str,
     reason: &'a str,
     now: Timestamp,
 }
@@ -77,7 +77,7 @@ impl Ctl {
         let keys: Vec<Keys> = names.iter().map(|name| name.keys(self.settings.shards)).collect();
         let rows: Vec<Key> = keys.iter().map(Keys::value).collect();
         let found = self.store.get(&rows).await?;
-        let author_of = Author { author, reason, now: self.now() };
+        let author_of = Author { name: author, reason, now: self.now() };
         // Validate everything before adding anything.
         let mut decided = Vec::with_capacity(changes.len());
         for (change, row) in changes.iter().zip(&found) {
@@ -139,7 +139,7 @@ impl Ctl {
 }
 
 fn write(batch: &mut Batch, keys: &Keys, row: Key, done: &Changed, author_of: &Author, history_from: u64) {
-    let (author, at) = (author_of.author.to_owned(), author_of.now);
+    let (author, at) = (author_of.name.to_owned(), author_of.now);
     let change = HistoryEntry {
         version: done.version,
         author: author.clone(),

@@ -74,7 +74,7 @@ impl Pending {
 
 impl Entry {
     pub(crate) fn new(name: TaskName, state: TaskState, pool: PoolId) -> Self {
-        Self { name, state, pool, ..Self::default() }
+        Self { name, pool, state, ..Self::default() }
     }
 
     /// Whether the task gets no further decision now.

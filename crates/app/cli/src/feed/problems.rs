@@ -98,7 +98,7 @@ impl Errors {
             language: self.language.clone(),
             ..Default::default()
         };
-        Ok(answered(client.summarize_problems(request).await)?)
+        answered(client.summarize_problems(request).await)
     }
 
     /// Up to the requested number of problems, and whether there are more.

@@ -60,7 +60,7 @@ pub(super) async fn explained(
     config: &Config,
 ) -> anyhow::Result<proto::ExplainTaskResponse> {
     let request = proto::ExplainTaskRequest { task, ..Default::default() };
-    Ok(answered(asked.client(config).await?.explain_task(request).await)?)
+    answered(asked.client(config).await?.explain_task(request).await)
 }
 
 pub(super) async fn queue(asked: &Asked, config: &Config) -> anyhow::Result<()> {

@@ -20,7 +20,7 @@ impl Node {
     #[expect(clippy::too_many_arguments, reason = "the parts of the process, one each")]
     pub(crate) fn open_api(
         &mut self,
-        store: Store,
+        store: &Store,
         topics: Topics,
         keys: ApiKeys,
         market: Market,
@@ -31,7 +31,7 @@ impl Node {
         let feeds = FeedCalls::new(feeds, self.config.feeds.errors_url.clone());
         let ctl = CtlCalls { ctl, closing: self.closing.subscribe() };
         let serves_api = self.has_any(&[Role::Api, Role::Console]);
-        let actions = self.record_actions(&store);
+        let actions = self.record_actions(store);
         let service = server::rpc_service(RpcParts {
             limits: self.config.limits.clone(),
             readiness: self.readiness.clone(),

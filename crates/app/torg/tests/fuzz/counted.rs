@@ -79,6 +79,7 @@ impl Counted {
 
     /// Bytes that are allocated, once they do not fall any more: what a call has left behind is
     /// freed a moment after its answer, and what the store has put aside once it is written.
+    #[expect(clippy::unused_self, reason = "only while a node runs")]
     pub(crate) fn allocated(&self) -> usize {
         let mut least = ALLOCATOR.allocated();
         let mut same = 0;
@@ -99,6 +100,7 @@ impl Counted {
     }
 
     /// Lines of the log at `WARN` or worse.
+    #[expect(clippy::unused_self, reason = "only while a node runs")]
     pub(crate) fn log_so_far(&self) -> Vec<String> {
         String::from_utf8_lossy(&LOG.0.lock()).lines().map(str::to_owned).collect()
     }

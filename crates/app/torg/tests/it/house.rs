@@ -68,7 +68,7 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
             if name != "tests" {
                 sources(&path, found);
             }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|kind| kind == "rs") && name != "tests.rs" {
             let text = std::fs::read_to_string(&path).unwrap();
             let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
             found.push((path, text[..end].to_owned()));

@@ -1,10 +1,10 @@
 //! Commits: a group of batches in two round trips on one connection.
 //!
 //! 1. BEGIN; for each table: insert the rows that must be absent (an insert is the only lock on a
-//! missing row), and lock the rows that must have a version: exclusively if the group may write
-//! them, otherwise against writers (`checks.rs`). The answers return the versions.
+//!    missing row), and lock the rows that must have a version: exclusively if the group may write
+//!    them, otherwise against writers (`checks.rs`). The answers return the versions.
 //! 2. The batches are decided here. The commit log, the rows, the counters; COMMIT. If every batch
-//! lost: ROLLBACK.
+//!    lost: ROLLBACK.
 //!
 //! BEGIN is awaited before anything is written: a statement behind a failed BEGIN would be a
 //! transaction of its own. So only locks are sent together with it. A group without checks needs

@@ -273,7 +273,7 @@ async fn what_cannot_be_run_is_refused_before_it_is_claimed() {
     let zero = |spec: Spec| Spec { timeout: std::time::Duration::ZERO, ..spec };
     for (spec, said) in [
         (shell(" "), "shell: "),
-        (shell("a\0b"), "shell: no zero byte"),
+        (shell("a\0b"), "shell: zero bytes"),
         (zero(shell("true")), "timeout: from"),
         (Spec { log_bytes_max: 1, ..shell("true") }, "log_bytes_max: from 1024"),
         (Spec { task: String::new(), ..shell("true") }, "task: "),
@@ -281,7 +281,7 @@ async fn what_cannot_be_run_is_refused_before_it_is_claimed() {
         (with(shell("true"), |c| _ = c.environment.insert("A=B".to_owned(), "".into())), "environment.A=B: "),
         (
             with(shell("true"), |c| _ = c.environment.insert("A".to_owned(), "\0".into())),
-            "environment.A: no zero",
+            "environment.A: zero bytes",
         ),
         (Spec { values: [("sales".to_owned(), Value::Number(1))].into(), ..shell("true") }, "values.sales: "),
     ] {

@@ -142,7 +142,7 @@ async fn a_run_that_the_service_fails_forgets_or_does_not_tell_has_failed() {
     assert!(end.reason == Reason::Failed && end.detail.contains("there is no such run"), "{end}");
     worker.set("r3", proto::RunStatus::default());
     let end = place.execute("r3", &call(address)).await;
-    assert!(end.reason == Reason::Failed && end.detail.contains("state is missing"), "{end}");
+    assert!(end.reason == Reason::Failed && end.detail.contains("has no state"), "{end}");
     let sets = [("x".to_owned(), proto::SeenValue::default())].into();
     worker.set("r4", proto::RunStatus { sets, ..standing(State::STATE_DONE, "") });
     let end = place.execute("r4", &call(address)).await;

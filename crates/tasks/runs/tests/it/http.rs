@@ -130,8 +130,8 @@ async fn a_field_of_the_answer_tells_the_end() {
     for (run, last, reason, said) in [
         ("r1", r#"{"job":{"state":"succeeded"}}"#, Reason::Done, ""),
         ("r2", r#"{"job":{"state":"failed","why":"no rows"}}"#, Reason::Failed, "no rows"),
-        ("r3", r#"{"jobs":[]}"#, Reason::Failed, "there is no /job/state"),
-        ("r4", "<html>", Reason::Failed, "no JSON"),
+        ("r3", r#"{"jobs":[]}"#, Reason::Failed, "has no /job/state"),
+        ("r4", "<html>", Reason::Failed, "not JSON"),
     ] {
         let service = Service::start(move |before, asked| match asked.path.as_str() {
             "/run" => Answer::Status(200),

@@ -169,7 +169,7 @@ async fn people_pause_run_and_mend_with_a_reason_that_stands_in_the_history() {
     assert_eq!(
         what,
         [
-            "run 2 is to be killed",
+            "a kill of run 2 was requested",
             "resumed",
             "all that was remembered is forgotten",
             "a run was requested, and its success is to be remembered",

@@ -145,7 +145,7 @@ pub(super) async fn upload(
     path: Result<Path<(String, String)>, PathRejection>,
     request: Request,
 ) -> Response {
-    answered(note_upload(&shared, caller, path, request).await)
+    answered(Box::pin(note_upload(&shared, caller, path, request)).await)
 }
 
 /// Receives a file and records who sent it, its size, and the number of its load or the error.
@@ -160,7 +160,7 @@ async fn note_upload(
     let in_console = request.extensions().get::<console::FromConsole>().is_some();
     let noted = files.note(&caller, in_console, (&seller, &namespace));
     let mut bytes = 0;
-    let taking = take_upload(files, &caller, (&seller, &namespace), request, &mut bytes);
+    let taking = Box::pin(take_upload(files, &caller, (&seller, &namespace), request, &mut bytes));
     let taken = timeout(DOWNLOAD_TIME_MAX, taking).await.unwrap_or_else(|_| Err(too_slow()));
     if let Some(mut noted) = noted {
         let mut known = json!({"seller": seller, "namespace": namespace, "bytes": bytes});
