@@ -23,6 +23,12 @@ pub struct Running {
     failure: watch::Sender<Option<String>>,
 }
 
+impl Default for Running {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Running {
     pub fn new() -> Running {
         Running { stop: watch::Sender::new(false), tasks: Vec::new(), failure: watch::Sender::new(None) }

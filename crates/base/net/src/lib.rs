@@ -83,8 +83,7 @@ pub fn server(
     key: PrivateKeyDer<'static>,
     clients: Option<RootCertStore>,
 ) -> Result<ServerConfig> {
-    let builder = ServerConfig::builder_with_provider(ring())
-        .with_safe_default_protocol_versions()?;
+    let builder = ServerConfig::builder_with_provider(ring()).with_safe_default_protocol_versions()?;
     let builder = match clients {
         None => builder.with_no_client_auth(),
         Some(roots) => {

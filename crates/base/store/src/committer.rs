@@ -196,7 +196,7 @@ impl Committer {
             match answer {
                 Ok(applied) => return Ok(applied),
                 Err(error) if error.is_passing() => {
-                    tracing::warn!(%error, "outcome of a commit is still unknown, retrying")
+                    tracing::warn!(%error, "outcome of a commit is still unknown, retrying");
                 }
                 Err(error) => return Err(open(error.to_string())),
             }

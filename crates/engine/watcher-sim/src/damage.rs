@@ -70,7 +70,7 @@ fn damaged_batch(batch: &Batch) -> Batch {
                 match row_of(&key) {
                     Some(RowKey::Outbox { .. }) if is_planted(Bug::NoOutbox) => continue,
                     Some(RowKey::Lease { .. }) if is_planted(Bug::SameEpoch) => {
-                        version = (version - 1).max(1)
+                        version = (version - 1).max(1);
                     }
                     Some(RowKey::Lease { .. }) if is_planted(Bug::NoHandOver) && is_free(&value) => continue,
                     Some(RowKey::Entity { .. }) if is_planted(Bug::VersionJump) && of_owner => version += 1,
@@ -80,7 +80,7 @@ fn damaged_batch(batch: &Batch) -> Batch {
                         key = insight::state_key(shard, KIND, &entity, "another");
                     }
                     Some(RowKey::Entry { .. }) if is_planted(Bug::SilentParking) => {
-                        value = without_reason(&value).into()
+                        value = without_reason(&value).into();
                     }
                     _ => {}
                 }

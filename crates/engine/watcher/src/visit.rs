@@ -93,7 +93,7 @@ impl Liveness {
         for answer in answers {
             match answer {
                 Err(error @ (StageError::Passing(_) | StageError::Away(_))) => {
-                    silent = Self::Silent(error.clone())
+                    silent = Self::Silent(error.clone());
                 }
                 Ok(_) | Err(StageError::Lasting(_)) => return Self::Answered,
             }

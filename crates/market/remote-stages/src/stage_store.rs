@@ -94,7 +94,7 @@ impl StageStore {
             match StoredDescription::decode_from_slice(&row.value) {
                 Ok(stored) => described.extend(stored.description.into_option().map(|said| (id, said))),
                 Err(error) => {
-                    tracing::warn!(row = %row.key, %error, "cannot decode the description of a stage")
+                    tracing::warn!(row = %row.key, %error, "cannot decode the description of a stage");
                 }
             }
         }

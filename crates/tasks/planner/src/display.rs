@@ -6,7 +6,6 @@ use triggers::show_duration;
 
 use crate::decision::Alert;
 use crate::explain::{Blocked, Explanation, QueuePosition, Runners};
-use crate::regression::quoted;
 use crate::state::{Phase, Rest};
 
 /// Several lines: the status and its reason, the trigger leaf by leaf, problems and how to fix

@@ -30,7 +30,6 @@ use self::closed::Closed;
 use self::finding::{Area, Finding, Findings, Severity};
 use self::keeper::Keeper;
 use super::remote::Place;
-use demo;
 use node::config::{Config, Effective, Error};
 use terminal::errors::advised;
 use terminal::{json, print, print_words};

@@ -17,7 +17,6 @@ use super::finding::{Area, Finding};
 use super::limits::{ANSWER_TIME_MAX, LATE_S};
 use super::process::{Process, is_not_served};
 use crate::remote::{Remote, said};
-use demo;
 use node::config::Config;
 use node::stages_file;
 use terminal::moment;

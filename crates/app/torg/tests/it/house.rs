@@ -126,9 +126,7 @@ fn comments_wrap() {
                 is_code ^= line.ends_with("```");
                 // An address, a row of a table and code cannot be broken.
                 let breaks = !is_code && !line.contains("http") && !line.contains(" | ");
-                if breaks
-                    && line.trim_start().starts_with("//")
-                    && line.chars().count() > COMMENT_COLUMNS_MAX
+                if breaks && line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX
                 {
                     wrong.push(format!("{}:{}", path.display(), number + 1));
                 }

@@ -87,7 +87,7 @@ impl Address {
         for (name, value) in query.split('&').filter(|p| !p.is_empty()).map(split_parameter) {
             match name {
                 "schema" if is_identifier(value) && !value.starts_with("pg_") => {
-                    value.clone_into(&mut schema)
+                    value.clone_into(&mut schema);
                 }
                 "schema" => return Err(bad("schema must be a short lower-case name".to_owned())),
                 "lock" => lock = Some(lock_style(value).map_err(bad)?),

@@ -3,7 +3,6 @@
 
 use crate::declared::{Declared, Header, LimitsSource};
 use crate::value::PriceKind;
-use ::text::nearest;
 
 use super::reader::{Entry, Reader};
 

@@ -10,7 +10,6 @@ use crate::declared::{Named, Names, Reference, Scalar};
 use crate::error::{At, Problems};
 use crate::limits::ID_BYTES_MAX;
 use crate::value::Date;
-use ::text::nearest;
 
 #[derive(Clone)]
 pub(crate) struct Entry<'d> {

@@ -1,4 +1,4 @@
-//! VisitReason something waits: anybody may ask, in any process.
+//! `VisitReason` something waits: anybody may ask, in any process.
 
 use std::time::Duration;
 
