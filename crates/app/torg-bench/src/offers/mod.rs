@@ -36,7 +36,7 @@ use crate::measure::Measure;
 use crate::process;
 use crate::processor::{Look, Spent, peak_mb};
 
-/// With fewer offers the big seller is not measured.
+/// The big seller needs this many offers for a measurement.
 const BIG_SELLER_MIN: u64 = 1000;
 /// Concurrent calls at set rates, as a multiple of those in a closed loop: some calls are late.
 const CALLERS_AT_RATES: u64 = 2;
