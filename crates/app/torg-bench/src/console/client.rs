@@ -21,7 +21,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The name is in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)

@@ -29,7 +29,7 @@ const WIDTH: u32 = 4000;
 const HEIGHT: u32 = 3000;
 /// Different photos; the rest are repeated.
 const DIFFERENT: u64 = 8;
-/// The package of Debian; a `magick` built elsewhere may be slower or faster.
+/// The binary of Debian's package; a `magick` built elsewhere may be slower or faster.
 const CONVERT: &str = "/usr/bin/convert";
 
 /// The output of the process that resizes photos.
