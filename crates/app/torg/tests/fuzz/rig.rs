@@ -26,7 +26,7 @@ const CLEAR: [&str; 12] = [
     "deadline_exceeded",
 ];
 
-/// The test does not wait for a long poll.
+/// A long poll; calls to it get a short timeout.
 const PATIENT: &str = "/torg.topics.v1.TopicService/ReadMessages";
 
 pub(crate) struct Rig {
@@ -67,7 +67,7 @@ impl Rig {
         }
     }
 
-    /// The process is alive and ready, and its log has no warnings.
+    /// The process is alive and ready, and its log has no errors and no panics.
     pub(crate) fn assert_sound(&mut self) {
         assert!(self.server.runs(), "the process has ended");
         let ready = self.server.get("/readyz");

@@ -38,7 +38,7 @@ const ASKED: [&[&str]; 29] = [
     &["topic", "list"],
     &["keys", "list"],
 ];
-/// The same, with the ones whose output needs existing tasks.
+/// More of them, whose output needs existing tasks.
 const ASKED_OF_TASKS: [&[&str]; 6] = [
     &["tasks", "runs", "report"],
     &["tasks", "history", "report"],

@@ -72,7 +72,7 @@ fn what_is_on_the_screen_stays_while_it_cannot_be_shown_anew() {
         browser.wait_for_line(line);
         assert!(stays() == true && !browser.has("#failure"), "{line}: {}", browser.text());
     }
-    // The place of a removed page says so.
+    // A part that no longer exists is replaced by a message.
     browser.hears(NO_SUCH_PAGE);
     browser.wait_for("gone");
     assert!(stays() == false, "{}", browser.text());
@@ -143,8 +143,8 @@ fn a_form_is_sent_once_until_it_is_answered_or_nobody_waits_for_it_any_more() {
     let (server, driver) = (Server::start(&[]), Driver::start());
     let browser = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     browser.go("/console/stages/expiry");
-    // The form goes nowhere, as if it took long. A wait as long as Torg's limit still shows the
-    // progress.
+    // The form goes nowhere, as if the response took long. A timer as long as Torg's request
+    // timeout fires when the test calls `isOver`.
     browser.script(
         "window.sent = 0;
          addEventListener('submit', (event) => {

@@ -62,7 +62,7 @@ fn a_seller_uploads_a_file_watches_it_load_and_reads_the_report() {
         );
         load["load"]["state"] == "STATE_DONE"
     });
-    // The report links to the live offer.
+    // The seller's list shows the live offer.
     browser.go(&format!("/console/sellers/{CARELESS}?source=own"));
     browser.wait_for("Red city bicycle");
 }
