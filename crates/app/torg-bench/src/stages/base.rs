@@ -88,8 +88,8 @@ impl Base {
         self.home.settle(&self.store).await
     }
 
-    /// A future, independent of `self`, that publishes one offer and resolves to the time of its end
-    /// in microseconds of the clock.
+    /// A future, independent of `self`, that publishes one offer and resolves to the time of its
+    /// end in microseconds of the clock.
     pub(super) fn publish_beside(
         &self,
         number: u64,

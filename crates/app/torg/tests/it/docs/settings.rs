@@ -43,7 +43,7 @@ fn postgres() {
     if !has("curl") {
         return;
     }
-    // The offer that the embedded setting has created.
+    // A store of the embedded setting, with one offer.
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let server = Server::start_in(&folder, &[]);
     let made = server.post_json("/torg.offers.v1.OfferService/CreateOffer", OFFER);

@@ -95,8 +95,8 @@ fn no_two_services_build_an_image_of_the_same_name_and_each_image_that_is_built_
     assert_eq!(services["keys"]["image"], "torg");
 }
 
-/// The commands that the guide gives for the demo's container run in the container that it has
-/// started.
+/// In the guide, commands for the demo's container name the container that the guide starts, and
+/// are known to `torg`.
 #[test]
 fn the_commands_for_a_demo_in_a_container_name_it_and_are_commands_of_torg() {
     let guide = read("docs/operations.md");
